@@ -1,0 +1,57 @@
+# `make demo` and `make test` need only Python 3.11+ and make: whichever runs first makes .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
+PLUGIN_TESTS := $(wildcard plugins/*/tests)
+# Servers that the tests marked `node` start. Exact, since what they answer is compared with snapshots.
+NODE_SERVERS := @modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/server-filesystem@2026.8.31
+
+.PHONY: help setup demo test lint format types clean
+
+help:
+	@echo "make demo    build the demo workspace, route three messages, call two tools"
+	@echo "make test    run every test (ARGS='-k name' passes options to pytest)"
+	@echo "make lint    ruff: rules and format    make format    let ruff repair both"
+	@echo "make types   mypy --strict             make clean     remove .venv, caches and builds"
+
+setup: $(STAMP)
+
+# One pip command, so that octoc and its plugins are resolved together; pip 25.1 is the first that reads a group.
+$(STAMP): Makefile pyproject.toml $(PLUGINS:%=%/pyproject.toml)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and f"octoc needs Python 3.11 or newer, and $(PYTHON) is {sys.version.split()[0]}: make PYTHON=python3.11")'
+	@echo "setup: installing octoc, its plugins and the tools of development into $(VENV)"
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable ".[compile]" $(PLUGINS:%=--editable ./%) --group dev
+	@if ! command -v npm >/dev/null; then \
+	    echo "setup: npm is not here, so the tests that need node will be skipped"; \
+	elif ! { mkdir -p $(VENV)/node && npm install --silent --no-audit --no-fund --prefix $(VENV)/node $(NODE_SERVERS); }; then \
+	    echo "setup: npm could not install $(NODE_SERVERS), so the tests that need them will be skipped"; \
+	fi
+	@touch $@
+
+demo: $(STAMP)
+	$(BIN)/python examples/demo/run.py
+
+test: $(STAMP)
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# Each plugin's tests apart: they are no packages, so files of two plugins may have one name.
+types: $(STAMP)
+	$(BIN)/mypy
+	@set -e; for tests in $(PLUGIN_TESTS); do echo "$(BIN)/mypy $$tests"; $(BIN)/mypy $$tests; done
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist plugins/*/dist examples/*/dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	find . -name .octoc -type d -prune -exec rm -rf {} +

@@ -1,0 +1,78 @@
+"""The files that ship with octoc are found, from a wheel and from the source tree."""
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from octoc import data
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel as a release makes it: by way of the sdist, without the network."""
+    out = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(ROOT)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (built,) = out.glob("octoc-*.whl")
+    return built
+
+
+def _files(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("folder", ["schemas", "taps/core"])
+def test_the_wheel_holds_what_the_tree_holds(wheel: Path, folder: str) -> None:
+    """Each file of the folder in the source tree is in the wheel's `octoc/_data`, and nothing else is."""
+    prefix = f"octoc/_data/{folder}/"
+    with zipfile.ZipFile(wheel) as archive:
+        held = sorted(name.removeprefix(prefix) for name in archive.namelist() if name.startswith(prefix))
+    assert held
+    assert held == _files(ROOT / folder)
+
+
+def test_an_unpacked_wheel_finds_its_data(wheel: Path, tmp_path: Path) -> None:
+    """A process that has only the wheel's content on its path finds both folders inside it."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    program = (
+        "import json, octoc.data as data\n"
+        "print(json.dumps([str(data.schemas_dir()), str(data.core_tap_dir()), data.__file__]))"
+    )
+    # -S leaves out the environment's packages, and with them an editable install of the tree.
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    schemas, core, module = map(Path, json.loads(done.stdout))
+    inside = tmp_path.resolve() / "octoc"
+    assert module == inside / "data.py"
+    assert schemas == inside / "_data" / "schemas"
+    assert core == inside / "_data" / "taps" / "core"
+
+
+def test_an_editable_install_finds_the_source_tree() -> None:
+    """In the source tree both folders are the tree's own, and hold files."""
+    assert data.schemas_dir() == ROOT / "schemas"
+    assert data.core_tap_dir() == ROOT / "taps" / "core"
+    assert any(data.schemas_dir().rglob("*.json"))
+    assert any((data.core_tap_dir() / "capabilities").iterdir())
+
+
+def test_lost_data_is_an_error_with_a_next_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When neither place has the folder, the error names both places and the command that repairs it."""
+    monkeypatch.setattr(data, "_PACKAGE", tmp_path / "octoc")
+    with pytest.raises(data.MissingDataError) as caught:
+        data.schemas_dir()
+    message = str(caught.value)
+    assert str(tmp_path / "octoc" / "_data" / "schemas") in message
+    assert str(tmp_path / "schemas") in message
+    assert "pip install" in message

@@ -1,0 +1,31 @@
+"""What `import octoc.runtime` loads, seen in a process of its own."""
+
+import json
+import subprocess
+import sys
+
+HEAVY = {
+    *("tomlkit", "jsonschema", "jinja2", "sklearn", "yaml", "tree_sitter", "cattrs"),  # the compiler's
+    *("onnxruntime", "tokenizers", "httpx", "httpx2", "mcp", "pydantic", "starlette"),  # the plugins'
+    *("click", "rich"),  # the command line's
+    "numpy",  # loaded when routing or search first needs it
+}
+
+
+def _loaded_by(statement: str) -> frozenset[str]:
+    """Return the top-level packages in `sys.modules` after the statement, in a fresh interpreter."""
+    program = f"import sys\n{statement}\nimport json\nprint(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return frozenset(name.partition(".")[0] for name in json.loads(done.stdout))
+
+
+def test_importing_the_runtime_loads_no_heavy_package() -> None:
+    """A fresh process that imports `octoc.runtime` has loaded none of the packages of compiler, CLI and plugins."""
+    loaded = _loaded_by("import octoc.runtime")
+    assert "octoc" in loaded
+    assert loaded & HEAVY == set()
+
+
+def test_a_heavy_package_would_be_seen() -> None:
+    """The look into `sys.modules` sees a package that a fresh process did load."""
+    assert "click" in _loaded_by("import click") & HEAVY
