@@ -30,6 +30,6 @@ def _shipped(relative: str) -> Path:
     for candidate in candidates:
         if candidate.is_dir():
             return candidate
-    looked = " nor ".join(f"`{candidate}`" for candidate in candidates)
-    msg = f"octoc's own folder `{relative}` is neither {looked}: run `pip install --force-reinstall octoc`"
+    looked = " nor at ".join(f"`{candidate}`" for candidate in candidates)
+    msg = f"octoc's own folder `{relative}` is neither at {looked}: run `pip install --force-reinstall octoc`"
     raise MissingDataError(msg)

@@ -1,0 +1,41 @@
+"""octoc and its plugins are released together, and each folder of `plugins/` is a distribution."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import octoc
+
+ROOT = Path(__file__).resolve().parents[2]
+PLUGINS = sorted(path for path in ROOT.glob("plugins/*") if path.is_dir())
+
+
+def _project(folder: Path) -> dict[str, Any]:
+    project: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return project
+
+
+@pytest.mark.parametrize("folder", PLUGINS, ids=lambda folder: str(folder.name))
+def test_a_plugin_is_a_distribution(folder: Path) -> None:
+    """A plugin's folder has its name and octoc's version, an entry point in the group `octoc`, README, types, tests."""
+    project = _project(folder)
+    package = folder / folder.name.replace("-", "_")
+    assert project["name"] == folder.name
+    assert project["version"] == octoc.__version__
+    assert project["entry-points"]["octoc"]
+    assert (folder / "README.md").is_file()
+    assert (package / "__init__.py").is_file()
+    assert (package / "py.typed").is_file()
+    assert list((folder / "tests").rglob("test_*.py"))
+
+
+def test_the_extra_all_asks_for_plugins_of_this_version() -> None:
+    """Each plugin that `octoc[all]` asks for is in the tree, and is asked for in octoc's own version."""
+    asked = [item for item in _project(ROOT)["optional-dependencies"]["all"] if not item.startswith("octoc[")]
+    assert asked
+    for requirement in asked:
+        name, _, version = requirement.partition("==")
+        assert version == octoc.__version__
+        assert ROOT / "plugins" / name in PLUGINS
