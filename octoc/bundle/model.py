@@ -1,0 +1,207 @@
+"""The contract of compiler and runtime: what a bundle holds. Frozen, plain data; codec and layout are beside it.
+
+Tools are numbered: an index into `Bundle.tools`, which stands in server order and then in each server's own order.
+Long texts and tools' wire objects stay in blobs and are read when they are first used (`Slice`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+
+@attrs.frozen
+class Slice:
+    """A stretch of a blob member, in bytes."""
+
+    offset: int
+    length: int
+
+
+@attrs.frozen(kw_only=True)
+class ServerEntry:
+    """How to reach one MCP server. Secrets are references (`${VAR}`, `{{ENV:VAR}}`), resolved when it is connected.
+
+    `transport` is `stdio`, `http`, `sse`, `ws` or `builtin` (bound by the host or a plugin).
+    `include` and `exclude` are the server's own filter over bare tool names (globs); `include` None is no filter.
+    `listed` tells that a snapshot was there at build time, so that `Bundle.tools` has all its tools; an unlisted
+    server's
+    tools join when it is connected. `definition` is the digest of what reaches the server, without time-outs.
+    """
+
+    name: str
+    transport: str
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = attrs.field(factory=dict)
+    cwd: str | None = None
+    env_file: str | None = None
+    url: str | None = None
+    headers: Mapping[str, str] = attrs.field(factory=dict)
+    auth: Mapping[str, Any] | None = None
+    timeout_s: float = 30.0
+    include: tuple[str, ...] | None = None
+    exclude: tuple[str, ...] = ()
+    listed: bool = False
+    definition: str = ""
+    instructions: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class ToolEntry:
+    """One tool: its identity, its alias for models, its description, and where its wire object is in `tools.blob`."""
+
+    server: str
+    name: str
+    alias: str
+    description: str
+    wire: Slice
+
+
+@attrs.frozen(kw_only=True)
+class Grant:
+    """What a capability or an agent gets of one server.
+
+    `globs` over bare tool names, applied to a server that was unlisted at build time; `("*",)` is every tool, `()`
+    none.
+    `tools` are the indexes that the globs matched at build time.
+    """
+
+    server: str
+    globs: tuple[str, ...]
+    tools: tuple[int, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class CapabilityEntry:
+    """A capability with its chosen provider. `rows` are its rows in `triggers.npy`, in the order of `triggers`."""
+
+    name: str
+    provider: str
+    title: str = ""
+    description: str = ""
+    domains: tuple[str, ...] = ()
+    triggers: tuple[str, ...] = ()
+    rows: tuple[int, int] = (0, 0)
+    grants: tuple[Grant, ...] = ()
+    requires_env: tuple[str, ...] = ()
+    deps: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class SkillEntry:
+    """A skill. `body` is its text in `texts.blob`; `rules` are its activation rules as written."""
+
+    name: str
+    title: str = ""
+    description: str = ""
+    domains: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    capabilities: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
+    body: Slice = Slice(0, 0)
+
+
+@attrs.frozen(kw_only=True)
+class Registry:
+    """The immutable set of tools that one agent may see and call. Nothing outside it exists for that agent.
+
+    Args:
+        tools: indexes of all its tools, ascending. What is neither direct nor reachable by the proxy is callable only
+            while a capability that owns it is active.
+        direct: indexes whose schemas are in the prompt from the start, ascending; a subset of `tools`.
+        proxy: whether `find_tools` and `call_mcp_tool` are there.
+        unlisted: grants on servers without a snapshot, reached by the proxy; `unlisted_direct`: those that become
+        direct.
+        capabilities: what may be activated in it, sorted by name. `boot`: granted from the start, outside the LRU.
+        host_tools: tools of the agent that the host brings itself (`Read`, `Grep`, …).
+    """
+
+    tools: tuple[int, ...] = ()
+    direct: tuple[int, ...] = ()
+    proxy: bool = False
+    unlisted: tuple[Grant, ...] = ()
+    unlisted_direct: tuple[Grant, ...] = ()
+    capabilities: tuple[str, ...] = ()
+    boot: tuple[str, ...] = ()
+    host_tools: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class AgentEntry:
+    """An agent. `prompt` is its own system prompt, `servers_prompt` the generated section on its MCP servers."""
+
+    name: str
+    kind: str
+    type: str = ""
+    domain: str | None = None
+    title: str = ""
+    description: str = ""
+    model: str = ""
+    sampling: Mapping[str, float] = attrs.field(factory=dict)
+    welcome: Slice = Slice(0, 0)
+    prompt: Slice = Slice(0, 0)
+    servers_prompt: Slice = Slice(0, 0)
+    registry: Registry = attrs.field(factory=Registry)
+
+
+@attrs.frozen(kw_only=True)
+class Encoder:
+    """What made the vectors. `identity` digests model, vocabulary and method: equal identity, comparable vectors.
+
+    `files` are the members `encoder/<name>` that were shipped; empty when the bundle was built with ship_encoder =
+    false.
+    """
+
+    name: str
+    identity: str
+    dimension: int
+    settings: Mapping[str, str] = attrs.field(factory=dict)
+    files: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Gate:
+    """How a message is decided. `kind` is `octomind` (mean of top-k, threshold, margin) or `calibrated`.
+
+    `data` is the calibrated model's own plain data (names, vocabulary); its arrays are the members `gate/<name>.npy`
+    listed in `arrays`. A capability's place among the classes is in `data`.
+    """
+
+    kind: str
+    threshold: float
+    margin: float = 0.0
+    top_k: int = 3
+    data: Mapping[str, Any] = attrs.field(factory=dict)
+    arrays: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Settings:
+    """What the workspace set for run time."""
+
+    mode: str = "development"
+    max_active: int = 4
+    results_profile: str = "octo"
+    max_chars: int = 40000
+    alias_style: str = "qualified"
+
+
+@attrs.frozen(kw_only=True)
+class Bundle:
+    """Everything but blobs, arrays and encoder files, decoded. Names are unique in each list."""
+
+    name: str
+    octoc_version: str
+    settings: Settings
+    servers: tuple[ServerEntry, ...] = ()
+    tools: tuple[ToolEntry, ...] = ()
+    capabilities: tuple[CapabilityEntry, ...] = ()
+    skills: tuple[SkillEntry, ...] = ()
+    agents: tuple[AgentEntry, ...] = ()
+    encoder: Encoder | None = None
+    gate: Gate | None = None
+    plugins: Mapping[str, str] = attrs.field(factory=dict)
+    inputs: str = ""

@@ -1,0 +1,43 @@
+"""What every stage gets beside the previous product: where to report, what is cached, which plugins answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+
+from octoc.diagnostics.model import DiagnosticSink
+
+if TYPE_CHECKING:
+    from octoc.compiler.cache import Cache
+    from octoc.plugin.manager import Plugins
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much is done, and of how much."""
+
+
+def no_progress(what: str, done: int, total: int) -> None:
+    """Say nothing."""
+
+
+@attrs.frozen(kw_only=True)
+class Context:
+    """One build's surroundings.
+
+    Args:
+        root: the workspace's folder, absolute.
+        locked: write nothing, and report each reason why the lock is stale.
+        strict: any error means no bundle, and the old file stays; always on in production mode.
+        output: the bundle's path; None is `dist/<name>.octoc`.
+    """
+
+    root: Path
+    sink: DiagnosticSink
+    cache: Cache
+    plugins: Plugins
+    progress: Progress = no_progress
+    locked: bool = False
+    strict: bool = False
+    output: Path | None = None

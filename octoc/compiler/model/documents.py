@@ -1,0 +1,127 @@
+"""Products of discover, read and check: files by kind, and their values with a way back to lines and columns."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from octoc.compiler.model.settings import WorkspaceSettings
+from octoc.diagnostics.model import Place
+
+
+class FileKind(enum.StrEnum):
+    """What a file is; each kind but WORKSPACE belongs to one schema of `schemas/`."""
+
+    WORKSPACE = "workspace"  # octoc.toml
+    MCP = "mcp"  # .mcp.json and its dialects
+    CAPABILITY_CONFIG = "capability-config"  # capabilities/<cap>/config.toml
+    CAPABILITY_PROVIDER = "capability-provider"  # capabilities/<cap>/<provider>.toml
+    AGENT_MANIFEST = "agent-manifest"  # agents/<domain>/<spec>.toml
+    AGENT_MD = "agent-md"  # AGENT.md, .claude/agents/*.md
+    SKILL = "skill"  # skills/<name>/SKILL.md
+    SNAPSHOT = "snapshot"  # snapshots/<server>.json
+
+
+@attrs.frozen(kw_only=True)
+class Tap:
+    """A tap whose folder is there. `precedence` counts from 0; the first tap that has an entity wins."""
+
+    name: str
+    root: Path
+    display: str
+    precedence: int
+    place: Place
+
+
+@attrs.frozen(kw_only=True)
+class FoundFile:
+    """A file to read.
+
+    `display` is its POSIX path as diagnostics and the bundle name it, relative to the workspace if inside.
+
+    `key` holds what the path says: capability and provider, agent domain and spec, skill or agent folder, server.
+    `dialect` is for MCP files: `claude`, `claude-desktop`, `cursor` or `vscode`. For agents in markdown: `octo` or
+    `claude`.
+    """
+
+    path: Path
+    display: str
+    kind: FileKind
+    tap: str | None = None
+    key: Mapping[str, str] = attrs.field(factory=dict)
+    dialect: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class DefaultLink:
+    """`capabilities/<cap>/default.toml` that names a sibling: a symlink, or git's one-line text in its stead."""
+
+    tap: str
+    capability: str
+    provider: str
+    place: Place
+
+
+@attrs.frozen(kw_only=True)
+class SkillFolder:
+    """What lies beside a SKILL.md: paths of resources relative to the skill's folder, in the listed folders only."""
+
+    tap: str
+    skill: str
+    resources: tuple[str, ...]
+    has_validate: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Discovered:
+    """All files of one build, sorted by precedence and then by POSIX path."""
+
+    root: Path
+    settings: WorkspaceSettings
+    taps: tuple[Tap, ...] = ()
+    files: tuple[FoundFile, ...] = ()
+    default_links: tuple[DefaultLink, ...] = ()
+    skill_folders: tuple[SkillFolder, ...] = ()
+    dep_scripts: frozenset[tuple[str, str]] = frozenset()
+    """(tap, `org/tool`) of every `deps/<org>/<tool>.sh`."""
+
+
+@attrs.frozen(kw_only=True)
+class Document:
+    """A file that could be read. `values` is the tree of plain values (front matter for markdown).
+
+    `headers` are the `# Key: value` lines of a TOML file's leading comments, by key as written.
+    `body` is the text behind the front matter. `digest` is sha256 of the file's bytes, in hex.
+    """
+
+    file: FoundFile
+    values: Mapping[str, Any]
+    digest: str
+    headers: Mapping[str, str] = attrs.field(factory=dict)
+    body: str = ""
+
+    def place(self, *path: str | int) -> Place:
+        """Return the place of the value at `path` in this file."""
+        return Place(file=self.file.display, path=path)
+
+
+@attrs.frozen(kw_only=True)
+class Documents:
+    """Product of read: every file that has values. `digests` has every file that was opened, also the broken ones."""
+
+    discovered: Discovered
+    documents: tuple[Document, ...]
+    digests: Mapping[str, str]
+
+
+@attrs.frozen(kw_only=True)
+class Checked:
+    """Product of check: the documents whose structure is sound, with unsound parts of lists cut out (each reported)."""
+
+    discovered: Discovered
+    documents: tuple[Document, ...]
+    digests: Mapping[str, str]

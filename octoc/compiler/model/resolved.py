@@ -1,0 +1,179 @@
+"""Products of resolve, scope, describe, embed and calibrate: things that know each other, ready to be emitted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from octoc.bundle.model import Gate, Registry
+from octoc.compiler.model.source import AgentSource, Located, SkillSource, SnapshotSource, Sources
+from octoc.diagnostics.model import Place
+from octoc.names import ToolId
+from octoc.results import ListedTool
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@attrs.frozen(kw_only=True)
+class Server:
+    """A server of the bundle, its name final, literal secrets replaced by references.
+
+    `tools` are the snapshot's, after the server's own filter; `snapshot` None is unlisted.
+    `definition` digests all that reaches the server (command, args, env, cwd, url, headers, auth), never time-outs or
+    filters.
+    `requires_env` are the variables without default that it needs, sorted.
+    """
+
+    name: str
+    place: Place
+    transport: str
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = attrs.field(factory=dict)
+    cwd: str | None = None
+    env_file: str | None = None
+    url: str | None = None
+    headers: Mapping[str, str] = attrs.field(factory=dict)
+    auth: Mapping[str, Any] | None = None
+    timeout_s: float = 30.0
+    include: tuple[str, ...] | None = None
+    exclude: tuple[str, ...] = ()
+    definition: str = ""
+    package: str | None = None
+    requires_env: tuple[str, ...] = ()
+    snapshot: SnapshotSource | None = None
+    tools: tuple[ListedTool, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class ServerGrant:
+    """What is granted of one server: globs over bare names (`("*",)` is all), and the recorded tools they match."""
+
+    server: str
+    globs: tuple[str, ...]
+    tools: tuple[ToolId, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Capability:
+    """A capability with its provider chosen and its patterns resolved."""
+
+    name: str
+    tap: str
+    provider: str
+    place: Place
+    title: str = ""
+    description: str = ""
+    domains: tuple[str, ...] = ()
+    triggers: tuple[Located[str], ...] = ()
+    grants: tuple[ServerGrant, ...] = ()
+    requires_env: tuple[str, ...] = ()
+    deps: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Agent:
+    """An agent with its capabilities resolved to names that exist."""
+
+    source: AgentSource
+    capabilities: tuple[str, ...] = ()
+    inline_servers: tuple[str, ...] = ()
+    """Names of the servers that only this agent sees (Claude's inline `mcpServers`)."""
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+
+@attrs.frozen(kw_only=True)
+class Skill:
+    """A skill with its capabilities resolved to names that exist."""
+
+    source: SkillSource
+    capabilities: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Resolved:
+    """Product of resolve. Servers in order of precedence; the rest sorted by name."""
+
+    sources: Sources
+    servers: tuple[Server, ...]
+    capabilities: tuple[Capability, ...]
+    agents: tuple[Agent, ...]
+    skills: tuple[Skill, ...]
+
+
+@attrs.frozen(kw_only=True)
+class ScopedTool:
+    """A tool of the bundle, numbered by its place in `Scoped.tools`."""
+
+    id: ToolId
+    alias: str
+    listed: ListedTool
+
+
+@attrs.frozen(kw_only=True)
+class Scoped:
+    """Product of scope: all tools, numbered and named for models, and each agent's registry by the agent's name."""
+
+    resolved: Resolved
+    tools: tuple[ScopedTool, ...]
+    registries: Mapping[str, Registry]
+
+
+@attrs.frozen(kw_only=True)
+class Described:
+    """Product of describe: the prompt section on MCP servers by agent; an agent without one is absent."""
+
+    scoped: Scoped
+    servers_prompts: Mapping[str, str]
+
+
+@attrs.frozen(kw_only=True)
+class Embedded:
+    """Product of embed. `vectors` maps each text that calibrate needs to its row; None when no encoder could be had.
+
+    `triggers` has shape (n, d), float32, rows L2-normalised, in the order of capabilities and their triggers.
+    `encoder_files` are what the bundle ships, by plain name; empty with ship_encoder = false.
+    """
+
+    described: Described
+    encoder_name: str | None = None
+    identity: str = ""
+    dimension: int = 0
+    triggers: NDArray[np.float32] | None = None
+    texts: Mapping[str, NDArray[np.float32]] = attrs.field(factory=dict, repr=False)
+    encoder_files: Mapping[str, bytes] = attrs.field(factory=dict, repr=False)
+
+
+@attrs.frozen(kw_only=True)
+class Calibrated:
+    """Product of calibrate, and of lint, which adds only diagnostics. `arrays` are the gate's, by plain name."""
+
+    embedded: Embedded
+    gate: Gate | None = None
+    arrays: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict, repr=False)
+
+
+@attrs.frozen(kw_only=True)
+class Locked:
+    """Product of lock: the text of `octoc.lock`, and what changed against the file that was there."""
+
+    calibrated: Calibrated
+    text: str
+    changes: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Emitted:
+    """Product of emit: the bundle's bytes digest and where it was written; `path` None when nothing was written."""
+
+    locked: Locked
+    digest: str
+    path: str | None
+    size: int

@@ -1,0 +1,68 @@
+"""What `octoc.toml` says, with its defaults: the workspace's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from octoc.diagnostics.model import Place
+
+MIB = 1024 * 1024
+
+
+@attrs.frozen(kw_only=True)
+class TapRef:
+    """One `[[taps]]` entry. `path` is as written, relative to the workspace or absolute."""
+
+    name: str
+    path: str
+    place: Place
+
+
+@attrs.frozen(kw_only=True)
+class RoutingSettings:
+    """`[routing]`. `threshold`, `margin` and `top_k` belong to the octomind gate; None is the gate's own default."""
+
+    encoder: str = "minilm-l6"
+    gate: str = "calibrated"
+    threshold: float | None = None
+    margin: float | None = None
+    top_k: int = 3
+    max_active: int = 4
+    ship_encoder: bool = True
+    domainless: str = "all"
+
+
+@attrs.frozen(kw_only=True)
+class ResultsSettings:
+    """`[results]`."""
+
+    profile: str = "octo"
+    max_chars: int = 40000
+
+
+@attrs.frozen(kw_only=True)
+class LimitSettings:
+    """`[limits]`: sizes in bytes above which a file is refused."""
+
+    max_file_bytes: int = 2 * MIB
+    max_snapshot_bytes: int = 64 * MIB
+
+
+@attrs.frozen(kw_only=True)
+class WorkspaceSettings:
+    """All of `octoc.toml`. A folder without one has the defaults, and its own name."""
+
+    name: str
+    place: Place
+    mode: str = "development"
+    taps: tuple[TapRef, ...] = ()
+    providers: Mapping[str, str] = attrs.field(factory=dict)
+    agent_paths: tuple[str, ...] = ("agents", ".claude/agents")
+    mcp_files: tuple[str, ...] = (".mcp.json",)
+    plugins: tuple[str, ...] = ("embed-onnx", "transport-mcp")
+    alias_style: str = "qualified"
+    routing: RoutingSettings = attrs.field(factory=RoutingSettings)
+    results: ResultsSettings = attrs.field(factory=ResultsSettings)
+    limits: LimitSettings = attrs.field(factory=LimitSettings)

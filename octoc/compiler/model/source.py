@@ -1,0 +1,172 @@
+"""Product of structure: what the files say, each as a frozen model, nothing looked up across files yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar
+
+import attrs
+
+from octoc.compiler.model.documents import DefaultLink, Discovered, SkillFolder
+from octoc.diagnostics.model import Place
+from octoc.results import ServerListing
+
+T = TypeVar("T")
+
+
+@attrs.frozen
+class Located(Generic[T]):
+    """A value and where it stands."""
+
+    value: T
+    place: Place
+
+
+@attrs.frozen(kw_only=True)
+class ServerSource:
+    """One definition of an MCP server, whatever dialect it came from.
+
+    `transport` is normalised: `stdio`, `http`, `sse`, `ws`, `builtin`. Values are as written, references unresolved,
+    secrets
+    still in place: only `resolve` sees them, and it replaces them.
+    `include` None is no filter and `()` is no tool at all (`include_tools`, `toolFilter`; Octomind's `tools = []` is
+    None).
+    `timeout_s` None is the default of 30 s. `extra` holds unknown keys, which are reported and not carried further.
+    """
+
+    name: str
+    place: Place
+    transport: str
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    cwd: str | None = None
+    env_file: str | None = None
+    url: str | None = None
+    headers: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    auth: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
+    timeout_s: float | None = None
+    include: tuple[str, ...] | None = None
+    exclude: tuple[str, ...] = ()
+    disabled: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class McpFileSource:
+    """One `.mcp.json` or a file of its dialects."""
+
+    place: Place
+    dialect: str
+    servers: tuple[ServerSource, ...]
+
+
+@attrs.frozen(kw_only=True)
+class ConfigSource:
+    """`config.toml` of a capability. Triggers are trimmed, empty ones dropped (and reported)."""
+
+    place: Place
+    triggers: tuple[Located[str], ...] = ()
+    domains: tuple[Located[str], ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class ProviderSource:
+    """One provider file of a capability. `allowed_tools` None is absent; `()` is `[]`; both mean every tool."""
+
+    name: str
+    place: Place
+    title: str = ""
+    description: str = ""
+    server_refs: tuple[Located[str], ...] | None = None
+    allowed_tools: tuple[Located[str], ...] | None = None
+    servers: tuple[ServerSource, ...] = ()
+    deps: tuple[Located[str], ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class CapabilitySource:
+    """A capability's folder in one tap. `default` is the provider that `default.toml` links to, if it is a link."""
+
+    name: str
+    tap: str
+    place: Place
+    config: ConfigSource | None = None
+    providers: Mapping[str, ProviderSource] = attrs.field(factory=dict)
+    default: DefaultLink | None = None
+
+
+@attrs.frozen(kw_only=True)
+class AgentSource:
+    """An agent of any origin. `kind` is `octo`, `claude` or `octomind`.
+
+    `tools` None is absent (inherit); `()` is an empty list (none). `domain` only for `octomind`: the part before `:`.
+    `inline_servers` are Claude's `mcpServers` entries that define a server, `server_refs` those that only name one
+    (and Octomind's `roles.mcp.server_refs`); `allowed_tools` is Octomind's, for a manifest with servers of its own.
+    """
+
+    name: str
+    kind: str
+    place: Place
+    type: str = ""
+    domain: str | None = None
+    title: str = ""
+    description: str = ""
+    model: str = ""
+    tools: tuple[Located[str], ...] | None = None
+    disallowed_tools: tuple[Located[str], ...] = ()
+    capabilities: tuple[Located[str], ...] = ()
+    inline_servers: tuple[ServerSource, ...] = ()
+    server_refs: tuple[Located[str], ...] = ()
+    allowed_tools: tuple[Located[str], ...] | None = None
+    deps: tuple[Located[str], ...] = ()
+    skills: tuple[Located[str], ...] = ()
+    sampling: Mapping[str, float] = attrs.field(factory=dict)
+    welcome: str = ""
+    prompt: str = ""
+    tap: str | None = None
+    folder: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class SkillSource:
+    """One SKILL.md. `rules` are the activation rules as written, one a line."""
+
+    name: str
+    place: Place
+    tap: str
+    title: str = ""
+    description: str = ""
+    license: str = ""
+    compatibility: str = ""
+    domains: tuple[Located[str], ...] = ()
+    rules: tuple[Located[str], ...] = ()
+    capabilities: tuple[Located[str], ...] = ()
+    allowed_tools: tuple[Located[str], ...] = ()
+    body: str = ""
+    folder: SkillFolder | None = None
+
+
+@attrs.frozen(kw_only=True)
+class SnapshotSource:
+    """A recorded `tools/list`. `definition` is the digest of the server definition it was recorded from."""
+
+    server: str
+    place: Place
+    definition: str
+    package: str | None
+    listing: ServerListing
+    digest: str
+
+
+@attrs.frozen(kw_only=True)
+class Sources:
+    """Product of structure. Every list is in (precedence, path) order: workspace files first, then taps."""
+
+    discovered: Discovered
+    mcp_files: tuple[McpFileSource, ...] = ()
+    capabilities: tuple[CapabilitySource, ...] = ()
+    agents: tuple[AgentSource, ...] = ()
+    skills: tuple[SkillSource, ...] = ()
+    snapshots: tuple[SnapshotSource, ...] = ()
+    digests: Mapping[str, str] = attrs.field(factory=dict)
+    """Display path -> sha256 of every file that was read."""

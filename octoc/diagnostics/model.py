@@ -1,0 +1,160 @@
+"""What a diagnostic is: data that says which rule was broken, where, and what to do next. Others render it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+
+class Severity(enum.IntEnum):
+    """How bad it is; an error makes something unusable."""
+
+    INFO = 1
+    WARNING = 2
+    ERROR = 3
+
+    @property
+    def label(self) -> str:
+        return self.name.lower()
+
+
+@attrs.frozen
+class Rule:
+    """One rule: its code (`OCTnnn`, never used again), its kebab-case name, one sentence, and how bad a breach is."""
+
+    code: str
+    name: str
+    summary: str
+    severity: Severity = Severity.ERROR
+
+
+@attrs.frozen(kw_only=True, order=True)
+class Span:
+    """A stretch of a file. Lines and columns count from 1, columns in code points; the end is exclusive.
+
+    `file` is a POSIX path, relative to the workspace where it lies inside it. Line 0 means the file as a whole.
+    """
+
+    file: str
+    line: int = 0
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+
+
+KeyPath = tuple[str | int, ...]
+"""Where a value is inside a file: keys and list indexes from the root."""
+
+
+@attrs.frozen(kw_only=True)
+class Place:
+    """Where a value came from, cheap to carry: the span is worked out from it only when a diagnostic needs one.
+
+    Args:
+        file: the path as the workspace names it.
+        path: the value's key path; empty for the whole file.
+        part: the value itself, or the key that holds it.
+        within: a half-open range of code points inside the value's text, to point at a part of a string.
+    """
+
+    file: str
+    path: KeyPath = ()
+    part: str = attrs.field(default="value", validator=attrs.validators.in_(("value", "key")))
+    within: tuple[int, int] | None = None
+
+    def child(self, *keys: str | int) -> Place:
+        """Return the place of something inside this value."""
+        return attrs.evolve(self, path=(*self.path, *keys), part="value", within=None)
+
+    def key(self) -> Place:
+        """Return the place of the key that holds this value."""
+        return attrs.evolve(self, part="key", within=None)
+
+
+@attrs.frozen(kw_only=True)
+class Label:
+    """A secondary place, with a few words on what is there."""
+
+    span: Span
+    text: str
+
+
+@attrs.frozen(kw_only=True)
+class Diagnostic:
+    """One finding. `message` is one line without a full stop and true without the notes and the help."""
+
+    rule: Rule
+    message: str
+    severity: Severity
+    span: Span | None = None
+    label: str = ""
+    related: tuple[Label, ...] = ()
+    notes: tuple[str, ...] = ()
+    help: str | None = None
+
+    @property
+    def sort_key(self) -> tuple[Any, ...]:
+        span = self.span or Span(file="")
+        return (span.file, span.line, span.column, self.rule.code, self.message)
+
+
+Locator = Callable[[Place], Span]
+
+
+def whole_file(place: Place) -> Span:
+    """The locator for text that cannot be parsed for positions: the file as a whole."""
+    return Span(file=place.file)
+
+
+class DiagnosticSink:
+    """Collects what the stages report. A stage never raises for a user's mistake: it reports here and goes on."""
+
+    def __init__(self, locate: Locator = whole_file) -> None:
+        self._locate = locate
+        self._found: dict[tuple[Any, ...], Diagnostic] = {}
+
+    def report(
+        self,
+        rule: Rule,
+        message: str,
+        *,
+        at: Place | Span | None = None,
+        label: str = "",
+        related: Mapping[str, Place] | None = None,
+        notes: tuple[str, ...] = (),
+        help: str | None = None,  # noqa: A002  # rustc's and ruff's word for it
+        severity: Severity | None = None,
+    ) -> None:
+        """Add a finding. The same rule, place and message twice is one finding.
+
+        Args:
+            related: text of a secondary label -> its place.
+            severity: the rule's own unless given.
+        """
+        diagnostic = Diagnostic(
+            rule=rule,
+            message=message,
+            severity=rule.severity if severity is None else severity,
+            span=self._locate(at) if isinstance(at, Place) else at,
+            label=label,
+            related=tuple(Label(span=self._locate(place), text=text) for text, place in (related or {}).items()),
+            notes=notes,
+            help=help,
+        )
+        self._found.setdefault(diagnostic.sort_key, diagnostic)
+
+    def extend(self, diagnostics: Iterator[Diagnostic] | tuple[Diagnostic, ...]) -> None:
+        """Add findings that were made before, as from a cache."""
+        for diagnostic in diagnostics:
+            self._found.setdefault(diagnostic.sort_key, diagnostic)
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """All findings, by file, line, column and code."""
+        return tuple(sorted(self._found.values(), key=lambda found: found.sort_key))
+
+    def worst(self) -> Severity | None:
+        return max((found.severity for found in self._found.values()), default=None)

@@ -1,0 +1,91 @@
+"""Identifiers and their rules: what a name may look like and how the parts of a tool's identity are written.
+
+Nothing here knows of files, bundles or servers that run; every other module may import this one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NewType
+
+import attrs
+
+CapabilityName = NewType("CapabilityName", str)
+"""The bare name of a capability: its folder in a tap."""
+ServerName = NewType("ServerName", str)
+"""The name of an MCP server, unique in one bundle."""
+AgentName = NewType("AgentName", str)
+"""`name` of an AGENT.md, or `<domain>:<spec>` of an Octomind agent."""
+SkillName = NewType("SkillName", str)
+"""The name of a skill: its folder and its front matter's `name`."""
+
+SUPERVISOR = AgentName("supervisor")
+"""The agent that every workspace has, unless it defines one of this name."""
+
+NAME_RULE = "letters, digits, `-`, `_` and `.`, starting with a letter or a digit"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\Z")
+
+
+def is_name(text: str) -> bool:
+    """Tell whether `text` may name a workspace, tap, capability, skill or area (see `NAME_RULE`)."""
+    return _NAME.match(text) is not None
+
+
+@attrs.frozen(order=True)
+class ToolId:
+    """The identity of a tool: the server that has it and the server's own name for it. Written `server/tool`."""
+
+    server: str
+    tool: str
+
+    def __str__(self) -> str:
+        return f"{self.server}/{self.tool}"
+
+    @classmethod
+    def parse(cls, text: str) -> ToolId:
+        """Read `server/tool`. A server's name never has a `/`; a tool's may.
+
+        Raises: ValueError when there is no `/`, or nothing on one side of it.
+        """
+        server, slash, tool = text.partition("/")
+        if not (server and slash and tool):
+            raise ValueError(f"`{text}` is no tool id: expected `server/tool`")
+        return cls(server, tool)
+
+
+@attrs.frozen(order=True)
+class ToolPattern:
+    """One entry of `allowed_tools`: `server:glob`, or a bare glob (`server` is None).
+
+    Only a trailing `*` is a wildcard.
+
+    Source: Octomind's tap, tool patterns.
+    """
+
+    server: str | None
+    glob: str
+
+    def __str__(self) -> str:
+        return self.glob if self.server is None else f"{self.server}:{self.glob}"
+
+    @classmethod
+    def parse(cls, text: str) -> ToolPattern:
+        """Read a pattern; the first `:` ends the server's name."""
+        server, colon, glob = text.partition(":")
+        return cls(server, glob) if colon else cls(None, text)
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether the pattern can match one name at most."""
+        return not self.glob.endswith("*")
+
+
+def glob_matches(glob: str, name: str) -> bool:
+    """Tell whether a tool's `name` matches `glob`: equal, or its prefix when `glob` ends in `*`."""
+    return name.startswith(glob[:-1]) if glob.endswith("*") else name == glob
+
+
+def any_glob_matches(globs: Iterable[str], name: str) -> bool:
+    """Tell whether one of `globs` matches `name`; an empty `globs` matches nothing."""
+    return any(glob_matches(glob, name) for glob in globs)

@@ -1,0 +1,27 @@
+"""The boundary to plugins: hooks, protocols, and the manager that loads them."""
+
+from octoc.plugin.hookspecs import PROJECT, hookimpl, hookspec
+from octoc.plugin.protocols import (
+    Connection,
+    ConnectionFailed,
+    Embedder,
+    PluginError,
+    PythonTool,
+    ServerTarget,
+    TokenCounter,
+    Transport,
+)
+
+__all__ = [
+    "PROJECT",
+    "Connection",
+    "ConnectionFailed",
+    "Embedder",
+    "PluginError",
+    "PythonTool",
+    "ServerTarget",
+    "TokenCounter",
+    "Transport",
+    "hookimpl",
+    "hookspec",
+]

@@ -1,0 +1,54 @@
+"""The hooks. Each has a user in the tree; a plugin is a module or object with functions marked `hookimpl`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import pluggy
+
+if TYPE_CHECKING:
+    from octoc.plugin.protocols import Embedder, PythonTool, TokenCounter, Transport
+    from octoc.results import ToolCall, ToolFailure, ToolResult
+
+PROJECT = "octoc"
+"""pluggy's project name, and the entry point group that plugins are found in."""
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec(firstresult=True)
+def octoc_make_embedder(name: str, settings: Mapping[str, str], files: Mapping[str, bytes] | None) -> Embedder | None:
+    """Return the embedder called `name`, or None to let another plugin answer.
+
+    `files` are what an embedder of that name gave as `files()` at build time, or None to use what is installed.
+    Raises: PluginError when `name` is the plugin's own and cannot be made.
+    """
+
+
+@hookspec(firstresult=True)
+def octoc_make_transport(kind: str) -> Transport | None:
+    """Return a transport for servers of `kind` (`stdio`, `http`, `sse`, `ws`), or None to let another plugin answer."""
+
+
+@hookspec(firstresult=True)
+def octoc_resolve_secret(reference: str) -> str | None:
+    """Return the value of a reference (a variable's name), or None when this resolver does not know it."""
+
+
+@hookspec(firstresult=True)
+def octoc_token_counter(model: str) -> TokenCounter | None:
+    """Return a counter for `model` ("" is the default), or None to let another plugin answer."""
+
+
+@hookspec
+def octoc_tools(server: str) -> Iterable[PythonTool] | None:
+    """Return the in-process tools that this plugin binds to the builtin server `server`, or None."""
+
+
+@hookspec
+def octoc_call_finished(
+    agent: str, server: str, call: ToolCall, outcome: ToolResult | ToolFailure, seconds: float
+) -> None:
+    """A tool's call ended. An observer cannot change the outcome, and its failure is logged, never passed on."""

@@ -1,0 +1,155 @@
+"""Finds, loads and asks plugins. One manager per build or runtime; nothing is loaded before the first question."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+from octoc.plugin import builtin, hookspecs
+from octoc.plugin.protocols import PluginError
+
+if TYPE_CHECKING:
+    from octoc.plugin.protocols import Embedder, PythonTool, TokenCounter, Transport
+    from octoc.results import ToolCall, ToolFailure, ToolResult
+
+logger = logging.getLogger("octoc.plugin")
+
+
+class Plugins:
+    """The plugins of one build or runtime. Entry points are looked up, by name and sorted, at the first question.
+
+    Args:
+        names: entry point names in the group `octoc`; one that is not installed stands in `missing` afterwards.
+        objects: plugins that are passed in, asked before those of `names`.
+        env: where the built-in resolver looks variables up.
+    """
+
+    def __init__(
+        self, names: Iterable[str] = (), objects: Iterable[object] = (), env: Mapping[str, str] | None = None
+    ) -> None:
+        self._names = tuple(sorted(set(names)))
+        self._objects = tuple(objects)
+        self._env = os.environ if env is None else env
+        self._manager: pluggy.PluginManager | None = None
+        self._versions: dict[str, str] = {}
+        self.missing: tuple[str, ...] = ()
+
+    def make_embedder(
+        self, name: str, settings: Mapping[str, str] | None = None, files: Mapping[str, bytes] | None = None
+    ) -> Embedder | None:
+        """Return the embedder called `name`, or None when no plugin knows it. Raises: PluginError."""
+        made: Embedder | None = self._ask(
+            lambda hook: hook.octoc_make_embedder(name=name, settings=settings or {}, files=files)
+        )
+        return made
+
+    def make_transport(self, kind: str) -> Transport | None:
+        """Return a transport for servers of `kind`, or None when no plugin has one. Raises: PluginError."""
+        made: Transport | None = self._ask(lambda hook: hook.octoc_make_transport(kind=kind))
+        return made
+
+    def resolve_secret(self, reference: str) -> str | None:
+        """Return the value behind a reference; the environment is asked last. Raises: PluginError."""
+        value: str | None = self._ask(lambda hook: hook.octoc_resolve_secret(reference=reference))
+        return value
+
+    def token_counter(self, model: str = "") -> TokenCounter:
+        """Return the counter for `model`; the approximate one when no plugin has a better. Raises: PluginError."""
+        counter: TokenCounter = self._ask(lambda hook: hook.octoc_token_counter(model=model))
+        return counter
+
+    def tools(self, server: str) -> tuple[PythonTool, ...]:
+        """Return the in-process tools that plugins bind to a builtin server. Raises: PluginError."""
+        answers = self._ask(lambda hook: hook.octoc_tools(server=server))
+        return tuple(tool for answer in answers for tool in answer)
+
+    def call_finished(
+        self, agent: str, server: str, call: ToolCall, outcome: ToolResult | ToolFailure, seconds: float
+    ) -> None:
+        """Tell observers that a call ended. Never raises: an observer's failure is logged."""
+        try:
+            self._ask(
+                lambda hook: hook.octoc_call_finished(
+                    agent=agent, server=server, call=call, outcome=outcome, seconds=seconds
+                )
+            )
+        except PluginError as error:
+            logger.warning("%s", error)
+
+    def versions(self) -> Mapping[str, str]:
+        """Return the version of each installed plugin of `names`, by entry point name, sorted."""
+        self._loaded()
+        return dict(sorted(self._versions.items()))
+
+    def _ask(self, question: Callable[[Any], Any]) -> Any:
+        hook = self._loaded().hook
+        try:
+            return question(hook)
+        except PluginError:
+            raise
+        except Exception as error:  # a plugin's own fault must not take the host down: it is named and reported
+            raise PluginError(f"a plugin failed: {type(error).__name__}: {error}") from error
+
+    def _loaded(self) -> pluggy.PluginManager:
+        if self._manager is not None:
+            return self._manager
+        manager = pluggy.PluginManager(hookspecs.PROJECT)
+        manager.add_hookspecs(hookspecs)
+        own: tuple[object, ...] = (
+            builtin.EnvironmentResolver(self._env),
+            builtin.DefaultTokenCounter(),
+            builtin.CallLog(),
+        )
+        for plugin in own:
+            manager.register(plugin, f"builtin:{type(plugin).__name__}")
+        self._register_entry_points(manager)
+        for number, plugin in enumerate(self._objects):
+            manager.register(plugin, f"object:{number}:{type(plugin).__name__}")
+        try:
+            manager.check_pending()
+        except pluggy.PluginValidationError as error:
+            raise PluginError(f"a plugin has a hook that octoc does not know: {error}") from error
+        self._manager = manager
+        return manager
+
+    def _register_entry_points(self, manager: pluggy.PluginManager) -> None:
+        if not self._names:
+            return
+        # Not at the top: opening a bundle must not pay for it. Not pluggy's own loader: it walks distributions in the
+        # machine's order and skips a second plugin of one name in silence.
+        from importlib.metadata import entry_points
+
+        found: dict[str, Any] = {}
+        for point in entry_points(group=hookspecs.PROJECT):
+            if point.name not in self._names:
+                continue
+            other = found.setdefault(point.name, point)
+            if other.value != point.value:
+                raise PluginError(
+                    f"two plugins are called `{point.name}`: `{other.value}` and `{point.value}`; uninstall one"
+                )
+        self.missing = tuple(name for name in self._names if name not in found)
+        for name in sorted(found):
+            point = found[name]
+            try:
+                plugin = point.load()
+            except Exception as error:  # whatever an import can raise
+                raise PluginError(
+                    f"plugin `{name}` ({point.value}) cannot be imported: {type(error).__name__}: {error}"
+                ) from error
+            manager.register(plugin, name)
+            self._versions[name] = point.dist.version if point.dist is not None else "0"
+
+
+def load_plugins(names: Iterable[str], env: Mapping[str, str] | None = None) -> Plugins:
+    """Return a manager of the installed plugins called `names`; they are imported at the first question."""
+    return Plugins(names=names, env=env)
+
+
+def plugins_of(*objects: object, env: Mapping[str, str] | None = None) -> Plugins:
+    """Return a manager of the given plugin objects alone, for hosts that build their own and for tests."""
+    return Plugins(objects=objects, env=env)

@@ -1,0 +1,114 @@
+"""What a plugin's objects must do. A plugin imports nothing of octoc but `octoc.plugin` and `octoc.results`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import attrs
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from octoc.results import ServerListing, ToolCall, ToolFailure, ToolResult
+
+    Vector = NDArray[np.float32]
+
+
+class PluginError(Exception):
+    """A plugin cannot do its work; the message says what is missing and what to do, without any secret."""
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """A sentence encoder. The same text gives the same bits on one machine, whatever was encoded before."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def identity(self) -> str:
+        """A digest of weights, vocabulary and method: equal identities make comparable vectors."""
+        ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    def embed(self, text: str) -> Vector:
+        """Return the text's vector: shape (dimension,), float32, L2-normalised. Safe to call from several threads."""
+        ...
+
+    def files(self) -> Mapping[str, bytes]:
+        """Return what another machine needs to make this embedder again, by plain file name."""
+        ...
+
+
+@attrs.frozen(kw_only=True)
+class ServerTarget:
+    """A server with every reference resolved: what a transport connects to. What may be secret never shows in repr."""
+
+    name: str
+    transport: str
+    command: str | None = attrs.field(default=None, repr=False)
+    args: tuple[str, ...] = attrs.field(default=(), repr=False)
+    env: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    cwd: str | None = None
+    url: str | None = attrs.field(default=None, repr=False)
+    headers: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    auth: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
+    timeout_s: float = 30.0
+
+
+@runtime_checkable
+class Connection(Protocol):
+    """One live connection to a server, shared by concurrent calls from any task of one event loop."""
+
+    @property
+    def alive(self) -> bool:
+        """False once the connection can carry no further call."""
+        ...
+
+    async def list_tools(self) -> ServerListing:
+        """Return the server's tools, all pages. Raises: ConnectionFailed."""
+        ...
+
+    async def call(self, call: ToolCall) -> ToolResult | ToolFailure:
+        """Call a tool. Never raises for a failure of server, tool or connection; cancellation passes through."""
+        ...
+
+    async def close(self) -> None:
+        """End the connection and the server's process; idempotent, bounded in time."""
+        ...
+
+
+class ConnectionFailed(Exception):  # noqa: N818  # a state of the world, not a fault in the program
+    """A server could not be reached. The message is one line for the model, with an exit code or status if known."""
+
+
+@runtime_checkable
+class Transport(Protocol):
+    """Makes connections of one kind."""
+
+    async def connect(self, target: ServerTarget) -> Connection:
+        """Connect within `target.timeout_s`. Raises: ConnectionFailed, with all that was started stopped again."""
+        ...
+
+
+@attrs.frozen(kw_only=True)
+class PythonTool:
+    """An in-process tool: `handler(arguments)` gives text, a JSON value or a ToolResult, at once or as an awaitable."""
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+    handler: Callable[[Mapping[str, Any]], Any | Awaitable[Any]] = attrs.field(repr=False)
+
+
+class TokenCounter(Protocol):
+    """Counts the tokens of a text for one family of models."""
+
+    @property
+    def name(self) -> str: ...
+
+    def count(self, text: str) -> int: ...

@@ -1,0 +1,111 @@
+"""What crosses the plugin boundary at run time: a call, what came back, what went wrong. Frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import attrs
+
+FailureKind = Literal[
+    "bad_request",  # the call itself is malformed: no name, arguments that are no object
+    "not_found",  # no such tool for this agent
+    "ambiguous",  # a bare name that several servers have
+    "not_active",  # the tool's capability is not active
+    "not_ready",  # a variable that the server needs is not set, or nothing is bound to a builtin server
+    "connect_failed",  # the server did not start, or refused the connection
+    "connection_lost",  # the server died during the call
+    "timeout",
+    "protocol",  # the server answered something that is not the protocol
+    "cancelled",
+    "internal",  # a plugin or octoc itself failed
+]
+
+
+@attrs.frozen(kw_only=True)
+class ContentPart:
+    """One part of a result, as MCP has it. `text` only for type `text`; `data` is the whole wire object otherwise."""
+
+    type: str
+    text: str | None = None
+    data: Mapping[str, Any] | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Truncation:
+    """A record of one cut: `original` and `kept` are counts of `unit` (`chars`, `tokens` or `bytes`)."""
+
+    stage: str
+    original: int
+    kept: int
+    unit: str
+
+
+@attrs.frozen(kw_only=True)
+class ToolCall:
+    """A call as a transport gets it: the server's own tool name, and arguments that are a JSON object."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    timeout_s: float
+
+
+@attrs.frozen(kw_only=True)
+class ToolResult:
+    """What a tool answered. `is_error` is the server's own word that the call failed (MCP's `isError`)."""
+
+    content: tuple[ContentPart, ...]
+    structured: Any = None
+    is_error: bool = False
+    truncations: tuple[Truncation, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The text parts, one after another, separated by a newline."""
+        return "\n".join(part.text for part in self.content if part.text is not None)
+
+    @property
+    def ok(self) -> bool:
+        return not self.is_error
+
+    @classmethod
+    def of_text(cls, text: str, *, is_error: bool = False) -> ToolResult:
+        """Return a result that is one text part."""
+        return cls(content=(ContentPart(type="text", text=text),), is_error=is_error)
+
+
+@attrs.frozen(kw_only=True)
+class ToolFailure:
+    """A failure as a value for the model: octoc could not bring an answer of the tool.
+
+    `message` is one line without a full stop; `text` is what the model is shown.
+    """
+
+    kind: FailureKind
+    message: str
+    text: str
+    similar: tuple[str, ...] = ()
+    retry_after_s: float | None = None
+
+    @property
+    def ok(self) -> bool:
+        return False
+
+
+@attrs.frozen(kw_only=True)
+class ListedTool:
+    """A tool as a server lists it. `wire` is the whole object in the protocol's wire form (camelCase keys)."""
+
+    name: str
+    description: str
+    wire: Mapping[str, Any]
+
+
+@attrs.frozen(kw_only=True)
+class ServerListing:
+    """What a server says of itself and of its tools, all pages joined, in the server's order."""
+
+    server_info: Mapping[str, Any]
+    protocol_version: str
+    instructions: str | None
+    tools: tuple[ListedTool, ...]
