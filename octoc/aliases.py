@@ -1,0 +1,97 @@
+"""What a model calls a tool: aliases that fit every model API, and the reading of a name that a model wrote."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from octoc.names import ToolId
+
+MAX_ALIAS = 64
+"""The longest tool name that the model APIs take, in characters."""
+_HEX = 8
+_OUTSIDE = re.compile(r"[^A-Za-z0-9_-]")
+
+AliasStyle = Literal["qualified", "bare"]
+
+
+def sanitize(text: str) -> str:
+    """Return `text` with every character that a model API refuses in a tool's name replaced by `_`."""
+    return _OUTSIDE.sub("_", text)
+
+
+def make_aliases(
+    ids: Sequence[ToolId], style: AliasStyle = "qualified"
+) -> tuple[Mapping[ToolId, str], tuple[tuple[ToolId, ...], ...]]:
+    """Return each tool's alias, in the order of `ids`, and the groups of tools that a bare style cannot tell apart.
+
+    An alias matches `[A-Za-z0-9_-]{1,64}`, and no two are equal. Qualified is `server__tool`; what is too long, and each
+    of two alike, is cut and ends in `_` and 8 hex digits of the id's SHA-256, so that an alias depends on no other
+    server unless two are alike. Bare is the tool's own name; the members of a clash get their qualified aliases.
+    """
+    distinct = list(dict.fromkeys(ids))
+    plain = {tool: sanitize(f"{tool.server}__{tool.tool}") for tool in distinct}
+    clashes: tuple[tuple[ToolId, ...], ...] = ()
+    if style == "bare":
+        bare = {tool: sanitize(tool.tool) or "_" for tool in distinct}
+        clashes = tuple(tuple(group) for group in _groups(bare) if len(group) > 1)
+        qualified = {tool for group in clashes for tool in group}
+        plain = {tool: plain[tool] if tool in qualified else bare[tool] for tool in distinct}
+    digits = {tool: _HEX if len(plain[tool]) > MAX_ALIAS else 0 for tool in distinct}
+    while True:
+        aliases = {tool: _cut(plain[tool], tool, digits[tool]) for tool in distinct}
+        alike = [tool for group in _groups(aliases) if len(group) > 1 for tool in group]
+        if not alike:
+            return aliases, clashes
+        # A second round is for a name that is written like another's digest, and for digests that begin alike.
+        for tool in alike:
+            digits[tool] += _HEX
+
+
+def _groups(names: Mapping[ToolId, str]) -> Iterable[list[ToolId]]:
+    groups: dict[str, list[ToolId]] = {}
+    for tool, name in names.items():
+        groups.setdefault(name, []).append(tool)
+    return groups.values()
+
+
+def _cut(plain: str, tool: ToolId, digits: int) -> str:
+    if not digits:
+        return plain
+    # In a later round the text itself may be what two ids share: `a/b` and `c`, `a` and `b/c`.
+    text = str(tool) if digits == _HEX else f"{tool.server}\0{tool.tool}"
+    # `surrogatepass` because a recorded name may hold a lone surrogate.
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
+    return f"{plain[: MAX_ALIAS - 1 - len(digest)]}_{digest}"
+
+
+class ToolNames:
+    """The names that one agent may use, each form of them, over the tools of its registry and no others.
+
+    Understood are the alias, `server/tool`, `server:tool`, `mcp__server__tool` (other characters `_`), and a bare name;
+    the first form in this order that fits decides.
+    """
+
+    def __init__(self, tools: Iterable[tuple[int, ToolId, str]]) -> None:
+        """Take (index, identity, alias) of each tool."""
+        self._forms: tuple[dict[str, list[int]], ...] = ({}, {}, {}, {}, {})
+        for index, tool, alias in tools:
+            written = (
+                alias,
+                str(tool),
+                f"{tool.server}:{tool.tool}",
+                f"mcp__{sanitize(tool.server)}__{sanitize(tool.tool)}",
+                tool.tool,
+            )
+            for form, name in zip(self._forms, written, strict=True):
+                form.setdefault(name, []).append(index)
+
+    def resolve(self, text: str) -> int | tuple[int, ...] | None:
+        """Return the index of the tool that `text` names, all candidates when several have that name, or None."""
+        for form in self._forms:
+            found = form.get(text)
+            if found:
+                return found[0] if len(found) == 1 else tuple(found)
+        return None
