@@ -29,6 +29,22 @@ def _files(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
+def _found_by(*options: str, cwd: Path, path: Path | None) -> tuple[Path, Path, Path]:
+    """Return the folders of schemas and core tap, and `octoc.data` itself, as a fresh process finds them."""
+    program = (
+        "import json, octoc.data as data\n"
+        "print(json.dumps([str(data.schemas_dir()), str(data.core_tap_dir()), data.__file__]))"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    if path is not None:
+        environment["PYTHONPATH"] = str(path)
+    command = [sys.executable, *options, "-c", program]
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    schemas, core, module = map(Path, json.loads(done.stdout))
+    return schemas, core, module
+
+
 @pytest.mark.parametrize("folder", ["schemas", "taps/core"])
 def test_the_wheel_holds_what_the_tree_holds(wheel: Path, folder: str) -> None:
     """Each file of the folder in the source tree is in the wheel's `octoc/_data`, and nothing else is."""
@@ -43,28 +59,26 @@ def test_an_unpacked_wheel_finds_its_data(wheel: Path, tmp_path: Path) -> None:
     """A process that has only the wheel's content on its path finds both folders inside it."""
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
-    program = (
-        "import json, octoc.data as data\n"
-        "print(json.dumps([str(data.schemas_dir()), str(data.core_tap_dir()), data.__file__]))"
-    )
     # -S leaves out the environment's packages, and with them an editable install of the tree.
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
-    )
-    schemas, core, module = map(Path, json.loads(done.stdout))
+    schemas, core, module = _found_by("-S", cwd=tmp_path, path=tmp_path)
     inside = tmp_path.resolve() / "octoc"
     assert module == inside / "data.py"
     assert schemas == inside / "_data" / "schemas"
     assert core == inside / "_data" / "taps" / "core"
 
 
-def test_an_editable_install_finds_the_source_tree() -> None:
-    """In the source tree both folders are the tree's own, and hold files."""
-    assert data.schemas_dir() == ROOT / "schemas"
-    assert data.core_tap_dir() == ROOT / "taps" / "core"
-    assert any(data.schemas_dir().rglob("*.json"))
-    assert any((data.core_tap_dir() / "capabilities").iterdir())
+def test_an_editable_install_finds_the_source_tree(tmp_path: Path) -> None:
+    """A process started elsewhere, in the environment that has the tree installed, finds both folders in the tree."""
+    schemas, core, module = _found_by(cwd=tmp_path, path=None)
+    assert module == ROOT / "octoc" / "data.py"
+    assert schemas == ROOT / "schemas"
+    assert core == ROOT / "taps" / "core"
+
+
+@pytest.mark.parametrize("folder", ["schemas", "taps/core"])
+def test_what_ships_has_no_symbolic_link(folder: str) -> None:
+    """No shipped file is a symbolic link: a wheel holds a copy instead, so a wheel and the tree would differ."""
+    assert [path for path in (ROOT / folder).rglob("*") if path.is_symlink()] == []
 
 
 def test_lost_data_is_an_error_with_a_next_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,8 @@ HEAVY = {
 def _loaded_by(statement: str) -> frozenset[str]:
     """Return the top-level packages in `sys.modules` after the statement, in a fresh interpreter."""
     program = f"import sys\n{statement}\nimport json\nprint(json.dumps(sorted(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
     return frozenset(name.partition(".")[0] for name in json.loads(done.stdout))
 
 
