@@ -1,1 +1,19 @@
-"""Rules of this range; see the package."""
+"""OCT6xx: the bundle, when it is opened and when it is written."""
+
+from octoc.diagnostics.model import Rule, Severity
+
+BUNDLE_UNREADABLE = Rule("OCT601", "bundle-unreadable", "There is no file that can be read where the bundle should be.")
+NOT_A_BUNDLE = Rule("OCT602", "not-a-bundle", "The file is not a bundle of octoc.")
+BUNDLE_CUT = Rule("OCT603", "bundle-cut", "The bundle ends before its end: a copy or a download stopped early.")
+BUNDLE_ALTERED = Rule("OCT604", "bundle-altered", "The bundle's bytes are not those that were built.")
+BUNDLE_NEWER = Rule("OCT605", "bundle-format-newer", "The bundle's format is newer than this octoc reads.")
+BUNDLE_MALFORMED = Rule(
+    "OCT606", "bundle-malformed", "The bundle is whole, but a value in it has not the shape of the format."
+)
+BUNDLE_NOT_WRITTEN = Rule("OCT607", "bundle-not-written", "The bundle could not be written.")
+BUNDLE_WITHHELD = Rule(
+    "OCT608",
+    "bundle-withheld",
+    "There are errors and the build is strict, so no bundle was written and the old one stays.",
+    Severity.WARNING,
+)
