@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -118,9 +118,26 @@ class Documents:
     digests: Mapping[str, str]
 
 
+class Removed(enum.Enum):
+    """What check puts in the place of an unsound element of a list, so that the others keep their index."""
+
+    REMOVED = enum.auto()
+
+
+REMOVED: Final = Removed.REMOVED
+
+
+def kept(elements: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+    """Yield the index and value of each element of a checked list that was not removed."""
+    return ((index, value) for index, value in enumerate(elements) if value is not REMOVED)
+
+
 @attrs.frozen(kw_only=True)
 class Checked:
-    """Product of check: the documents whose structure is sound, with unsound parts of lists cut out (each reported)."""
+    """Product of check: the documents whose structure is sound; what is unsound was reported and cut.
+
+    A key that was cut is gone; an element of a list that was cut is REMOVED (read lists with `kept`).
+    """
 
     discovered: Discovered
     documents: tuple[Document, ...]

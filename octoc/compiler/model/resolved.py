@@ -26,6 +26,8 @@ class Server:
     `definition` digests all that reaches the server (command, args, env, cwd, url, headers, auth), never time-outs or
     filters.
     `requires_env` are the variables without default that it needs, sorted.
+    `open`: defined in a file of `[mcp] files`, so that an agent with the proxy sees all its tools, not only those that a
+    capability grants. `private_to` is the one agent whose front matter defines it.
     """
 
     name: str
@@ -47,6 +49,13 @@ class Server:
     requires_env: tuple[str, ...] = ()
     snapshot: SnapshotSource | None = None
     tools: tuple[ListedTool, ...] = ()
+    open: bool = False
+    private_to: str | None = None
+
+    @property
+    def listed(self) -> bool:
+        """Whether its tools are known at build time."""
+        return self.snapshot is not None
 
 
 @attrs.frozen(kw_only=True)
@@ -81,8 +90,8 @@ class Agent:
 
     source: AgentSource
     capabilities: tuple[str, ...] = ()
-    inline_servers: tuple[str, ...] = ()
-    """Names of the servers that only this agent sees (Claude's inline `mcpServers`)."""
+    own_grants: tuple[ServerGrant, ...] = ()
+    """What its own file grants: servers of an Octomind manifest, and Claude's `mcpServers`."""
 
     @property
     def name(self) -> str:

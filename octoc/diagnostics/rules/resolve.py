@@ -1,1 +1,34 @@
-"""Rules of this range; see the package."""
+"""OCT3xx: names that must mean something, servers that must be told apart, tools that must be found."""
+
+from octoc.diagnostics.model import Rule, Severity
+
+UNKNOWN_SERVER = Rule("OCT301", "unknown-server", "A capability or an agent refers to a server that nothing defines.")
+UNKNOWN_PROVIDER = Rule("OCT302", "unknown-provider", "`[providers]` names a provider that the capability has not.")
+NO_DEFAULT_PROVIDER = Rule("OCT303", "no-default-provider", "A capability has no default and nothing chooses for it.")
+UNKNOWN_CAPABILITY = Rule("OCT304", "unknown-capability", "A reference names a capability that no tap has.")
+SHADOWED = Rule("OCT305", "shadowed", "An earlier tap or folder has an entity of this name.", Severity.INFO)
+DUPLICATE_AGENT = Rule("OCT306", "duplicate-agent", "Two agents of one folder have the same name.")
+SERVER_RENAMED = Rule(
+    "OCT310", "server-renamed", "One server name has several definitions; the later ones get another.", Severity.WARNING
+)
+SERVER_DISABLED = Rule("OCT311", "server-disabled", "A server is disabled and contributes nothing.", Severity.INFO)
+UNLISTED_SERVER = Rule("OCT312", "unlisted-server", "A server has no snapshot of its tools.", Severity.INFO)
+STALE_SNAPSHOT = Rule(
+    "OCT313", "stale-snapshot", "A snapshot was recorded from another definition of its server.", Severity.WARNING
+)
+ORPHAN_SNAPSHOT = Rule("OCT314", "orphan-snapshot", "A snapshot belongs to no server.", Severity.WARNING)
+BUILTIN_SERVER = Rule("OCT315", "builtin-server", "The host or a plugin must bind this server's tools.", Severity.INFO)
+UNKNOWN_PATTERN_SERVER = Rule(
+    "OCT320", "unknown-pattern-server", "A tool pattern names a server that its file does not have."
+)
+UNKNOWN_TOOL = Rule("OCT321", "unknown-tool", "A tool pattern or name matches no tool of the server.")
+AMBIGUOUS_TOOL = Rule("OCT322", "ambiguous-tool", "A bare tool name is found on several servers.")
+SERVER_WITHOUT_TOOLS = Rule("OCT323", "server-without-tools", "The patterns leave a server without a single tool.")
+TOOL_ON_UNLISTED_SERVER = Rule(
+    "OCT324", "tool-on-unlisted-server", "A tool could only be on a server that is not listed yet.", Severity.INFO
+)
+NO_TOOL_RESOLVES = Rule("OCT330", "no-tool-resolves", "Nothing in an agent's `tools` is a tool.")
+ALIAS_CLASH = Rule("OCT331", "alias-clash", "Two tools have one bare name, and aliases are bare.")
+LITERAL_SECRET = Rule(
+    "OCT340", "literal-secret", "A value that looks like a secret is written in the file.", Severity.WARNING
+)

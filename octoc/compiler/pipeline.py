@@ -1,0 +1,69 @@
+"""The compiler on one screen: every stage, in order, and how they are run. `build.py` decides whether they must run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from octoc.compiler.calibrate import calibrate
+from octoc.compiler.check import check
+from octoc.compiler.context import Context
+from octoc.compiler.describe import describe
+from octoc.compiler.discover import discover
+from octoc.compiler.embed import embed
+from octoc.compiler.emit import emit
+from octoc.compiler.lint import lint
+from octoc.compiler.lock import lock
+from octoc.compiler.model.resolved import Calibrated, Embedded, Emitted, Resolved
+from octoc.compiler.model.settings import WorkspaceSettings
+from octoc.compiler.read import read
+from octoc.compiler.resolve import resolve
+from octoc.compiler.scope import scope
+from octoc.compiler.structure import structure
+
+Stage = Callable[[Any, Context], Any]
+
+STAGES: tuple[Stage, ...] = (
+    discover,  # settings -> files, by kind
+    read,  # files -> values, with a way back to lines and columns
+    check,  # values -> the sound ones
+    structure,  # values -> source models
+    resolve,  # names -> things
+    scope,  # agents -> registries
+    describe,  # registries -> prompt texts
+    embed,  # triggers -> vectors
+    calibrate,  # vectors -> gate
+    lint,  # everything -> diagnostics
+    lock,  # everything -> octoc.lock
+    emit,  # everything -> <name>.octoc
+)
+
+
+def run(settings: WorkspaceSettings, context: Context) -> Emitted:
+    """Run every stage. Mistakes of the user are in `context.sink`; each stage made what it could."""
+    product = _through(settings, STAGES, context)
+    assert isinstance(product, Emitted)  # noqa: S101  # the tuple above is not typed stage by stage
+    return product
+
+
+def run_checks(settings: WorkspaceSettings, context: Context) -> Calibrated:
+    """Run what finds mistakes and writes nothing: no text is encoded and no gate is fitted."""
+    described = _through(settings, _until(embed), context)
+    return lint(Calibrated(embedded=Embedded(described=described)), context)
+
+
+def run_to_resolve(settings: WorkspaceSettings, context: Context) -> Resolved:
+    """Run the stages up to the one that tells servers apart, which is all that pinning needs."""
+    product = _through(settings, _until(scope), context)
+    assert isinstance(product, Resolved)  # noqa: S101  # as above
+    return product
+
+
+def _until(stage: Stage) -> tuple[Stage, ...]:
+    return STAGES[: STAGES.index(stage)]
+
+
+def _through(product: Any, stages: tuple[Stage, ...], context: Context) -> Any:
+    for stage in stages:
+        product = stage(product, context)
+    return product

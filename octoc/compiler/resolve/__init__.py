@@ -1,0 +1,136 @@
+"""resolve: names become things. Sources -> Resolved; reports what means nothing and goes on with the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from octoc.compiler.context import Context
+from octoc.compiler.model.resolved import Agent, Capability, Resolved, ServerGrant, Skill
+from octoc.compiler.model.source import AgentSource, SkillSource, Sources
+from octoc.compiler.resolve.capabilities import Chosen, choose_providers, known_capabilities, resolve_capability
+from octoc.compiler.resolve.patterns import EVERY, grant_of, resolve_patterns
+from octoc.compiler.resolve.servers import Definition, Servers, owner_of_file, resolve_servers
+from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.rules.resolve import DUPLICATE_AGENT, SHADOWED, UNKNOWN_SERVER
+from octoc.diagnostics.suggest import did_you_mean
+from octoc.names import SUPERVISOR
+
+__all__ = ["resolve"]
+
+Named = TypeVar("Named", AgentSource, SkillSource)
+
+
+def resolve(sources: Sources, context: Context) -> Resolved:
+    """Choose providers, tell servers apart, and look every reference up."""
+    sink = context.sink
+    chosen = choose_providers(sources.capabilities, sources.discovered.settings, sink)
+    agent_sources = _first_of_each(sources.agents, "agent", sink)
+    skill_sources = _first_of_each(sources.skills, "skill", sink)
+    servers = resolve_servers(_definitions(sources, chosen, agent_sources), sources.snapshots, sink)
+    capabilities = {choice.source.name: resolve_capability(choice, servers, sink) for choice in chosen}
+    agents = [_agent(source, capabilities, servers, sink) for source in agent_sources]
+    if SUPERVISOR not in {agent.name for agent in agents}:
+        agents.append(Agent(source=_supervisor(sources)))
+    skills = [
+        Skill(
+            source=source,
+            capabilities=known_capabilities(source.capabilities, capabilities, f"skill `{source.name}`", sink),
+        )
+        for source in skill_sources
+    ]
+    return Resolved(
+        sources=sources,
+        servers=servers.all,
+        capabilities=tuple(capabilities[name] for name in sorted(capabilities)),
+        agents=tuple(sorted(agents, key=lambda agent: agent.name)),
+        skills=tuple(sorted(skills, key=lambda skill: skill.source.name)),
+    )
+
+
+def _definitions(sources: Sources, chosen: Iterable[Chosen], agents: Iterable[AgentSource]) -> Iterable[Definition]:
+    """Return every definition in (precedence, path) order: MCP files, the workspace's agents, then tap by tap."""
+    for file in sources.mcp_files:
+        owner = owner_of_file(file.place.file)
+        yield from (Definition(source=server, owner=owner, open=True) for server in file.servers)
+    precedence = {tap.name: tap.precedence for tap in sources.discovered.taps}
+    in_taps: list[tuple[int, str, Definition]] = []
+    for agent in agents:
+        for server in agent.inline_servers:
+            definition = Definition(source=server, owner=agent.name, private_to=agent.name)
+            if agent.tap is None:
+                yield definition
+            else:
+                in_taps.append((precedence[agent.tap], agent.place.file, definition))
+    for choice in chosen:
+        in_taps.extend(
+            (precedence[choice.source.tap], choice.provider.place.file, Definition(source=s, owner=choice.source.name))
+            for s in choice.provider.servers
+        )
+    yield from (definition for _, _, definition in sorted(in_taps, key=lambda entry: entry[:2]))
+
+
+def _agent(
+    source: AgentSource, capabilities: Mapping[str, Capability], servers: Servers, sink: DiagnosticSink
+) -> Agent:
+    return Agent(
+        source=source,
+        capabilities=known_capabilities(source.capabilities, capabilities, f"agent `{source.name}`", sink),
+        own_grants=_own_grants(source, servers, sink),
+    )
+
+
+def _own_grants(source: AgentSource, servers: Servers, sink: DiagnosticSink) -> tuple[ServerGrant, ...]:
+    by_name = servers.by_name()
+    own = {
+        server.name: by_name[servers.name_at[server.place]]
+        for server in source.inline_servers
+        if server.place in servers.name_at
+    }
+    for reference in source.server_refs:
+        shared = by_name.get(reference.value)
+        if reference.value in own:
+            continue
+        if shared is None or shared.private_to is not None:
+            sink.report(
+                UNKNOWN_SERVER,
+                f"agent `{source.name}` refers to server `{reference.value}`, which is not defined",
+                at=reference.place,
+                help=did_you_mean(reference.value, by_name),
+            )
+        else:
+            own[reference.value] = shared
+    if source.kind == "octomind":
+        return resolve_patterns(source.allowed_tools, own, source.place, sink)
+    return tuple(grant_of(server, EVERY) for server in own.values())
+
+
+def _first_of_each(sources: Iterable[Named], what: str, sink: DiagnosticSink) -> tuple[Named, ...]:
+    """Return the first source of each name; a later one is shadowed, or an error when it lies in the same folder."""
+    first: dict[str, Named] = {}
+    for source in sources:
+        winner = first.setdefault(source.name, source)
+        if winner is source:
+            continue
+        related: dict[str, Place] = {"this one is used": winner.place}
+        if isinstance(source, AgentSource) and source.folder == getattr(winner, "folder", None):
+            sink.report(
+                DUPLICATE_AGENT,
+                f"two agents of this folder are called `{source.name}`; the later is left out",
+                at=source.place.child("name"),
+                related=related,
+                help="give one of them another name",
+            )
+        else:
+            sink.report(SHADOWED, f"{what} `{source.name}` is shadowed", at=source.place, related=related)
+    return tuple(first.values())
+
+
+def _supervisor(sources: Sources) -> AgentSource:
+    return AgentSource(
+        name=SUPERVISOR,
+        kind="octoc",
+        type="supervisor",
+        place=sources.discovered.settings.place,
+        description="Sees every tool of the workspace through find_tools and call_mcp_tool.",
+    )

@@ -1,0 +1,247 @@
+"""Which server a definition is: one name, one server; a second definition of a name gets a name of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+import attrs
+
+from octoc.bundle.digest import canonical_json, sha256_hex
+from octoc.compiler.model.resolved import Server
+from octoc.compiler.model.source import ServerSource, SnapshotSource
+from octoc.compiler.packages import package_of
+from octoc.compiler.resolve.secrets import without_secrets
+from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.rules.resolve import (
+    BUILTIN_SERVER,
+    ORPHAN_SNAPSHOT,
+    SERVER_DISABLED,
+    SERVER_RENAMED,
+    STALE_SNAPSHOT,
+    UNKNOWN_TOOL,
+    UNLISTED_SERVER,
+)
+from octoc.diagnostics.suggest import did_you_mean
+from octoc.names import any_glob_matches
+from octoc.references import find_references
+from octoc.results import ListedTool
+
+DEFAULT_TIMEOUT_S = 30.0
+
+
+@attrs.frozen(kw_only=True)
+class Definition:
+    """One definition, who makes it (a capability, an agent, or a file's stem), and whether all agents may see it whole.
+
+    `private_to` names the one agent whose front matter defines the server; `open` is a file of `[mcp] files`.
+    """
+
+    source: ServerSource
+    owner: str
+    open: bool = False
+    private_to: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Servers:
+    """All servers in order of precedence, and the final name behind each definition's place."""
+
+    all: tuple[Server, ...]
+    name_at: Mapping[Place, str]
+
+    def by_name(self) -> dict[str, Server]:
+        return {server.name: server for server in self.all}
+
+
+def resolve_servers(
+    definitions: Iterable[Definition], snapshots: Iterable[SnapshotSource], sink: DiagnosticSink
+) -> Servers:
+    """Give every definition its server, in the order given: the first definition of a name keeps it."""
+    made: dict[str, Server] = {}
+    variants: dict[str, list[str]] = {}
+    name_at: dict[Place, str] = {}
+    for definition in definitions:
+        if definition.source.disabled:
+            sink.report(
+                SERVER_DISABLED, f"server `{definition.source.name}` is disabled", at=definition.source.place.key()
+            )
+            continue
+        server = _server(definition, sink)
+        same = next((name for name in variants.get(server.name, ()) if _same(made[name], server)), None)
+        if same is not None:
+            made[same] = _merged(made[same], server)
+            name_at[definition.source.place] = same
+            continue
+        server = _named(server, definition, made, variants, sink)
+        made[server.name] = server
+        name_at[definition.source.place] = server.name
+    return Servers(all=_with_snapshots(made, snapshots, sink), name_at=name_at)
+
+
+def owner_of_file(display: str) -> str:
+    """Return the stem that names a file's renamed servers: `mcp` for `.mcp.json`."""
+    return PurePosixPath(display).name.lstrip(".").split(".")[0]
+
+
+def _server(definition: Definition, sink: DiagnosticSink) -> Server:
+    source = without_secrets(definition.source, sink)
+    what: dict[str, Any] = {
+        "transport": source.transport,
+        "command": source.command,
+        "args": list(source.args),
+        "env": dict(source.env),
+        "cwd": source.cwd,
+        "env_file": source.env_file,
+        "url": source.url,
+        "headers": dict(source.headers),
+        "auth": None if source.auth is None else dict(source.auth),
+    }
+    package = package_of(source.command, source.args) if source.command else None
+    return Server(
+        name=source.name,
+        place=source.place,
+        transport=source.transport,
+        command=source.command,
+        args=source.args,
+        env=source.env,
+        cwd=source.cwd,
+        env_file=source.env_file,
+        url=source.url,
+        headers=source.headers,
+        auth=source.auth,
+        timeout_s=DEFAULT_TIMEOUT_S if source.timeout_s is None else source.timeout_s,
+        include=source.include,
+        exclude=source.exclude,
+        definition=sha256_hex(canonical_json({key: value for key, value in what.items() if value})),
+        package=None if package is None else package.name,
+        requires_env=_required(what),
+        open=definition.open,
+        private_to=definition.private_to,
+    )
+
+
+def _same(one: Server, other: Server) -> bool:
+    return (one.definition, one.include, one.exclude, one.private_to) == (
+        other.definition,
+        other.include,
+        other.exclude,
+        other.private_to,
+    )
+
+
+def _merged(one: Server, other: Server) -> Server:
+    return attrs.evolve(one, timeout_s=max(one.timeout_s, other.timeout_s), open=one.open or other.open)
+
+
+def _named(
+    server: Server,
+    definition: Definition,
+    made: Mapping[str, Server],
+    variants: dict[str, list[str]],
+    sink: DiagnosticSink,
+) -> Server:
+    base, name = server.name, server.name
+    if name in made:
+        name = f"{base}-{re.sub(r'[^A-Za-z0-9_.-]+', '-', definition.owner)}"
+        number = 2
+        while name in made:
+            name, number = f"{base}-{definition.owner}-{number}", number + 1
+        sink.report(
+            SERVER_RENAMED,
+            f"server `{base}` is defined differently elsewhere; this definition becomes `{name}`",
+            at=server.place,
+            label="this definition gets another name",
+            related={f"keeps the name `{base}`": made[base].place},
+            help="give one of them another name, or make the definitions equal",
+        )
+    variants.setdefault(base, []).append(name)
+    return attrs.evolve(server, name=name)
+
+
+def _required(what: Mapping[str, Any]) -> tuple[str, ...]:
+    names: set[str] = set()
+
+    def walk(value: Any) -> None:
+        if isinstance(value, str):
+            names.update(reference.name for reference in find_references(value) if reference.needs_value)
+        elif isinstance(value, Mapping):
+            for item in value.values():
+                walk(item)
+        elif isinstance(value, list | tuple):
+            for item in value:
+                walk(item)
+
+    walk(what)
+    return tuple(sorted(names))
+
+
+def _with_snapshots(
+    made: Mapping[str, Server], snapshots: Iterable[SnapshotSource], sink: DiagnosticSink
+) -> tuple[Server, ...]:
+    recorded: dict[str, SnapshotSource] = {}
+    for snapshot in snapshots:
+        if snapshot.server not in made:
+            sink.report(
+                ORPHAN_SNAPSHOT,
+                f"no server is called `{snapshot.server}`",
+                at=snapshot.place.child("server"),
+                help=did_you_mean(snapshot.server, made) or "delete the file, or pin the server under its new name",
+            )
+        elif snapshot.server in recorded:
+            sink.report(
+                ORPHAN_SNAPSHOT,
+                f"server `{snapshot.server}` has another snapshot already",
+                at=snapshot.place.child("server"),
+                related={"this one is used": recorded[snapshot.server].place},
+                help="delete one of the two files",
+            )
+        else:
+            recorded[snapshot.server] = snapshot
+    return tuple(_listed(server, recorded.get(server.name), sink) for server in made.values())
+
+
+def _listed(server: Server, snapshot: SnapshotSource | None, sink: DiagnosticSink) -> Server:
+    if server.transport == "builtin":
+        sink.report(
+            BUILTIN_SERVER,
+            f"server `{server.name}` is builtin: it has the tools that the host or a plugin binds to it",
+            at=server.place,
+            help=f'bind them with `runtime.bind("{server.name}", tools)`',
+        )
+        return server
+    if snapshot is None:
+        sink.report(
+            UNLISTED_SERVER,
+            f"the tools of server `{server.name}` are not recorded",
+            at=server.place,
+            help=f"run `octoc pin {server.name}`",
+        )
+        return server
+    if snapshot.definition != server.definition:
+        sink.report(
+            STALE_SNAPSHOT,
+            f"the snapshot of server `{server.name}` was recorded from another definition",
+            at=snapshot.place.child("definition"),
+            related={"the definition in use": server.place},
+            help=f"run `octoc pin {server.name}`",
+        )
+    names = [tool.name for tool in snapshot.listing.tools]
+    for field, globs in (("include_tools", server.include or ()), ("exclude_tools", server.exclude)):
+        for glob in globs:
+            if not any(any_glob_matches((glob,), name) for name in names):
+                sink.report(
+                    UNKNOWN_TOOL,
+                    f"`{glob}` in the {field} of server `{server.name}` matches none of its tools",
+                    at=server.place,
+                    help=did_you_mean(glob.rstrip("*"), names),
+                )
+    return attrs.evolve(server, snapshot=snapshot, tools=tuple(t for t in snapshot.listing.tools if _passes(server, t)))
+
+
+def _passes(server: Server, tool: ListedTool) -> bool:
+    if server.include is not None and not any_glob_matches(server.include, tool.name):
+        return False
+    return not any_glob_matches(server.exclude, tool.name)

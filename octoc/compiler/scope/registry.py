@@ -1,0 +1,141 @@
+"""One agent's registry, by the distribution table of Octo and the capabilities of Octomind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import attrs
+
+from octoc.bundle.model import Grant, Registry
+from octoc.compiler.model.resolved import Agent, Capability, Resolved, ScopedTool, Server, ServerGrant
+from octoc.compiler.resolve.patterns import EVERY, grant_of
+from octoc.compiler.scope.selection import select_tools
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.names import ToolId
+
+
+@attrs.frozen(kw_only=True)
+class Fleet:
+    """What registries are made from: everything of one bundle, by name."""
+
+    servers: Mapping[str, Server]
+    capabilities: Mapping[str, Capability]
+    index: Mapping[ToolId, int]
+    aliases: Mapping[str, ToolId]
+    domainless: str
+
+    @classmethod
+    def of(cls, resolved: Resolved, tools: Sequence[ScopedTool]) -> Fleet:
+        """Index a resolved workspace."""
+        return cls(
+            servers={server.name: server for server in resolved.servers},
+            capabilities={capability.name: capability for capability in resolved.capabilities},
+            index={tool.id: number for number, tool in enumerate(tools)},
+            aliases={tool.alias: tool.id for tool in tools},
+            domainless=resolved.sources.discovered.settings.routing.domainless,
+        )
+
+
+def registry_of(agent: Agent, fleet: Fleet, sink: DiagnosticSink) -> Registry | None:
+    """Return the agent's registry, or None when its `tools` resolve to nothing, which is reported.
+
+    =================================  =====================================  ==========================
+    agent                              direct                                 otherwise
+    =================================  =====================================  ==========================
+    supervisor                         nothing                                proxy over all; capabilities
+    worker, deep_research: no `tools`  nothing                                proxy over all; capabilities
+    worker, deep_research: `tools`     the named tools                        nothing
+    project                            nothing                                nothing
+    octomind                           tools of its boot capabilities         capabilities of its domain
+    =================================  =====================================  ==========================
+
+    Source: Octo, tool distribution; Octomind, capabilities in agent manifests.
+    """
+    source = agent.source
+    if source.kind == "octomind":
+        return _octomind(agent, fleet)
+    if source.type == "project":
+        return Registry()
+    if source.tools is not None and source.type != "supervisor":
+        selection = select_tools(agent, fleet, visible_grants(agent, fleet), sink)
+        if selection is None:
+            return None
+        return _registry(selection.grants, (), fleet, host_tools=selection.host_tools)
+    grants = visible_grants(agent, fleet)
+    if source.disallowed_tools:
+        grants = select_tools(agent, fleet, grants, sink, deny_only=True).grants  # type: ignore[union-attr]
+    return _registry((), grants, fleet, proxy=True, capabilities=_routable(agent, fleet))
+
+
+def visible_grants(agent: Agent, fleet: Fleet) -> tuple[ServerGrant, ...]:
+    """Return all that an agent without `tools` reaches: open servers whole, others by what capabilities grant."""
+    globs: dict[str, dict[str, None]] = {}
+    for name, server in fleet.servers.items():
+        if server.open or server.private_to == agent.name:
+            globs[name] = dict.fromkeys(EVERY)
+    for capability in fleet.capabilities.values():
+        for grant in capability.grants:
+            globs.setdefault(grant.server, {}).update(dict.fromkeys(grant.globs))
+    return tuple(grant_of(fleet.servers[name], tuple(globs[name])) for name in fleet.servers if name in globs)
+
+
+def _octomind(agent: Agent, fleet: Fleet) -> Registry:
+    boot = [fleet.capabilities[name] for name in agent.capabilities]
+    direct = [*agent.own_grants, *(grant for capability in boot for grant in capability.grants)]
+    routable = _routable(agent, fleet)
+    later = [grant for name in routable for grant in fleet.capabilities[name].grants]
+    registry = _registry(direct, (), fleet, capabilities=routable, boot=tuple(sorted(agent.capabilities)))
+    return attrs.evolve(registry, tools=tuple(sorted({*registry.tools, *_indexes(later, fleet)})))
+
+
+def _routable(agent: Agent, fleet: Fleet) -> tuple[str, ...]:
+    """Return the capabilities that may be activated. A domain narrows only an agent that has one."""
+    domain = agent.source.domain
+
+    def admitted(capability: Capability) -> bool:
+        if not capability.domains:
+            return True
+        return fleet.domainless == "all" if domain is None else domain in capability.domains
+
+    return tuple(
+        name
+        for name, capability in sorted(fleet.capabilities.items())
+        if admitted(capability) and name not in agent.capabilities
+    )
+
+
+def _registry(
+    direct: Iterable[ServerGrant],
+    deferred: Iterable[ServerGrant],
+    fleet: Fleet,
+    *,
+    proxy: bool = False,
+    capabilities: tuple[str, ...] = (),
+    boot: tuple[str, ...] = (),
+    host_tools: tuple[str, ...] = (),
+) -> Registry:
+    direct, deferred = tuple(direct), tuple(deferred)
+    direct_tools = _indexes(direct, fleet)
+    return Registry(
+        tools=tuple(sorted({*direct_tools, *_indexes(deferred, fleet)})),
+        direct=tuple(sorted(direct_tools)),
+        proxy=proxy,
+        unlisted=_unlisted(deferred, fleet),
+        unlisted_direct=_unlisted(direct, fleet),
+        capabilities=capabilities,
+        boot=boot,
+        host_tools=host_tools,
+    )
+
+
+def _indexes(grants: Iterable[ServerGrant], fleet: Fleet) -> set[int]:
+    return {fleet.index[tool] for grant in grants for tool in grant.tools}
+
+
+def _unlisted(grants: Iterable[ServerGrant], fleet: Fleet) -> tuple[Grant, ...]:
+    """Return one grant a server, globs joined, of those whose tools are not known before they are connected."""
+    globs: dict[str, dict[str, None]] = {}
+    for grant in grants:
+        if not fleet.servers[grant.server].listed and grant.globs:
+            globs.setdefault(grant.server, {}).update(dict.fromkeys(grant.globs))
+    return tuple(Grant(server=name, globs=tuple(globs[name])) for name in sorted(globs))

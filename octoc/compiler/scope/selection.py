@@ -1,0 +1,177 @@
+"""An agent's own `tools` and `disallowedTools`: names in every spelling that Octo and Claude Code use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+
+from octoc.aliases import sanitize
+from octoc.compiler.model.resolved import Agent, Server, ServerGrant
+from octoc.compiler.model.source import Located
+from octoc.diagnostics.model import DiagnosticSink, Severity
+from octoc.diagnostics.rules.resolve import (
+    AMBIGUOUS_TOOL,
+    NO_TOOL_RESOLVES,
+    TOOL_ON_UNLISTED_SERVER,
+    UNKNOWN_TOOL,
+)
+from octoc.diagnostics.suggest import did_you_mean
+from octoc.names import ToolId, any_glob_matches, glob_matches
+
+if TYPE_CHECKING:
+    from octoc.compiler.scope.registry import Fleet
+
+# Tools that the host brings, not a server: Octo's built-in and lifecycle tools, and those of Claude Code.
+HOST_TOOLS = frozenset({
+    "Read", "Grep", "Glob", "Edit", "Bash", "task_complete", "escalate_question",
+    "Write", "MultiEdit", "NotebookEdit", "NotebookRead", "LS", "WebFetch", "WebSearch", "TodoRead", "TodoWrite",
+    "Task", "Agent", "Skill", "SlashCommand", "AskUserQuestion", "BashOutput", "KillBash", "KillShell", "ExitPlanMode",
+    "EnterPlanMode", "ListMcpResourcesTool", "ReadMcpResourceTool", "ToolSearch", "LSP", "TaskCreate", "TaskUpdate",
+    "TaskList", "TaskGet", "TaskOutput", "TaskStop", "Monitor", "SendMessage",
+})  # fmt: skip
+_CALL = re.compile(r"(?P<name>[A-Za-z_]+)\(.*\)\Z", re.DOTALL)
+
+
+@attrs.frozen(kw_only=True)
+class Selection:
+    """What a tool list means: grants in server order, and the host's own tools as written."""
+
+    grants: tuple[ServerGrant, ...]
+    host_tools: tuple[str, ...] = ()
+
+
+def select_tools(
+    agent: Agent, fleet: Fleet, visible: Sequence[ServerGrant], sink: DiagnosticSink, *, deny_only: bool = False
+) -> Selection | None:
+    """Return what the agent's `tools` select of what is visible to it, less its `disallowedTools`.
+
+    `deny_only` starts from everything that is visible. None when `tools` has entries and none of them resolves.
+    """
+    servers = {grant.server: fleet.servers[grant.server] for grant in visible}
+    reach = {grant.server: grant for grant in visible}
+    denied: dict[str, list[str]] = {}
+    for entry in agent.source.disallowed_tools:
+        for name, glob in _targets(entry, agent, servers, reach, sink, quiet=True) or ():
+            denied.setdefault(name, []).append(glob)
+    wanted: dict[str, list[str]] = {}
+    host_tools: list[str] = []
+    missed = 0
+    entries = () if deny_only else agent.source.tools or ()
+    for entry in entries:
+        if _host_name(entry.value) in HOST_TOOLS:
+            host_tools.append(entry.value)
+            continue
+        targets = _targets(entry, agent, servers, reach, sink)
+        missed += targets is None
+        for name, glob in targets or ():
+            wanted.setdefault(name, []).append(glob)
+    if entries and missed == len(entries):
+        sink.report(
+            NO_TOOL_RESOLVES,
+            f"nothing in the tools of agent `{agent.name}` is a tool; the agent is left out",
+            at=agent.source.place.child("tools"),
+            help="name at least one tool that exists, or remove `tools` to inherit all",
+        )
+        return None
+    grants = []
+    for grant in visible:
+        globs = tuple(dict.fromkeys(grant.globs if deny_only else wanted.get(grant.server, ())))
+        deny = denied.get(grant.server, ())
+        tools = tuple(
+            tool for tool in grant.tools if any_glob_matches(globs, tool.tool) and not any_glob_matches(deny, tool.tool)
+        )
+        # Globs only widen; where a server's tools are unknown, one that is denied in part is left out as a whole.
+        unlisted = not fleet.servers[grant.server].listed and globs and not deny
+        if tools or unlisted:
+            grants.append(ServerGrant(server=grant.server, globs=globs if unlisted else (), tools=tools))
+    denied_hosts = {_host_name(entry.value) for entry in agent.source.disallowed_tools}
+    return Selection(
+        grants=tuple(grants), host_tools=tuple(name for name in host_tools if _host_name(name) not in denied_hosts)
+    )
+
+
+def _host_name(text: str) -> str:
+    match = _CALL.match(text)
+    return match["name"] if match else text
+
+
+def _targets(
+    entry: Located[str],
+    agent: Agent,
+    servers: Mapping[str, Server],
+    reach: Mapping[str, ServerGrant],
+    sink: DiagnosticSink,
+    *,
+    quiet: bool = False,
+) -> list[tuple[str, str]] | None:
+    """Return the (server, glob) pairs that one entry means; None when it means nothing, which is reported."""
+    text = entry.value
+    qualified = _qualified(text, servers)
+    if qualified is not None:
+        name, glob = qualified
+        if not servers[name].listed or any(glob_matches(glob, tool.tool) for tool in reach[name].tools):
+            return [(name, glob)]
+        if not quiet:
+            _report_unknown(entry, agent, [tool.tool for tool in reach[name].tools], sink)
+        return None
+    have = [name for name, grant in reach.items() if any(glob_matches(text, tool.tool) for tool in grant.tools)]
+    if have:
+        if len(have) > 1 and not quiet:
+            sink.report(
+                AMBIGUOUS_TOOL,
+                f"tool `{text}` of agent `{agent.name}` is on servers {', '.join(f'`{name}`' for name in have)}",
+                at=entry.place,
+                help=f"all of them are granted; write `{have[0]}/{text}` to mean one",
+                severity=Severity.WARNING,
+            )
+        return [(name, text) for name in have]
+    unlisted = [name for name in servers if not servers[name].listed]
+    if unlisted and "__" not in text:
+        if not quiet:
+            sink.report(
+                TOOL_ON_UNLISTED_SERVER,
+                f"tool `{text}` of agent `{agent.name}` could only be on a server that is not listed yet",
+                at=entry.place,
+                help=f"run `octoc pin {unlisted[0]}`",
+            )
+        return [(name, text) for name in unlisted]
+    if not quiet:
+        _report_unknown(entry, agent, [str(tool) for grant in reach.values() for tool in grant.tools], sink)
+    return None
+
+
+def _qualified(text: str, servers: Mapping[str, Server]) -> tuple[str, str] | None:
+    """Read `server/tool`, `server:tool`, `server__tool`, `mcp__server__tool`, `mcp__server`; a `*` may end each."""
+    for separator in ("/", ":"):
+        server, found, glob = text.partition(separator)
+        if found and server in servers:
+            return server, glob or "*"
+    plain = text.removeprefix("mcp__")
+    # The longest server first: `a__b` must not be read as server `a`.
+    for name in sorted(servers, key=lambda name: (-len(name), name)):
+        written = sanitize(name)
+        if plain == written and plain != text:
+            return name, "*"
+        if plain.startswith(f"{written}__"):
+            glob = plain[len(written) + 2 :]
+            return name, _original(glob, servers[name])
+    return None
+
+
+def _original(glob: str, server: Server) -> str:
+    """Return the server's own spelling of a sanitised tool name, else the text as it is."""
+    return next((tool.name for tool in server.tools if sanitize(tool.name) == glob), glob)
+
+
+def _report_unknown(entry: Located[str], agent: Agent, known: Sequence[str], sink: DiagnosticSink) -> None:
+    names = [*known, *(ToolId.parse(name).tool for name in known if "/" in name), *HOST_TOOLS]
+    sink.report(
+        UNKNOWN_TOOL,
+        f"tool `{entry.value}` of agent `{agent.name}` is not found",
+        at=entry.place,
+        help=did_you_mean(entry.value, names),
+        severity=Severity.WARNING,
+    )
