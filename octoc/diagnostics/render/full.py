@@ -1,0 +1,165 @@
+"""A diagnostic for people: headline, place, the source lines with what is meant underlined, notes and the next step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import attrs
+
+from octoc.diagnostics.model import Diagnostic, Span
+from octoc.diagnostics.render.concise import where
+from octoc.diagnostics.render.style import Paint, plain, role_of
+from octoc.diagnostics.render.text import Shown, escape, show_line
+from octoc.secrets import mask_secrets
+
+ReadLine = Callable[[str, int], str | None]
+"""Returns line n (from 1) of a file as a span names it, without its line end; None when there is no such line."""
+
+_WIDE = 120
+"""Code points of one source line that are shown at most."""
+_AROUND = 1000
+"""Code points on each side of a span that are searched for secrets: what is cut off here cannot reach the screen."""
+_HEAD, _TAIL = 4, 2
+"""Lines of a span of many lines that are shown before and after what is left out."""
+
+
+def render_full(diagnostics: Iterable[Diagnostic], read_line: ReadLine, paint: Paint = plain) -> str:
+    """Return the diagnostics as text, a blank line between two; nothing for none.
+
+    Every line quoted from a file is masked (`octoc.secrets.mask_secrets`); all text from inputs is escaped.
+    """
+    return "\n".join(_render(diagnostic, read_line, paint) for diagnostic in diagnostics)
+
+
+@attrs.frozen(kw_only=True)
+class _Row:
+    """One row of a snippet: a source line with its number, or marks under one, with a label behind them."""
+
+    number: int | None
+    source: str = ""
+    bars: str = ""  # in the two cells before the source
+    marks: str = ""
+    label: str = ""
+
+    def text(self, width: int, paint: Paint, role: str) -> str:
+        number = f"{self.number}" if self.number is not None else ""
+        gutter = paint("gutter", f" {number:>{width}} |")
+        marks = " ".join(part for part in (self.marks, self.label) if part)
+        bars = self.bars if self.source or marks else self.bars.rstrip()
+        rest = f"{paint(role, bars)}{self.source}{paint(role, marks)}"
+        return f"{gutter} {rest}" if rest else gutter
+
+
+def _render(diagnostic: Diagnostic, read_line: ReadLine, paint: Paint) -> str:
+    role = role_of(diagnostic.severity)
+    snippets = [_Snippet.of(span, label, mark, read_line) for span, label, mark in _places(diagnostic)]
+    width = max((len(str(number)) for snippet in snippets for number in snippet.numbers()), default=1)
+    head = paint(role, f"{diagnostic.severity.label}[{diagnostic.rule.code}]")
+    lines = [f"{head} {paint('bold', f'{diagnostic.rule.name}: {escape(diagnostic.message)}')}"]
+    for snippet in snippets:
+        lines.extend(snippet.lines(width, paint, role))
+    lines.extend(_remarks(diagnostic, width, paint))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _places(diagnostic: Diagnostic) -> Iterator[tuple[Span, str, str]]:
+    if diagnostic.span is not None:
+        yield diagnostic.span, diagnostic.label, "^"
+    for label in diagnostic.related:
+        yield label.span, label.text, "-"
+
+
+def _remarks(diagnostic: Diagnostic, width: int, paint: Paint) -> Iterator[str]:
+    remarks = [("note", note) for note in diagnostic.notes]
+    if diagnostic.help is not None:
+        remarks.append(("help", diagnostic.help))
+    remarks.append(("see", f"octoc explain {diagnostic.rule.code}"))
+    for word, text in remarks:
+        yield f"{' ' * (width + 2)}{paint('gutter', '=')} {paint('bold', f'{word}:')} {escape(text)}"
+
+
+@attrs.frozen(kw_only=True)
+class _Snippet:
+    """A place, and the rows that show it; no rows when its source is not there."""
+
+    span: Span
+    label: str
+    mark: str
+    rows: tuple[_Row, ...]
+
+    @classmethod
+    def of(cls, span: Span, label: str, mark: str, read_line: ReadLine) -> _Snippet:
+        label = escape(label)
+        rows = tuple(_rows(span, label, mark, read_line)) if span.line else ()
+        return cls(span=span, label=label, mark=mark, rows=rows)
+
+    def numbers(self) -> Iterator[int]:
+        return (row.number for row in self.rows if row.number is not None)
+
+    def lines(self, width: int, paint: Paint, role: str) -> Iterator[str]:
+        primary = self.mark == "^"
+        said = "" if self.rows or not self.label else f": {self.label}"
+        yield f"{' ' * (width + 1)}{paint('gutter', '-->' if primary else ':::')} {where(self.span)}{said}"
+        if self.rows:
+            yield paint("gutter", f"{' ' * (width + 2)}|")
+        for row in self.rows:
+            yield row.text(width, paint, role if primary else "gutter")
+
+
+def _rows(span: Span, label: str, mark: str, read_line: ReadLine) -> Iterator[_Row]:
+    first = read_line(span.file, span.line)
+    if first is None:
+        return
+    end_line, end_column = _end(span, read_line)
+    if end_line > span.line:
+        yield from _rows_of_many(span, end_line, end_column, label, mark, read_line)
+        return
+    shown = _quoted(first, span.column, end_column)
+    start, end = shown.cell(span.column), shown.cell(end_column)
+    yield _Row(number=span.line, source=shown.text)
+    yield _Row(number=None, marks=f"{' ' * start}{mark * max(end - start, 1)}", label=label)
+
+
+def _rows_of_many(
+    span: Span, end_line: int, end_column: int, label: str, mark: str, read_line: ReadLine
+) -> Iterator[_Row]:
+    first = read_line(span.file, span.line) or ""
+    shown = _quoted(first, span.column, len(first) + 1)
+    from_start = not first[: span.column - 1].strip()
+    yield _Row(number=span.line, bars="/ " if from_start else "  ", source=shown.text)
+    if not from_start:
+        yield _Row(number=None, marks=" " + "_" * (shown.cell(span.column) + 1) + mark)
+    numbers = range(span.line + 1, end_line + 1)
+    left_out = len(numbers) > _HEAD + _TAIL
+    for place, number in enumerate(numbers):
+        if left_out and _HEAD <= place < len(numbers) - _TAIL:
+            if place == _HEAD:
+                yield _Row(number=None, bars="| ", source="…")
+            continue
+        column = end_column if number == end_line else 1
+        shown = _quoted(read_line(span.file, number) or "", column, column)
+        yield _Row(number=number, bars="| ", source=shown.text)
+    last = max(shown.cell(end_column) - 1, 0)
+    yield _Row(number=None, marks="|_" + "_" * last + mark, label=label)
+
+
+def _end(span: Span, read_line: ReadLine) -> tuple[int, int]:
+    """Return the exclusive end, on the line of the last character that belongs to the span."""
+    if (span.end_line, span.end_column) <= (span.line, span.column):
+        return span.line, span.column + 1
+    if span.end_column > 1 or span.end_line == span.line:
+        return span.end_line, span.end_column
+    before = read_line(span.file, span.end_line - 1) or ""
+    return span.end_line - 1, max(len(before) + 1, 2)
+
+
+def _quoted(line: str, column: int, end_column: int) -> Shown:
+    """Return a line as it is shown: masked, and cut to what is around the columns."""
+    start = min(max(column - 1, 0), len(line))
+    low, high = max(start - _AROUND, 0), start + _AROUND
+    masked = line[:low] + mask_secrets(line[low:high]) + line[high:]
+    if len(line) <= _WIDE:
+        return show_line(masked)
+    size = min(max(end_column - 1 - start, 1), _WIDE // 2)
+    first = max(min(start - (_WIDE - size) // 2, len(line) - _WIDE), 0)
+    return show_line(masked, first, first + _WIDE)

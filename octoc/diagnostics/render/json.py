@@ -1,0 +1,34 @@
+"""Diagnostics for programs: one JSON array, an object per diagnostic."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from octoc.diagnostics.model import Diagnostic
+
+
+def render_json(diagnostics: Iterable[Diagnostic]) -> str:
+    """Return one array in ASCII, ended by a newline. Hidden characters arrive as JSON's own escapes."""
+    return json.dumps([as_object(diagnostic) for diagnostic in diagnostics], indent=2) + "\n"
+
+
+def as_object(diagnostic: Diagnostic) -> dict[str, Any]:
+    """Return a diagnostic's fields as plain values; what it has not is null. `fix` is null until rules have fixes."""
+    span = diagnostic.span
+    placed = span is not None and span.line > 0
+    return {
+        "code": diagnostic.rule.code,
+        "name": diagnostic.rule.name,
+        "severity": diagnostic.severity.label,
+        "message": diagnostic.message,
+        "file": span.file if span else None,
+        "line": span.line if span and placed else None,
+        "column": span.column if span and placed else None,
+        "end_line": span.end_line if span and placed else None,
+        "end_column": span.end_column if span and placed else None,
+        "notes": list(diagnostic.notes),
+        "help": diagnostic.help,
+        "fix": None,
+    }
