@@ -46,7 +46,11 @@ class Embedder(Protocol):
 
 @attrs.frozen(kw_only=True)
 class ServerTarget:
-    """A server with every reference resolved: what a transport connects to. What may be secret never shows in repr."""
+    """A server with every reference resolved: what a transport connects to. What may be secret never shows in repr.
+
+    `secrets` are the values that references were resolved to, wherever they stand: a transport cuts them, and every
+    value of `env` and `headers`, out of its messages.
+    """
 
     name: str
     transport: str
@@ -57,6 +61,7 @@ class ServerTarget:
     url: str | None = attrs.field(default=None, repr=False)
     headers: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     auth: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
+    secrets: tuple[str, ...] = attrs.field(default=(), repr=False)
     timeout_s: float = 30.0
 
 

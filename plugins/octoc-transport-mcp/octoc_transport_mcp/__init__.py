@@ -1,0 +1,44 @@
+"""Transports to MCP servers on the official MCP SDK. Loading this module loads no SDK: the first connection does."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import attrs
+
+from octoc.plugin.hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from octoc.plugin.protocols import Connection, ServerTarget, Transport
+
+__all__ = ["McpTransport", "octoc_make_transport"]
+
+KINDS = ("stdio", "http", "sse")
+
+
+@attrs.frozen
+class McpTransport:
+    """Connects to servers of one kind: `stdio`, `http` (Streamable HTTP) or `sse`."""
+
+    kind: str
+
+    async def connect(self, target: ServerTarget) -> Connection:
+        """Connect within `target.timeout_s`. Raises: ConnectionFailed, with all that was started stopped again."""
+        # The SDK takes about a second to load: in a thread, so that the host's loop goes on meanwhile.
+        open_connection = await asyncio.to_thread(_load)
+        return await open_connection(self.kind, target)
+
+
+def _load() -> Callable[[str, ServerTarget], Awaitable[Connection]]:
+    from octoc_transport_mcp.connection import open_connection
+
+    return open_connection
+
+
+@hookimpl
+def octoc_make_transport(kind: str) -> Transport | None:
+    """Return the transport for `kind`, or None when it is not one of `KINDS`."""
+    return McpTransport(kind) if kind in KINDS else None
