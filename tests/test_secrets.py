@@ -1,0 +1,103 @@
+"""Literal secrets are recognised, and masked in quoted lines without moving a column."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from octoc.secrets import is_literal_secret, is_secret_name, is_secret_value, mask_secrets
+
+# Made up here, of the forms that real services use.
+GITHUB = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2"
+OPENAI = "sk-" + "proj-Zx81kQ0aPw72LmN4"
+RANDOM = "q9Zr7TfLx2Vb8KmWcY4Hn0Pj"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("GITHUB_TOKEN", "whatever-it-is"),
+        ("Authorization", "Bearer abcdefgh"),
+        ("apiKey", "abc123def"),
+        ("DB_PASSWORD", "hunter22"),
+        ("SOMETHING", GITHUB),
+        ("SOMETHING", OPENAI),
+        ("SOMETHING", RANDOM),
+        ("DATABASE_URL", "postgres://app:pa55@db/app"),
+    ],
+)
+def test_a_literal_secret_is_recognised(name: str, value: str) -> None:
+    """A value is a secret by its holder's name, by a known form, by a password in a URL, or by being random."""
+    assert is_literal_secret(name, value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("GITHUB_TOKEN", "${GITHUB_TOKEN}"),
+        ("GITHUB_TOKEN", "{{ENV:GITHUB_TOKEN}}"),
+        ("Authorization", "Bearer ${TOKEN}"),
+        ("MAX_TOKENS", "4000"),
+        ("TOKEN_LIMIT", "many"),
+        ("SECRET_PATH", "/run/secrets/x"),
+        ("API_KEY_FILE", "key.pem"),
+        ("PATH", "/usr/local/bin:/usr/bin"),
+        ("NODE_ENV", "production"),
+        ("package", "@modelcontextprotocol/server-filesystem@2026.8.31"),
+        ("url", "https://mcp.example.com/v1/streams/events"),
+        ("TOKEN", ""),
+        ("USE_TOKEN", "true"),
+    ],
+)
+def test_what_is_no_secret_is_left_alone(name: str, value: str) -> None:
+    """References, counts, paths, packages and switches are no secrets."""
+    assert not is_literal_secret(name, value)
+
+
+def test_a_name_is_judged_by_its_words() -> None:
+    """`tokenizer` is no token, and `accessKey` is a key."""
+    assert not is_secret_name("tokenizer")
+    assert is_secret_name("accessKey")
+    assert is_secret_name("X-Api-Key")
+
+
+def test_a_quoted_line_shows_no_secret() -> None:
+    """A masked line has the same length, the name, and nothing of the value."""
+    line = f'    "env": {{"GITHUB_TOKEN": "{GITHUB}", "MODE": "fast"}},'
+    masked = mask_secrets(line)
+    assert GITHUB not in masked
+    assert '"GITHUB_TOKEN"' in masked
+    assert '"MODE": "fast"' in masked
+    assert len(masked) == len(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f'"args": ["--token", "{OPENAI}"]',
+        f"token = '{RANDOM}'",
+        f"--api-key={RANDOM}",
+        f"Authorization: Bearer {RANDOM}",
+        f'{{"password": "{RANDOM}',
+        f"url = postgres://app:{RANDOM}@db/app",
+    ],
+)
+def test_a_secret_is_masked_in_every_notation(line: str) -> None:
+    """Flags, headers, URLs and lines that end in the middle of a string show no secret either."""
+    masked = mask_secrets(line)
+    assert OPENAI not in masked
+    assert RANDOM not in masked
+    assert len(masked) == len(line)
+
+
+@given(st.text(max_size=200))
+def test_masking_keeps_the_length_of_any_line(line: str) -> None:
+    """Whatever a line holds, masking keeps its length, so that columns stay true."""
+    assert len(mask_secrets(line)) == len(line)
+
+
+@given(st.text(alphabet="abcdefghijklmnop /.-", max_size=60))
+def test_plain_words_are_no_secret_values(text: str) -> None:
+    """Lower-case words, paths and dashes are never taken for random text."""
+    assert not is_secret_value(text)
