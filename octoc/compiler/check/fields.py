@@ -1,0 +1,34 @@
+"""Fields that the schemas allow and do not know: reported with near names, and left behind by structure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from octoc.compiler.check.inspection import Inspection
+from octoc.compiler.check.translate import dotted
+from octoc.diagnostics.model import KeyPath, Severity
+from octoc.diagnostics.rules import check as rules
+from octoc.diagnostics.suggest import did_you_mean
+
+
+def report_unknown_fields(
+    values: Mapping[str, Any], known: frozenset[str], path: KeyPath, inspection: Inspection, *, open_ended: bool = False
+) -> None:
+    """Report the keys of `values`, which stand at `path`, that are not `known`.
+
+    With `open_ended` other programs add keys of their own, so one that is near no known key is only information.
+    Keys that start with `x-` or `_` are the author's own.
+    """
+    for key in values:
+        if key in known or str(key).startswith(("x-", "_")):
+            continue
+        near = did_you_mean(str(key), known)
+        inspection.report(
+            rules.UNKNOWN_FIELD,
+            f"`{key}` is no known field{f' of `{dotted(path)}`' if path else ''}",
+            (*path, key),
+            key=True,
+            help=near,
+            severity=Severity.INFO if open_ended and not near else None,
+        )

@@ -1,0 +1,76 @@
+"""One document under inspection: what is reported in its name, and which parts of it are to be cut."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from octoc.compiler.model.documents import REMOVED, FoundFile
+from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place, Rule, Severity
+
+
+@attrs.define(kw_only=True)
+class Inspection:
+    """Reports findings about one file and collects the paths of what they make unusable; `()` is the whole file."""
+
+    file: FoundFile
+    sink: DiagnosticSink
+    cuts: set[KeyPath] = attrs.field(factory=set)
+
+    def report(  # noqa: PLR0913  # as in DiagnosticSink.report
+        self,
+        rule: Rule,
+        message: str,
+        path: KeyPath,
+        *,
+        key: bool = False,
+        cut: KeyPath | None = None,
+        label: str = "",
+        related: Mapping[str, KeyPath] | None = None,
+        help: str | None = None,  # noqa: A002  # as in DiagnosticSink.report
+        severity: Severity | None = None,
+    ) -> None:
+        """Report a finding at `path`, at its key with `key`; `cut` is the path of what it makes unusable."""
+        self.sink.report(
+            rule,
+            message,
+            at=Place(file=self.file.display, path=path, part="key" if key else "value"),
+            label=label,
+            related={text: Place(file=self.file.display, path=where) for text, where in (related or {}).items()},
+            help=help,
+            severity=severity,
+        )
+        if cut is not None:
+            self.cuts.add(cut)
+
+    def apply(self, values: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Return `values` without what was cut since the last call, or None when nothing is left of the file.
+
+        A key that is cut is gone; an element of a list becomes REMOVED, so that the others keep their index.
+        """
+        cuts, self.cuts = self.cuts, set()
+        if () in cuts:
+            return None
+        pruned: Any = values
+        for path in cuts:
+            pruned = _without(pruned, path)
+        result: Mapping[str, Any] = pruned
+        return result
+
+
+def _without(values: Any, path: KeyPath) -> Any:
+    step, rest = path[0], path[1:]
+    if isinstance(values, Mapping):
+        if step not in values:
+            return values
+        if not rest:
+            return {key: value for key, value in values.items() if key != step}
+        return {**values, step: _without(values[step], rest)}
+    # What is already cut has no parts.
+    if not isinstance(values, list) or not isinstance(step, int):
+        return values
+    replaced = list(values)
+    replaced[step] = _without(values[step], rest) if rest else REMOVED
+    return replaced

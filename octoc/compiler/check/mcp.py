@@ -1,0 +1,108 @@
+"""What the schema of `.mcp.json` cannot say: which client reads which key, transports, and fields without effect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from octoc.compiler.check.fields import report_unknown_fields
+from octoc.compiler.check.inspection import Inspection
+from octoc.compiler.check.schemas import fields
+from octoc.compiler.check.transports import check_transport
+from octoc.compiler.model.documents import FileKind
+from octoc.diagnostics.model import KeyPath, Severity
+from octoc.diagnostics.rules import check as rules
+from octoc.diagnostics.suggest import near_names
+
+LEAST_TIMEOUT_MS = 1000
+"""Claude Code ignores a `timeout` below this many milliseconds."""
+
+_CLIENT = {"claude": "Claude Code", "claude-desktop": "Claude Desktop", "cursor": "Cursor", "vscode": "VS Code"}
+_UNUSED = {
+    "headersHelper": ("octoc does not run `headersHelper`", "put references such as `${TOKEN}` into `headers`"),
+    "sandbox": ("octoc does not sandbox a server", None),
+    "sandboxEnabled": ("octoc does not sandbox a server", None),
+}
+
+
+def check_mcp(values: Mapping[str, Any], inspection: Inspection) -> None:
+    """Check a file of the `.mcp.json` family whose schema is met; one unsound server is cut, not the others."""
+    report_unknown_fields(values, fields(FileKind.MCP), (), inspection, open_ended=True)
+    if "mcpServers" in values and "servers" in values:
+        inspection.report(
+            rules.TWO_SERVER_LISTS,
+            "the file has both `mcpServers` and `servers`",
+            ("servers",),
+            key=True,
+            cut=(),
+            related={"`mcpServers` is here": ("mcpServers",)},
+            help="keep `servers` in VS Code's own file, and `mcpServers` in every other",
+        )
+        return
+    if "mcpServers" not in values and "servers" not in values:
+        near = [key for key in values if near_names(str(key), ("mcpServers", "servers"))]
+        inspection.report(
+            rules.MISSING_KEY,
+            "the file has no `mcpServers`",
+            (),
+            help=f"rename `{near[0]}` to `mcpServers`" if near else "add `mcpServers`, an object of servers by name",
+            # VS Code's file may hold inputs alone; an empty object says that no server is wanted.
+            severity=None if near or set(values) - {"inputs", "$schema"} else Severity.WARNING,
+        )
+        return
+    key = "servers" if "servers" in values else "mcpServers"
+    if key == "servers" and inspection.file.dialect != "vscode":
+        client = _CLIENT.get(inspection.file.dialect, "this client")
+        inspection.report(
+            rules.FOREIGN_SERVER_LIST,
+            f"`servers` is VS Code's key: {client} reads `mcpServers`",
+            ("servers",),
+            key=True,
+            help="rename it to `mcpServers`",
+        )
+    for name, entry in values[key].items():
+        check_entry(name, entry, (key, name), inspection)
+
+
+def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: Inspection) -> None:
+    """Check one server of a `.mcp.json`, or of an agent's `mcpServers`, whose schema is met."""
+    report_unknown_fields(entry, fields(FileKind.MCP, "$defs", "server"), path, inspection)
+    if not check_transport(name, entry, path, inspection):
+        return
+    dialect = inspection.file.dialect
+    if "url" in entry and "type" not in entry and dialect != "cursor":
+        inspection.report(
+            rules.UNTYPED_URL,
+            f"server `{name}` has a `url` and no `type`: Claude Code skips it, octoc takes it for `http`",
+            (*path, "url"),
+            key=True,
+            help='add `"type": "http"`',
+        )
+    if "include_tools" in entry and "toolFilter" in entry:
+        inspection.report(
+            rules.TWO_TOOL_FILTERS,
+            f"server `{name}` has both `include_tools` and `toolFilter`",
+            (*path, "toolFilter"),
+            key=True,
+            cut=path,
+            related={"`include_tools` is here": (*path, "include_tools")},
+            help="keep one of them",
+        )
+    if entry.get("timeout", LEAST_TIMEOUT_MS) < LEAST_TIMEOUT_MS and "timeoutMs" not in entry:
+        inspection.report(
+            rules.IGNORED_TIMEOUT,
+            f"`timeout` is {entry['timeout']} milliseconds: below {LEAST_TIMEOUT_MS} it is ignored",
+            (*path, "timeout"),
+            help=f"write milliseconds, as {LEAST_TIMEOUT_MS * 60}",
+        )
+    for field, (message, advice) in _UNUSED.items():
+        if field in entry:
+            inspection.report(rules.UNUSED_FIELD, message, (*path, field), key=True, help=advice)
+    for variable, value in entry.get("env", {}).items():
+        if value is not None and not isinstance(value, str) and dialect != "vscode":
+            inspection.report(
+                rules.ENV_NUMBER,
+                f"variable `{variable}` is a number: octoc passes its text, Claude Code refuses the file",
+                (*path, "env", variable),
+                help="put it in quotes",
+            )

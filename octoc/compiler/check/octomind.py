@@ -1,0 +1,99 @@
+"""What the schemas of a tap's TOML files cannot say: transports, fields that Octomind needs, unknown fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from octoc.compiler.check.fields import report_unknown_fields
+from octoc.compiler.check.inspection import Inspection
+from octoc.compiler.check.schemas import fields
+from octoc.compiler.check.transports import check_transport, transport_of
+from octoc.compiler.model.documents import FileKind, kept
+from octoc.diagnostics.model import KeyPath
+from octoc.diagnostics.rules import check as rules
+
+# Octomind has no defaults: a block without one of these is logged and skipped.
+_NEEDED_BY_OCTOMIND = {
+    "stdio": ("args", "timeout_seconds", "tools"),
+    "http": ("timeout_seconds", "tools"),
+    "builtin": ("timeout_seconds", "tools"),
+}
+
+
+def check_config(values: Mapping[str, Any], inspection: Inspection) -> None:
+    """Check a capability's `config.toml` whose schema is met."""
+    report_unknown_fields(values, fields(FileKind.CAPABILITY_CONFIG), (), inspection)
+
+
+def check_provider(values: Mapping[str, Any], inspection: Inspection) -> None:
+    """Check a provider file whose schema is met; one unsound server is cut, not the others."""
+    report_unknown_fields(values, fields(FileKind.CAPABILITY_PROVIDER), (), inspection)
+    roles = values.get("roles", {})
+    report_unknown_fields(roles, frozenset({"mcp"}), ("roles",), inspection)
+    _check_grant(roles.get("mcp", {}), ("roles", "mcp"), inspection)
+    _check_shared(values, inspection)
+
+
+def check_manifest(values: Mapping[str, Any], inspection: Inspection) -> None:
+    """Check an agent manifest whose schema is met; one unsound server is cut, not the others."""
+    report_unknown_fields(values, fields(FileKind.AGENT_MANIFEST), (), inspection)
+    known = fields(FileKind.AGENT_MANIFEST, "properties", "roles", "items")
+    for index, role in kept(values["roles"]):
+        report_unknown_fields(role, known, ("roles", index), inspection)
+        _check_grant(role.get("mcp", {}), ("roles", index, "mcp"), inspection)
+    if len(values["roles"]) > 1:
+        inspection.report(
+            rules.EXTRA_ROLES,
+            f"the manifest has {len(values['roles'])} roles: only the first is used",
+            ("roles", 1),
+            help="make one manifest per role",
+        )
+    _check_shared(values, inspection)
+
+
+def _check_grant(grant: Mapping[str, Any], path: KeyPath, inspection: Inspection) -> None:
+    report_unknown_fields(grant, fields(FileKind.CAPABILITY_PROVIDER, "$defs", "grant"), path, inspection)
+
+
+def _check_shared(values: Mapping[str, Any], inspection: Inspection) -> None:
+    for part in ("deps", "mcp"):
+        known = fields(FileKind.CAPABILITY_PROVIDER, "$defs", part)
+        report_unknown_fields(values.get(part, {}), known, (part,), inspection)
+    seen: dict[str, int] = {}
+    for index, server in kept(values.get("mcp", {}).get("servers", [])):
+        path = ("mcp", "servers", index)
+        name = server["name"]
+        if name in seen:
+            inspection.report(
+                rules.REPEATED_NAME,
+                f"server `{name}` is defined twice in this file",
+                (*path, "name"),
+                cut=path,
+                related={"the first is here": ("mcp", "servers", seen[name], "name")},
+                help="give each server a name of its own",
+            )
+            continue
+        seen[name] = index
+        _check_server(server, path, inspection)
+
+
+def _check_server(server: Mapping[str, Any], path: KeyPath, inspection: Inspection) -> None:
+    name = server["name"]
+    report_unknown_fields(server, fields(FileKind.CAPABILITY_PROVIDER, "$defs", "server"), path, inspection)
+    if not check_transport(name, server, path, inspection):
+        return
+    needed = _NEEDED_BY_OCTOMIND[transport_of(server) or ""]
+    missing = [field for field in needed if field not in server]
+    if missing:
+        listed = ", ".join(f"`{field}`" for field in missing)
+        inspection.report(
+            rules.INCOMPLETE_OCTOMIND_SERVER,
+            f"server `{name}` has no {listed}: Octomind skips such a block",
+            path,
+            help=f"add {listed}",
+        )
+    if "auto_bind" in server:
+        inspection.report(
+            rules.UNUSED_FIELD, "octoc does not bind a server by `auto_bind`", (*path, "auto_bind"), key=True
+        )

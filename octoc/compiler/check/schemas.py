@@ -1,0 +1,55 @@
+"""The JSON Schemas of `schemas/` and their validators: each loaded when its kind is first met, and then kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from octoc.compiler.model.documents import FileKind
+from octoc.data import schemas_dir
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+    from referencing import Registry
+
+MAJOR = 1
+"""The version of every file kind that this octoc reads."""
+
+
+@cache
+def schema_of(kind: FileKind) -> Mapping[str, Any]:
+    """Return the schema of `kind`, as its file has it."""
+    text = (schemas_dir() / f"{kind}.v{MAJOR}.json").read_text(encoding="utf-8")
+    schema: Mapping[str, Any] = json.loads(text)
+    return schema
+
+
+@cache
+def validator_of(kind: FileKind) -> Validator:
+    """Return the validator of `kind`. As JSON Schema has it, `3.0` is a whole number too."""
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(schema_of(kind), registry=_registry())
+
+
+def fields(kind: FileKind, *pointer: str) -> frozenset[str]:
+    """Return the keys that the schema of `kind` knows for the object at `pointer`, a path inside the schema."""
+    node: Any = schema_of(kind)
+    for step in pointer:
+        node = node[step]
+    return frozenset(node["properties"])
+
+
+@cache
+def _registry() -> Registry[Any]:
+    from referencing import Registry
+    from referencing.jsonschema import DRAFT202012
+
+    resources = ((kind, DRAFT202012.create_resource(schema_of(kind))) for kind in _REFERRED)
+    return Registry().with_resources((str(schema_of(kind)["$id"]), resource) for kind, resource in resources)
+
+
+# Kinds whose definitions other kinds refer to.
+_REFERRED = (FileKind.MCP, FileKind.CAPABILITY_PROVIDER)

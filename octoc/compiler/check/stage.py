@@ -1,0 +1,54 @@
+"""The check stage: each document against its schema, then against what a schema cannot say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from octoc.compiler.check.inspection import Inspection
+from octoc.compiler.check.markdown import check_agent, check_skill, is_documentation
+from octoc.compiler.check.mcp import check_mcp
+from octoc.compiler.check.octomind import check_config, check_manifest, check_provider
+from octoc.compiler.check.schemas import validator_of
+from octoc.compiler.check.snapshots import check_snapshot
+from octoc.compiler.check.translate import report_errors
+from octoc.compiler.check.workspace import check_workspace
+from octoc.compiler.context import Context
+from octoc.compiler.model.documents import Checked, Documents, FileKind, FoundFile
+from octoc.diagnostics.model import DiagnosticSink
+
+_BEYOND_SCHEMA: Mapping[FileKind, Callable[[Mapping[str, Any], Inspection], None]] = {
+    FileKind.WORKSPACE: check_workspace,
+    FileKind.MCP: check_mcp,
+    FileKind.CAPABILITY_CONFIG: check_config,
+    FileKind.CAPABILITY_PROVIDER: check_provider,
+    FileKind.AGENT_MANIFEST: check_manifest,
+    FileKind.AGENT_MD: check_agent,
+    FileKind.SKILL: check_skill,
+    FileKind.SNAPSHOT: check_snapshot,
+}
+
+
+def check(documents: Documents, context: Context) -> Checked:
+    """Report what is unsound in each document's structure, and return the documents without it."""
+    sound = []
+    for document in documents.documents:
+        values = check_values(document.file, document.values, context.sink)
+        if values is not None:
+            sound.append(document if values is document.values else attrs.evolve(document, values=values))
+    return Checked(discovered=documents.discovered, documents=tuple(sound), digests=documents.digests)
+
+
+def check_values(file: FoundFile, values: Mapping[str, Any], sink: DiagnosticSink) -> Mapping[str, Any] | None:
+    """Return the sound part of one file's values, the same object when all is sound; None when nothing is left."""
+    inspection = Inspection(file=file, sink=sink)
+    if file.kind is FileKind.AGENT_MD and is_documentation(values, inspection):
+        return None
+    report_errors(validator_of(file.kind).iter_errors(values), inspection)
+    of_schema = inspection.apply(values)
+    if of_schema is None:
+        return None
+    _BEYOND_SCHEMA[file.kind](of_schema, inspection)
+    return inspection.apply(of_schema)

@@ -1,0 +1,232 @@
+"""What a JSON Schema validator finds, said in our words: expected, found, and where."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from octoc.compiler.check.inspection import Inspection
+from octoc.compiler.check.units import unit_of
+from octoc.compiler.model.documents import FileKind
+from octoc.diagnostics.model import KeyPath, Rule
+from octoc.diagnostics.rules import check as rules
+from octoc.diagnostics.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+
+NOT_BLANK = r"\S"
+"""The pattern of a text that has to say something."""
+
+_RULES = {rule.name: rule for rule in vars(rules).values() if isinstance(rule, Rule)}
+_OBJECT_WORD = {
+    FileKind.MCP: "an object",
+    FileKind.SNAPSHOT: "an object",
+    FileKind.AGENT_MD: "a mapping",
+    FileKind.SKILL: "a mapping",
+}
+
+
+def report_errors(errors: Iterable[ValidationError], inspection: Inspection) -> None:
+    """Report each error of a validator, and cut what it makes unusable."""
+    for error in errors:
+        path: KeyPath = tuple(error.absolute_path)
+        _REPORTERS.get(str(error.validator), _other)(error, path, inspection)
+
+
+def dotted(path: KeyPath) -> str:
+    """Return a key path as people write it: `mcp.servers[0].name`."""
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+    return text
+
+
+def one_of(names: Iterable[str]) -> str:
+    """Return "`a`, `b` or `c`"."""
+    *head, last = [f"`{name}`" for name in names]
+    return f"{', '.join(head)} or {last}" if head else last
+
+
+def found_words(value: Any, kind: FileKind) -> str:
+    """Return what kind of value this is, never the value itself: it may be a secret."""
+    match value:
+        case None:
+            return "no value"
+        case bool():
+            return "a boolean"
+        case int():
+            return "a whole number"
+        case float():
+            return "a number"
+        case str():
+            return "a string"
+        case list():
+            return "a list"
+        case Mapping():
+            return _object_word(kind)
+        case dt.date() | dt.time():
+            return "a date or time"
+        case _:
+            return f"a value of type {type(value).__name__}"
+
+
+def _object_word(kind: FileKind) -> str:
+    return _OBJECT_WORD.get(kind, "a table")
+
+
+def _expected_words(schema: Mapping[str, Any], kind: FileKind) -> str:
+    types = schema.get("type", [])
+    names = [types] if isinstance(types, str) else [name for name in types if name != "null"]
+    if names != ["string"] and "$comment" in schema:
+        return str(schema["$comment"])
+    strings = schema.get("items", {}).get("type") == "string"
+    words = {
+        "string": "a string",
+        "number": "a number",
+        "integer": "a whole number",
+        "boolean": "true or false",
+        "array": "a list of strings" if strings else "a list",
+        "object": _object_word(kind),
+    }
+    return " or ".join(words[name] for name in names)
+
+
+def _wrong_type(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:
+    kind = inspection.file.kind
+    schema = _mapping(error.schema)
+    found = found_words(error.instance, kind)
+    expected = _expected_words(schema, kind)
+    listable = isinstance(error.instance, str) and schema.get("type") == "array"
+    inspection.report(
+        rules.WRONG_TYPE,
+        f"expected {expected} for `{dotted(path)}`, found {found}" if path else f"expected {expected}, found {found}",
+        path,
+        cut=unit_of(kind, path),
+        label=f"expected {expected}",
+        help="put it in square brackets to make it a list" if listable else None,
+    )
+
+
+def _missing(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:
+    # One error per missing key, none of which says its key: the table is reported once with all of them.
+    instance, schema = _mapping(error.instance), _mapping(error.schema)
+    known = schema.get("properties", {})
+    unknown = [key for key in instance if isinstance(key, str) and key not in known]
+    cut = unit_of(inspection.file.kind, path)
+    # The defaults of octoc.toml stand in for what is missing in a section.
+    if inspection.file.kind is FileKind.WORKSPACE and path[:1] != ("taps",):
+        inspection = Inspection(file=inspection.file, sink=inspection.sink)
+    for key in (key for key in _strings(error.validator_value) if key not in instance):
+        meant = [name for name in unknown if did_you_mean(name, [key])]
+        example = known.get(key, {}).get("description", "")
+        inspection.report(
+            rules.MISSING_KEY,
+            f"`{dotted(path)}` has no `{key}`" if path else f"the file has no `{key}`",
+            path,
+            cut=cut,
+            help=f"rename `{meant[0]}` to `{key}`" if meant else f"add `{key}`: {example}".rstrip(". :"),
+        )
+
+
+def _unknown_keys(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:
+    known = _mapping(error.schema).get("properties", {})
+    for key in (key for key in _mapping(error.instance) if key not in known):
+        inspection.report(
+            rules.UNKNOWN_KEY,
+            f"`{key}` is no key of {f'`{dotted(path)}`' if path else 'this file'}",
+            (*path, key),
+            key=True,
+            cut=unit_of(inspection.file.kind, (*path, key)),
+            help=did_you_mean(str(key), known) or f"expected {one_of(known)}",
+        )
+
+
+def _not_in_enum(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:
+    allowed = _strings(error.validator_value)
+    kind = inspection.file.kind
+    if not isinstance(error.instance, str):
+        inspection.report(
+            rules.WRONG_TYPE,
+            f"expected {one_of(allowed)} for `{dotted(path)}`, found {found_words(error.instance, kind)}",
+            path,
+            cut=unit_of(kind, path),
+        )
+        return
+    inspection.report(
+        _rule_of(error, rules.UNEXPECTED_VALUE),
+        f"`{error.instance}` is no `{path[-1]}` that octoc knows: expected {one_of(allowed)}",
+        path,
+        cut=unit_of(kind, path),
+        help=did_you_mean(error.instance, allowed),
+    )
+
+
+def _out_of_range(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:
+    schema = _mapping(error.schema)
+    words = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "more than"}
+    limits = " and ".join(f"{word} {schema[key]}" for key, word in words.items() if key in schema)
+    inspection.report(
+        rules.OUT_OF_RANGE,
+        f"`{dotted(path)}` is {error.instance}, expected {limits}",
+        path,
+        cut=unit_of(inspection.file.kind, path),
+    )
+
+
+def _no_match(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:
+    text = str(error.instance)
+    # A key that is no name: the path ends at its table, and the key itself is what was tested.
+    of_key = "propertyNames" in error.absolute_schema_path
+    path = (*path, text) if of_key else path
+    cut = unit_of(inspection.file.kind, path)
+    if not text.strip():
+        what = f"a key of `{dotted(path[:-1])}`" if of_key else f"`{dotted(path)}`"
+        inspection.report(rules.EMPTY_VALUE, f"{what} is empty, expected text", path, key=of_key, cut=cut)
+        return
+    expected = _mapping(error.schema).get("$comment", "another form")
+    inspection.report(
+        _rule_of(error, rules.BAD_NAME), f"`{text}` is no name here: expected {expected}", path, key=of_key, cut=cut
+    )
+
+
+def _no_items(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:
+    inspection.report(
+        rules.EMPTY_VALUE,
+        f"`{dotted(path)}` is empty, expected at least {error.validator_value} element",
+        path,
+        cut=unit_of(inspection.file.kind, path),
+    )
+
+
+def _other(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:
+    # A keyword of a schema that has no words here yet; a test keeps the schemas to the keywords below.
+    inspection.report(rules.UNEXPECTED_VALUE, error.message, path, cut=unit_of(inspection.file.kind, path))
+
+
+_REPORTERS: dict[str, Callable[[ValidationError, KeyPath, Inspection], None]] = {
+    "type": _wrong_type,
+    "required": _missing,
+    "additionalProperties": _unknown_keys,
+    "enum": _not_in_enum,
+    "minimum": _out_of_range,
+    "maximum": _out_of_range,
+    "exclusiveMinimum": _out_of_range,
+    "pattern": _no_match,
+    "minItems": _no_items,
+}
+TRANSLATED_KEYWORDS = frozenset(_REPORTERS)
+"""The keywords of JSON Schema that can fail and have words."""
+
+
+def _rule_of(error: ValidationError, default: Rule) -> Rule:
+    return _RULES.get(str(_mapping(error.schema).get("x-octoc-rule", "")), default)
+
+
+def _mapping(value: Any) -> Mapping[Any, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _strings(value: Any) -> list[str]:
+    return [str(element) for element in value] if isinstance(value, list) else []

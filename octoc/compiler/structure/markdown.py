@@ -1,0 +1,75 @@
+"""Markdown with front matter: agents of Octo and Claude Code, and skills."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from octoc.compiler.check.markdown import AGENT_FILE, agent_name_from_path
+from octoc.compiler.model.documents import Document, SkillFolder, kept
+from octoc.compiler.model.source import AgentSource, Located, ServerSource, SkillSource
+from octoc.compiler.structure.lists import lines, names_by_comma, names_by_space
+from octoc.compiler.structure.servers import server_of_mcp
+from octoc.diagnostics.model import Place
+
+
+def markdown_agent(document: Document) -> AgentSource:
+    """Return the agent of an AGENT.md or a Claude Code subagent file; the text behind the front matter prompts it."""
+    values, place = document.values, document.place()
+    path = PurePosixPath(document.file.display)
+    inline, refs = _servers(values, place)
+    return AgentSource(
+        name=values.get("name") or agent_name_from_path(document.file.display),
+        kind=document.file.dialect or "octo",
+        place=place,
+        type=_text(values, "type"),
+        description=_text(values, "description"),
+        model=_text(values, "model"),
+        tools=names_by_comma(values, "tools", place) if "tools" in values else None,
+        disallowed_tools=names_by_comma(values, "disallowedTools", place),
+        inline_servers=inline,
+        server_refs=refs,
+        skills=names_by_comma(values, "skills", place),
+        prompt=document.body.strip(),
+        tap=document.file.tap,
+        # Each AGENT.md has a folder of its own: the one that holds these folders is what names are unique in.
+        folder=(path.parent.parent if path.name == AGENT_FILE else path.parent).as_posix(),
+    )
+
+
+def skill_source(document: Document, folder: SkillFolder | None) -> SkillSource:
+    """Return the skill of a SKILL.md; the text behind the front matter is its body."""
+    values, place = document.values, document.place()
+    return SkillSource(
+        name=values["name"],
+        place=place,
+        tap=document.file.tap or "",
+        title=_text(values, "title"),
+        description=_text(values, "description"),
+        license=_text(values, "license"),
+        compatibility=_text(values, "compatibility"),
+        domains=names_by_space(values, "domains", place),
+        rules=lines(values, "rules", place),
+        capabilities=names_by_space(values, "capabilities", place),
+        allowed_tools=names_by_space(values, "allowed-tools", place),
+        body=document.body.strip(),
+        folder=folder,
+    )
+
+
+def _servers(values: Mapping[str, Any], place: Place) -> tuple[tuple[ServerSource, ...], tuple[Located[str], ...]]:
+    inline: list[ServerSource] = []
+    refs: list[Located[str]] = []
+    holder = place.child("mcpServers")
+    for index, item in kept(values.get("mcpServers", ())):
+        at_item = holder.child(index)
+        if isinstance(item, str):
+            refs.append(Located(item.strip(), at_item))
+        else:
+            inline.extend(server_of_mcp(str(name), entry, at_item.child(name)) for name, entry in item.items())
+    return tuple(inline), tuple(refs)
+
+
+def _text(values: Mapping[str, Any], key: str) -> str:
+    return (values.get(key) or "").strip()

@@ -1,0 +1,100 @@
+"""`octoc.toml` as settings: read and checked before anything else, since it says what there is to discover."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import attrs
+
+from octoc.compiler.check.stage import check_values
+from octoc.compiler.model.documents import FileKind, FoundFile, kept
+from octoc.compiler.model.settings import (
+    LimitSettings,
+    ResultsSettings,
+    RoutingSettings,
+    TapRef,
+    WorkspaceSettings,
+)
+from octoc.compiler.read.text import Limit, load_text
+from octoc.compiler.read.toml import read_toml
+from octoc.compiler.workspace import WORKSPACE_FILE
+from octoc.diagnostics.model import DiagnosticSink, Place
+
+STRICTEST_MODE = "production"
+FALLBACK_NAME = "workspace"
+
+_FRACTIONS = frozenset({"threshold", "margin"})
+Section = TypeVar("Section", RoutingSettings, ResultsSettings, LimitSettings)
+
+
+def load_settings(root: Path, sink: DiagnosticSink) -> WorkspaceSettings | None:
+    """Return what `octoc.toml` in `root` says, and report what is unsound in it.
+
+    A folder without the file has the defaults and its own name. None when the file cannot be read.
+    """
+    path = root / WORKSPACE_FILE
+    place = Place(file=WORKSPACE_FILE)
+    # A link that leads nowhere is a file that cannot be read, not one that is absent.
+    if not path.exists() and not path.is_symlink():
+        return WorkspaceSettings(name=name_of_folder(root), place=place)
+    # The file that could raise the limit is itself held to the default.
+    limit = Limit(size=LimitSettings().max_file_bytes, key="max_file_bytes")
+    source = load_text(path, WORKSPACE_FILE, limit, sink)
+    if source is None or source.text is None:
+        return None
+    values = read_toml(source.text, place, sink)
+    return None if values is None else settings_from(values, place, name_of_folder(root), sink)
+
+
+def settings_from(values: Mapping[str, Any], place: Place, folder_name: str, sink: DiagnosticSink) -> WorkspaceSettings:
+    """Return the settings of an `octoc.toml` whose values are `values`, and report what is unsound in them.
+
+    A default stands in for what is unsound, `folder_name` for a name; a `mode` that says nothing known counts as
+    production, so that a misspelt word never makes a build less strict.
+    """
+    file = FoundFile(path=Path(place.file), display=place.file, kind=FileKind.WORKSPACE)
+    sound = check_values(file, values, sink) or {}
+    workspace = sound.get("workspace", {})
+    written = values.get("workspace")
+    misspelt = isinstance(written, Mapping) and "mode" in written and "mode" not in workspace
+    defaults = WorkspaceSettings(name=workspace.get("name", folder_name), place=place)
+    return attrs.evolve(
+        defaults,
+        mode=STRICTEST_MODE if misspelt else workspace.get("mode", defaults.mode),
+        taps=tuple(
+            TapRef(name=tap["name"], path=tap["path"], place=place.child("taps", index))
+            for index, tap in kept(sound.get("taps", ()))
+        ),
+        providers=dict(sound.get("providers", {})),
+        agent_paths=_strings(sound, "agents", "paths", defaults.agent_paths),
+        mcp_files=_strings(sound, "mcp", "files", defaults.mcp_files),
+        plugins=_strings(sound, "plugins", "use", defaults.plugins),
+        alias_style=sound.get("aliases", {}).get("style", defaults.alias_style),
+        routing=_section(RoutingSettings(), sound.get("routing", {})),
+        results=_section(ResultsSettings(), sound.get("results", {})),
+        limits=_section(LimitSettings(), sound.get("limits", {})),
+    )
+
+
+def name_of_folder(root: Path) -> str:
+    """Return a name for the workspace in `root`, made of its folder's name."""
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", root.absolute().name).strip("-_.") or FALLBACK_NAME
+
+
+def _strings(sound: Mapping[str, Any], section: str, key: str, default: tuple[str, ...]) -> tuple[str, ...]:
+    values = sound.get(section, {})
+    return tuple(value for _, value in kept(values[key])) if key in values else default
+
+
+def _section(defaults: Section, values: Mapping[str, Any]) -> Section:
+    return attrs.evolve(defaults, **{key: _plain(key, value) for key, value in values.items()})
+
+
+def _plain(key: str, value: Any) -> Any:
+    # JSON Schema takes 4.0 for a whole number and 1 for a number; settings are digested, so each has one form.
+    if isinstance(value, bool | str):
+        return value
+    return float(value) if key in _FRACTIONS else int(value)

@@ -1,0 +1,68 @@
+"""The structure stage: each checked document as a model of what it says, in the order of discovery."""
+
+from __future__ import annotations
+
+from octoc.compiler.context import Context
+from octoc.compiler.model.documents import Checked, Document, FileKind, kept
+from octoc.compiler.model.source import McpFileSource, SnapshotSource, Sources
+from octoc.compiler.structure.markdown import markdown_agent, skill_source
+from octoc.compiler.structure.servers import server_of_mcp
+from octoc.compiler.structure.taps import capability_sources, manifest_agent
+from octoc.results import ListedTool, ServerListing
+
+
+def structure(checked: Checked, context: Context) -> Sources:  # noqa: ARG001  # the shape of every stage
+    """Return what the documents say. Nothing is reported: check has cut whatever could fail here."""
+    by_kind: dict[FileKind, list[Document]] = {kind: [] for kind in FileKind}
+    for document in checked.documents:
+        by_kind[document.file.kind].append(document)
+    folders = {(folder.tap, folder.skill): folder for folder in checked.discovered.skill_folders}
+    # Agents of both forms stay in the order of discovery among each other.
+    agents = {FileKind.AGENT_MD: markdown_agent, FileKind.AGENT_MANIFEST: manifest_agent}
+    return Sources(
+        discovered=checked.discovered,
+        mcp_files=tuple(mcp_file(document) for document in by_kind[FileKind.MCP]),
+        capabilities=capability_sources(checked.discovered, checked.documents),
+        agents=tuple(
+            agents[document.file.kind](document) for document in checked.documents if document.file.kind in agents
+        ),
+        skills=tuple(
+            skill_source(document, folders.get((document.file.tap or "", document.file.key.get("skill", ""))))
+            for document in by_kind[FileKind.SKILL]
+        ),
+        snapshots=tuple(snapshot(document) for document in by_kind[FileKind.SNAPSHOT]),
+        digests=checked.digests,
+    )
+
+
+def mcp_file(document: Document) -> McpFileSource:
+    """Return the servers of one file of the `.mcp.json` family, in its order."""
+    key = "servers" if "servers" in document.values else "mcpServers"
+    place = document.place(key)
+    servers = document.values.get(key, {})
+    return McpFileSource(
+        place=document.place(),
+        dialect=document.file.dialect,
+        servers=tuple(server_of_mcp(name, entry, place.child(name)) for name, entry in servers.items()),
+    )
+
+
+def snapshot(document: Document) -> SnapshotSource:
+    """Return a recorded listing; `digest` is that of the file."""
+    values = document.values
+    tools = (tool for _, tool in kept(values["tools"]))
+    return SnapshotSource(
+        server=values["server"],
+        place=document.place(),
+        definition=values["definition"],
+        package=values.get("package"),
+        listing=ServerListing(
+            server_info=values.get("serverInfo") or {},
+            protocol_version=values.get("protocolVersion", ""),
+            instructions=values.get("instructions"),
+            tools=tuple(
+                ListedTool(name=tool["name"], description=tool.get("description") or "", wire=tool) for tool in tools
+            ),
+        ),
+        digest=document.digest,
+    )
