@@ -16,6 +16,8 @@ LAYER_OF = {
     "results": "base",
     "diagnostics": "base",
     "data": "base",
+    "references": "base",
+    "secrets": "base",
     "bundle": "shared",
     "routing": "shared",
     "search": "shared",
