@@ -68,6 +68,7 @@ THIRD_PARTY = {
     "jinja2": COMPILER,
     "re2": COMPILER,
     "sklearn": COMPILER,
+    "threadpoolctl": COMPILER,
     "tomlkit": COMPILER,
     "tree_sitter": COMPILER,
     "tree_sitter_json": COMPILER,

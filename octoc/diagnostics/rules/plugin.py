@@ -1,1 +1,22 @@
-"""Rules of this range; see the package."""
+"""OCT7xx: plugins. 701-719 the encoder."""
+
+from octoc.diagnostics.model import Rule, Severity
+
+ENCODER_MISSING = Rule(
+    "OCT701",
+    "encoder-missing",
+    "No installed plugin has the encoder that the workspace names, so messages cannot be routed.",
+    Severity.WARNING,
+)
+ENCODER_FAILED = Rule(
+    "OCT702",
+    "encoder-failed",
+    "The encoder could not be made or could not encode a text, so messages cannot be routed.",
+    Severity.WARNING,
+)
+GATE_SETTING_UNUSED = Rule(
+    "OCT703",
+    "gate-setting-unused",
+    "A setting of the octomind gate stands beside another gate, where it has no effect.",
+    Severity.WARNING,
+)

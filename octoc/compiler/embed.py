@@ -1,0 +1,99 @@
+"""Stage embed: every text that routing needs becomes a vector; only texts not seen before are encoded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from octoc.compiler.calibrate.texts import distinct_texts, examples
+from octoc.compiler.context import Context
+from octoc.compiler.model.resolved import Capability, Described, Embedded
+from octoc.compiler.model.settings import WorkspaceSettings
+from octoc.diagnostics.rules.plugin import ENCODER_FAILED, ENCODER_MISSING
+from octoc.plugin import PluginError
+
+if TYPE_CHECKING:
+    from octoc.compiler.vectors import Vector
+    from octoc.plugin import Embedder
+
+_WHAT = "encoding texts"
+_WITHOUT = "so the bundle is built without routing"
+_PACKAGES = {"minilm-l6": "octoc-embed-onnx"}
+
+
+def embed(described: Described, context: Context) -> Embedded:
+    """Encode the triggers, and for the calibrated gate what it is learned from.
+
+    Without a capability that has triggers there is nothing to route, and no encoder is made. An encoder that is missing
+    or fails is a warning, and `triggers` of the product is None.
+    """
+    resolved = described.scoped.resolved
+    settings = resolved.sources.discovered.settings
+    texts = _texts(resolved.capabilities, settings.routing.gate)
+    if not texts:
+        return Embedded(described=described)
+    try:
+        embedder = _made(settings, context)
+        if embedder is None:
+            return Embedded(described=described)
+        from octoc.compiler.vectors import vectors_of  # loads numpy, which checking alone never needs
+
+        vectors = vectors_of(texts, embedder, context.cache, _advance(context))
+        files = embedder.files() if settings.routing.ship_encoder else {}
+        return _product(described, embedder, vectors, files)
+    except PluginError as error:
+        problem = str(error)
+    except Exception as error:  # noqa: BLE001  # a plugin's own fault, of whatever type, must not take the build down
+        problem = f"{type(error).__name__}: {error}"
+    context.sink.report(
+        ENCODER_FAILED,
+        f"encoder `{settings.routing.encoder}` failed, {_WITHOUT}: {problem}",
+        at=settings.place,
+    )
+    return Embedded(described=described)
+
+
+def _texts(capabilities: Sequence[Capability], gate: str) -> tuple[str, ...]:
+    if gate == "octomind":
+        return tuple(dict.fromkeys(trigger.value for capability in capabilities for trigger in capability.triggers))
+    found = examples(capabilities)
+    return distinct_texts(found) if any(example.capability is not None for example in found) else ()
+
+
+def _made(settings: WorkspaceSettings, context: Context) -> Embedder | None:
+    """Return the encoder that the workspace names; None, and a warning, when no plugin has it. Raises: PluginError."""
+    name = settings.routing.encoder
+    embedder = context.plugins.make_embedder(name)
+    if embedder is None:
+        package = _PACKAGES.get(name)
+        context.sink.report(
+            ENCODER_MISSING,
+            f"no plugin has the encoder `{name}`, {_WITHOUT}",
+            at=settings.place,
+            help=f"run `pip install {package}`"
+            if package and "embed-onnx" in context.plugins.missing
+            else "name the plugin that has it under `[workspace] plugins`, or set `[routing] encoder` to `minilm-l6`",
+        )
+    return embedder
+
+
+def _product(
+    described: Described, embedder: Embedder, vectors: Mapping[str, Vector], files: Mapping[str, bytes]
+) -> Embedded:
+    import numpy as np
+
+    capabilities = described.scoped.resolved.capabilities
+    rows = [vectors[trigger.value] for capability in capabilities for trigger in capability.triggers]
+    return Embedded(
+        described=described,
+        encoder_name=embedder.name,
+        identity=embedder.identity,
+        dimension=embedder.dimension,
+        triggers=np.stack(rows).astype(np.float32, copy=False),
+        texts=vectors,
+        encoder_files=files,
+    )
+
+
+def _advance(context: Context) -> Callable[[int, int], None]:
+    return lambda done, total: context.progress(_WHAT, done, total)

@@ -1,0 +1,89 @@
+"""The vectors of a build's texts, out of the cache where they were encoded before."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from octoc.compiler.cache import Cache, cache_key
+from octoc.plugin import PluginError
+
+if TYPE_CHECKING:
+    from octoc.plugin import Embedder
+
+Vector = NDArray[np.float32]
+
+KIND = "vectors"
+WORKERS = 2
+_KEY_BYTES = 16
+
+
+def vectors_of(
+    texts: Sequence[str], embedder: Embedder, cache: Cache, advance: Callable[[int, int], None]
+) -> dict[str, Vector]:
+    """Return the vector of each text, and encode those alone that the cache does not have, one at a time.
+
+    The cache holds one array per encoder identity: a row is a text's digest and its vector, so a full hit is one file.
+    It keeps what this build uses, and of the rest at most as much again.
+
+    Args:
+        texts: NFC is applied; two that become equal by it have one vector.
+        embedder: asked for its identity always, for a vector only when one is missing.
+        cache: the build's cache.
+        advance: called with how many texts are encoded, and of how many.
+
+    Raises: PluginError when the embedder fails.
+    """
+    wanted = {text: _digest(text) for text in texts}
+    key = cache_key(embedder.identity)
+    stored = _unpack(cache.get_array(KIND, key), embedder.dimension)
+    missing = {digest: text for text, digest in wanted.items() if digest not in stored}
+    if missing:
+        encoded = _encode(list(missing.values()), embedder, advance)
+        stored = {**dict(zip(missing, encoded, strict=True)), **stored}
+        used = set(wanted.values())
+        spare = [digest for digest in stored if digest not in used][: len(used)]
+        cache.put_array(KIND, key, _pack({digest: stored[digest] for digest in [*sorted(used), *spare]}))
+    return {text: stored[digest] for text, digest in wanted.items()}
+
+
+def _encode(texts: Sequence[str], embedder: Embedder, advance: Callable[[int, int], None]) -> list[Vector]:
+    advance(0, len(texts))
+    found: list[Vector] = []
+    # Texts are independent, so two threads that share one model change no bit of a vector.
+    with ThreadPoolExecutor(WORKERS, thread_name_prefix="octoc-embed") as pool:
+        try:
+            for vector in pool.map(embedder.embed, texts):
+                if vector.shape != (embedder.dimension,):
+                    raise PluginError(f"a vector has shape {vector.shape}, expected ({embedder.dimension},)")
+                found.append(vector)
+                advance(len(found), len(texts))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)  # one failure, or Ctrl-C, must not wait for hundreds of texts
+            raise
+    return found
+
+
+def _digest(text: str) -> bytes:
+    normal = unicodedata.normalize("NFC", text)
+    return hashlib.sha256(normal.encode("utf-8", "surrogatepass")).digest()[:_KEY_BYTES]
+
+
+def _pack(vectors: Mapping[bytes, Vector]) -> NDArray[np.uint8]:
+    keys = np.frombuffer(b"".join(vectors), np.uint8).reshape(len(vectors), _KEY_BYTES)
+    return np.concatenate([keys, np.stack(list(vectors.values())).astype("<f4").view(np.uint8)], axis=1)
+
+
+def _unpack(packed: NDArray[np.generic] | None, dimension: int) -> dict[bytes, Vector]:
+    """Return the vectors by digest; nothing when the array is not of the form that `_pack` makes."""
+    if packed is None or packed.dtype != np.uint8 or packed.ndim != 2 or packed.shape[1] != _KEY_BYTES + 4 * dimension:
+        return {}
+    keys = np.ascontiguousarray(packed[:, :_KEY_BYTES]).view(f"V{_KEY_BYTES}")[:, 0]
+    vectors = np.ascontiguousarray(packed[:, _KEY_BYTES:]).view("<f4")
+    return dict(zip((bytes(key) for key in keys), vectors, strict=True))
