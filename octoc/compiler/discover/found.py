@@ -1,0 +1,50 @@
+"""What discover collects on its way, and the few checks that every kind of file shares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from octoc.compiler.discover.walk import Entry
+from octoc.compiler.model.documents import DefaultLink, FileKind, FoundFile, SkillFolder, Tap
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rules import read as rules
+from octoc.names import NAME_RULE, is_name
+
+
+@attrs.define(kw_only=True)
+class Found:
+    """The lists of `Discovered` while they are made."""
+
+    sink: DiagnosticSink
+    taps: list[Tap] = attrs.field(factory=list)
+    files: list[FoundFile] = attrs.field(factory=list)
+    default_links: list[DefaultLink] = attrs.field(factory=list)
+    skill_folders: list[SkillFolder] = attrs.field(factory=list)
+    dep_scripts: set[tuple[str, str]] = attrs.field(factory=set)
+
+    def add(
+        self, entry: Entry, kind: FileKind, *, tap: str | None = None, key: Mapping[str, str], dialect: str = ""
+    ) -> None:
+        self.files.append(
+            FoundFile(path=entry.path, display=entry.display, kind=kind, tap=tap, key=key, dialect=dialect)
+        )
+
+
+def named(entry: Entry, name: str, what: str, sink: DiagnosticSink) -> bool:
+    """Tell whether `name`, which the path of `entry` gives to `what`, is a name; report it when it is none."""
+    if is_name(name):
+        return True
+    sink.report(
+        rules.BAD_FILE_NAME,
+        f"`{name}` cannot name {what}, expected {NAME_RULE}",
+        at=entry.place,
+        help=f"rename `{entry.display}`",
+    )
+    return False
+
+
+def toml_stem(entry: Entry) -> str | None:
+    """Return the name of a `.toml` file without its ending; None for all else."""
+    return entry.name.removesuffix(".toml") if not entry.is_dir and entry.name.endswith(".toml") else None

@@ -1,0 +1,145 @@
+"""The discover stage: the workspace's own files, then each tap in order of precedence."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+import attrs
+
+from octoc.compiler.context import Context
+from octoc.compiler.discover.found import Found
+from octoc.compiler.discover.tap import add_agent_folder, add_tap, is_agent_markdown
+from octoc.compiler.discover.walk import Entry, Root, child, children, enter, files_below
+from octoc.compiler.model.documents import Discovered, FileKind, FoundFile, Tap
+from octoc.compiler.model.settings import TapRef, WorkspaceSettings
+from octoc.compiler.workspace import display_of
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rules import read as rules
+
+SNAPSHOTS = "snapshots"
+_DIALECTS = {(".vscode", "mcp.json"): "vscode", (".cursor", "mcp.json"): "cursor"}
+_DEFAULTS = attrs.fields_dict(WorkspaceSettings)
+
+
+def discover(settings: WorkspaceSettings, context: Context) -> Discovered:
+    """Find every file of a build; what may not be used is reported and left out.
+
+    Workspace files come first, in the order of `[mcp] files`, `[agents] paths`, snapshots; then the taps in theirs,
+    sorted by path in each.
+    """
+    root = context.root.absolute()
+    sink = context.sink
+    in_taps = Found(sink=sink)
+    for ref in settings.taps:
+        _add_tap(root, ref, in_taps)
+    own = Found(sink=sink)
+    workspace = Entry(path=root, display=".", root=Root(real=os.path.realpath(root), what="the workspace"), is_dir=True)
+    for index, path in enumerate(settings.mcp_files):
+        entry = _named_path(workspace, settings, ("mcp", "files", index), path, sink)
+        if entry is not None and _is(entry, "file", settings, ("mcp", "files", index), sink):
+            own.add(
+                entry, FileKind.MCP, key={"file": PurePosixPath(entry.display).stem}, dialect=dialect_of(entry.display)
+            )
+    for index, path in enumerate(settings.agent_paths):
+        entry = _named_path(workspace, settings, ("agents", "paths", index), path, sink)
+        if entry is not None and _is(entry, "folder", settings, ("agents", "paths", index), sink):
+            _add_agents(entry, own)
+    snapshots = child(workspace, SNAPSHOTS, sink)
+    if snapshots is not None and snapshots.is_dir:
+        for entry in children(snapshots, sink):
+            if not entry.is_dir and entry.name.endswith(".json"):
+                own.add(entry, FileKind.SNAPSHOT, key={"server": entry.name.removesuffix(".json")})
+    return Discovered(
+        root=root,
+        settings=settings,
+        taps=tuple(in_taps.taps),
+        files=tuple(_once(own.files, in_taps.files)),
+        default_links=tuple(in_taps.default_links),
+        skill_folders=tuple(in_taps.skill_folders),
+        dep_scripts=frozenset(in_taps.dep_scripts),
+    )
+
+
+def dialect_of(display: str) -> str:
+    """Return which client's dialect an MCP file is in, by its path: Claude Code's unless the path says otherwise."""
+    path = PurePosixPath(display)
+    if path.name == "claude_desktop_config.json":
+        return "claude-desktop"
+    return _DIALECTS.get((path.parent.name, path.name), "claude")
+
+
+def _add_tap(root: Path, ref: TapRef, found: Found) -> None:
+    path = root / ref.path
+    display = display_of(root, ref.path)
+    at = ref.place.child("path")
+    if not path.is_dir():
+        is_file = path.exists()
+        found.sink.report(
+            rules.MISSING_TAP,
+            f"tap `{ref.name}` is not at `{ref.path}`: " + ("that is a file" if is_file else "no such folder"),
+            at=at,
+            help="correct `path`, relative to the workspace's folder, or delete the tap",
+        )
+        return
+    # The workspace has named this folder, so it may be anywhere, also behind a link. Its contents may not leave.
+    boundary = Root(real=os.path.realpath(path), what=f"tap `{ref.name}`")
+    tap = Tap(name=ref.name, root=path, display=display, precedence=len(found.taps), place=ref.place)
+    found.taps.append(tap)
+    add_tap(Entry(path=path, display=display, root=boundary, is_dir=True), ref.name, found)
+
+
+def _named_path(
+    workspace: Entry, settings: WorkspaceSettings, key: tuple[str, str, int], path: str, sink: DiagnosticSink
+) -> Entry | None:
+    """Return the entry at a path of octoc.toml. One that is not there is an error, except where the path is a default."""
+    at = settings.place.child(*key)
+    absolute = os.path.normpath(workspace.path / path)
+    if not workspace.root.holds(os.path.realpath(absolute)) and os.path.lexists(absolute):
+        sink.report(
+            rules.OUTSIDE_ROOT,
+            f"`{path}` leads out of {workspace.root.what}",
+            at=at,
+            help="copy it into the workspace, or name its folder as a tap",
+        )
+        return None
+    if not os.path.lexists(absolute):
+        field = "mcp_files" if key[0] == "mcp" else "agent_paths"
+        if getattr(settings, field) != _DEFAULTS[field].default:
+            sink.report(rules.MISSING_PATH, f"`{path}` is not there", at=at, help="correct the path, or delete it")
+        return None
+    return enter(Path(absolute), display_of(workspace.path, path), workspace.root, sink)
+
+
+def _is(
+    entry: Entry, expected: str, settings: WorkspaceSettings, key: tuple[str, str, int], sink: DiagnosticSink
+) -> bool:
+    if entry.is_dir == (expected == "folder"):
+        return True
+    there = "folder" if entry.is_dir else "file"
+    message = f"`{entry.display}` is a {there}, expected a {expected}"
+    sink.report(rules.MISSING_PATH, message, at=settings.place.child(*key))
+    return False
+
+
+def _add_agents(folder: Entry, found: Found) -> None:
+    if ".claude" not in PurePosixPath(folder.display).parts:
+        add_agent_folder(folder, None, found)
+        return
+    # Claude Code looks through all subfolders, and tells agents by their front matter alone.
+    for entry in files_below(folder, found.sink):
+        if is_agent_markdown(entry):
+            key = {"folder": entry.path.parent.name, "stem": entry.name.removesuffix(".md")}
+            found.add(entry, FileKind.AGENT_MD, key=key, dialect="claude")
+
+
+def _once(own: Iterable[FoundFile], in_taps: Iterable[FoundFile]) -> Iterable[FoundFile]:
+    """Yield each file once. `[agents] paths` may overlap; a workspace that is a tap too leaves its files to the tap."""
+    taken = list(in_taps)
+    seen = {file.display for file in taken}
+    for file in own:
+        if file.display not in seen:
+            seen.add(file.display)
+            yield file
+    yield from taken

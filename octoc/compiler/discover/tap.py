@@ -1,0 +1,120 @@
+"""The files of one tap: capabilities, agents, skills and dependency scripts."""
+
+from __future__ import annotations
+
+from octoc.compiler.discover.defaults import DEFAULT, add_default
+from octoc.compiler.discover.found import Found, named, toml_stem
+from octoc.compiler.discover.walk import Entry, child, children, files_below, subfolder
+from octoc.compiler.model.documents import FileKind, SkillFolder
+from octoc.diagnostics.rules import read as rules
+
+CONFIG = "config"
+RESOURCE_FOLDERS = ("assets", "references", "scripts")
+PARTS = ("agents", "capabilities", "deps", "skills")
+# Shell helpers of the scripts, and no dependency.
+_DEP_LIBRARY = "lib"
+
+
+def add_tap(root: Entry, tap: str, found: Found) -> None:
+    """Add everything in the tap whose folder is `root`."""
+    folders = {part: subfolder(root, part, found.sink) for part in PARTS}
+    if not any(folders.values()):
+        found.sink.report(
+            rules.INCOMPLETE_FOLDER,
+            f"tap `{tap}` is empty: `{root.display}` has none of {', '.join(f'`{part}/`' for part in PARTS)}",
+            at=root.place,
+        )
+    # In the order of their names, so that the tap's files are in the order of their paths.
+    if folders["agents"]:
+        add_agent_folder(folders["agents"], tap, found)
+    for folder in _folders(folders["capabilities"], "a capability", found):
+        _add_capability(folder, tap, found)
+    for folder in _folders(folders["deps"], "an organisation of `deps/`", found):
+        if folder.name != _DEP_LIBRARY:
+            _add_deps(folder, tap, found)
+    for folder in _folders(folders["skills"], "a skill", found):
+        _add_skill(folder, tap, found)
+
+
+def add_agent_folder(folder: Entry, tap: str | None, found: Found) -> None:
+    """Add `<dir>/AGENT.md` and `<domain>/<spec>.toml` below `folder`; in a workspace (`tap` None) also its `*.md`."""
+    for entry in children(folder, found.sink):
+        if entry.is_dir:
+            for inside in children(entry, found.sink):
+                spec = toml_stem(inside)
+                if inside.name == "AGENT.md" and not inside.is_dir:
+                    found.add(inside, FileKind.AGENT_MD, tap=tap, key={"folder": entry.name}, dialect="octo")
+                elif (
+                    spec is not None
+                    and named(entry, entry.name, "a domain", found.sink)
+                    and named(inside, spec, "an agent", found.sink)
+                ):
+                    found.add(inside, FileKind.AGENT_MANIFEST, tap=tap, key={"domain": entry.name, "spec": spec})
+        elif tap is None and is_agent_markdown(entry):
+            key = {"folder": folder.name, "stem": entry.name.removesuffix(".md")}
+            found.add(entry, FileKind.AGENT_MD, key=key, dialect="octo")
+
+
+def is_agent_markdown(entry: Entry) -> bool:
+    """Tell whether a file of an agents folder may define an agent. `AGENTS.md` is instructions, and something else."""
+    return entry.name.endswith(".md") and entry.name != "AGENTS.md"
+
+
+def _folders(parent: Entry | None, what: str, found: Found) -> list[Entry]:
+    if parent is None:
+        return []
+    inside = [entry for entry in children(parent, found.sink) if entry.is_dir]
+    return [entry for entry in inside if named(entry, entry.name, what, found.sink)]
+
+
+def _add_capability(folder: Entry, tap: str, found: Found) -> None:
+    stems = {stem: entry for entry in children(folder, found.sink) if (stem := _own_stem(entry)) is not None}
+    config = stems.pop(CONFIG, None)
+    if config is not None:
+        found.add(config, FileKind.CAPABILITY_CONFIG, tap=tap, key={"capability": folder.name})
+    providers = {stem: entry for stem, entry in stems.items() if named(entry, stem, "a provider", found.sink)}
+    before = len(found.files) + len(found.default_links)
+    add_default(folder, tap, providers, found)
+    for stem, entry in providers.items():
+        key = {"capability": folder.name, "provider": stem}
+        found.add(entry, FileKind.CAPABILITY_PROVIDER, tap=tap, key=key)
+    if len(found.files) + len(found.default_links) == before:
+        message = f"capability `{folder.name}` has no provider file: `{folder.display}` has no `.toml` for one"
+        found.sink.report(
+            rules.INCOMPLETE_FOLDER, message, at=folder.place, help=f"add `{folder.display}/{DEFAULT}.toml`"
+        )
+
+
+def _own_stem(entry: Entry) -> str | None:
+    stem = toml_stem(entry)
+    return None if stem == DEFAULT else stem
+
+
+def _add_deps(folder: Entry, tap: str, found: Found) -> None:
+    for entry in children(folder, found.sink):
+        if not entry.is_dir and entry.name.endswith(".sh"):
+            found.dep_scripts.add((tap, f"{folder.name}/{entry.name.removesuffix('.sh')}"))
+
+
+def _add_skill(folder: Entry, tap: str, found: Found) -> None:
+    file = child(folder, "SKILL.md", found.sink)
+    if file is None or file.is_dir:
+        message = f"skill `{folder.name}` has no `SKILL.md`"
+        found.sink.report(rules.INCOMPLETE_FOLDER, message, at=folder.place, help=f"add `{folder.display}/SKILL.md`")
+        return
+    found.add(file, FileKind.SKILL, tap=tap, key={"skill": folder.name})
+    resources: list[str] = []
+    for name in RESOURCE_FOLDERS:
+        inside = subfolder(folder, name, found.sink)
+        if inside is not None:
+            below = (entry.display.removeprefix(f"{folder.display}/") for entry in files_below(inside, found.sink))
+            resources.extend(below)
+    validate = child(folder, "validate", found.sink)
+    found.skill_folders.append(
+        SkillFolder(
+            tap=tap,
+            skill=folder.name,
+            resources=tuple(sorted(resources)),
+            has_validate=validate is not None and not validate.is_dir,
+        )
+    )

@@ -1,0 +1,149 @@
+"""Listing folders safely: sorted, and no link leads out of the root, nowhere, or in circles."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+
+from octoc.compiler.read.text import why
+from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.rules import read as rules
+
+
+@attrs.frozen(kw_only=True)
+class Root:
+    """What links may not leave: the workspace or a tap. `real` is its path without links; messages say `what`."""
+
+    real: str
+    what: str
+
+    def holds(self, real: str) -> bool:
+        return real == self.real or real.startswith(self.real.rstrip(os.sep) + os.sep)
+
+
+@attrs.frozen(kw_only=True)
+class Entry:
+    """A file or folder below a root. `display` is its path as diagnostics name it; `is_dir` is told behind links."""
+
+    path: Path
+    display: str
+    root: Root
+    is_dir: bool
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def place(self) -> Place:
+        return Place(file=self.display)
+
+
+def enter(path: Path, display: str, root: Root, sink: DiagnosticSink) -> Entry | None:
+    """Return the entry at `path`, following links; report and return None when it may not be used or is not there.
+
+    Nothing at all at `path` is silent: the caller knows whether something should be there.
+    """
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        sink.report(rules.UNREADABLE, f"`{display}` cannot be read: {why(error)}", at=Place(file=display))
+        return None
+    try:
+        real = os.path.realpath(path, strict=True)
+        mode = os.stat(real).st_mode  # noqa: PTH116  # `real` is text
+    except OSError as error:
+        _report_link(path, display, error, sink, is_link=stat.S_ISLNK(mode))
+        return None
+    if not root.holds(real):
+        sink.report(
+            rules.OUTSIDE_ROOT,
+            f"`{display}` leads out of {root.what}",
+            at=Place(file=display),
+            help="copy what it leads to, or name that folder as a tap of its own",
+        )
+        return None
+    return Entry(path=path, display=display, root=root, is_dir=stat.S_ISDIR(mode))
+
+
+def children(folder: Entry, sink: DiagnosticSink) -> Iterator[Entry]:
+    """Yield what is in `folder`, sorted by name. Hidden entries (a leading `.`) are part of no format, and skipped."""
+    try:
+        with os.scandir(folder.path) as found:
+            listed = sorted((entry.name, entry.is_symlink(), entry.is_dir(follow_symlinks=False)) for entry in found)
+    except OSError as error:
+        sink.report(rules.UNREADABLE, f"`{folder.display}` cannot be listed: {why(error)}", at=folder.place)
+        return
+    for name, is_link, is_dir in listed:
+        if name.startswith("."):
+            continue
+        path, display = folder.path / name, f"{folder.display}/{name}" if folder.display != "." else name
+        if not name.isprintable():
+            shown = name.encode("utf-8", "backslashreplace").decode("utf-8")
+            message = (
+                f"`{shown!a}` in `{folder.display}` has characters that cannot be shown, expected a printable name"
+            )
+            sink.report(rules.BAD_FILE_NAME, message, at=folder.place)
+        elif is_link:
+            entry = enter(path, display, folder.root, sink)
+            if entry is not None:
+                yield entry
+        else:
+            yield Entry(path=path, display=display, root=folder.root, is_dir=is_dir)
+
+
+def child(folder: Entry, name: str, sink: DiagnosticSink) -> Entry | None:
+    """Return the entry `name` of `folder`, or None when it is not there or may not be used (see `enter`)."""
+    display = f"{folder.display}/{name}" if folder.display != "." else name
+    return enter(folder.path / name, display, folder.root, sink)
+
+
+def subfolder(folder: Entry, name: str, sink: DiagnosticSink) -> Entry | None:
+    """Return the folder `name` of `folder`, or None; a file of that name is none."""
+    found = child(folder, name, sink)
+    return found if found is not None and found.is_dir else None
+
+
+def files_below(folder: Entry, sink: DiagnosticSink) -> Iterator[Entry]:
+    """Yield every file in `folder` and its subfolders, folder by folder. A folder reached twice is walked once.
+
+    A link back to a folder that holds it is reported; so the walk ends, whatever the links are.
+    """
+    seen: set[str] = set()
+    pending: list[tuple[Entry, tuple[str, ...]]] = [(folder, ())]
+    while pending:
+        here, above = pending.pop()
+        real = os.path.realpath(here.path)
+        if real in above:
+            message = f"`{here.display}` leads back to a folder that holds it"
+            sink.report(rules.LINK_LOOP, message, at=here.place, help="delete the link")
+            continue
+        if real in seen:
+            continue
+        seen.add(real)
+        inside = list(children(here, sink))
+        yield from (entry for entry in inside if not entry.is_dir)
+        pending.extend((entry, (*above, real)) for entry in reversed(inside) if entry.is_dir)
+
+
+def _report_link(path: Path, display: str, error: OSError, sink: DiagnosticSink, *, is_link: bool) -> None:
+    place = Place(file=display)
+    if not is_link:
+        sink.report(rules.UNREADABLE, f"`{display}` cannot be read: {why(error)}", at=place)
+        return
+    target = os.readlink(path)  # noqa: PTH115  # the text of the link, as it stands
+    if isinstance(error, FileNotFoundError):
+        message = f"`{display}` is a link to `{target}`, which is not there"
+        sink.report(rules.BROKEN_LINK, message, at=place, help="point it to something that is there, or delete it")
+    elif "loop" in why(error) or "symbolic links" in why(error):
+        sink.report(
+            rules.LINK_LOOP, f"`{display}` is a link that leads back to itself", at=place, help="delete the link"
+        )
+    else:
+        sink.report(rules.UNREADABLE, f"`{display}` cannot be read: {why(error)}", at=place)

@@ -1,0 +1,178 @@
+"""Front matter: the YAML between the first two `---` lines of a markdown file, and the text behind it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import attrs
+
+from octoc.compiler.read.nodes import Positions, offset_to_line_column
+from octoc.compiler.read.toml import report_duplicates
+from octoc.compiler.read.yaml import YamlError, YamlTree, parse_yaml
+from octoc.diagnostics.model import DiagnosticSink, Place, Span
+from octoc.diagnostics.rules import read as rules
+
+FENCE = "---"
+_KEY = re.compile(r"([A-Za-z_][\w.-]*):[ \t]+(?=\S)")
+# A value that starts with one of these is no plain one.
+_NOT_PLAIN = frozenset("\"'|>[]{}&*!#%@`,?")
+
+
+@attrs.frozen(kw_only=True)
+class FrontMatter:
+    """Front matter's values and the text behind it."""
+
+    values: dict[str, Any]
+    body: str
+
+
+@attrs.frozen(kw_only=True)
+class Split:
+    """A markdown text in its parts: `yaml` is `text[start:end]`; `body` is what follows the closing line."""
+
+    start: int
+    end: int
+    body: int
+
+
+def split(text: str) -> Split | None:
+    """Return where front matter and body stand; None when there is no opening or no closing `---` line."""
+    first, newline, _ = text.partition("\n")
+    if not newline or first.rstrip() != FENCE:
+        return None
+    start = at = len(first) + 1
+    while at < len(text):
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        if text[at:end].rstrip() == FENCE:
+            return Split(start=start, end=at, body=min(end + 1, len(text)))
+        at = end + 1
+    return None
+
+
+def opens(text: str) -> bool:
+    """Tell whether the first line is `---`."""
+    return text.partition("\n")[0].rstrip() == FENCE
+
+
+def read_front_matter(text: str, place: Place, sink: DiagnosticSink) -> FrontMatter | None:
+    """Return front matter and body of a markdown file; report and return None when there is none that can be read.
+
+    Plain values with `: `, which YAML refuses, are read as text, as the programs they are for do, and reported.
+    """
+    if not opens(text):
+        line = text.partition("\n")[0]
+        sink.report(
+            rules.NO_FRONT_MATTER,
+            f"expected `{FENCE}` as line 1",
+            at=Span(file=place.file, line=1, column=1, end_line=1, end_column=len(line) + 1),
+            help=f"start the file with front matter: `{FENCE}`, then `name: …` and `description: …`, then `{FENCE}`",
+        )
+        return None
+    parts = split(text)
+    if parts is None:
+        sink.report(
+            rules.UNCLOSED_FRONT_MATTER,
+            f"front matter starts here and never ends, expected a second line `{FENCE}`",
+            at=Span(file=place.file, line=1, column=1, end_line=1, end_column=len(FENCE) + 1),
+            help=f"add a line `{FENCE}` behind the last key",
+        )
+        return None
+    yaml_text = text[parts.start : parts.end]
+    try:
+        tree, lenient = _parse(yaml_text)
+    except YamlError as error:
+        _report(error, text, parts, place, sink)
+        return None
+    for key in lenient:
+        sink.report(
+            rules.LENIENT_FRONT_MATTER,
+            f"the value of `{key}` holds `: ` and has no quotes, so YAML cannot read it",
+            at=place.child(key),
+            notes=("it is read as text",),
+            help=f"put the value of `{key}` in quotes",
+        )
+    if tree.positions.duplicates:
+        shifted = tuple(
+            attrs.evolve(found, second=(found.second[0] + parts.start, found.second[1] + parts.start))
+            for found in tree.positions.duplicates
+        )
+        report_duplicates(shifted, text, place, sink, "octoc uses the first")
+    if not isinstance(tree.value, dict) or not tree.value:
+        sink.report(
+            rules.FRONT_MATTER_SYNTAX,
+            "front matter is empty, expected `key: value` lines"
+            if tree.value in (None, {})
+            else "expected `key: value` lines as front matter",
+            at=Span(file=place.file, line=2, column=1, end_line=2, end_column=2),
+        )
+        return None
+    return FrontMatter(values=tree.value, body=text[parts.body :])
+
+
+def front_matter_positions(text: str) -> tuple[Positions, int] | None:
+    """Return positions in front matter, and the offset in `text` that they count from; None when it cannot be read."""
+    parts = split(text)
+    if parts is None:
+        return None
+    try:
+        return _parse(text[parts.start : parts.end])[0].positions, parts.start
+    except YamlError:
+        return None
+
+
+def _parse(text: str) -> tuple[YamlTree, tuple[str, ...]]:
+    try:
+        return parse_yaml(text), ()
+    except YamlError as error:
+        masked, plain = _mask(text)
+        if not plain or error.too_deep:
+            raise
+        try:
+            tree = parse_yaml(masked)
+        except YamlError:
+            raise error from None
+        if not isinstance(tree.value, dict):
+            raise
+    for key, value in plain.items():
+        tree.value[key] = value
+    return tree, tuple(plain)
+
+
+def _mask(text: str) -> tuple[str, dict[str, str]]:
+    """Return `text` with each plain top-level value that holds `: ` written over at its length, and those values."""
+    lines = text.split("\n")
+    plain: dict[str, str] = {}
+    at = 0
+    while at < len(lines):
+        start, key = at, _KEY.match(lines[at])
+        at += 1
+        if key is None or lines[start][key.end()] in _NOT_PLAIN:
+            continue
+        while at < len(lines) and lines[at][:1] in (" ", "\t") and lines[at].strip():
+            at += 1
+        pieces = [lines[start][key.end() :], *lines[start + 1 : at]]
+        value = " ".join(piece.strip() for piece in pieces)
+        if not (": " in value or value.endswith(":")) or key.group(1) in plain:
+            continue
+        plain[key.group(1)] = value
+        lines[start] = key.group() + _over(pieces[0])
+        lines[start + 1 : at] = [_over(piece) for piece in pieces[1:]]
+    return "\n".join(lines), plain
+
+
+def _over(line: str) -> str:
+    # Spaces at both ends stay, so that the written value keeps its range.
+    inner = line.strip()
+    return line.replace(inner, "x" * len(inner), 1) if inner else line
+
+
+def _report(error: YamlError, text: str, parts: Split, place: Place, sink: DiagnosticSink) -> None:
+    offset = min(parts.start + error.offset, parts.end)
+    line, column = offset_to_line_column(text, offset)
+    sink.report(
+        rules.TOO_DEEP if error.too_deep else rules.FRONT_MATTER_SYNTAX,
+        error.message if error.too_deep else f"front matter is not the YAML that octoc reads: {error.message}",
+        at=Span(file=place.file, line=line, column=column, end_line=line, end_column=column + 1),
+    )

@@ -1,0 +1,131 @@
+"""From a value's place to its lines and columns. A file is parsed for positions once, when a diagnostic needs one."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable
+
+import attrs
+
+from octoc.compiler.read.frontmatter import FENCE, front_matter_positions
+from octoc.compiler.read.json import json_positions
+from octoc.compiler.read.literals import ranges_of
+from octoc.compiler.read.nodes import Node, Positions, Range, offset_to_line_column
+from octoc.compiler.read.toml import toml_positions
+from octoc.compiler.read.yaml import YamlError, parse_yaml
+from octoc.diagnostics.model import Place, Span
+
+
+@attrs.frozen(kw_only=True)
+class _Parsed:
+    text: str
+    root: Node
+    base: int
+    kind: str
+
+
+class SpanIndex:
+    """A `Locator` over files: call it with a place to get its span.
+
+    Args:
+        read_text: display path -> the text as it was read, or None when there is none (see `text.text_reader`).
+    """
+
+    def __init__(self, read_text: Callable[[str], str | None]) -> None:
+        self._read_text = read_text
+        self._parsed: dict[str, _Parsed | None] = {}
+
+    def __call__(self, place: Place) -> Span:
+        """Return the span of `place`, of the nearest thing around it that exists, else of the file as a whole."""
+        if not place.path:
+            return Span(file=place.file)
+        if place.file not in self._parsed:
+            text = self._read_text(place.file)
+            self._parsed[place.file] = None if text is None else _parse(text, kind_of(place.file))
+        parsed = self._parsed[place.file]
+        return Span(file=place.file) if parsed is None else _locate(parsed, place)
+
+
+def locate(text: str, kind: str, place: Place) -> Span:
+    """Return the span of `place` in `text`, which is `toml`, `json` or `md` (front matter). See `SpanIndex`."""
+    parsed = _parse(text, kind)
+    return Span(file=place.file) if parsed is None or not place.path else _locate(parsed, place)
+
+
+def kind_of(display: str) -> str:
+    """Return what a file is written in, by its ending: `toml`, `json`, `md`, or "" for all else."""
+    ending = display.rpartition(".")[2].lower()
+    return ending if ending in ("toml", "json", "md") else ""
+
+
+def span_of(text: str, file: str, at: Range) -> Span:
+    """Return the span of a range of `text`."""
+    line, column = offset_to_line_column(text, at[0])
+    end_line, end_column = offset_to_line_column(text, at[1])
+    return Span(file=file, line=line, column=column, end_line=end_line, end_column=end_column)
+
+
+def _parse(text: str, kind: str) -> _Parsed | None:
+    positions: Positions | None = None
+    base = 0
+    if kind == "toml":
+        positions = toml_positions(text)
+    elif kind == "json":
+        positions = json_positions(text)
+    elif kind == "md":
+        found = front_matter_positions(text)
+        positions, base = found or (None, 0)
+    return None if positions is None else _Parsed(text=text, root=positions.root, base=base, kind=kind)
+
+
+def _locate(parsed: _Parsed, place: Place) -> Span:
+    node = parsed.root
+    for depth, key in enumerate(place.path):
+        child = node.children.get(key)
+        if child is None:
+            return _around(parsed, node, place, is_root=depth == 0)
+        node = child
+    at = node.value
+    if place.part == "key" and node.key is not None:
+        at = node.key
+    elif place.within is not None and node.style:
+        at = _within(parsed, node, place.within)
+    return span_of(parsed.text, place.file, (at[0] + parsed.base, at[1] + parsed.base))
+
+
+def _around(parsed: _Parsed, node: Node, place: Place, *, is_root: bool) -> Span:
+    if node.anchor is not None and not (is_root and parsed.kind == "md"):
+        return span_of(parsed.text, place.file, (node.anchor[0] + parsed.base, node.anchor[1] + parsed.base))
+    if parsed.kind == "md":
+        return Span(file=place.file, line=1, column=1, end_line=1, end_column=len(FENCE) + 1)
+    return Span(file=place.file)
+
+
+def _within(parsed: _Parsed, node: Node, within: Range) -> Range:
+    start, end = node.value
+    literal = parsed.text[start + parsed.base : end + parsed.base]
+    characters = ranges_of(literal, node.style, _meaning(parsed, node, literal))
+    low = max(0, min(within[0], len(characters)))
+    high = max(low, min(within[1], len(characters)))
+    if low == len(characters):
+        return (end, end)
+    first = start + characters[low][0]
+    return (first, first) if low == high else (first, start + characters[high - 1][1])
+
+
+def _meaning(parsed: _Parsed, node: Node, literal: str) -> str:
+    try:
+        if parsed.kind == "json":
+            value = json.loads(literal, strict=False)
+        elif parsed.kind == "toml":
+            value = tomllib.loads(f"v = {literal}")["v"]
+        elif node.style == "plain":
+            # As front matter's lenient reading has it; plain text says what it is.
+            value = " ".join(piece.strip() for piece in literal.split("\n"))
+        else:
+            # A block scalar's lines keep their own indentation, and so need a parent of less.
+            value = parse_yaml(f"v: {literal}\n").value["v"]
+    except (ValueError, YamlError, KeyError):
+        return literal
+    return value if isinstance(value, str) else literal

@@ -1,0 +1,63 @@
+"""The read stage: every discovered file becomes values, or diagnostics that say why not."""
+
+from __future__ import annotations
+
+import hashlib
+
+from octoc.compiler.context import Context
+from octoc.compiler.model.documents import Discovered, Document, Documents, FileKind, FoundFile
+from octoc.compiler.model.settings import LimitSettings
+from octoc.compiler.read.frontmatter import opens, read_front_matter
+from octoc.compiler.read.json import read_json
+from octoc.compiler.read.text import Limit, load_text
+from octoc.compiler.read.toml import leading_headers, read_toml
+from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.rules import read as rules
+
+_MARKDOWN = frozenset({FileKind.AGENT_MD, FileKind.SKILL})
+_JSON = frozenset({FileKind.MCP, FileKind.SNAPSHOT})
+# Files that are definitions by their name; any other markdown may be there to be read by people.
+_DEFINITIONS = frozenset({"AGENT.md", "SKILL.md"})
+
+
+def read(discovered: Discovered, context: Context) -> Documents:
+    """Read every file, in the order they were discovered. One that cannot be read is reported and left out."""
+    documents: list[Document] = []
+    digests = {
+        link.place.file: hashlib.sha256(f"{link.provider}.toml".encode()).hexdigest()
+        for link in discovered.default_links
+    }
+    for file in discovered.files:
+        source = load_text(file.path, file.display, limit_of(file.kind, discovered.settings.limits), context.sink)
+        if source is None:
+            continue
+        digests[file.display] = source.digest
+        if source.text is None:
+            continue
+        document = parse(file, source.text, source.digest, context.sink)
+        if document is not None:
+            documents.append(document)
+    return Documents(discovered=discovered, documents=tuple(documents), digests=dict(sorted(digests.items())))
+
+
+def parse(file: FoundFile, text: str, digest: str, sink: DiagnosticSink) -> Document | None:
+    """Return the document that `text` makes of `file`; report and return None when it makes none."""
+    place = Place(file=file.display)
+    if file.kind in _MARKDOWN:
+        if file.path.name not in _DEFINITIONS and not opens(text):
+            sink.report(rules.NOT_AN_AGENT, f"`{file.display}` has no front matter, so it is no agent", at=place)
+            return None
+        found = read_front_matter(text, place, sink)
+        return None if found is None else Document(file=file, values=found.values, digest=digest, body=found.body)
+    if file.kind in _JSON:
+        values = read_json(text, place, sink, dialect=file.dialect)
+        return None if values is None else Document(file=file, values=values, digest=digest)
+    values = read_toml(text, place, sink)
+    return None if values is None else Document(file=file, values=values, digest=digest, headers=leading_headers(text))
+
+
+def limit_of(kind: FileKind, limits: LimitSettings) -> Limit:
+    """Return how large a file of `kind` may be."""
+    if kind is FileKind.SNAPSHOT:
+        return Limit(size=limits.max_snapshot_bytes, key="max_snapshot_bytes")
+    return Limit(size=limits.max_file_bytes, key="max_file_bytes")

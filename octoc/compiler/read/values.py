@@ -1,0 +1,49 @@
+"""Laws of values that hold whatever format they came from: bounded depth, finite numbers, text that UTF-8 can carry."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place
+from octoc.diagnostics.rules import read as rules
+
+MAX_DEPTH = 64
+"""Levels of lists and objects inside each other. Real files have fewer than twenty."""
+
+
+def sound(values: dict[str, Any], place: Place, sink: DiagnosticSink) -> dict[str, Any]:
+    """Return `values` (changed in place) without what JSON cannot carry or what is nested too deep; each is reported.
+
+    In an object the key goes; in a list the element becomes None, so that the others keep their index.
+    """
+    pending: list[tuple[KeyPath, Any]] = [((), values)]
+    while pending:
+        path, holder = pending.pop()
+        for key, value in list(holder.items() if isinstance(holder, dict) else enumerate(holder)):
+            here = (*path, key)
+            rule, message = rules.UNUSABLE_VALUE, _unusable(key) or _unusable(value)
+            if not message and isinstance(value, (dict, list)):
+                if len(here) < MAX_DEPTH:
+                    pending.append((here, value))
+                    continue
+                rule, message = rules.TOO_DEEP, f"more than {MAX_DEPTH} lists and objects inside each other"
+            if not message:
+                continue
+            sink.report(rule, message, at=place.child(*here))
+            if isinstance(holder, dict):
+                del holder[key]
+            else:
+                holder[key] = None
+    return values
+
+
+def _unusable(value: Any) -> str:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "expected a finite number that fits a 64-bit float"
+    if isinstance(value, str) and not value.isascii():
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError as error:
+            return f"`\\u{ord(value[error.start]):04x}` is half of a surrogate pair, expected a whole character"
+    return ""

@@ -1,0 +1,186 @@
+"""YAML as front matter uses it, built from the parser's events: no tags, no aliases, no surprises among plain values.
+
+PyYAML's loaders turn `on` into true and `12:30` into 750, expand aliases without bound, and forget where values stood.
+Its events do none of this, and carry exact offsets.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+import yaml
+
+from octoc.compiler.read.nodes import Duplicate, Node, Positions
+from octoc.compiler.read.values import MAX_DEPTH
+from octoc.diagnostics.model import KeyPath
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,99})\Z")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*|[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+)\Z")
+_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+}
+_STRING_TAGS = ("!", "tag:yaml.org,2002:str")
+_STYLES = {'"': "escaped", "'": "single", "|": "block", ">": "block"}
+
+
+class YamlError(ValueError):
+    """What is wrong, and the offset in code points where it is. `too_deep` is its own kind."""
+
+    def __init__(self, message: str, offset: int, *, too_deep: bool = False) -> None:
+        super().__init__(message)
+        self.message, self.offset, self.too_deep = message, offset, too_deep
+
+
+@attrs.frozen(kw_only=True)
+class YamlTree:
+    """A document's value (None for an empty one) and its positions, offsets relative to the text that was parsed."""
+
+    value: Any
+    positions: Positions
+
+
+def parse_yaml(text: str) -> YamlTree:
+    """Return the value of one YAML document and where its parts stand.
+
+    Plain scalars are true, false, null, decimal numbers, and else strings. Of a key that is there twice the first
+    counts.
+
+    Raises: YamlError for what is no YAML, and for what is not read: aliases, tags, keys that are no scalar, several
+        documents, more than `MAX_DEPTH` levels.
+    """
+    try:
+        return _Builder(text).build(yaml.parse(text, Loader=_LOADER))
+    except yaml.MarkedYAMLError as error:
+        message = error.problem or "not YAML"
+        raise YamlError(message, _index(error.problem_mark)) from None
+    except yaml.reader.ReaderError as error:
+        raise YamlError(f"character `U+{error.character:04X}` may not be in YAML", error.position) from None
+
+
+@attrs.define
+class _Frame:
+    holder: dict[str, Any] | list[Any]
+    node: Node
+    path: KeyPath
+    key: tuple[str, Node] | None = None
+
+
+class _Builder:
+    """Builds one tree; the stack is a list, so that depth is bounded by our number and not by the interpreter's."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.stack: list[_Frame] = []
+        self.value: Any = None
+        self.root = Node(value=(0, len(text)))
+        self.duplicates: list[Duplicate] = []
+        self.documents = 0
+
+    def build(self, events: Iterator[Any]) -> YamlTree:
+        for event in events:
+            self._take(event)
+        return YamlTree(value=self.value, positions=Positions(root=self.root, duplicates=tuple(self.duplicates)))
+
+    def _take(self, event: Any) -> None:
+        start = event.start_mark.index
+        if isinstance(event, yaml.ScalarEvent):
+            self._scalar(event)
+        elif isinstance(event, yaml.CollectionStartEvent):
+            self._open(event)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            frame = self.stack.pop()
+            end = event.end_mark.index
+            if end == start:
+                # A block collection has no closing mark: it ends where its last part does.
+                end = max((child.value[1] for child in frame.node.children.values()), default=frame.node.value[1])
+            frame.node.value = (frame.node.value[0], end)
+        elif isinstance(event, yaml.AliasEvent):
+            raise YamlError(f"alias `*{event.anchor}` is not read: write the value itself", start)
+        elif isinstance(event, yaml.DocumentStartEvent):
+            self.documents += 1
+            if self.documents > 1:
+                raise YamlError("a second document starts here, expected one", start)
+
+    def _open(self, event: Any) -> None:
+        start, end = event.start_mark.index, event.end_mark.index
+        if event.tag is not None:
+            raise YamlError(f"tag `{event.tag}` is not read", start)
+        if len(self.stack) >= MAX_DEPTH:
+            raise YamlError(f"more than {MAX_DEPTH} lists and objects inside each other", start, too_deep=True)
+        if self.stack and isinstance(self.stack[-1].holder, dict) and self.stack[-1].key is None:
+            raise YamlError("a list or an object stands where a key is expected", start)
+        holder: dict[str, Any] | list[Any] = {} if isinstance(event, yaml.MappingStartEvent) else []
+        node = Node(value=(start, end), anchor=(start, end) if end > start else None)
+        path = self._add(holder, node)
+        self.stack.append(_Frame(holder, node, path))
+
+    def _scalar(self, event: Any) -> None:
+        start, end = event.start_mark.index, event.end_mark.index
+        if event.tag is not None and event.tag not in _STRING_TAGS:
+            raise YamlError(f"tag `{event.tag}` is not read", start)
+        plain = event.implicit[0] and event.style in (None, "")
+        style = _STYLES.get(event.style or "", "plain")
+        if event.anchor or event.tag:
+            # Properties stand before the value, inside the range that the parser tells.
+            start = self.text.rfind(event.value, start, end) if style == "plain" and event.value else start
+        if style in ("plain", "block"):
+            end = max(start, self._before_space(end))
+        if start == end:
+            # Nothing is written: the place is behind the colon or the dash, not at the next token.
+            start = end = self._before_space(start)
+        node = Node(value=(start, end), style=style)
+        frame = self.stack[-1] if self.stack else None
+        if frame is not None and isinstance(frame.holder, dict) and frame.key is None:
+            frame.key = (event.value, node)
+            return
+        self._add(_resolve(event.value) if plain else event.value, node)
+
+    def _before_space(self, offset: int) -> int:
+        while offset > 0 and self.text[offset - 1].isspace():
+            offset -= 1
+        return offset
+
+    def _add(self, value: Any, node: Node) -> KeyPath:
+        if not self.stack:
+            self.value, self.root = value, node
+            return ()
+        frame = self.stack[-1]
+        if isinstance(frame.holder, list):
+            index = len(frame.holder)
+            frame.holder.append(value)
+            frame.node.children[index] = node
+            return (*frame.path, index)
+        key, key_node = frame.key or ("", node)
+        frame.key = None
+        path = (*frame.path, key)
+        if key in frame.holder:
+            first = frame.node.children[key].key or (0, 0)
+            self.duplicates.append(Duplicate(path=path, first=first, second=key_node.value))
+            return path
+        frame.holder[key] = value
+        frame.node.children[key] = node
+        node.key = key_node.value
+        node.anchor = node.anchor or key_node.value
+        return path
+
+
+def _index(mark: Any) -> int:
+    # The two kinds of mark of PyYAML, and None, share no type.
+    return int(mark.index) if mark else 0
+
+
+def _resolve(text: str) -> Any:
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.match(text):
+        return int(text)
+    if _FLOAT.match(text) and math.isfinite(number := float(text)):
+        return number
+    return text

@@ -1,0 +1,52 @@
+"""Where a workspace is, and how paths are written in diagnostics and bundles. Loading its settings is not done here."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path, PurePosixPath
+
+WORKSPACE_FILE = "octoc.toml"
+MCP_FILE = ".mcp.json"
+
+
+def find_workspace(start: Path) -> Path | None:
+    """Return the nearest folder with an `octoc.toml`: `start`, or one of its ancestors. None when there is none."""
+    return _nearest(start, WORKSPACE_FILE)
+
+
+def find_bare_workspace(start: Path) -> Path | None:
+    """Return the nearest folder with a `.mcp.json`: what `build`, `find` and `call` use where no `octoc.toml` is."""
+    return _nearest(start, MCP_FILE)
+
+
+def display_path(root: Path, path: Path) -> str:
+    """Return how diagnostics name `path`: POSIX, relative to `root` when it lies inside it, else absolute.
+
+    Args:
+        root: the workspace's folder, absolute.
+        path: relative to `root`, or absolute. `.` and `..` are worked out on the text, links are not followed.
+    """
+    return display_of(root, path.as_posix())
+
+
+def display_of(root: Path, written: str, *inside: str) -> str:
+    """Return how diagnostics name what lies at `inside` a path that a user has written.
+
+    It is relative to `root` when it lies inside. Else it is the path as written (`../shared-tap`, or absolute), with
+    `inside` behind it, so that joining `root` and the result always leads to the file.
+    """
+    base = os.path.normpath(os.fspath(root))
+    whole = os.path.normpath(os.path.join(base, written, *inside))  # noqa: PTH118  # pathlib cannot normalise `..`
+    if whole == base:
+        return "."
+    if whole.startswith(base.rstrip("/") + "/"):
+        return PurePosixPath(os.path.relpath(whole, base)).as_posix()
+    if os.path.isabs(written):  # noqa: PTH117  # `written` is text
+        return PurePosixPath(whole).as_posix()
+    return PurePosixPath(os.path.normpath(written), *inside).as_posix()
+
+
+def _nearest(start: Path, name: str) -> Path | None:
+    start = start.absolute()
+    # os.path.isfile, since Path.is_file raises where an ancestor may not be read.
+    return next((folder for folder in (start, *start.parents) if os.path.isfile(folder / name)), None)  # noqa: PTH113
