@@ -1,0 +1,105 @@
+"""What a build remembers for the next one: JSON, arrays and bytes, in a folder that may be deleted at any time.
+
+A caller's key has all that the value depends on, and octoc's version is added: no entry is stale. Each entry ends
+in the digest of its content: what is cut or altered is a miss, and so is a folder that cannot be read or written.
+The caller keeps out whatever is marked secret.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from octoc import __version__
+from octoc.bundle.arrays import npy_bytes, npy_view
+from octoc.bundle.digest import canonical_json, sha256_hex
+from octoc.bundle.refusal import BundleError
+from octoc.compiler.files import write_whole
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_TRAILER = 66  # a newline, 64 hex digits, a newline
+
+
+def cache_key(*parts: Any) -> str:
+    """Return the key of what is made from `parts`, which are plain JSON values."""
+    return sha256_hex(canonical_json(parts))
+
+
+class Cache:
+    """A folder of entries by kind, a plain word, and key, any text. `root` None remembers nothing.
+
+    Args:
+        root: `<workspace>/.octoc/cache`; made, with a `.gitignore` that keeps it out of git, by the first entry.
+    """
+
+    def __init__(self, root: Path | None) -> None:
+        self._root = root
+        self._is_made = False
+
+    def get_json(self, kind: str, key: str) -> Any | None:
+        """Return the value, or None when there is none (so None itself is not worth keeping)."""
+        data = self._read(kind, key, "json")
+        try:
+            return None if data is None else json.loads(bytes(data))
+        except (ValueError, RecursionError):
+            return None
+
+    def put_json(self, kind: str, key: str, value: Any) -> None:
+        """Keep a plain JSON value. Raises: TypeError or ValueError when it is none."""
+        self._write(kind, key, "json", canonical_json(value))
+
+    def get_array(self, kind: str, key: str) -> NDArray[Any] | None:
+        """Return the array, read-only, or None when there is none."""
+        data = self._read(kind, key, "npy")
+        try:
+            return None if data is None else npy_view(data)
+        except BundleError:
+            return None
+
+    def put_array(self, kind: str, key: str, array: NDArray[np.generic]) -> None:
+        """Keep an array of plain numbers. Raises: ValueError when it holds objects."""
+        self._write(kind, key, "npy", npy_bytes(array))
+
+    def get_bytes(self, kind: str, key: str) -> bytes | None:
+        """Return the bytes, or None when there are none."""
+        data = self._read(kind, key, "bin")
+        return None if data is None else bytes(data)
+
+    def put_bytes(self, kind: str, key: str, data: bytes) -> None:
+        """Keep bytes."""
+        self._write(kind, key, "bin", data)
+
+    def _path(self, kind: str, key: str, suffix: str) -> Path | None:
+        if not kind.replace("-", "").isalnum():
+            raise ValueError(f"`{kind}` is no kind of cache entry: expected a plain word")
+        name = cache_key(__version__, kind, key)
+        return None if self._root is None else self._root / kind / f"{name}.{suffix}"
+
+    def _read(self, kind: str, key: str, suffix: str) -> memoryview | None:
+        path = self._path(kind, key, suffix)
+        try:
+            found = b"" if path is None else path.read_bytes()
+        except OSError:
+            return None
+        data = memoryview(found)[:-_TRAILER]
+        return data if found[len(data) :] == _trailer(data) else None
+
+    def _write(self, kind: str, key: str, suffix: str, data: bytes) -> None:
+        path = self._path(kind, key, suffix)
+        if path is None or self._root is None:
+            return
+        try:
+            if not self._is_made and not (self._root / ".gitignore").exists():
+                write_whole(self._root / ".gitignore", b"*\n")
+            self._is_made = True
+            write_whole(path, data + _trailer(data))
+        except OSError:
+            return  # a cache that cannot be written costs time, nothing else
+
+
+def _trailer(data: bytes | memoryview) -> bytes:
+    return f"\n{sha256_hex(data)}\n".encode()

@@ -1,0 +1,142 @@
+"""The whole build remembered: when nothing that it depends on has changed, its findings are told without doing it.
+
+    key = build_key(discovered, digests, versions=plugins.versions(), options={"locked": False, ...})
+    outcome = recall(cache, key)
+    if outcome is not None and still_there(outcome, bundle=..., lock=...):
+        sink.extend(outcome.diagnostics)          # nothing to write, so nothing changed
+    else:
+        ...                                       # run the stages
+        remember(cache, key, Outcome(...))
+
+What an outcome says is kept as it was reported: messages never hold a secret's value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from octoc.bundle.codec import decode, encode
+from octoc.bundle.digest import sha256_hex
+from octoc.bundle.refusal import BundleError
+from octoc.compiler.cache import Cache, cache_key
+from octoc.compiler.model.documents import Discovered
+from octoc.diagnostics.model import Diagnostic, Label, Rule, Severity, Span
+
+_KIND = "build"
+
+
+@attrs.frozen(kw_only=True)
+class Outcome:
+    """What a build came to. Digests are sha256 in hex; None is a file that the build did not write.
+
+    `bundle_size` and `lock_size` are in bytes; they make it cheap to see that a file is another one.
+    """
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    bundle_digest: str | None = None
+    bundle_size: int = 0
+    lock_digest: str | None = None
+    lock_size: int = 0
+
+
+def build_key(
+    discovered: Discovered, digests: Mapping[str, str], *, versions: Mapping[str, str], options: Mapping[str, Any]
+) -> str:
+    """Return the key of a build: everything that its outcome depends on.
+
+    Args:
+        discovered: settings, taps and all that was found. Where the workspace lies is left out.
+        digests: display path -> sha256 of every file that was read.
+        versions: of the plugins that the workspace names, and of whatever else takes part (Python, numpy).
+        options: plain JSON values: locked, strict, the output's name, which variables of the environment are set.
+    """
+    # Absolute paths of this machine are left out: a workspace that moves keeps its cache.
+    found = {
+        "settings": attrs.asdict(discovered.settings),
+        "taps": [(tap.name, tap.display, tap.precedence) for tap in discovered.taps],
+        "files": [(file.display, file.kind.value, file.tap, dict(file.key), file.dialect) for file in discovered.files],
+        "links": [attrs.asdict(link) for link in discovered.default_links],
+        "folders": [attrs.asdict(folder) for folder in discovered.skill_folders],
+        "scripts": sorted(discovered.dep_scripts),
+    }
+    return cache_key("build", found, dict(digests), dict(versions), dict(options))
+
+
+def remember(cache: Cache, key: str, outcome: Outcome) -> None:
+    """Keep a build's outcome."""
+    plain = {
+        "diagnostics": [_plain(found) for found in outcome.diagnostics],
+        "bundle": [outcome.bundle_digest, outcome.bundle_size],
+        "lock": [outcome.lock_digest, outcome.lock_size],
+    }
+    cache.put_json(_KIND, key, plain)
+
+
+def recall(cache: Cache, key: str) -> Outcome | None:
+    """Return the outcome of the build with this key, or None when it is not known."""
+    plain = cache.get_json(_KIND, key)
+    try:
+        return None if plain is None else _outcome(plain)
+    except (BundleError, KeyError, TypeError, ValueError):
+        return None  # an entry of another shape is no entry
+
+
+def still_there(outcome: Outcome, *, bundle: Path, lock: Path) -> bool:
+    """Tell whether the files that a build wrote are there, byte for byte; one that it did not write is no matter."""
+    return _is_same(lock, outcome.lock_digest, outcome.lock_size) and _is_same(
+        bundle, outcome.bundle_digest, outcome.bundle_size
+    )
+
+
+def _is_same(path: Path, digest: str | None, size: int) -> bool:
+    if digest is None:
+        return True
+    try:
+        return path.stat().st_size == size and sha256_hex(path.read_bytes()) == digest
+    except OSError:
+        return False
+
+
+def _plain(found: Diagnostic) -> dict[str, Any]:
+    rule = found.rule
+    return {
+        # The whole rule, since a plugin's rule is in no table of ours.
+        "rule": [rule.code, rule.name, rule.summary, int(rule.severity)],
+        "message": found.message,
+        "severity": int(found.severity),
+        "span": None if found.span is None else encode(found.span),
+        "label": found.label,
+        "related": [encode(label) for label in found.related],
+        "notes": list(found.notes),
+        "help": found.help,
+    }
+
+
+def _outcome(plain: Mapping[str, Any]) -> Outcome:
+    bundle_digest, bundle_size = plain["bundle"]
+    lock_digest, lock_size = plain["lock"]
+    return Outcome(
+        diagnostics=tuple(_diagnostic(found) for found in plain["diagnostics"]),
+        bundle_digest=bundle_digest,
+        bundle_size=bundle_size,
+        lock_digest=lock_digest,
+        lock_size=lock_size,
+    )
+
+
+def _diagnostic(plain: Mapping[str, Any]) -> Diagnostic:
+    code, name, summary, severity = plain["rule"]
+    return Diagnostic(
+        rule=Rule(code, name, summary, Severity(severity)),
+        message=plain["message"],
+        severity=Severity(plain["severity"]),
+        span=None if plain["span"] is None else decode(Span, plain["span"]),
+        label=plain["label"],
+        related=tuple(decode(Label, label) for label in plain["related"]),
+        notes=tuple(plain["notes"]),
+        help=plain["help"],
+    )
