@@ -85,7 +85,7 @@ def test_text_without_references_is_left_alone(text: str) -> None:
     st.lists(st.tuples(PLAIN, NAMES, st.sampled_from(["${%s}", "${env:%s}", "{{ENV:%s}}", "${input:%s}"])), max_size=6)
 )
 def test_expansion_is_what_stands_between_with_values_in(pieces: list[tuple[str, str, str]]) -> None:
-    """A text made of plain stretches and references expands to the stretches and values, at the spans that were found."""
+    """A text of plain stretches and references expands to the stretches and values, at the spans that were found."""
     text = "".join(plain + form % name for plain, name, form in pieces)
     found = find_references(text)
     assert [reference.name for reference in found] == [name for _, name, _ in pieces]
