@@ -1,0 +1,47 @@
+"""The `octoc` command. Importing this loads click and nothing else; a command's own parts are loaded when it runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from octoc.cli.root import root
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit status: 0 all well, 1 something at or above `--fail-on`, 2 abnormal end."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)  # a test's stream may have none
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    try:
+        status = root.main(args=words, prog_name="octoc", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Abort:
+        click.echo("interrupted", err=True)
+        return 2
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except BrokenPipeError:
+        _forget_stdout()
+        return 2
+    except SystemExit as left:  # click leaves by this on a closed pipe, and after shell completion
+        return 2 if left.code else 0
+    except Exception as error:  # noqa: BLE001  # the one place where a bug becomes a message instead of a traceback
+        from octoc.cli.failures import report_failure
+
+        return report_failure(error, words)
+    return status if isinstance(status, int) else 0
+
+
+def _forget_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter's own last flush does not fail again."""
+    import os
+
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)

@@ -1,0 +1,148 @@
+"""`octoc call server tool '{…}'`: one call, as an agent would make it, without an agent."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from octoc.cli.options import bundle_option, format_options, verbose_option, workspace_option
+
+if TYPE_CHECKING:
+    from octoc.bundle.model import Bundle
+    from octoc.results import ContentPart, ToolFailure, ToolResult
+    from octoc.runtime import Runtime
+
+
+@click.command
+@click.argument("words", nargs=-1, required=True, metavar="SERVER TOOL [ARGUMENTS]")
+@workspace_option
+@bundle_option
+@format_options("text", "json")
+@verbose_option
+def command(
+    words: tuple[str, ...], workspace: Path | None, bundle: Path | None, output_format: str, verbose: bool
+) -> int:
+    """Call one tool and print its result.
+
+    ARGUMENTS is a JSON object. SERVER/TOOL, or a TOOL that only one server has, are understood too. The exit status is
+    1 when the tool fails.
+    """
+    from octoc.cli.workspace import bundle_file, log_to_stderr, with_runtime
+
+    names, arguments = _split(words)
+    log_to_stderr(verbose=verbose)
+
+    async def work(runtime: Runtime) -> ToolResult | ToolFailure:
+        server, tool = _meant(names, runtime.bundle)
+        return await runtime.call_direct(server, tool, arguments)
+
+    outcome = with_runtime(bundle_file(bundle, workspace), work)
+    if output_format == "json":
+        click.echo(json.dumps(_as_object(outcome), indent=2))
+    else:
+        _print(outcome)
+    return 0 if outcome.ok else 1
+
+
+def _split(words: Sequence[str]) -> tuple[Sequence[str], dict[str, Any]]:
+    """Return the words that name the tool, one or two, and the arguments."""
+    *names, last = words
+    if len(words) > 3:
+        raise click.UsageError("expected a server, a tool and one JSON object: quote the object for the shell")
+    # One word that is `server/tool` needs no other, so what follows it can only be the arguments.
+    if last.lstrip().startswith(("{", "[")) or len(words) == 3 or (len(words) == 2 and "/" in names[0]):
+        if not names:
+            raise click.UsageError("expected a server and a tool before the JSON object")
+        return names, _arguments(last)
+    return words, {}
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    from octoc.cli.failures import UserError
+
+    example = """an object in JSON, quoted for the shell: '{"timezone": "UTC"}'"""
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        place = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}, column {error.colno}"
+        reason = error.msg[:1].lower() + error.msg[1:]
+        raise UserError(f"the arguments are no JSON: {reason} at {place}", f"expected {example}") from None
+    except RecursionError:
+        raise UserError("the arguments are nested too deeply to be read", f"expected {example}") from None
+    if not isinstance(value, dict):
+        raise UserError(f"the arguments are a JSON {_json_type(value)}, not an object", f"expected {example}")
+    return value
+
+
+def _json_type(value: object) -> str:
+    names = {list: "array", str: "string", bool: "boolean", int: "number", float: "number"}
+    return names.get(type(value), "null")
+
+
+def _meant(names: Sequence[str], bundle: Bundle) -> tuple[str, str]:
+    """Return the server and the tool that one or two words mean. Raises: UserError."""
+    from octoc.cli.failures import UserError
+    from octoc.diagnostics.suggest import did_you_mean
+
+    if len(names) == 2:
+        return names[0], names[1]
+    (name,) = names
+    server, slash, tool = name.partition("/")
+    if slash and any(server == entry.name for entry in bundle.servers):
+        return server, tool
+    found = [entry for entry in bundle.tools if name in {entry.name, entry.alias}]
+    if len(found) > 1:
+        ids = ", ".join(f"`{entry.server}/{entry.name}`" for entry in found)
+        raise UserError(f"several servers have a tool `{name}`", f"name one: {ids}")
+    if not found:
+        known = [*(entry.name for entry in bundle.tools), *(f"{entry.server}/{entry.name}" for entry in bundle.tools)]
+        hint = did_you_mean(name, known) or "`octoc show tools` lists the tools; name the server of an unlisted one"
+        raise UserError(f"no server has a tool `{name}`", hint)
+    return found[0].server, found[0].name
+
+
+def _as_object(outcome: ToolResult | ToolFailure) -> dict[str, Any]:
+    from octoc.results import ToolFailure
+
+    if isinstance(outcome, ToolFailure):
+        fields = {"kind": outcome.kind, "message": outcome.message, "similar": list(outcome.similar)}
+        return {"ok": False, "failure": fields}
+    parts = [
+        {"type": part.type, "text": part.text} if part.data is None else dict(part.data) for part in outcome.content
+    ]
+    return {"ok": outcome.ok, "is_error": outcome.is_error, "content": parts, "structured": outcome.structured}
+
+
+def _print(outcome: ToolResult | ToolFailure) -> None:
+    from octoc.cli.failures import UserError
+    from octoc.results import ToolFailure
+
+    if isinstance(outcome, ToolFailure):
+        from octoc.diagnostics.suggest import did_you_mean
+
+        near = did_you_mean(outcome.similar[0], outcome.similar) if outcome.similar else None
+        UserError(f"{outcome.kind}: {outcome.message}", near).show()
+        return
+    for part in outcome.content:
+        click.echo(_shown(part))
+    if not outcome.content and outcome.structured is not None:
+        click.echo(json.dumps(outcome.structured, ensure_ascii=False, indent=2))
+    if outcome.is_error:
+        click.echo("the tool says that the call failed", err=True)
+
+
+def _shown(part: ContentPart) -> str:
+    if part.text is None:
+        data = part.data or {}
+        return f"[{part.type}{', ' + str(data['mimeType']) if 'mimeType' in data else ''}: --json prints it]"
+    if not sys.stdout.isatty():
+        return part.text
+    from octoc.diagnostics.render import escape
+
+    # A terminal obeys what a server may have put in its answer; a pipe gets it as it is.
+    return "\n".join("\t".join(map(escape, line.split("\t"))) for line in part.text.split("\n"))

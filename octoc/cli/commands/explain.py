@@ -1,0 +1,48 @@
+"""`octoc explain OCTnnn`: a rule's page."""
+
+from __future__ import annotations
+
+import click
+
+from octoc.cli.options import format_options
+
+
+@click.command
+@click.argument("rule")
+@format_options("text", "json")
+def command(rule: str, output_format: str) -> int:
+    """Print the page of RULE: what it does, why it matters, a bad and a good example.
+
+    RULE is a code as OCT301, or a name as unknown-server.
+    """
+    import json
+
+    from octoc.cli.failures import UserError
+    from octoc.diagnostics.rules import all_rules
+    from octoc.diagnostics.suggest import did_you_mean
+
+    rules = all_rules()
+    wanted = rule.strip().lower()
+    named = {name.lower(): code for code in rules for name in (code, code.removeprefix("OCT"), rules[code].name)}
+    code = named.get(wanted)
+    if code is None:
+        known = [*rules, *(found.name for found in rules.values())]
+        near = did_you_mean(f"OCT{wanted}" if wanted.isdecimal() else rule.strip(), known)
+        raise UserError(f"there is no rule `{rule}`", near or f"codes go from {min(rules)} to {max(rules)}")
+    found = rules[code]
+    page = _page(code) or f"# {code} {found.name}\n\n{found.summary}\n"
+    if output_format == "json":
+        fields = {"code": code, "name": found.name, "severity": found.severity.label, "summary": found.summary}
+        click.echo(json.dumps({**fields, "page": page}, indent=2))
+    else:
+        click.echo(page, nl=False)
+    return 0
+
+
+def _page(code: str) -> str | None:
+    from pathlib import Path
+
+    import octoc.diagnostics.model
+
+    page = Path(octoc.diagnostics.model.__file__).with_name("docs") / f"{code}.md"
+    return page.read_text(encoding="utf-8") if page.is_file() else None

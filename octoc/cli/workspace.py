@@ -1,0 +1,135 @@
+"""Finds the workspace or the bundle that a command works on, and opens the runtime on it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from octoc.cli.failures import FindingsError, UnavailableError, UserError
+
+if TYPE_CHECKING:
+    from octoc.runtime import Runtime
+    from octoc.runtime.session import Session
+
+T = TypeVar("T")
+
+
+def workspace_root(named: Path | None) -> Path:
+    """Return the workspace's folder, absolute: the one that is named, else the nearest upwards that is one.
+
+    A folder that has only a `.mcp.json` is one, too, where no folder above has an octoc.toml.
+    Raises: UnavailableError, exit status 2.
+    """
+    from octoc.compiler.workspace import MCP_FILE, WORKSPACE_FILE, find_bare_workspace, find_workspace
+
+    if named is None:
+        found = find_workspace(Path()) or find_bare_workspace(Path())
+        if found is None:
+            raise UnavailableError(
+                f"neither this folder nor one above it has an `{WORKSPACE_FILE}` or a `{MCP_FILE}`",
+                "run `octoc init` here, or name a folder with --workspace",
+            )
+        return found
+    folder = named.absolute()
+    if not folder.is_dir():
+        raise UnavailableError(f"there is no folder `{named}`", "--workspace names a folder with an octoc.toml")
+    if not any((folder / name).is_file() for name in (WORKSPACE_FILE, MCP_FILE)):
+        raise UnavailableError(
+            f"the folder `{named}` has neither an `{WORKSPACE_FILE}` nor a `{MCP_FILE}`",
+            "run `octoc init` in it, or name another folder",
+        )
+    return folder
+
+
+def bundle_file(bundle: Path | None, workspace: Path | None) -> Path:
+    """Return the bundle to open: the one that is named, else the workspace's own, built when it is not there.
+
+    A bundle whose inputs changed since is opened, with a warning on stderr. Imports the compiler only without `bundle`.
+    """
+    if bundle is not None:
+        if workspace is not None:
+            raise click.UsageError("--bundle and --workspace are both given: a bundle needs no workspace")
+        return bundle
+    root = workspace_root(workspace)
+    from octoc.compiler.build import current_inputs
+
+    current = current_inputs(root)
+    if current is not None and current[0].is_file():
+        _warn_if_stale(*current)
+        return current[0]
+    return _built(root)
+
+
+def _warn_if_stale(path: Path, inputs: str) -> None:
+    from octoc.bundle.reader import OpenBundle
+    from octoc.bundle.refusal import BundleRefused
+
+    try:
+        with OpenBundle.open(path) as opened:
+            stale = opened.bundle.inputs != inputs
+    except BundleRefused as refused:
+        raise FindingsError([refused.diagnostic()]) from None
+    if stale:
+        click.echo(
+            f"warning: inputs changed since `{path.name}` was built; `octoc build` brings it up to date", err=True
+        )
+
+
+def _built(root: Path) -> Path:
+    from octoc.cli.progress import ProgressLine
+    from octoc.cli.report import print_diagnostics
+    from octoc.compiler.build import build
+    from octoc.diagnostics.model import Severity
+
+    with ProgressLine() as progress:
+        outcome = build(root, progress=progress)
+    worst = outcome.worst
+    if outcome.bundle is None or (worst is not None and worst >= Severity.WARNING):
+        print_diagnostics(outcome.diagnostics, root, output_format="full", verbose=False, err=True)
+    if outcome.bundle is None:
+        raise UserError("there is no bundle to open, since none could be built", "mend the errors above")
+    click.echo(f"built `{outcome.bundle.name}`, which was not there", err=True)
+    return outcome.bundle
+
+
+def with_runtime(path: Path, work: Callable[[Runtime], Awaitable[T]]) -> T:
+    """Open the bundle, do the work, close every connection. What the user got wrong becomes an error of the command."""
+    from octoc.bundle.refusal import BundleRefused
+    from octoc.plugin.protocols import PluginError
+    from octoc.runtime import Runtime
+    from octoc.runtime.values import UnknownNameError
+
+    async def run() -> T:
+        async with Runtime.open(path) as runtime:
+            return await work(runtime)
+
+    try:
+        return asyncio.run(run())
+    except BundleRefused as refused:
+        raise FindingsError([refused.diagnostic()]) from None
+    except UnknownNameError as error:
+        raise UserError(str(error)) from None
+    except PluginError as error:
+        raise UserError(str(error), "`octoc show --json` names the bundle's plugins") from None
+
+
+def with_session(path: Path, agent: str, work: Callable[[Session], T]) -> T:
+    """Open the bundle and do work that connects to nothing, in a session of `agent`."""
+
+    async def run(runtime: Runtime) -> T:
+        return work(runtime.session(agent=agent))
+
+    return with_runtime(path, run)
+
+
+def log_to_stderr(*, verbose: bool) -> None:
+    """Send log messages to stderr: with `verbose` from info on, else from warnings on."""
+    import logging
+
+    logging.basicConfig(
+        level=logging.INFO if verbose else logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
+    )
