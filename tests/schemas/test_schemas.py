@@ -87,7 +87,7 @@ def test_every_keyword_has_words(kind: FileKind) -> None:
         assert set(node) <= HARMLESS | TRANSLATED_KEYWORDS, path
 
 
-@pytest.mark.parametrize("text", ["acme", "a.b_c-1", "9", "", "-a", ".a", "a b", "a/b", "ä", "a:b"])
+@pytest.mark.parametrize("text", ["acme", "a.b_c-1", "9", "", "-a", ".a", "a b", "a/b", "ä", "a:b", "a\n"])
 def test_the_schema_s_names_are_octoc_s(text: str) -> None:
     """The pattern for names in the schemas is the rule of `octoc.names`."""
     name = schema_of(FileKind.WORKSPACE)["$defs"]["name"]
