@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
 from octoc.names import ToolId
@@ -13,6 +13,9 @@ MAX_ALIAS = 64
 """The longest tool name that the model APIs take, in characters."""
 _HEX = 8
 _OUTSIDE = re.compile(r"[^A-Za-z0-9_-]")
+
+RESERVED = frozenset({"find_tools", "call_mcp_tool", "capability"})
+"""octoc's own tools: no server's tool is called so, whatever the style."""
 
 AliasStyle = Literal["qualified", "bare"]
 
@@ -27,9 +30,10 @@ def make_aliases(
 ) -> tuple[Mapping[ToolId, str], tuple[tuple[ToolId, ...], ...]]:
     """Return each tool's alias, in the order of `ids`, and the groups of tools that a bare style cannot tell apart.
 
-    An alias matches `[A-Za-z0-9_-]{1,64}`, and no two are equal. Qualified is `server__tool`; what is too long, and each
-    of two alike, is cut and ends in `_` and 8 hex digits of the id's SHA-256, so that an alias depends on no other
-    server unless two are alike. Bare is the tool's own name; the members of a clash get their qualified aliases.
+    An alias matches `[A-Za-z0-9_-]{1,64}`, and no two are equal. Qualified is `server__tool`; what is too long, and
+    each of two alike, is cut and ends in `_` and 8 hex digits of the id's SHA-256, so that an alias depends on no other
+    server unless two are alike. Bare is the tool's own name; the members of a clash, and what is called like one of
+    octoc's own tools, get their qualified aliases.
     """
     distinct = list(dict.fromkeys(ids))
     plain = {tool: sanitize(f"{tool.server}__{tool.tool}") for tool in distinct}
@@ -37,7 +41,7 @@ def make_aliases(
     if style == "bare":
         bare = {tool: sanitize(tool.tool) or "_" for tool in distinct}
         clashes = tuple(tuple(group) for group in _groups(bare) if len(group) > 1)
-        qualified = {tool for group in clashes for tool in group}
+        qualified = {tool for group in clashes for tool in group} | {tool for tool in bare if bare[tool] in RESERVED}
         plain = {tool: plain[tool] if tool in qualified else bare[tool] for tool in distinct}
     digits = {tool: _HEX if len(plain[tool]) > MAX_ALIAS else 0 for tool in distinct}
     while True:
@@ -48,6 +52,15 @@ def make_aliases(
         # A second round is for a name that is written like another's digest, and for digests that begin alike.
         for tool in alike:
             digits[tool] += _HEX
+
+
+def digest_alias(tool: ToolId, taken: Collection[str]) -> str:
+    """Return an alias that ends in the id's digest and is not among `taken`, for a tool that comes after them."""
+    plain = sanitize(f"{tool.server}__{tool.tool}")
+    digits = _HEX
+    while (alias := _cut(plain, tool, digits)) in taken:
+        digits += _HEX
+    return alias
 
 
 def _groups(names: Mapping[ToolId, str]) -> Iterable[list[ToolId]]:

@@ -1,0 +1,104 @@
+"""Which capabilities a session has active, and which servers any session needs. State alone: nothing connects here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
+
+import attrs
+
+
+@attrs.define(kw_only=True)
+class _Active:
+    last_used: tuple[float, int]
+
+
+class ActiveSet:
+    """The active capabilities of one session, at most `capacity`, in the order of their activation.
+
+    The least recently used gives way. Time is the clock that was passed in; a counter orders what happens within one
+    reading of it.
+    """
+
+    def __init__(self, capacity: int, clock: Callable[[], float]) -> None:
+        self.capacity = capacity
+        self._clock = clock
+        self._events = 0
+        self._active: dict[str, _Active] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The active capabilities, the first activated first."""
+        return tuple(self._active)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._active
+
+    def evicted_by_one_more(self) -> tuple[str, ...]:
+        """Return what would have to go, the least recently used first, for one more to fit."""
+        surplus = len(self._active) + 1 - self.capacity
+        return tuple(sorted(self._active, key=lambda name: self._active[name].last_used)[: max(0, surplus)])
+
+    def add(self, name: str) -> None:
+        """Make `name` active, used just now. Raises: ValueError when it is already active, or there is no room."""
+        if name in self._active or len(self._active) >= self.capacity:
+            raise ValueError(f"`{name}` cannot be added to {self.names} with room for {self.capacity}")
+        self._active[name] = _Active(last_used=self._now())
+
+    def remove(self, name: str) -> None:
+        """Make `name` inactive. Raises: KeyError when it is not active."""
+        del self._active[name]
+
+    def touch(self, names: Iterable[str]) -> None:
+        """Note that the active ones among `names` were used just now."""
+        now = self._now()
+        for name in names:
+            if name in self._active:
+                self._active[name].last_used = now
+
+    def _now(self) -> tuple[float, int]:
+        self._events += 1
+        return (self._clock(), self._events)
+
+
+Use = tuple[str, str]
+"""(server, tool): one thing that a holder needs; the tool is `*` where a server's tools are not known yet."""
+
+
+class References:
+    """Counts over all sessions of a runtime who needs which tool of which server.
+
+    A server is needed while one of its tools is. Holders are named, so that letting go twice counts once.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[Hashable, frozenset[Use]] = {}
+        self._uses: Counter[Use] = Counter()
+        self._servers: Counter[str] = Counter()
+
+    def hold(self, holder: Hashable, uses: Iterable[Use]) -> None:
+        """Let `holder` need exactly `uses`, instead of what it held before."""
+        held = frozenset(uses)
+        self._uses.update(held)
+        self._servers.update(server for server, _ in held)
+        self.release(holder)
+        self._held[holder] = held
+
+    def release(self, holder: Hashable) -> frozenset[str]:
+        """Let `holder` need nothing. Returns the servers that nobody needs any more."""
+        held = self._held.pop(holder, frozenset())
+        for use in held:
+            self._uses[use] -= 1
+            self._servers[use[0]] -= 1
+        servers = {server for server, _ in held}
+        self._uses = +self._uses
+        self._servers = +self._servers
+        return frozenset(server for server in servers if not self.is_needed(server))
+
+    def is_needed(self, server: str) -> bool:
+        """Tell whether some holder needs a tool of `server`."""
+        return self._servers[server] > 0
+
+    def count(self, server: str, tool: str) -> int:
+        """Return how many holders need this tool."""
+        return self._uses[server, tool]

@@ -1,0 +1,69 @@
+"""A builtin server: Python functions of the host or of a plugin, behind the same protocol as a real connection."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from octoc.results import ContentPart, ListedTool, ServerListing, ToolCall, ToolFailure, ToolResult
+from octoc.runtime.results import failure
+
+if TYPE_CHECKING:
+    from octoc.plugin import PythonTool
+
+
+class BuiltinConnection:
+    """A connection that calls functions in this process. A handler's exception is the tool's own error."""
+
+    def __init__(self, server: str, tools: Iterable[PythonTool]) -> None:
+        self._server = server
+        self._tools = {tool.name: tool for tool in tools}
+
+    @property
+    def alive(self) -> bool:
+        return True
+
+    def listing(self) -> ServerListing:
+        """Return the tools as a server would list them."""
+        return ServerListing(
+            server_info={"name": self._server},
+            protocol_version="",
+            instructions=None,
+            tools=tuple(
+                ListedTool(
+                    name=tool.name,
+                    description=tool.description,
+                    wire={"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema},
+                )
+                for tool in self._tools.values()
+            ),
+        )
+
+    async def list_tools(self) -> ServerListing:
+        return self.listing()
+
+    async def call(self, call: ToolCall) -> ToolResult | ToolFailure:
+        tool = self._tools.get(call.tool)
+        if tool is None:
+            return failure("not_ready", f"builtin server `{self._server}` has no tool `{call.tool}` bound to it")
+        try:
+            value = tool.handler(call.arguments)
+            if inspect.isawaitable(value):
+                value = await value
+            return _as_result(value)
+        except Exception as error:  # noqa: BLE001  # whatever a host's function raises is an answer for the model
+            return ToolResult.of_text(f"{type(error).__name__}: {error}", is_error=True)
+
+    async def close(self) -> None:
+        return None
+
+
+def _as_result(value: Any) -> ToolResult:
+    if isinstance(value, ToolResult):
+        return value
+    if isinstance(value, str):
+        return ToolResult.of_text(value)
+    text = json.dumps(value, ensure_ascii=False)
+    return ToolResult(content=(ContentPart(type="text", text=text),), structured=value)

@@ -1,0 +1,99 @@
+"""All tools of one runtime by number: the bundle's, and those that joined when an unlisted server was connected."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from octoc.aliases import RESERVED, AliasStyle, digest_alias, make_aliases
+from octoc.bundle.model import ServerEntry
+from octoc.names import ToolId, any_glob_matches
+from octoc.results import ListedTool, ServerListing
+
+if TYPE_CHECKING:
+    from octoc.bundle.reader import OpenBundle
+
+
+@attrs.frozen(kw_only=True)
+class CatalogTool:
+    """A tool and the number that it has as long as the runtime lives."""
+
+    index: int
+    id: ToolId
+    alias: str
+    description: str
+
+
+class Catalog:
+    """Tools by number. A server that is listed again keeps the numbers and aliases of the tools that it still has."""
+
+    def __init__(self, opened: OpenBundle) -> None:
+        self._opened = opened
+        self._style = opened.bundle.settings.alias_style
+        self._tools = [
+            CatalogTool(index=index, id=ToolId(tool.server, tool.name), alias=tool.alias, description=tool.description)
+            for index, tool in enumerate(opened.bundle.tools)
+        ]
+        self._first_joined = len(self._tools)
+        self._wires: dict[int, Mapping[str, Any]] = {}
+        self._numbers: dict[ToolId, int] = {}
+        self._joined: dict[str, tuple[int, ...]] = {}
+        self.generation = 0
+        """Grows whenever the set of tools changes."""
+
+    def __getitem__(self, index: int) -> CatalogTool:
+        return self._tools[index]
+
+    def joined(self, server: str) -> tuple[int, ...]:
+        """Return the tools that joined from an unlisted server, in its own order."""
+        return self._joined.get(server, ())
+
+    def has_joined(self, server: str) -> bool:
+        """Tell whether an unlisted server has been listed since the runtime was opened."""
+        return server in self._joined
+
+    def wire(self, index: int) -> dict[str, Any]:
+        """Return a tool in the protocol's wire form; the caller may change it. Raises: BundleRefused."""
+        shared = self._wires[index] if index >= self._first_joined else self._opened.tool_wire(index)
+        return copy.deepcopy(dict(shared))
+
+    def join(self, server: ServerEntry, listing: ServerListing) -> None:
+        """Take the tools of an unlisted server that its own filter leaves. Idempotent for an unchanged listing."""
+        numbers = []
+        for tool in listing.tools:
+            if not passes_filter(server, tool.name):
+                continue
+            index = self._number(ToolId(server.name, tool.name), tool)
+            self._wires[index] = tool.wire
+            numbers.append(index)
+        self._joined[server.name] = tuple(numbers)
+        self.generation += 1
+
+    def _number(self, tool: ToolId, listed: ListedTool) -> int:
+        index = self._numbers.get(tool)
+        if index is None:
+            index = self._numbers[tool] = len(self._tools)
+            alias = self._free_alias(tool)
+            self._tools.append(CatalogTool(index=index, id=tool, alias=alias, description=listed.description))
+        else:
+            self._tools[index] = attrs.evolve(self._tools[index], description=listed.description)
+        return index
+
+    def _free_alias(self, tool: ToolId) -> str:
+        # What a model was shown before must not change its meaning, so the tool that comes later gives way.
+        taken = RESERVED.union(known.alias for known in self._tools)
+        style: AliasStyle = "bare" if self._style == "bare" else "qualified"
+        for wanted in (style, "qualified"):
+            alias = make_aliases([tool], style=wanted)[0][tool]
+            if alias not in taken:
+                return alias
+        return digest_alias(tool, taken)
+
+
+def passes_filter(server: ServerEntry, tool: str) -> bool:
+    """Tell whether a server's own include and exclude lists leave a tool of this name."""
+    included = server.include is None or any_glob_matches(server.include, tool)
+    return included and not any_glob_matches(server.exclude, tool)

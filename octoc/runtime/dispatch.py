@@ -1,0 +1,142 @@
+"""From the name that a model wrote to a call, or to words that help it to write a better one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from octoc.aliases import sanitize
+from octoc.diagnostics.suggest import near_names
+from octoc.results import ToolFailure
+from octoc.runtime.calls import call_server
+from octoc.runtime.capability_tool import capability_tool
+from octoc.runtime.find_tools import call_mcp_tool, find_tools
+from octoc.runtime.pool import Unreachable
+from octoc.runtime.results import failure, worded
+from octoc.runtime.wire import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS
+
+if TYPE_CHECKING:
+    from octoc.runtime.calls import Outcome
+    from octoc.runtime.session import Session
+
+_MAX_SIMILAR = 5
+
+
+async def dispatch(session: Session, name: str, arguments: Mapping[str, Any] | None) -> Outcome:
+    """Call what the model named: one of octoc's own tools that this session has, or a tool of its registry."""
+    surface = session.surface
+    if name in (FIND_TOOLS, CALL_MCP_TOOL) and surface.registry.proxy:
+        given = _object(arguments)
+        if given is None:
+            return _bad_arguments(session)
+        return await (find_tools if name == FIND_TOOLS else call_mcp_tool)(session, given)
+    if name == CAPABILITY and surface.switchable:
+        given = _object(arguments)
+        return _bad_arguments(session) if given is None else await capability_tool(session, given)
+    return await dispatch_tool(session, name, arguments)
+
+
+async def dispatch_tool(session: Session, name: str, arguments: Any) -> Outcome:
+    """Call a tool of the session's registry by any of its names."""
+    given = _object(arguments)
+    if given is None:
+        return _bad_arguments(session)
+    found: int | tuple[int, ...] | ToolFailure | None = session.surface.names().resolve(name)
+    if found is None:
+        found = await _after_connecting(session, name)
+    if isinstance(found, ToolFailure):
+        return found
+    if found is None:
+        return _not_found(session, name)
+    if isinstance(found, tuple):
+        return _ambiguous(session, name, found)
+    surface, tool = session.surface, session.runtime.catalog[found]
+    if found not in surface.visible():
+        if found not in surface.reachable():
+            return _not_active(session, name, found)
+        session.note_proxied(found)
+    outcome = await call_server(
+        session.runtime, tool.id.server, tool.id.tool, given, agent=session.agent.name, shown=tool.alias
+    )
+    if outcome.ok:
+        session.active.touch(surface.active_owners(found))
+    return outcome
+
+
+def _object(arguments: Any) -> Mapping[str, Any] | None:
+    if arguments is None:
+        return {}
+    return arguments if isinstance(arguments, Mapping) else None
+
+
+def _bad_arguments(session: Session) -> ToolFailure:
+    return failure("bad_request", "arguments must be a JSON object", profile=session.profile)
+
+
+async def _after_connecting(session: Session, name: str) -> int | tuple[int, ...] | ToolFailure | None:
+    """Connect the unlisted server that `name` names, whose tools nobody knows yet, and resolve the name again."""
+    runtime = session.runtime
+    for server in session.surface.unlisted_servers():
+        shape = sanitize(server)
+        heads = (f"{server}/", f"{server}:", f"mcp__{shape}__", f"{shape}__")
+        waiting = not runtime.servers[server].listed and not runtime.catalog.has_joined(server)
+        if not waiting or not runtime.can_connect(server) or not name.startswith(heads):
+            continue
+        try:
+            async with runtime.pool.use(server):
+                return session.surface.names().resolve(name)
+        except Unreachable as unreachable:
+            return worded(unreachable.failure, name, session.profile)
+    return None
+
+
+def _not_found(session: Session, name: str) -> ToolFailure:
+    similar = _similar(session, name)
+    hint = f" Similar: {', '.join(similar)}" if similar else ""
+    advice = " Use find_tools() to search." if session.surface.registry.proxy else ""
+    return failure(
+        "not_found",
+        f"tool `{name}` is not in this agent's registry",
+        text=f"[Error] Tool '{name}' not found.{hint}{advice}",
+        profile=session.profile,
+        similar=similar,
+    )
+
+
+def _similar(session: Session, name: str) -> tuple[str, ...]:
+    """Return names that the model may have meant, of what this session can call and of nothing else."""
+    catalog = session.runtime.catalog
+    tools = [catalog[index] for index in session.surface.reachable()]
+    wanted = name.lower()
+    if not wanted:
+        return ()
+    containing = [tool.alias for tool in tools if wanted in tool.alias.lower()]
+    if containing:
+        return tuple(containing[:_MAX_SIMILAR])
+    # Octo gives no hint for a typo, or for a name that is longer than the tool's own.
+    by_name = {known: tool.alias for tool in tools for known in (tool.id.tool, tool.alias)}
+    return tuple(dict.fromkeys(by_name[near] for near in near_names(name, by_name, _MAX_SIMILAR)))
+
+
+def _ambiguous(session: Session, name: str, candidates: tuple[int, ...]) -> ToolFailure:
+    aliases = tuple(session.runtime.catalog[index].alias for index in candidates)
+    return failure(
+        "ambiguous",
+        f"tool `{name}` is on several servers",
+        text=f"[Error] Tool '{name}' is ambiguous. Candidates: {', '.join(aliases)}. Call one of them by that name.",
+        profile=session.profile,
+        similar=aliases,
+    )
+
+
+def _not_active(session: Session, name: str, index: int) -> ToolFailure:
+    owners = session.surface.inactive_owners(index)
+    if not owners:
+        return _not_found(session, name)
+    enable = f'capability(action="enable", name="{owners[0]}")'
+    return failure(
+        "not_active",
+        f"tool `{name}` belongs to capability `{owners[0]}`, which is not active",
+        text=f"[Error] Tool '{name}' belongs to capability '{owners[0]}', which is not active. Use {enable} first.",
+        profile=session.profile,
+    )

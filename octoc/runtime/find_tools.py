@@ -1,0 +1,78 @@
+"""The tools of the proxy: `find_tools` searches what a session can call, `call_mcp_tool` calls one by name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from octoc.results import ToolResult
+from octoc.runtime.results import failure
+from octoc.runtime.values import SearchHit
+from octoc.runtime.wire import CALL_MCP_TOOL
+from octoc.search.keyword import DEFAULT_LIMIT, Document, rank
+
+if TYPE_CHECKING:
+    from octoc.runtime.calls import Outcome
+    from octoc.runtime.session import Session
+
+_SHOWN_DESCRIPTION = 200
+_DIRECT = "direct (call by name, NOT via call_mcp_tool)"
+_NO_NAME = (
+    "[Error] tool_name is required. Use find_tools(query) first to discover available tools, "
+    "then call call_mcp_tool(tool_name='exact_name', arguments={...})."
+)
+
+
+def search(session: Session, query: str, limit: int = DEFAULT_LIMIT) -> list[tuple[int, SearchHit]]:
+    """Return (number, hit) of the tools that fit best, by Octo's rule over the tools' own names and descriptions."""
+    catalog = session.runtime.catalog
+    shown = set(session.surface.visible())
+    documents = []
+    for index in session.surface.reachable():
+        tool = catalog[index]
+        documents.append(Document(key=index, name=tool.id.tool, description=tool.description))
+    found = []
+    for hit in rank(query, documents, limit):
+        tool = catalog[hit.key]
+        direct = hit.key in shown
+        found.append((hit.key, SearchHit(tool=str(tool.id), score=hit.score, alias=tool.alias, direct=direct)))
+    return found
+
+
+async def find_tools(session: Session, arguments: Mapping[str, Any]) -> Outcome:
+    """Answer `find_tools`: a JSON array of what was found, or the servers that there are.
+
+    A search is a use: servers without a snapshot are connected first, so that their tools can be found.
+    """
+    query = arguments.get("query", "")
+    if not isinstance(query, str):
+        return failure("bad_request", "query must be a string", profile=session.profile)
+    await session.connect_unlisted(retry=False)
+    catalog = session.runtime.catalog
+    answer = []
+    for index, hit in search(session, query):
+        tool = catalog[index]
+        answer.append({
+            "name": tool.alias,
+            "description": tool.description[:_SHOWN_DESCRIPTION],
+            "parameters": catalog.wire(index).get("inputSchema", {}),
+            "call_via": _DIRECT if hit.direct else CALL_MCP_TOOL,
+        })  # fmt: skip
+    if answer:
+        return ToolResult.of_text(json.dumps(answer, indent=2, ensure_ascii=False))
+    return ToolResult.of_text(f"No tools found matching '{query}'. Available servers: {', '.join(_servers(session))}")
+
+
+async def call_mcp_tool(session: Session, arguments: Mapping[str, Any]) -> Outcome:
+    """Answer `call_mcp_tool`: call a tool of the registry by any of its names."""
+    name = arguments.get("tool_name", "")
+    if not isinstance(name, str) or not name.strip():
+        return failure("bad_request", "tool_name is required", text=_NO_NAME, profile=session.profile)
+    return await session.call_tool(name.strip(), arguments.get("arguments"))
+
+
+def _servers(session: Session) -> list[str]:
+    named = {session.runtime.catalog[index].id.server for index in session.surface.reachable()}
+    named.update(session.surface.unlisted_servers())
+    return [name for name in session.runtime.servers if name in named]

@@ -1,0 +1,144 @@
+"""Deciding which capability a message is for. Loads numpy, the gate and the encoder when the first message asks."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from octoc.plugin import PluginError
+from octoc.runtime.activate import servers_of
+from octoc.runtime.values import Routing
+
+if TYPE_CHECKING:
+    from octoc.plugin import Embedder
+    from octoc.plugin.protocols import Vector
+    from octoc.routing.router import Router
+    from octoc.runtime.load import Runtime
+    from octoc.runtime.session import Session
+
+NO_GATE = "no-gate"
+"""The bundle was built without an encoder, so it has no gate: nothing routes."""
+
+
+class EncoderUnavailable(Exception):  # noqa: N818  # a state of the installation, not a fault in the program
+    """There is no encoder that makes vectors like the bundle's; the message says why."""
+
+
+class RoutingParts:
+    """The encoder and the gate of one runtime, made once, whichever thread asks first."""
+
+    def __init__(self, runtime: Runtime, embedder: Embedder | None) -> None:
+        self._runtime = runtime
+        self._embedder = embedder
+        self._router: Router | None = None
+        self._problem: str | None = None
+        self._lock = threading.Lock()
+
+    def embedder(self) -> Embedder:
+        """Return the encoder that the bundle's vectors were made with. Raises: EncoderUnavailable."""
+        with self._lock:
+            if self._embedder is None:
+                if self._problem is None:
+                    self._load_embedder()
+                if self._embedder is None:
+                    raise EncoderUnavailable(self._problem)
+            return self._embedder
+
+    def _load_embedder(self) -> None:
+        encoder = self._runtime.bundle.encoder
+        if encoder is None:
+            self._problem = "the bundle was built without an encoder"
+            return
+        files = self._runtime.opened.encoder_files() or None
+        try:
+            made = self._runtime.plugins.make_embedder(encoder.name, encoder.settings, files)
+        except PluginError as error:
+            self._problem = str(error)
+            return
+        if made is None:
+            self._problem = f"no installed plugin makes the encoder `{encoder.name}`"
+        elif made.identity != encoder.identity:
+            # Vectors of two encoders compare to nothing: abstaining is right, guessing is not.
+            self._problem = f"the installed encoder `{encoder.name}` is not the one that the bundle was built with"
+        else:
+            self._embedder = made
+
+    def router(self) -> Router | None:
+        """Return the bundle's gate, ready to decide; None when it has none."""
+        from octoc.routing.router import load_router
+
+        with self._lock:
+            bundle, opened = self._runtime.bundle, self._runtime.opened
+            if self._router is None and bundle.gate is not None:
+                arrays = {name: opened.array(f"gate/{name}") for name in bundle.gate.arrays}
+                self._router = load_router(bundle.gate, arrays, self.triggers(), bundle.capabilities)
+            return self._router
+
+    def triggers(self) -> Vector:
+        """Return the triggers' vectors, shape (n, d); no rows when the bundle has none."""
+        import numpy as np
+
+        opened = self._runtime.opened
+        empty: Vector = np.zeros((0, 1), np.float32)
+        return opened.array("triggers") if opened.has_array("triggers") else empty
+
+
+def candidates_of(session: Session) -> tuple[str, ...]:
+    """Return the capabilities that a message may activate now: in scope, not active, nothing that they need missing."""
+    surface, runtime = session.surface, session.runtime
+    return tuple(
+        name
+        for name in surface.registry.capabilities
+        if name in runtime.capabilities and name not in session.active and name not in surface.registry.boot
+        and not runtime.missing_env(runtime.capabilities[name])
+        and not _brings_nothing(session, name)
+    )  # fmt: skip
+
+
+def _brings_nothing(session: Session, name: str) -> bool:
+    # A capability whose only servers are builtin and unbound would push out another one and bring no tool.
+    entry = session.runtime.capabilities[name]
+    if not entry.grants:
+        return not entry.deps
+    return not any(session.runtime.can_connect(server) for server in servers_of(entry))
+
+
+def decide(runtime: Runtime, text: str, candidates: Sequence[str]) -> Routing:
+    """Decide which of `candidates` a message is for; changes nothing. May take as long as loading the encoder."""
+    from octoc.routing.clean import clean_intent, is_routable
+
+    intent = clean_intent(text)
+    router = runtime.routing.router()
+    if router is None:
+        return Routing(capability=None, reason=NO_GATE, intent=intent)
+    vector = None
+    why = ""
+    # The encoder is not loaded for a message that no gate would look at.
+    if is_routable(intent) and candidates:
+        try:
+            vector = runtime.routing.embedder().embed(intent)
+        except EncoderUnavailable as error:
+            why = f": {error}"
+    decision = router.decide(intent, vector, candidates)
+    return Routing(
+        capability=decision.capability,
+        scores=dict(decision.scores),
+        threshold=decision.threshold,
+        margin=decision.margin,
+        reason=f"{decision.reason}{why}",
+        intent=intent,
+    )
+
+
+def discover_scores(runtime: Runtime, intent: str, names: Sequence[str]) -> dict[str, float]:
+    """Return the mean of the three highest cosines between `intent` and each capability's triggers, 0 without any.
+
+    Raises: EncoderUnavailable.
+    """
+    from octoc.routing.scores import capability_scores
+
+    vector = runtime.routing.embedder().embed(intent)
+    rows = [runtime.capabilities[name].rows for name in names]
+    scores = capability_scores(vector, runtime.routing.triggers(), rows)
+    return dict(zip(names, (float(score) for score in scores), strict=True))

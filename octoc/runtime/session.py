@@ -1,0 +1,228 @@
+"""One conversation of one agent: what it may see, what is active, and every way to use it."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import logging
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from octoc.bundle.model import AgentEntry
+from octoc.results import ToolFailure
+from octoc.runtime.activate import activate, deactivate, end
+from octoc.runtime.active_set import ActiveSet, References, Use
+from octoc.runtime.dispatch import dispatch, dispatch_tool
+from octoc.runtime.find_tools import search
+from octoc.runtime.history import Message, prune
+from octoc.runtime.pool import Unreachable
+from octoc.runtime.results import Limits, truncate
+from octoc.runtime.route import candidates_of, decide
+from octoc.runtime.surface import Surface
+from octoc.runtime.values import Routing, SearchHit
+from octoc.runtime.wire import ToolFormat, capability_wire, proxy_wires, rendered
+from octoc.search.keyword import DEFAULT_LIMIT
+
+if TYPE_CHECKING:
+    from octoc.runtime.calls import Outcome
+    from octoc.runtime.load import Runtime
+
+logger = logging.getLogger("octoc.runtime")
+
+_NUMBERS = itertools.count(1)
+_BASE, _PROXY = "*base", "*proxy"
+
+
+@attrs.frozen(kw_only=True)
+class Who:
+    """For whom a session works; passed to tools and observers, never interpreted."""
+
+    name: str | None = None
+    workdir: str | None = None
+    tenant: str | None = None
+    user: str | None = None
+    correlation_id: str | None = None
+
+
+class Session:
+    """One conversation. Make it with `Runtime.session`; `close` it, or let it go: then what it needed is let go too."""
+
+    def __init__(self, runtime: Runtime, agent: AgentEntry, who: Who) -> None:
+        self.runtime = runtime
+        self.agent = agent
+        self.who = who
+        self.active = ActiveSet(runtime.bundle.settings.max_active, runtime.clock)
+        self.surface = Surface(agent.registry, runtime.catalog, self.active, runtime.capabilities)
+        self.lock = asyncio.Lock()
+        self._number = next(_NUMBERS)
+        self._holders: set[str] = set()
+        self._proxied: set[Use] = set()
+        self._warned: set[str] = set()
+        weakref.finalize(self, _let_go, runtime.references, self._number, self._holders).atexit = False
+        self.hold(_BASE, (self._use(index) for index in self.surface.base()))
+
+    @property
+    def profile(self) -> str:
+        """The profile of results and failures: `octo` or `octopus`."""
+        return self.runtime.bundle.settings.results_profile
+
+    @property
+    def system_prompt(self) -> str:
+        """The agent's own system prompt; empty when it has none. Raises: BundleRefused."""
+        return self.runtime.opened.text(self.agent.prompt)
+
+    @property
+    def servers_prompt(self) -> str:
+        """The section on the agent's MCP servers, to stand in its system prompt. Raises: BundleRefused."""
+        return self.runtime.opened.text(self.agent.servers_prompt)
+
+    @property
+    def capabilities(self) -> tuple[str, ...]:
+        """The active capabilities, the first activated first; boot capabilities are not among them."""
+        return self.active.names
+
+    def tools(self, format: ToolFormat = "anthropic") -> list[dict[str, Any]]:  # noqa: A002  # the field's word
+        """Return the tool block for the next request: octoc's own tools, then the visible ones.
+
+        The same state gives the same bytes, and an activation only appends. Raises: ValueError for an unknown format,
+        BundleRefused when the bundle was altered.
+        """
+        registry, catalog = self.surface.registry, self.runtime.catalog
+        own = proxy_wires() if registry.proxy else []
+        if self.surface.switchable:
+            own.append(capability_wire())
+        block = [rendered(wire["name"], wire, format) for wire in own]
+        block += [rendered(catalog[index].alias, catalog.wire(index), format) for index in self.surface.visible()]
+        return block
+
+    def search(self, query: str, limit: int = DEFAULT_LIMIT) -> list[SearchHit]:
+        """Return the tools that this session can call and that fit the query best; connects nothing."""
+        return [hit for _, hit in search(self, query, limit)]
+
+    def route(self, text: str) -> Routing:
+        """Decide which capability a user's message is for; changes nothing."""
+        return decide(self.runtime, text, candidates_of(self))
+
+    async def on_user_message(self, text: str) -> Routing:
+        """Route a fresh message of the user, activate what it is for, evict what has to give way.
+
+        A capability that cannot be activated, as when its server does not start, is logged and leaves all as it was.
+        """
+        await self.connect_unlisted(shown_only=True, retry=False)
+        # The first message loads the encoder, which takes longer than a loop should stand still.
+        routing = await asyncio.to_thread(decide, self.runtime, text, candidates_of(self))
+        name = routing.capability
+        if name is None:
+            logger.debug("no capability auto-activated: %s", routing.reason)
+            return routing
+        change = await activate(self, name)
+        if not change.changed:
+            logger.warning("capability not auto-activated: '%s': %s", name, change.text)
+            return attrs.evolve(routing, capability=None, reason=change.text)
+        servers = json.dumps(change.servers, ensure_ascii=False)
+        logger.info("capability auto-activated: '%s' (score %.2f) — servers: %s", name, routing.scores[name], servers)
+        return routing
+
+    async def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> Outcome:
+        """Call a tool that the model named. Every failure is a value; long results are cut to the workspace's limit."""
+        return self._cut(await dispatch(self, name, arguments))
+
+    async def call_tool(self, name: str, arguments: Any) -> Outcome:
+        """Call a server's tool by any of its names, octoc's own tools apart."""
+        return self._cut(await dispatch_tool(self, name, arguments))
+
+    def prune(self, messages: Sequence[Message], *, budget_tokens: int) -> list[Message]:
+        """Return the messages that fit the budget, no call without its result and no result without its call."""
+        return prune(messages, budget_tokens, self.runtime.counter)
+
+    async def activate(self, capability: str) -> str:
+        """Activate a capability by name; returns what `capability` would tell the model."""
+        return (await activate(self, capability)).text
+
+    async def deactivate(self, capability: str) -> str:
+        """Deactivate a capability by name; returns what `capability` would tell the model."""
+        return (await deactivate(self, capability)).text
+
+    async def connect_unlisted(self, *, shown_only: bool = False, retry: bool = True) -> dict[str, str]:
+        """Connect the servers without a snapshot whose tools are not known yet, so that they can be found and shown.
+
+        Args:
+            shown_only: leave out those whose tools only the proxy reaches.
+            retry: try those again that failed before.
+
+        Returns: server -> why it could not be connected; each is logged once.
+        """
+        runtime = self.runtime
+        waiting = [
+            server
+            for server in self.surface.unlisted_servers(shown_only=shown_only)
+            if not runtime.servers[server].listed
+            and not runtime.catalog.has_joined(server)
+            and (retry or server not in self._warned)
+            and runtime.can_connect(server)
+        ]
+        problems = {
+            server: problem
+            for server, problem in zip(waiting, await asyncio.gather(*map(self._try, waiting)), strict=True)
+            if problem is not None
+        }
+        for server, problem in problems.items():
+            if server not in self._warned:
+                self._warned.add(server)
+                logger.warning("the tools of server `%s` are not known: %s", server, problem)
+        self.hold(_BASE, (self._use(index) for index in self.surface.base()))
+        return problems
+
+    async def _try(self, server: str) -> str | None:
+        try:
+            async with self.runtime.pool.use(server):
+                return None
+        except Unreachable as unreachable:
+            return unreachable.failure.message
+
+    async def close(self) -> None:
+        """End the session: nothing is active any more, and servers that nobody else needs are closed."""
+        await end(self)
+
+    def hold(self, holder: str, uses: Iterable[Use]) -> None:
+        """Note that `holder`, a capability or a part of the session, needs these tools."""
+        self._holders.add(holder)
+        self.runtime.references.hold((self._number, holder), uses)
+
+    def release(self, holder: str) -> frozenset[str]:
+        """Note that `holder` needs nothing any more. Returns the servers that nobody needs."""
+        self._holders.discard(holder)
+        return self.runtime.references.release((self._number, holder))
+
+    def release_all(self) -> frozenset[str]:
+        """Note that the session needs nothing any more. Returns the servers that nobody needs."""
+        freed = [self.release(holder) for holder in tuple(self._holders)]
+        references = self.runtime.references
+        return frozenset(server for servers in freed for server in servers if not references.is_needed(server))
+
+    def note_proxied(self, index: int) -> None:
+        """Note that a tool was reached that is not visible: its server stays until the session ends."""
+        use = self._use(index)
+        if use not in self._proxied:
+            self._proxied.add(use)
+            self.hold(_PROXY, self._proxied)
+
+    def _use(self, index: int) -> Use:
+        tool = self.runtime.catalog[index].id
+        return (tool.server, tool.tool)
+
+    def _cut(self, outcome: Outcome) -> Outcome:
+        if isinstance(outcome, ToolFailure):
+            return outcome
+        settings = self.runtime.bundle.settings
+        limits = Limits(profile=settings.results_profile, max_chars=settings.max_chars)
+        return truncate(outcome, limits, self.runtime.counter)
+
+
+def _let_go(references: References, session: int, holders: set[str]) -> None:
+    for holder in tuple(holders):
+        references.release((session, holder))

@@ -1,0 +1,113 @@
+"""What a session may see and call right now: its agent's registry, what is active in it, and the tools that joined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from octoc.aliases import ToolNames
+from octoc.bundle.model import CapabilityEntry, Grant, Registry
+from octoc.names import any_glob_matches
+from octoc.runtime.active_set import ActiveSet
+from octoc.runtime.catalog import Catalog
+
+
+class Surface:
+    """Answers by tool number. Nothing outside the registry has a number here.
+
+    Base tools are the direct ones and those of boot capabilities. Visible tools are the base and those of active
+    capabilities: their schemas are in the prompt. Reachable tools are these and, with the proxy, the whole registry.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        catalog: Catalog,
+        active: ActiveSet,
+        capabilities: Mapping[str, CapabilityEntry],
+    ) -> None:
+        self.registry = registry
+        self._catalog = catalog
+        self._active = active
+        self._capabilities = capabilities
+        self._registered = frozenset(registry.tools)
+        self._shown: list[int] = []
+        self._names: tuple[int, ToolNames] | None = None
+
+    @property
+    def switchable(self) -> tuple[str, ...]:
+        """The capabilities that this session can name: those it may activate and those it booted with, sorted."""
+        names = {*self.registry.capabilities, *self.registry.boot}
+        return tuple(sorted(name for name in names if name in self._capabilities))
+
+    def owned(self, capability: str) -> tuple[int, ...]:
+        """Return the tools that a capability brings to this session."""
+        entry = self._capabilities.get(capability)
+        if entry is None:
+            return ()
+        listed = [index for grant in entry.grants for index in grant.tools if index in self._registered]
+        return (*dict.fromkeys(listed), *self._joined(entry.grants))
+
+    def base(self) -> tuple[int, ...]:
+        """Return the tools that are visible from the start, in registry order."""
+        boot = [index for name in self.registry.boot for index in self.owned(name)]
+        return tuple(sorted({*self.registry.direct, *boot, *self._joined(self.registry.unlisted_direct)}))
+
+    def visible(self) -> list[int]:
+        """Return the visible tools. What was shown before keeps its order; what is new stands behind it."""
+        wanted = dict.fromkeys(self.base())
+        for name in self._active.names:
+            wanted.update(dict.fromkeys(self.owned(name)))
+        kept = [index for index in self._shown if index in wanted]
+        known = set(kept)
+        self._shown = kept + [index for index in wanted if index not in known]
+        return list(self._shown)
+
+    def reachable(self) -> list[int]:
+        """Return what can be called, in Octo's order: deferred tools as registered, then the visible ones."""
+        visible = self.visible()
+        if not self.registry.proxy:
+            return visible
+        shown = set(visible)
+        deferred = [*self.registry.tools, *self._joined(self.registry.unlisted)]
+        return [index for index in dict.fromkeys(deferred) if index not in shown] + visible
+
+    def known(self) -> list[int]:
+        """Return every tool of the registry, whether or not it can be called now."""
+        registry = self.registry
+        granted = [grant for name in self.switchable for grant in self._capabilities[name].grants]
+        joined = self._joined([*registry.unlisted, *registry.unlisted_direct, *granted])
+        return list(dict.fromkeys([*registry.tools, *registry.direct, *joined]))
+
+    def names(self) -> ToolNames:
+        """Return the names that the registry's tools may be called by."""
+        generation = self._catalog.generation
+        if self._names is None or self._names[0] != generation:
+            tools = (self._catalog[index] for index in self.known())
+            self._names = (generation, ToolNames((tool.index, tool.id, tool.alias) for tool in tools))
+        return self._names[1]
+
+    def active_owners(self, index: int) -> tuple[str, ...]:
+        """Return the active capabilities that bring this tool."""
+        return tuple(name for name in self._active.names if index in self.owned(name))
+
+    def inactive_owners(self, index: int) -> tuple[str, ...]:
+        """Return the capabilities that would bring this tool if they were active, sorted."""
+        names = self.registry.capabilities
+        return tuple(name for name in names if name not in self._active and index in self.owned(name))
+
+    def unlisted_servers(self, *, shown_only: bool = False) -> tuple[str, ...]:
+        """Return servers that the base, and unless `shown_only` the proxy, may have tools of without a snapshot."""
+        grants = list(self.registry.unlisted_direct)
+        grants += [grant for name in self.registry.boot if name in self._capabilities
+                   for grant in self._capabilities[name].grants if not grant.tools]  # fmt: skip
+        if not shown_only and self.registry.proxy:
+            grants += self.registry.unlisted
+        return tuple(dict.fromkeys(grant.server for grant in grants if grant.globs))
+
+    def _joined(self, grants: Iterable[Grant]) -> Sequence[int]:
+        return [
+            index
+            for grant in grants
+            for index in self._catalog.joined(grant.server)
+            if any_glob_matches(grant.globs, self._catalog[index].id.tool)
+        ]

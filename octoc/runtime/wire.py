@@ -1,0 +1,81 @@
+"""Tools as a model's API wants them, and octoc's own three tools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+ToolFormat = Literal["anthropic", "openai", "mcp"]
+
+FIND_TOOLS = "find_tools"
+CALL_MCP_TOOL = "call_mcp_tool"
+CAPABILITY = "capability"
+
+_NO_ARGUMENTS: dict[str, Any] = {"type": "object", "properties": {}}
+
+
+def rendered(alias: str, wire: Mapping[str, Any], form: ToolFormat) -> dict[str, Any]:
+    """Return a tool in the form of a model's API, under its alias. Raises: ValueError for a form that is not known."""
+    description = str(wire.get("description") or "")
+    schema = wire.get("inputSchema") or dict(_NO_ARGUMENTS)
+    if form not in get_args(ToolFormat):
+        raise ValueError(f"tools have no form `{form}`: expected one of {', '.join(get_args(ToolFormat))}")
+    if form == "anthropic":
+        return {"name": alias, "description": description, "input_schema": schema}
+    if form == "openai":
+        return {"type": "function", "function": {"name": alias, "description": description, "parameters": schema}}
+    return {**wire, "name": alias, "description": description, "inputSchema": schema}
+
+
+def proxy_wires() -> list[dict[str, Any]]:
+    """Return `find_tools` and `call_mcp_tool` in MCP's form."""
+    return [
+        {
+            "name": FIND_TOOLS,
+            "description": (
+                "Search the available tools by keywords. Returns their names, descriptions and parameter schemas, and "
+                "how each is called. Use it before call_mcp_tool."
+            ),
+            "inputSchema": {
+                "type": "object",
+                "properties": {"query": {"type": "string", "description": "Keywords of what the tool should do."}},
+                "required": ["query"],
+            },
+        },
+        {
+            "name": CALL_MCP_TOOL,
+            "description": "Call a tool that find_tools returned: its exact name, and arguments that fit its schema.",
+            "inputSchema": {
+                "type": "object",
+                "properties": {
+                    "tool_name": {"type": "string", "description": "The exact name that find_tools returned."},
+                    "arguments": {"type": "object", "description": "The tool's arguments."},
+                },
+                "required": ["tool_name"],
+            },
+        },
+    ]
+
+
+def capability_wire() -> dict[str, Any]:
+    """Return the tool `capability` in MCP's form."""
+    return {
+        "name": CAPABILITY,
+        "description": (
+            "Manage the capabilities of this session: named sets of tools that are active only while needed. "
+            "list shows them all, discover finds those that fit an intent, enable and disable switch one."
+        ),
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "action": {
+                    "type": "string",
+                    "enum": ["list", "enable", "disable", "discover"],
+                    "description": "What to do.",
+                },
+                "name": {"type": "string", "description": "The capability, for enable and disable."},
+                "intent": {"type": "string", "description": "What you want to do, in plain words, for discover."},
+            },
+            "required": ["action"],
+        },
+    }

@@ -1,0 +1,247 @@
+"""A fleet in memory: servers that are plain Python, a bundle built by the real writer, and a runtime that opens it."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from octoc.aliases import make_aliases
+from octoc.bundle.model import (
+    AgentEntry,
+    Bundle,
+    CapabilityEntry,
+    Encoder,
+    Gate,
+    Grant,
+    Registry,
+    ServerEntry,
+    Settings,
+    ToolEntry,
+)
+from octoc.bundle.writer import BlobBuilder, write_bundle
+from octoc.names import ToolId, any_glob_matches
+from octoc.plugin import ConnectionFailed, ServerTarget, hookimpl
+from octoc.plugin.manager import plugins_of
+from octoc.results import ListedTool, ServerListing, ToolCall, ToolFailure, ToolResult
+from octoc.runtime import Runtime
+
+Handler = Callable[[Mapping[str, Any]], Awaitable[ToolResult | ToolFailure]]
+SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}}
+
+
+class WordEmbedder:
+    """Counts a text's words, each in a dimension of its own: texts that share words are near each other."""
+
+    name = "words"
+    identity = "words-1"
+    dimension = 64
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+
+    def embed(self, text: str) -> NDArray[np.float32]:
+        vector = np.zeros(self.dimension, np.float32)
+        for word in text.lower().split():
+            vector[self._places.setdefault(word, len(self._places))] += 1
+        return vector / max(float(np.linalg.norm(vector)), 1e-9)
+
+    def files(self) -> dict[str, bytes]:
+        return {}
+
+
+@attrs.define
+class Server:
+    """A server of the fleet: what it has, how it behaves, and what was done to it."""
+
+    name: str
+    tools: dict[str, Handler]
+    broken: str | None = None
+    connects: int = 0
+    closes: int = 0
+    open: int = 0
+    calls: list[ToolCall] = attrs.field(factory=list)
+    targets: list[ServerTarget] = attrs.field(factory=list)
+    connections: list[Link] = attrs.field(factory=list)
+    connect_gate: asyncio.Event | None = None
+
+
+class Link:
+    """One connection to a server of the fleet."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.alive = True
+        self.closed = False
+
+    async def list_tools(self) -> ServerListing:
+        tools = tuple(
+            ListedTool(name=name, description=f"{name} of {self.server.name}", wire=wire_of(self.server.name, name))
+            for name in self.server.tools
+        )
+        return ServerListing(
+            server_info={"name": self.server.name}, protocol_version="1", instructions=None, tools=tools
+        )
+
+    async def call(self, call: ToolCall) -> ToolResult | ToolFailure:
+        if not self.alive:
+            return ToolFailure(kind="connection_lost", message="the server is gone", text="gone")
+        self.server.calls.append(call)
+        return await self.server.tools[call.tool](call.arguments)
+
+    async def close(self) -> None:
+        if not self.closed:
+            self.closed = True
+            self.alive = False
+            self.server.closes += 1
+            self.server.open -= 1
+
+
+def wire_of(server: str, tool: str) -> dict[str, Any]:
+    """Return a tool in wire form."""
+    return {"name": tool, "description": f"{tool} of {server}", "inputSchema": SCHEMA}
+
+
+async def echo(arguments: Mapping[str, Any]) -> ToolResult:
+    """Answer with the arguments."""
+    return ToolResult.of_text(json.dumps(arguments))
+
+
+class Fleet:
+    """Collects servers, capabilities and agents; `open` writes the bundle and opens it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.servers: dict[str, Server] = {}
+        self._entries: list[ServerEntry] = []
+        self._tools: list[ToolEntry] = []
+        self._capabilities: list[CapabilityEntry] = []
+        self._agents: list[AgentEntry] = []
+        self._triggers: list[str] = []
+        self._blobs = BlobBuilder()
+        self._texts = BlobBuilder()
+        self._numbers = itertools.count()
+        self.embedder = WordEmbedder()
+        self.env: dict[str, str] = {}
+        self.settings = Settings()
+        self.finished: list[tuple[Any, ...]] = []
+        self.gate: Gate | None = Gate(kind="octomind", threshold=0.55, margin=0.08)
+
+    def server(self, name: str, tools: Sequence[str] | Mapping[str, Handler] = (), **fields: Any) -> Server:
+        """Add a server; it is listed unless `listed=False` says otherwise."""
+        handlers: dict[str, Handler] = {}
+        handlers.update(tools if isinstance(tools, Mapping) else dict.fromkeys(tools, echo))
+        made = self.servers[name] = Server(name, handlers)
+        entry = ServerEntry(**{"name": name, "transport": "stdio", "command": name, "listed": True, **fields})
+        self._entries.append(entry)
+        if entry.listed:
+            ids = [ToolId(name, tool) for tool in handlers]
+            style: Any = self.settings.alias_style
+            for tool, alias in make_aliases(ids, style)[0].items():
+                wire = wire_of(name, tool.tool)
+                where = self._blobs.add(json.dumps(wire).encode())
+                description = wire["description"]
+                self._tools.append(
+                    ToolEntry(server=name, name=tool.tool, alias=alias, description=description, wire=where)
+                )
+        return made
+
+    def index(self, *names: str) -> tuple[int, ...]:
+        """Return the numbers of tools that are written `server/tool`."""
+        known = {f"{tool.server}/{tool.name}": index for index, tool in enumerate(self._tools)}
+        return tuple(known[name] for name in names)
+
+    def grant(self, server: str, *globs: str) -> Grant:
+        """Return a grant on a server that matches its listed tools."""
+        wanted = globs or ("*",)
+        tools = (i for i, t in enumerate(self._tools) if t.server == server and any_glob_matches(wanted, t.name))
+        return Grant(server=server, globs=wanted, tools=tuple(tools))
+
+    def capability(self, name: str, *grants: Grant, triggers: Sequence[str] = (), **fields: Any) -> None:
+        """Add a capability."""
+        rows = (len(self._triggers), len(self._triggers) + len(triggers))
+        self._triggers += triggers
+        self._capabilities.append(
+            CapabilityEntry(name=name, provider="p", grants=grants, triggers=tuple(triggers), rows=rows, **fields)
+        )
+
+    def agent(self, name: str = "supervisor", *, domain: str | None = None, **registry: Any) -> None:
+        """Add an agent; by default its registry has all tools and all capabilities."""
+        fields: dict[str, Any] = {
+            "tools": tuple(range(len(self._tools))),
+            "capabilities": tuple(sorted(capability.name for capability in self._capabilities)),
+            **registry,
+        }
+        prompt = self._texts.add_text(f"You are {name}.")
+        entry = AgentEntry(name=name, kind="octo", domain=domain, prompt=prompt, registry=Registry(**fields))
+        self._agents.append(entry)
+
+    def write(self) -> Path:
+        """Write the bundle and return where it is."""
+        vectors = [self.embedder.embed(text) for text in self._triggers]
+        bundle = Bundle(
+            name="fleet",
+            octoc_version="0",
+            settings=self.settings,
+            servers=tuple(self._entries),
+            tools=tuple(self._tools),
+            capabilities=tuple(self._capabilities),
+            agents=tuple(self._agents),
+            encoder=Encoder(name="words", identity="words-1", dimension=64),
+            gate=self.gate,
+        )
+        arrays = {"triggers": np.array(vectors, np.float32)} if vectors else {}
+        path = self._folder / f"fleet{next(self._numbers)}.octoc"
+        path.write_bytes(
+            write_bundle(bundle, blobs={"tools": self._blobs.data, "texts": self._texts.data}, arrays=arrays)
+        )
+        return path
+
+    def open(self, **options: Any) -> Runtime:
+        """Write the bundle and open it, with the fleet's servers behind the transport `stdio`."""
+        options = {"embedder": self.embedder, **options}
+        return Runtime.open(self.write(), plugins=plugins_of(self, env=self.env), workspace=self._folder, **options)
+
+    @hookimpl
+    def octoc_make_transport(self, kind: str) -> Fleet | None:
+        return self if kind == "stdio" else None
+
+    @hookimpl
+    def octoc_call_finished(
+        self, agent: str, server: str, call: ToolCall, outcome: ToolResult | ToolFailure, seconds: float
+    ) -> None:
+        self.finished.append((agent, server, call.tool, outcome.ok))
+
+    async def connect(self, target: ServerTarget) -> Link:
+        """Connect to a server of the fleet; also what makes the fleet a transport."""
+        server = self.servers[target.name]
+        server.connects += 1
+        server.targets.append(target)
+        if server.connect_gate is not None:
+            await server.connect_gate.wait()
+        if server.broken is not None:
+            raise ConnectionFailed(server.broken)
+        server.open += 1
+        link = Link(server)
+        server.connections.append(link)
+        return link
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Fleet:
+    """An empty fleet."""
+    return Fleet(tmp_path)
+
+
+@pytest.fixture
+def new_fleet(tmp_path: Path) -> Callable[[], Fleet]:
+    """A function that makes an empty fleet, for tests that run many."""
+    return lambda: Fleet(tmp_path)
