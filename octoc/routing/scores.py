@@ -27,7 +27,7 @@ def capability_score(intent: Vector, triggers: Matrix, top_k: int = TOP_K) -> fl
     if len(triggers) == 0:
         raise ValueError("a capability without triggers has no score")
     cosines = np.sort(np.einsum("nd,d->n", triggers, intent))
-    return float(cosines[-top_k:].mean())
+    return float(cosines[-top_k:].mean(dtype=np.float64))
 
 
 def capability_scores(
@@ -43,10 +43,17 @@ def capability_scores(
 
     Returns: shape (len(rows),), cosines.
     """
+    if not rows:
+        return np.zeros(0)
     # einsum, not BLAS: a product this small on a second thread costs milliseconds when the cores are busy.
     cosines = np.einsum("nd,d->n", triggers, intent)
-    return np.array([_mean_of_highest(cosines[start:stop], top_k) for start, stop in rows], np.float64)
-
-
-def _mean_of_highest(cosines: Vector, top_k: int) -> float:
-    return float(np.sort(cosines)[-top_k:].mean()) if len(cosines) else 0.0
+    starts, stops = np.array(rows).T
+    lengths = stops - starts
+    places = starts[:, None] + np.arange(max(1, lengths.max()))
+    inside = places < stops[:, None]
+    padded = np.full(places.shape, -np.inf)
+    padded[inside] = cosines[places[inside]]
+    highest = np.sort(padded, axis=1)[:, -top_k:]
+    highest[np.isneginf(highest)] = 0.0
+    averaged: NDArray[np.float64] = highest.sum(axis=1) / np.clip(lengths, 1, top_k)
+    return averaged

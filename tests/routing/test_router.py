@@ -1,0 +1,133 @@
+"""A bundle's gate, made ready."""
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from octoc.bundle.model import CapabilityEntry, Gate
+from octoc.routing.classifier import Classifier
+from octoc.routing.decision import Reason
+from octoc.routing.features import fit
+from octoc.routing.router import Router, load_router
+
+CAPABILITIES = (
+    CapabilityEntry(name="docker", provider="p", rows=(0, 2)),
+    CapabilityEntry(name="empty", provider="p", rows=(2, 2)),
+    CapabilityEntry(name="git", provider="p", rows=(2, 3)),
+)
+TRIGGERS = np.eye(4, dtype=np.float32)[[0, 1, 2]]
+EVERY = ("git", "docker", "empty")
+INTENT = "show the containers"
+
+
+def vector(*values: float) -> NDArray[np.float32]:
+    """Return a unit vector."""
+    row = np.array(values, np.float32)
+    unit: NDArray[np.float32] = row / np.linalg.norm(row)
+    return unit
+
+
+def octomind(threshold: float = 0.55, margin: float = 0.08) -> Router:
+    """Return Octomind's gate over the triggers above."""
+    return load_router(Gate(kind="octomind", threshold=threshold, margin=margin), {}, TRIGGERS, CAPABILITIES)
+
+
+def calibrated() -> Router:
+    """Return a small calibrated gate: docker likes the first axis, git the third; the background has a bias."""
+    grams, idf = fit(["show the containers", "git log"], 50)
+    lexical = np.zeros((len(grams), 3), np.float16)
+    lexical[grams.index("git"), 1] = 8.0
+    arrays: dict[str, NDArray[Any]] = {
+        "mean": np.zeros(4, np.float32),
+        "vector_weights": np.array([[6, 0, 0, 0], [0, 0, 6, 0], [0, 0, 0, 0]], np.float16),
+        "gram_weights": lexical,
+        "bias": np.array([0, 0, 2], np.float32),
+        "idf": np.array(idf, np.float32),
+    }
+    gate = Gate(kind="calibrated", threshold=0.175, data={"classes": ["docker", "git"], "grams": grams})
+    return load_router(gate, arrays, TRIGGERS, CAPABILITIES)
+
+
+def test_octominds_router_scores_the_candidates_alone() -> None:
+    """Scores are means of cosines with each candidate's own triggers, 0 for one without."""
+    decision = octomind().decide(INTENT, vector(0.6, 0.8, 0, 0), EVERY)
+    assert [name for name, _ in decision.scores] == ["docker", "empty", "git"]
+    assert decision.scores[0][1] == pytest.approx(0.7)
+    assert (decision.capability, decision.reason) == ("docker", Reason.ACTIVATED)
+    assert octomind().decide(INTENT, vector(0.6, 0.8, 0, 0), ["git"]).capability is None
+
+
+def test_the_calibrated_router_compares_with_the_background() -> None:
+    """A clear message activates, one that is near no class has the background as its reason."""
+    router = calibrated()
+    assert router.decide(INTENT, vector(1, 0, 0, 0), EVERY).capability == "docker"
+    lost = router.decide(INTENT, vector(0, 0, 0, 1), EVERY)
+    assert (lost.capability, lost.reason) == (None, Reason.BACKGROUND)
+
+
+def test_characters_count_beside_the_vector() -> None:
+    """A capability's own word carries a message whose vector says nothing."""
+    router = calibrated()
+    assert router.decide("look at git history", vector(0, 0, 0, 1), EVERY).capability == "git"
+    assert router.decide("look at old history", vector(0, 0, 0, 1), EVERY).capability is None
+
+
+def test_what_is_no_candidate_takes_no_part() -> None:
+    """Probabilities are shared among the candidates and the background only."""
+    router = calibrated()
+    both = dict(router.decide(INTENT, vector(1, 0, 1, 0), ["docker", "git"]).scores)
+    alone = dict(router.decide(INTENT, vector(1, 0, 1, 0), ["docker"]).scores)
+    assert set(alone) == {"docker"}
+    assert alone["docker"] > both["docker"]
+    # exp(6 / sqrt 2) against the background's exp(2) alone.
+    assert alone["docker"] == pytest.approx(1 / (1 + np.exp(2 - 6 / np.sqrt(2))), abs=1e-4)
+
+
+def test_a_candidate_without_triggers_has_probability_zero() -> None:
+    """A capability that the classifier does not know is ranked last, never activated."""
+    decision = calibrated().decide(INTENT, vector(1, 0, 0, 0), ["empty"])
+    assert decision.scores == (("empty", 0.0),)
+    assert decision.capability is None
+
+
+@pytest.mark.parametrize("router", [octomind(0.0, 0.0), calibrated()], ids=["octomind", "calibrated"])
+@pytest.mark.parametrize(
+    "intent,embedded,candidates,reason",
+    [
+        ("do it", vector(1, 0, 0, 0), EVERY, Reason.TOO_SHORT),
+        (INTENT, vector(1, 0, 0, 0), (), Reason.NO_CANDIDATES),
+        (INTENT, None, EVERY, Reason.NO_ENCODER),
+    ],
+)
+def test_what_is_not_scored_says_why(
+    router: Router, intent: str, embedded: NDArray[np.float32] | None, candidates: tuple[str, ...], reason: Reason
+) -> None:
+    """A short message, an empty scope and a missing encoder abstain with their own reason and no scores."""
+    decision = router.decide(intent, embedded, candidates)
+    assert (decision.capability, decision.reason, decision.scores) == (None, reason, ())
+
+
+def test_an_unknown_gate_is_refused() -> None:
+    """A gate of another kind is an error that names the known ones."""
+    with pytest.raises(ValueError, match="expected `calibrated` or `octomind`"):
+        load_router(Gate(kind="oracle", threshold=0.5), {}, TRIGGERS, CAPABILITIES)
+
+
+def test_arrays_that_do_not_fit_are_refused() -> None:
+    """A classifier whose arrays are of another shape than its classes is an error, not a wrong decision."""
+    arrays: dict[str, NDArray[Any]] = {
+        name: np.zeros((2, 2), np.float32) for name in ("mean", "vector_weights", "gram_weights", "bias", "idf")
+    }
+    with pytest.raises(ValueError, match="shapes"):
+        Classifier.of({"classes": ["a"], "grams": ["xy"]}, arrays)
+
+
+def test_cleaning_and_reasons_need_no_numpy() -> None:
+    """Importing `octoc.routing` loads no numpy: a message that never routes costs none."""
+    program = "import sys, octoc.routing as r; r.is_routable(r.clean_intent('x')); print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
