@@ -93,7 +93,7 @@ def _add_tap(root: Path, ref: TapRef, found: Found) -> None:
 def _named_path(
     workspace: Entry, settings: WorkspaceSettings, key: tuple[str, str, int], path: str, sink: DiagnosticSink
 ) -> Entry | None:
-    """Return the entry at a path of octoc.toml. One that is not there is an error, except where the path is a default."""
+    """Return the entry at a path of octoc.toml. One that is not there is an error, unless the path is a default."""
     at = settings.place.child(*key)
     absolute = os.path.normpath(workspace.path / path)
     if not workspace.root.holds(os.path.realpath(absolute)) and os.path.lexists(absolute):

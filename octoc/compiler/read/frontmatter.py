@@ -7,8 +7,7 @@ from typing import Any
 
 import attrs
 
-from octoc.compiler.read.nodes import Positions, offset_to_line_column
-from octoc.compiler.read.toml import report_duplicates
+from octoc.compiler.read.nodes import Positions, offset_to_line_column, report_duplicates
 from octoc.compiler.read.yaml import YamlError, YamlTree, parse_yaml
 from octoc.diagnostics.model import DiagnosticSink, Place, Span
 from octoc.diagnostics.rules import read as rules

@@ -9,8 +9,15 @@ from typing import Any
 
 import attrs
 
-from octoc.compiler.read.nodes import Duplicate, Node, Positions, Range, offset_to_line_column
-from octoc.compiler.read.toml import report_duplicates
+from octoc.compiler.read.nodes import (
+    Duplicate,
+    Node,
+    Positions,
+    Range,
+    offset_to_line_column,
+    report_duplicates,
+    span_of,
+)
 from octoc.compiler.read.values import MAX_DEPTH, sound
 from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place, Severity, Span
 from octoc.diagnostics.rules import read as rules
@@ -136,8 +143,6 @@ def _integer(digits: str) -> int | float:
 
 
 def _report_relaxed(strict: Relaxed, text: str, place: Place, sink: DiagnosticSink, dialect: str) -> None:
-    from octoc.compiler.read.spans import span_of  # spans knows every format, so it imports this module
-
     allowed = dialect in WITH_COMMENTS
     for what, at in (("a comment", strict.comment), ("a trailing comma", strict.comma)):
         if at is None:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import bisect
+import re
+
 import attrs
 
-from octoc.diagnostics.model import KeyPath
+from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place, Span
+from octoc.diagnostics.rules import read as rules
+
+_MAX_DUPLICATES = 20
 
 Range = tuple[int, int]
 """A half-open range of offsets into the text, in code points."""
@@ -46,6 +52,47 @@ class Positions:
     duplicates: tuple[Duplicate, ...] = ()
 
 
+@attrs.frozen
+class Lines:
+    """Where the lines of a text start, so that each of many offsets is found fast."""
+
+    starts: tuple[int, ...]
+
+    @classmethod
+    def of(cls, text: str) -> Lines:
+        return cls((0, *(match.end() for match in re.finditer("\n", text))))
+
+    def line_column(self, offset: int) -> tuple[int, int]:
+        """Return the line and the column of `offset`, both from 1, columns in code points."""
+        line = bisect.bisect_right(self.starts, offset)
+        return line, offset - self.starts[line - 1] + 1
+
+
 def offset_to_line_column(text: str, offset: int) -> tuple[int, int]:
-    """Return the line and the column of `offset`, both from 1, columns in code points."""
+    """As `Lines.line_column`, for one offset."""
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
+def span_of(text: str, file: str, at: Range) -> Span:
+    """Return the span of a range of `text`."""
+    line, column = offset_to_line_column(text, at[0])
+    end_line, end_column = offset_to_line_column(text, at[1])
+    return Span(file=file, line=line, column=column, end_line=end_line, end_column=end_column)
+
+
+def report_duplicates(
+    duplicates: tuple[Duplicate, ...], text: str, place: Place, sink: DiagnosticSink, note: str
+) -> None:
+    """Report each key that is there twice, at its second place and with the first."""
+    for duplicate in duplicates[:_MAX_DUPLICATES]:
+        sink.report(
+            rules.DUPLICATE_KEY,
+            f"key `{duplicate.path[-1]}` is there twice",
+            at=span_of(text, place.file, duplicate.second),
+            related={"it is here first": attrs.evolve(place, path=duplicate.path).key()},
+            notes=(note,),
+            help="delete or rename one of them",
+        )
+    if len(duplicates) > _MAX_DUPLICATES:
+        more = len(duplicates) - _MAX_DUPLICATES
+        sink.report(rules.DUPLICATE_KEY, f"{more} more keys are there twice", at=Place(file=place.file))

@@ -11,8 +11,8 @@ import attrs
 from octoc.compiler.read.frontmatter import FENCE, front_matter_positions
 from octoc.compiler.read.json import json_positions
 from octoc.compiler.read.literals import ranges_of
-from octoc.compiler.read.nodes import Node, Positions, Range, offset_to_line_column
-from octoc.compiler.read.toml import toml_positions
+from octoc.compiler.read.nodes import Lines, Node, Positions, Range
+from octoc.compiler.read.toml_positions import toml_positions
 from octoc.compiler.read.yaml import YamlError, parse_yaml
 from octoc.diagnostics.model import Place, Span
 
@@ -21,8 +21,14 @@ from octoc.diagnostics.model import Place, Span
 class _Parsed:
     text: str
     root: Node
+    lines: Lines
     base: int
     kind: str
+
+    def span(self, file: str, at: Range) -> Span:
+        line, column = self.lines.line_column(at[0] + self.base)
+        end_line, end_column = self.lines.line_column(at[1] + self.base)
+        return Span(file=file, line=line, column=column, end_line=end_line, end_column=end_column)
 
 
 class SpanIndex:
@@ -59,13 +65,6 @@ def kind_of(display: str) -> str:
     return ending if ending in ("toml", "json", "md") else ""
 
 
-def span_of(text: str, file: str, at: Range) -> Span:
-    """Return the span of a range of `text`."""
-    line, column = offset_to_line_column(text, at[0])
-    end_line, end_column = offset_to_line_column(text, at[1])
-    return Span(file=file, line=line, column=column, end_line=end_line, end_column=end_column)
-
-
 def _parse(text: str, kind: str) -> _Parsed | None:
     positions: Positions | None = None
     base = 0
@@ -76,7 +75,9 @@ def _parse(text: str, kind: str) -> _Parsed | None:
     elif kind == "md":
         found = front_matter_positions(text)
         positions, base = found or (None, 0)
-    return None if positions is None else _Parsed(text=text, root=positions.root, base=base, kind=kind)
+    if positions is None:
+        return None
+    return _Parsed(text=text, root=positions.root, lines=Lines.of(text), base=base, kind=kind)
 
 
 def _locate(parsed: _Parsed, place: Place) -> Span:
@@ -91,12 +92,12 @@ def _locate(parsed: _Parsed, place: Place) -> Span:
         at = node.key
     elif place.within is not None and node.style:
         at = _within(parsed, node, place.within)
-    return span_of(parsed.text, place.file, (at[0] + parsed.base, at[1] + parsed.base))
+    return parsed.span(place.file, at)
 
 
 def _around(parsed: _Parsed, node: Node, place: Place, *, is_root: bool) -> Span:
     if node.anchor is not None and not (is_root and parsed.kind == "md"):
-        return span_of(parsed.text, place.file, (node.anchor[0] + parsed.base, node.anchor[1] + parsed.base))
+        return parsed.span(place.file, node.anchor)
     if parsed.kind == "md":
         return Span(file=place.file, line=1, column=1, end_line=1, end_column=len(FENCE) + 1)
     return Span(file=place.file)

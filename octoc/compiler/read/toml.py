@@ -1,24 +1,36 @@
-"""TOML: values from tomllib, positions from tree-sitter, and the `# Key: value` lines of the leading comments."""
+"""TOML: values from tomllib, and the `# Key: value` lines of the leading comments."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-import attrs
-
-from octoc.compiler.read.nodes import Duplicate, Node, Positions
+from octoc.compiler.read.nodes import report_duplicates
+from octoc.compiler.read.toml_positions import toml_positions
 from octoc.compiler.read.values import MAX_DEPTH, sound
-from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place, Span
+from octoc.diagnostics.model import DiagnosticSink, Place, Span
 from octoc.diagnostics.rules import read as rules
-
-if TYPE_CHECKING:
-    import tree_sitter
 
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
 _HEADER = re.compile(r"# ([A-Z][A-Za-z ]*):\s*(.+)\Z")
+_MAX_KEY_PARTS = 200
+_LONG_KEY = re.compile(
+    rf"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{_MAX_KEY_PARTS}}}""", re.ASCII
+)
+# A character that Unicode leaves to private use; a file that has it is read the slow way.
+_MARK = "\uf8f5"
+# A comment or a string of any kind, so that what looks like a string inside another is left alone. `body` is the text
+# of a string in three double quotes of which every character stands for itself.
+_LEXEME = re.compile(
+    r"""\#[^\n]*+"""
+    r'''|"""\n?(?P<body>(?:[^"\\\x00-\x08\x0b-\x1f\x7f]++|"{1,2}(?!"))*+)"""(?!")'''
+    r'''|"""(?:[^"\\]++|\\[\s\S]|"{1,2}(?!"))*+"{3,5}'''
+    r"""|'''(?:[^']++|'{1,2}(?!'))*+'{3,5}"""
+    r'''|"(?:[^"\\\n]++|\\.)*+"'''
+    r"|'[^'\n]*+'"
+)
 _DEFINED_TWICE = ("Cannot overwrite a value", "Cannot declare", "Cannot mutate", "Duplicate inline table key")
 
 
@@ -27,8 +39,13 @@ def read_toml(text: str, place: Place, sink: DiagnosticSink) -> dict[str, Any] |
 
     Values that JSON cannot carry (`nan`, `inf`) are reported and left out; dates stay `datetime` values.
     """
+    short, prompts = _shorten(text)
+    if _LONG_KEY.search(short):
+        # tomllib takes a time that grows with the square of a key's parts.
+        sink.report(rules.TOO_DEEP, f"a key of more than {_MAX_KEY_PARTS} parts", at=place)
+        return None
     try:
-        return sound(tomllib.loads(text), place, sink)
+        return sound(_loads(text, short, prompts), place, sink)
     except tomllib.TOMLDecodeError as error:
         _report_syntax(str(error), text, place, sink)
     except ValueError:
@@ -52,9 +69,39 @@ def leading_headers(text: str) -> Mapping[str, str]:
     return found
 
 
-def toml_positions(text: str) -> Positions:
-    """Return where everything in a TOML text stands; of a text with errors, what the grammar could make of it."""
-    return _Walk(text).positions()
+def _shorten(text: str) -> tuple[str, list[str]]:
+    """Return `text` with a number in place of each three-quoted string without escapes, and those strings by number.
+
+    tomllib reads such strings letter by letter, and prompts are most of what a tap holds.
+    """
+    strings: list[str] = []
+    if _MARK in text:
+        return text, strings
+
+    def shorten(match: re.Match[str]) -> str:
+        body: str | None = match.group("body")
+        if body is None:
+            return match.group()
+        strings.append(body)
+        return f'"""{_MARK}{len(strings) - 1}"""'
+
+    return _LEXEME.sub(shorten, text), strings
+
+
+def _loads(text: str, short: str, strings: list[str]) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(short)
+    except tomllib.TOMLDecodeError:
+        return tomllib.loads(text)  # which tells the place in the file as it is
+    pending: list[Any] = [values] if strings else []
+    while pending:
+        holder = pending.pop()
+        for key, value in holder.items() if isinstance(holder, dict) else enumerate(holder):
+            if isinstance(value, (dict, list)):
+                pending.append(value)
+            elif isinstance(value, str) and value.startswith(_MARK):
+                holder[key] = strings[int(value.removeprefix(_MARK))]
+    return values
 
 
 def _report_syntax(error: str, text: str, place: Place, sink: DiagnosticSink) -> None:
@@ -73,159 +120,6 @@ def _report_syntax(error: str, text: str, place: Place, sink: DiagnosticSink) ->
     )
 
 
-def report_duplicates(
-    duplicates: tuple[Duplicate, ...], text: str, place: Place, sink: DiagnosticSink, note: str
-) -> None:
-    """Report each key that is there twice, at its second place and with the first."""
-    from octoc.compiler.read.spans import span_of  # spans knows every format, so it imports this module
-
-    for duplicate in duplicates:
-        sink.report(
-            rules.DUPLICATE_KEY,
-            f"key `{duplicate.path[-1]}` is there twice",
-            at=span_of(text, place.file, duplicate.second),
-            related={"it is here first": attrs.evolve(place, path=duplicate.path).key()},
-            notes=(note,),
-            help="delete or rename one of them",
-        )
-
-
 def _end(text: str) -> tuple[int, int]:
     lines = text.rstrip("\n").split("\n")
     return len(lines), len(lines[-1]) + 1
-
-
-KEY_ROOT: KeyPath = ()
-
-
-class _Walk:
-    """Turns a syntax tree into a tree of positions. Offsets of the grammar are bytes, ours are code points."""
-
-    def __init__(self, text: str) -> None:
-        self.data = text.encode("utf-8", "replace")
-        self.ascii = text.isascii()
-        self.duplicates: list[Duplicate] = []
-        self.defined: set[KeyPath] = set()
-
-    def positions(self) -> Positions:
-        import tree_sitter  # loaded when a diagnostic needs a position, not before
-        import tree_sitter_toml
-
-        parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_toml.language()))
-        document = parser.parse(self.data).root_node
-        root = Node(value=(0, self.offset(len(self.data))))
-        for child in document.named_children:
-            if child.type == "pair":
-                self.pair(child, root, ())
-            elif child.type in ("table", "table_array_element"):
-                self.table(child, root)
-        return Positions(root=root, duplicates=tuple(self.duplicates))
-
-    def offset(self, byte: int) -> int:
-        return byte if self.ascii else len(self.data[:byte].decode("utf-8", "replace"))
-
-    def range(self, node: tree_sitter.Node) -> tuple[int, int]:
-        return self.offset(node.start_byte), self.offset(node.end_byte)
-
-    def table(self, table: tree_sitter.Node, root: Node) -> None:
-        keys = list(self.keys(next(iter(table.named_children))))
-        closing = next((child for child in table.children if child.type in ("]", "]]")), table)
-        header = (self.offset(table.start_byte), self.offset(closing.end_byte))
-        is_array = table.type == "table_array_element"
-        holder, path = root, KEY_ROOT
-        for name, key in keys[:-1]:
-            holder, path = self.enter(holder, path, name, key, header)
-        name, key = keys[-1]
-        known = holder.children.get(name)
-        path = (*path, name)
-        if is_array:
-            array = known or holder.children.setdefault(name, Node(value=header, key=key, anchor=header))
-            element = Node(value=header, key=key, anchor=header)
-            path = (*path, len(array.children))
-            array.children[len(array.children)] = element
-            target = element
-        elif known is None:
-            target = holder.children[name] = Node(value=header, key=key, anchor=header)
-            self.defined.add(path)
-        else:
-            target = known
-            if path in self.defined:
-                self.duplicates.append(Duplicate(path=path, first=known.key or known.value, second=key))
-            else:
-                # Until now it was there only through tables inside it; this header is its own.
-                known.value, known.key, known.anchor = header, key, header
-                self.defined.add(path)
-        for child in table.named_children:
-            if child.type == "pair":
-                self.pair(child, target, path)
-
-    def enter(
-        self, holder: Node, path: KeyPath, name: str, key: tuple[int, int], header: tuple[int, int]
-    ) -> tuple[Node, KeyPath]:
-        """Step into `name`, made when it is not there; of an array of tables, into its last element."""
-        node = holder.children.get(name)
-        path = (*path, name)
-        if node is None:
-            node = holder.children[name] = Node(value=header, key=key, anchor=header)
-        elif node.children and all(isinstance(index, int) for index in node.children):
-            last = len(node.children) - 1
-            return node.children[last], (*path, last)
-        return node, path
-
-    def pair(self, pair: tree_sitter.Node, holder: Node, path: KeyPath) -> None:
-        named = [child for child in pair.named_children if child.type != "comment"]
-        if len(named) != 2:
-            return  # the grammar could not make sense of it
-        keys = list(self.keys(named[0]))
-        for name, key in keys[:-1]:
-            holder, path = self.enter(holder, path, name, key, key)
-        name, key = keys[-1]
-        path = (*path, name)
-        known = holder.children.get(name)
-        if known is not None:
-            self.duplicates.append(Duplicate(path=path, first=known.key or known.value, second=key))
-            return
-        node = holder.children[name] = self.value(named[1], path)
-        node.key = key
-        node.anchor = node.anchor or key
-        self.defined.add(path)
-
-    def value(self, node: tree_sitter.Node, path: KeyPath) -> Node:
-        made = Node(value=self.range(node))
-        if node.type == "string":
-            made.style = _style(node)
-        elif len(path) > 2 * MAX_DEPTH:
-            return made
-        elif node.type == "array":
-            made.anchor = (made.value[0], made.value[0] + 1)
-            elements = [child for child in node.named_children if child.type != "comment"]
-            made.children = {index: self.value(child, (*path, index)) for index, child in enumerate(elements)}
-        elif node.type == "inline_table":
-            made.anchor = made.value
-            for child in node.named_children:
-                if child.type == "pair":
-                    self.pair(child, made, path)
-        return made
-
-    def keys(self, node: tree_sitter.Node) -> Iterator[tuple[str, tuple[int, int]]]:
-        """Yield each part of a dotted key: its name and its range."""
-        pending = [node]
-        while pending:
-            part = pending.pop()
-            if part.type == "dotted_key":
-                pending.extend(reversed(part.named_children))
-                continue
-            written = self.data[part.start_byte : part.end_byte].decode("utf-8", "replace")
-            yield (_unquoted(written) if part.type == "quoted_key" else written), self.range(part)
-
-
-def _unquoted(written: str) -> str:
-    try:
-        return next(iter(tomllib.loads(f"{written} = 0")))
-    except ValueError:
-        return written.strip("\"'")
-
-
-def _style(node: tree_sitter.Node) -> str:
-    opening = node.children[0].type if node.children else '"'
-    return {'"': "escaped", '"""': "escaped-lines", "'": "literal"}.get(opening, "literal-lines")

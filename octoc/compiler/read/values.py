@@ -11,12 +11,15 @@ from octoc.diagnostics.rules import read as rules
 MAX_DEPTH = 64
 """Levels of lists and objects inside each other. Real files have fewer than twenty."""
 
+_MAX_REPORTED = 20
+
 
 def sound(values: dict[str, Any], place: Place, sink: DiagnosticSink) -> dict[str, Any]:
     """Return `values` (changed in place) without what JSON cannot carry or what is nested too deep; each is reported.
 
     In an object the key goes; in a list the element becomes None, so that the others keep their index.
     """
+    reported = 0
     pending: list[tuple[KeyPath, Any]] = [((), values)]
     while pending:
         path, holder = pending.pop()
@@ -30,11 +33,16 @@ def sound(values: dict[str, Any], place: Place, sink: DiagnosticSink) -> dict[st
                 rule, message = rules.TOO_DEEP, f"more than {MAX_DEPTH} lists and objects inside each other"
             if not message:
                 continue
-            sink.report(rule, message, at=place.child(*here))
+            reported += 1
+            if reported <= _MAX_REPORTED:
+                sink.report(rule, message, at=place.child(*here))
             if isinstance(holder, dict):
                 del holder[key]
             else:
                 holder[key] = None
+    if reported > _MAX_REPORTED:
+        message = f"{reported - _MAX_REPORTED} more values are left out"
+        sink.report(rules.UNUSABLE_VALUE, message, at=Place(file=place.file))
     return values
 
 

@@ -26,6 +26,8 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
 }
+_HIDE = {0x85: 0xF8F0, 0x2028: 0xF8F1, 0x2029: 0xF8F2}
+_SHOW = {private: shown for shown, private in _HIDE.items()}
 _STRING_TAGS = ("!", "tag:yaml.org,2002:str")
 _STYLES = {'"': "escaped", "'": "single", "|": "block", ">": "block"}
 
@@ -56,10 +58,13 @@ def parse_yaml(text: str) -> YamlTree:
         documents, more than `MAX_DEPTH` levels.
     """
     try:
-        return _Builder(text).build(yaml.parse(text, Loader=_LOADER))
+        # YAML 1.1 ends a line where Unicode does; YAML 1.2, and people's editors, do not.
+        return _Builder(text).build(yaml.parse(text.translate(_HIDE), Loader=_LOADER))
     except yaml.MarkedYAMLError as error:
-        message = error.problem or "not YAML"
-        raise YamlError(message, _index(error.problem_mark)) from None
+        message = " ".join(part for part in (error.problem or "not YAML", error.context) if part)
+        # What never ends is shown where it starts.
+        mark = error.context_mark if "end of stream" in message and error.context_mark else error.problem_mark
+        raise YamlError(message, _index(mark)) from None
     except yaml.reader.ReaderError as error:
         raise YamlError(f"character `U+{error.character:04X}` may not be in YAML", error.position) from None
 
@@ -89,14 +94,13 @@ class _Builder:
         return YamlTree(value=self.value, positions=Positions(root=self.root, duplicates=tuple(self.duplicates)))
 
     def _take(self, event: Any) -> None:
-        start = event.start_mark.index
+        start, end = event.start_mark.index, event.end_mark.index
         if isinstance(event, yaml.ScalarEvent):
             self._scalar(event)
         elif isinstance(event, yaml.CollectionStartEvent):
             self._open(event)
         elif isinstance(event, yaml.CollectionEndEvent):
             frame = self.stack.pop()
-            end = event.end_mark.index
             if end == start:
                 # A block collection has no closing mark: it ends where its last part does.
                 end = max((child.value[1] for child in frame.node.children.values()), default=frame.node.value[1])
@@ -122,14 +126,14 @@ class _Builder:
         self.stack.append(_Frame(holder, node, path))
 
     def _scalar(self, event: Any) -> None:
-        start, end = event.start_mark.index, event.end_mark.index
+        start, end, text = event.start_mark.index, event.end_mark.index, event.value.translate(_SHOW)
         if event.tag is not None and event.tag not in _STRING_TAGS:
             raise YamlError(f"tag `{event.tag}` is not read", start)
         plain = event.implicit[0] and event.style in (None, "")
         style = _STYLES.get(event.style or "", "plain")
         if event.anchor or event.tag:
             # Properties stand before the value, inside the range that the parser tells.
-            start = self.text.rfind(event.value, start, end) if style == "plain" and event.value else start
+            start = self.text.rfind(text, start, end) if style == "plain" and text else start
         if style in ("plain", "block"):
             end = max(start, self._before_space(end))
         if start == end:
@@ -138,9 +142,9 @@ class _Builder:
         node = Node(value=(start, end), style=style)
         frame = self.stack[-1] if self.stack else None
         if frame is not None and isinstance(frame.holder, dict) and frame.key is None:
-            frame.key = (event.value, node)
+            frame.key = (text, node)
             return
-        self._add(_resolve(event.value) if plain else event.value, node)
+        self._add(_resolve(text) if plain else text, node)
 
     def _before_space(self, offset: int) -> int:
         while offset > 0 and self.text[offset - 1].isspace():
