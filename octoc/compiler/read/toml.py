@@ -31,6 +31,13 @@ _LEXEME = re.compile(
     r'''|"(?:[^"\\\n]++|\\.)*+"'''
     r"|'[^'\n]*+'"
 )
+_WORDS = {
+    "Invalid value": "expected a string, a number, `true`, `false`, a date, an array or an inline table",
+    "Invalid statement": "expected a key, a table's header or a comment",
+    "Invalid initial character for a key part": "expected a key",
+    "Invalid date or datetime": "expected a date that exists",
+    "Invalid hex value": "expected hexadecimal digits of a Unicode character",
+}
 _DEFINED_TWICE = ("Cannot overwrite a value", "Cannot declare", "Cannot mutate", "Duplicate inline table key")
 
 
@@ -115,9 +122,13 @@ def _report_syntax(error: str, text: str, place: Place, sink: DiagnosticSink) ->
     line, column = (int(at.group(1)), int(at.group(2))) if at and at.group(1) else _end(text)
     sink.report(
         rules.TOML_SYNTAX,
-        f"not TOML: {message[:1].lower()}{message[1:]}",
+        f"not TOML: {_WORDS.get(message) or _in_our_words(message)}",
         at=Span(file=place.file, line=line, column=column, end_line=line, end_column=column + 1),
     )
+
+
+def _in_our_words(message: str) -> str:
+    return re.sub(r"'([^']+)'", r"`\1`", message[:1].lower() + message[1:])
 
 
 def _end(text: str) -> tuple[int, int]:
