@@ -71,8 +71,8 @@ _NPM_TAKES = _options("-c --call -w --workspace --prefix --registry --userconfig
 _UV_TAKES = _options(
     "--with --with-requirements --with-editable -w -p --python --index --index-url --default-index --extra-index-url -i"
     " --find-links -f --cache-dir --directory --project --env-file --constraints -c --overrides --prerelease"
-    " --resolution --exclude-newer --color --config-file --refresh-package --upgrade-package -P --no-binary-package --link-mode"
-    " --index-strategy --keyring-provider --build-constraints -b --python-platform"
+    " --resolution --exclude-newer --color --config-file --refresh-package --upgrade-package -P --no-binary-package"
+    " --link-mode --index-strategy --keyring-provider --build-constraints -b --python-platform"
 )
 _DOCKER_TAKES = _options(
     "-e --env -v --volume --name --network --net -p --publish -u --user -w --workdir --mount --env-file --entrypoint -l"

@@ -1,0 +1,191 @@
+"""Pinning: what a server offers now, or what a dump recorded of it, becomes its snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from octoc.compiler.files import write_if_changed
+from octoc.compiler.model.resolved import Server
+from octoc.compiler.packages import Package, package_of
+from octoc.compiler.snapshots import FOLDER, listing_of_snapshot, snapshot_file_name, snapshot_text
+from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.rules.lock import PIN_NO_MATCH, PIN_UNKNOWN_SERVER, SNAPSHOT_NOT_WRITTEN
+from octoc.diagnostics.suggest import did_you_mean
+from octoc.plugin.manager import Plugins
+from octoc.plugin.protocols import ConnectionFailed, PluginError
+from octoc.plugin.targets import NotReady, make_target
+from octoc.results import ListedTool, ServerListing
+from octoc.secrets import MASK
+
+MIN_SECRET_CHARS = 6
+"""A resolved value shorter than this is not cut out of a listing: it would be found in ordinary words."""
+
+
+@attrs.frozen(kw_only=True)
+class Pinned:
+    """A snapshot as it was written. `changes` are lines on its tools against the old one, if there was one."""
+
+    path: Path
+    changes: tuple[str, ...] = ()
+    is_new: bool = False
+
+
+async def pin_live(server: Server, plugins: Plugins, workspace: Path) -> ServerListing | str:
+    """Connect to a server and return what it lists, or one line on why that failed.
+
+    Values that its references were resolved to are cut out of the listing, should the server echo one.
+    """
+    if server.transport == "builtin":
+        return f"`{server.name}` is bound by the host or a plugin: there is nothing to connect to"
+    try:
+        target = make_target(server, plugins.resolve_secret, workspace)
+        transport = plugins.make_transport(server.transport)
+        if transport is None:
+            return (
+                f"no installed plugin connects to servers of kind `{server.transport}`: run"
+                " `pip install octoc-transport-mcp`"
+            )
+        connection = await transport.connect(target)
+        try:
+            listing = await connection.list_tools()
+        finally:
+            await connection.close()
+    except (ConnectionFailed, NotReady, PluginError) as error:
+        return str(error)
+    return redacted(listing, target.secrets)
+
+
+def redacted(listing: ServerListing, values: Sequence[str]) -> ServerListing:
+    """Return the listing with each of `values` in its texts replaced by `***`; tools keep their names."""
+    secrets = sorted((value for value in set(values) if len(value) >= MIN_SECRET_CHARS), key=len, reverse=True)
+    if not secrets:
+        return listing
+
+    def clean(value: Any) -> Any:
+        if isinstance(value, str):
+            for secret in secrets:
+                value = value.replace(secret, MASK)
+            return value
+        if isinstance(value, Mapping):
+            return {key: clean(item) for key, item in value.items()}
+        return [clean(item) for item in value] if isinstance(value, list | tuple) else value
+
+    def cleaned(tool: ListedTool) -> ListedTool:
+        return ListedTool(
+            name=tool.name, description=clean(tool.description), wire={**clean(tool.wire), "name": tool.name}
+        )
+
+    return ServerListing(
+        server_info=clean(listing.server_info),
+        protocol_version=listing.protocol_version,
+        instructions=clean(listing.instructions),
+        tools=tuple(map(cleaned, listing.tools)),
+    )
+
+
+def pin_targets_for_dump(
+    package: Package | None, servers: Sequence[Server], name: str | None, place: Place, sink: DiagnosticSink
+) -> tuple[Server, ...]:
+    """Return the servers that a recorded dump of `package` pins: the one called `name`, or all whose command runs it.
+
+    Versions are not compared. Reports, and returns none, when no server has the name or runs the package.
+    """
+    if name is not None:
+        return named_servers([name], servers, sink)
+    if package is None:
+        known = ", ".join(f"`{server.name}`" for server in servers) or "none"
+        sink.report(
+            PIN_NO_MATCH,
+            f"`{place.file}` does not say which package it was recorded from",
+            at=place,
+            help=f"name the server behind the file; there are {known}",
+        )
+        return ()
+    in_use = {server.name: package_of(server.command, server.args) for server in servers if server.command is not None}
+    found = tuple(server for server in servers if _is_of(in_use.get(server.name), package))
+    if not found:
+        names = sorted({used.name for used in in_use.values() if used is not None})
+        sink.report(
+            PIN_NO_MATCH,
+            f"no server runs package `{package.name}`",
+            at=place,
+            notes=(
+                f"packages in use: {', '.join(f'`{used}`' for used in names)}" if names else "no package is in use",
+            ),
+            help=did_you_mean(package.name, names) or "name the server behind the file",
+        )
+    return found
+
+
+def _is_of(used: Package | None, package: Package) -> bool:
+    if used is None:
+        return False
+    return used.key == package.key if package.registry else used.name == package.name
+
+
+def named_servers(names: Sequence[str], servers: Sequence[Server], sink: DiagnosticSink) -> tuple[Server, ...]:
+    """Return the servers called `names`, in that order; report each name that no server has."""
+    by_name = {server.name: server for server in servers}
+    for name in names:
+        if name not in by_name:
+            known = ", ".join(f"`{known}`" for known in by_name)
+            sink.report(
+                PIN_UNKNOWN_SERVER,
+                f"no server is called `{name}`",
+                help=did_you_mean(name, by_name) or (f"there are {known}" if known else "define one first"),
+            )
+    return tuple(by_name[name] for name in dict.fromkeys(names) if name in by_name)
+
+
+def write_snapshot(
+    root: Path, server: Server, listing: ServerListing, package: str | None, sink: DiagnosticSink
+) -> Pinned | None:
+    """Write `snapshots/<server>.json` whole, or leave the old one; report and return None when it cannot be written.
+
+    An unchanged snapshot is not touched.
+    """
+    name = snapshot_file_name(server.name)
+    path = root / FOLDER / name
+    old = _old(path)
+    try:
+        text = snapshot_text(server=server.name, definition=server.definition, package=package, listing=listing)
+        write_if_changed(path, text.encode("utf-8"))
+    except (OSError, ValueError) as error:
+        why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        sink.report(
+            SNAPSHOT_NOT_WRITTEN,
+            f"`{FOLDER}/{name}` could not be written: {why}",
+            help="an older snapshot stays as it was",
+        )
+        return None
+    return Pinned(path=path, changes=differences(old, listing), is_new=old is None)
+
+
+def differences(old: ServerListing | None, new: ServerListing) -> tuple[str, ...]:
+    """Return one line per tool that was added, removed or changed, by name; nothing when there was no old listing."""
+    if old is None:
+        return ()
+    before = {tool.name: tool.wire for tool in old.tools}
+    after = {tool.name: tool.wire for tool in new.tools}
+    lines = []
+    for name in sorted(before.keys() | after.keys()):
+        if name not in before:
+            lines.append(f"`{name}` added")
+        elif name not in after:
+            lines.append(f"`{name}` removed")
+        elif before[name] != after[name]:
+            one, other = before[name], after[name]
+            keys = sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key))
+            lines.append(f"`{name}` changed: {', '.join(keys)}")
+    return tuple(lines)
+
+
+def _old(path: Path) -> ServerListing | None:
+    try:
+        return listing_of_snapshot(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return None  # nothing to compare with

@@ -1,0 +1,131 @@
+"""From a server's entry to what a transport connects to: references are resolved here, at the last moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import attrs
+
+from octoc.plugin.protocols import ServerTarget
+from octoc.references import Lookup, builtins_of, expand
+
+
+class ServerDefinition(Protocol):
+    """What the compiler's server and the bundle's entry have in common."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def transport(self) -> str: ...
+    @property
+    def command(self) -> str | None: ...
+    @property
+    def args(self) -> tuple[str, ...]: ...
+    @property
+    def env(self) -> Mapping[str, str]: ...
+    @property
+    def cwd(self) -> str | None: ...
+    @property
+    def env_file(self) -> str | None: ...
+    @property
+    def url(self) -> str | None: ...
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+    @property
+    def auth(self) -> Mapping[str, Any] | None: ...
+    @property
+    def timeout_s(self) -> float: ...
+
+
+class NotReady(Exception):  # noqa: N818  # a state of the world, not a fault in the program
+    """A server's target cannot be made; the message is one line that names what is not set or cannot be read."""
+
+
+def make_target(server: ServerDefinition, lookup: Lookup, workspace: Path) -> ServerTarget:
+    """Return the server with every reference resolved. Raises: NotReady.
+
+    Args:
+        lookup: the value of a variable or an input by its name, or None.
+        workspace: `${workspaceFolder}`, absolute; a relative `cwd` or env file starts there.
+    """
+    resolving = _Resolving(lookup, builtins_of(workspace.as_posix(), Path.home().as_posix()))
+    env = resolving.mapping(server.env)
+    cwd = resolving.optional(server.cwd)
+    env_file = resolving.optional(server.env_file)
+    target = ServerTarget(
+        name=server.name,
+        transport=server.transport,
+        command=resolving.optional(server.command),
+        args=tuple(resolving.text(argument) for argument in server.args),
+        env=env,
+        cwd=None if cwd is None else str(workspace / cwd),
+        url=resolving.optional(server.url),
+        headers=resolving.mapping(server.headers),
+        auth=None if server.auth is None else resolving.plain(server.auth),
+        timeout_s=server.timeout_s,
+    )
+    if resolving.missing:
+        names = ", ".join(f"`{name}`" for name in resolving.missing)
+        raise NotReady(f"server `{server.name}` needs {names}, which is not set")
+    if env_file is not None:
+        read = _read_env_file(server.name, workspace / env_file)
+        resolving.values.update(dict.fromkeys(value for value in read.values() if value))
+        target = attrs.evolve(target, env={**read, **env})
+    return attrs.evolve(target, secrets=tuple(resolving.values))
+
+
+@attrs.define
+class _Resolving:
+    """Expands texts, and collects what was missing and which values were put in."""
+
+    lookup: Lookup
+    builtins: Mapping[str, str]
+    missing: dict[str, None] = attrs.field(factory=dict)
+    values: dict[str, None] = attrs.field(factory=dict, repr=False)
+
+    def text(self, text: str) -> str:
+        done = expand(text, self.lookup, self.builtins)
+        self.missing.update(dict.fromkeys(done.missing))
+        self.values.update(dict.fromkeys(done.values))
+        return done.text
+
+    def optional(self, text: str | None) -> str | None:
+        return None if text is None else self.text(text)
+
+    def mapping(self, texts: Mapping[str, str]) -> dict[str, str]:
+        return {name: self.text(value) for name, value in texts.items()}
+
+    def plain(self, value: Any) -> Any:
+        """Return a JSON value with every text in it expanded."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            return {key: self.plain(item) for key, item in value.items()}
+        return [self.plain(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def _read_env_file(server: str, path: Path) -> dict[str, str]:
+    try:
+        return parse_env_file(path.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise NotReady(f"server `{server}` needs the file `{path}`, which cannot be read: {why}") from None
+
+
+def parse_env_file(text: str) -> dict[str, str]:
+    """Return the variables of a `.env` file: `NAME=value` lines, `export` before and quotes around allowed.
+
+    Lines without `=` and comments are passed over; values are taken as they are, without expansion.
+    """
+    found = {}
+    for line in text.splitlines():
+        name, equals, value = line.strip().removeprefix("export ").partition("=")
+        if not equals or name.startswith("#"):
+            continue
+        value = value.strip()
+        if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
+            value = value[1:-1]
+        found[name.strip()] = value
+    return found
