@@ -28,3 +28,9 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str 
         console.print(table)
     else:
         console.print("none")
+
+
+def one_line(text: str, width: int = 100) -> str:
+    """Return the first line of `text` that is not blank, cut to `width` characters."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= width else f"{line[: width - 1]}…"

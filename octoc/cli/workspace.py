@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+import attrs
 import click
 
 from octoc.cli.failures import FindingsError, UnavailableError, UserError
@@ -16,6 +17,14 @@ if TYPE_CHECKING:
     from octoc.runtime.session import Session
 
 T = TypeVar("T")
+
+
+@attrs.frozen(kw_only=True)
+class Target:
+    """A bundle to open, and the folder that it runs in: its workspace, or None for the working directory."""
+
+    bundle: Path
+    workspace: Path | None = None
 
 
 def workspace_root(named: Path | None) -> Path:
@@ -45,7 +54,7 @@ def workspace_root(named: Path | None) -> Path:
     return folder
 
 
-def bundle_file(bundle: Path | None, workspace: Path | None) -> Path:
+def target_of(bundle: Path | None, workspace: Path | None) -> Target:
     """Return the bundle to open: the one that is named, else the workspace's own, built when it is not there.
 
     A bundle whose inputs changed since is opened, with a warning on stderr. Imports the compiler only without `bundle`.
@@ -53,15 +62,15 @@ def bundle_file(bundle: Path | None, workspace: Path | None) -> Path:
     if bundle is not None:
         if workspace is not None:
             raise click.UsageError("--bundle and --workspace are both given: a bundle needs no workspace")
-        return bundle
+        return Target(bundle=bundle)
     root = workspace_root(workspace)
     from octoc.compiler.build import current_inputs
 
     current = current_inputs(root)
     if current is not None and current[0].is_file():
         _warn_if_stale(*current)
-        return current[0]
-    return _built(root)
+        return Target(bundle=current[0], workspace=root)
+    return Target(bundle=_built(root), workspace=root)
 
 
 def _warn_if_stale(path: Path, inputs: str) -> None:
@@ -96,7 +105,7 @@ def _built(root: Path) -> Path:
     return outcome.bundle
 
 
-def with_runtime(path: Path, work: Callable[[Runtime], Awaitable[T]]) -> T:
+def with_runtime(target: Target, work: Callable[[Runtime], Awaitable[T]]) -> T:
     """Open the bundle, do the work, close every connection. What the user got wrong becomes an error of the command."""
     from octoc.bundle.refusal import BundleRefused
     from octoc.plugin.protocols import PluginError
@@ -104,7 +113,7 @@ def with_runtime(path: Path, work: Callable[[Runtime], Awaitable[T]]) -> T:
     from octoc.runtime.values import UnknownNameError
 
     async def run() -> T:
-        async with Runtime.open(path) as runtime:
+        async with Runtime.open(target.bundle, workspace=target.workspace) as runtime:
             return await work(runtime)
 
     try:
@@ -117,13 +126,13 @@ def with_runtime(path: Path, work: Callable[[Runtime], Awaitable[T]]) -> T:
         raise UserError(str(error), "`octoc show --json` names the bundle's plugins") from None
 
 
-def with_session(path: Path, agent: str, work: Callable[[Session], T]) -> T:
+def with_session(target: Target, agent: str, work: Callable[[Session], T]) -> T:
     """Open the bundle and do work that connects to nothing, in a session of `agent`."""
 
     async def run(runtime: Runtime) -> T:
         return work(runtime.session(agent=agent))
 
-    return with_runtime(path, run)
+    return with_runtime(target, run)
 
 
 def log_to_stderr(*, verbose: bool) -> None:

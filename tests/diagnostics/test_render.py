@@ -201,7 +201,7 @@ def test_carets_stand_under_what_they_mean(line: str, column: int, length: int) 
     if len(line) <= 100:
         before = "".join("    " if c == "\t" else escape(c) for c in mask_secrets(line)[: column - 1])
         assert carets.index("^") == cells(before)
-        assert f"{rows[3]}{' ' * 400}".startswith(f" 1 | {before}")
+        assert rows[3].startswith(f" 1 | {before}".rstrip())
 
 
 def _one_line(line: str) -> ReadLine:

@@ -32,7 +32,7 @@ def command(
     ARGUMENTS is a JSON object. SERVER/TOOL, or a TOOL that only one server has, are understood too. The exit status is
     1 when the tool fails.
     """
-    from octoc.cli.workspace import bundle_file, log_to_stderr, with_runtime
+    from octoc.cli.workspace import log_to_stderr, target_of, with_runtime
 
     names, arguments = _split(words)
     log_to_stderr(verbose=verbose)
@@ -41,7 +41,7 @@ def command(
         server, tool = _meant(names, runtime.bundle)
         return await runtime.call_direct(server, tool, arguments)
 
-    outcome = with_runtime(bundle_file(bundle, workspace), work)
+    outcome = with_runtime(target_of(bundle, workspace), work)
     if output_format == "json":
         click.echo(json.dumps(_as_object(outcome), indent=2))
     else:

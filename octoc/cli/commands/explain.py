@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import click
 
 from octoc.cli.options import format_options
@@ -26,9 +28,14 @@ def command(rule: str, output_format: str) -> int:
     named = {name.lower(): code for code in rules for name in (code, code.removeprefix("OCT"), rules[code].name)}
     code = named.get(wanted)
     if code is None:
-        known = [*rules, *(found.name for found in rules.values())]
-        near = did_you_mean(f"OCT{wanted}" if wanted.isdecimal() else rule.strip(), known)
-        raise UserError(f"there is no rule `{rule}`", near or f"codes go from {min(rules)} to {max(rules)}")
+        digits = wanted.removeprefix("oct")
+        if digits.isdecimal() and len(digits) <= 3:
+            near = f"near codes are {', '.join(_near_codes(digits, rules))}"
+        else:
+            near = did_you_mean(rule.strip(), [found.name for found in rules.values()]) or (
+                f"codes go from {min(rules)} to {max(rules)}"
+            )
+        raise UserError(f"there is no rule `{rule}`", near)
     found = rules[code]
     page = _page(code) or f"# {code} {found.name}\n\n{found.summary}\n"
     if output_format == "json":
@@ -37,6 +44,12 @@ def command(rule: str, output_format: str) -> int:
     else:
         click.echo(page, nl=False)
     return 0
+
+
+def _near_codes(digits: str, codes: Iterable[str]) -> list[str]:
+    """Return the three codes nearest by number, ascending; a code cut short counts as the first that it begins."""
+    number = int(digits.ljust(3, "0"))
+    return sorted(sorted(codes, key=lambda code: (abs(int(code[3:]) - number), code))[:3])
 
 
 def _page(code: str) -> str | None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @format_options("text", "json")
 def command(query: str, workspace: Path | None, bundle: Path | None, agent: str, limit: int, output_format: str) -> int:
     """Search the agent's tools for QUERY, ranked as find_tools ranks them. Connects to nothing."""
-    from octoc.cli.workspace import bundle_file, with_session
+    from octoc.cli.workspace import target_of, with_session
 
     def search(session: Session) -> tuple[list[dict[str, Any]], int]:
         tools = {(tool.server, tool.name): tool for tool in session.runtime.bundle.tools}
@@ -36,22 +36,17 @@ def command(query: str, workspace: Path | None, bundle: Path | None, agent: str,
             not server.listed for server in session.runtime.bundle.servers if server.transport != "builtin"
         )
 
-    hits, unlisted = with_session(bundle_file(bundle, workspace), agent, search)
+    hits, unlisted = with_session(target_of(bundle, workspace), agent, search)
     if output_format == "json":
         import json
 
         click.echo(json.dumps(hits, indent=2))
     else:
-        from octoc.cli.tables import print_table
+        from octoc.cli.tables import one_line, print_table
 
-        rows = [(f"{hit['score']:.2f}", hit["name"], _first_line(hit["description"])) for hit in hits]
+        rows = [(f"{hit['score']:.2f}", hit["name"], one_line(hit["description"])) for hit in hits]
         print_table("tools", ("score", "tool", "description"), rows)
     if unlisted:
         servers = "1 server is unlisted" if unlisted == 1 else f"{unlisted} servers are unlisted"
         click.echo(f"{servers}, so their tools are not searched: octoc pin", err=True)
     return 0
-
-
-def _first_line(description: str) -> str:
-    line = next((line.strip() for line in description.splitlines() if line.strip()), "")
-    return line if len(line) <= 100 else f"{line[:99]}…"

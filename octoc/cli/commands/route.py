@@ -22,11 +22,11 @@ def command(
     message: str, workspace: Path | None, bundle: Path | None, agent: str, output_format: str, verbose: bool
 ) -> int:
     """Show how MESSAGE is routed: scores, gate, decision. Nothing is activated."""
-    from octoc.cli.workspace import bundle_file, log_to_stderr, with_session
+    from octoc.cli.workspace import log_to_stderr, target_of, with_session
 
     log_to_stderr(verbose=verbose)
     routing, gate = with_session(
-        bundle_file(bundle, workspace), agent, lambda session: (session.route(message), session.runtime.bundle.gate)
+        target_of(bundle, workspace), agent, lambda session: (session.route(message), session.runtime.bundle.gate)
     )
     if output_format == "json":
         import json

@@ -1,0 +1,220 @@
+"""`octoc show`: what is in the bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from octoc.cli.options import bundle_option, format_options, workspace_option
+
+if TYPE_CHECKING:
+    from octoc.runtime import Runtime
+
+Entries = list[dict[str, Any]]
+
+SECTIONS = ("capabilities", "agents", "skills", "servers", "tools", "tokens")
+_DEFAULT = ("agents", "tools", "tokens")
+
+
+@click.command
+@click.argument("sections", nargs=-1, type=click.Choice(SECTIONS))
+@workspace_option
+@bundle_option
+@click.option("--agent", metavar="NAME", help="Only this agent, and what it may see and call. Default: every agent.")
+@format_options("text", "json")
+def command(
+    sections: tuple[str, ...], workspace: Path | None, bundle: Path | None, agent: str | None, output_format: str
+) -> int:
+    """Show SECTIONS of the bundle; without any: agents, tools and tokens, and everything with --json."""
+    from octoc.cli.workspace import target_of, with_runtime
+
+    asked = sections or (SECTIONS if output_format == "json" else _DEFAULT)
+
+    async def work(runtime: Runtime) -> dict[str, Any]:
+        found: dict[str, Any] = {"name": runtime.bundle.name, "octoc_version": runtime.bundle.octoc_version}
+        return found | {section: _READERS[section](runtime, agent) for section in dict.fromkeys(asked)}
+
+    found = with_runtime(target_of(bundle, workspace), work)
+    if output_format == "json":
+        import json
+
+        click.echo(json.dumps(found, indent=2))
+    else:
+        _print(found)
+    return 0
+
+
+def _capabilities(runtime: Runtime, agent: str | None) -> Entries:
+    scope = _names_in_scope(runtime, agent)
+    return [
+        {
+            "name": entry.name,
+            "provider": entry.provider,
+            "title": entry.title,
+            "description": entry.description,
+            "domains": list(entry.domains),
+            "triggers": list(entry.triggers),
+            "servers": sorted({grant.server for grant in entry.grants}),
+            "tools": [_id(runtime, index) for grant in entry.grants for index in grant.tools],
+            "requires_env": list(entry.requires_env),
+        }
+        for entry in runtime.bundle.capabilities
+        if scope is None or entry.name in scope
+    ]
+
+
+def _agents(runtime: Runtime, agent: str | None) -> Entries:
+    return [
+        {
+            "name": entry.name,
+            "kind": entry.kind,
+            "type": entry.type,
+            "domain": entry.domain,
+            "title": entry.title,
+            "description": entry.description,
+            "tools": len(entry.registry.tools),
+            "direct": len(entry.registry.direct),
+            "proxy": entry.registry.proxy,
+            "capabilities": list(entry.registry.capabilities),
+            "boot": list(entry.registry.boot),
+        }
+        for entry in (runtime.session(name).agent for name in _agent_names(runtime, agent))
+    ]
+
+
+def _skills(runtime: Runtime, agent: str | None) -> Entries:
+    del agent
+    return [
+        {
+            "name": entry.name,
+            "title": entry.title,
+            "description": entry.description,
+            "domains": list(entry.domains),
+            "capabilities": list(entry.capabilities),
+        }
+        for entry in runtime.bundle.skills
+    ]
+
+
+def _servers(runtime: Runtime, agent: str | None) -> Entries:
+    del agent
+    return [
+        {
+            "name": entry.name,
+            "transport": entry.transport,
+            "listed": entry.listed,
+            "tools": sum(tool.server == entry.name for tool in runtime.bundle.tools),
+        }
+        for entry in runtime.bundle.servers
+    ]
+
+
+def _tools(runtime: Runtime, agent: str | None) -> Entries:
+    registry = runtime.session(agent).agent.registry if agent is not None else None
+    chosen = range(len(runtime.bundle.tools)) if registry is None else sorted({*registry.tools, *registry.direct})
+    entries = ((index, runtime.bundle.tools[index]) for index in chosen)
+    return [
+        {
+            "name": entry.name,
+            "server": entry.server,
+            "id": _id(runtime, index),
+            "alias": entry.alias,
+            "description": entry.description,
+        }
+        for index, entry in entries
+    ]
+
+
+def _tokens(runtime: Runtime, agent: str | None) -> dict[str, Any]:
+    """Per agent: every schema of its registry in the prompt, against the tools and the prompt text that octoc gives."""
+    import json
+
+    from octoc.runtime.wire import rendered
+    from octoc.tokens import APPROXIMATE
+
+    def count(tools: Sequence[Any]) -> int:
+        return sum(APPROXIMATE.count(json.dumps(tool, ensure_ascii=False, separators=(",", ":"))) for tool in tools)
+
+    agents = []
+    for name in _agent_names(runtime, agent):
+        session = runtime.session(name)
+        registry = session.agent.registry
+        indexes = sorted({*registry.tools, *registry.direct})
+        bound = [rendered(runtime.bundle.tools[i].alias, runtime.opened.tool_wire(i), "anthropic") for i in indexes]
+        text = session.servers_prompt
+        shown = session.tools(format="anthropic")
+        agents.append(
+            {
+                "name": name,
+                "tools": len(indexes),
+                "everything": count(bound),
+                "octoc_tools": len(shown),
+                "octoc": count(shown) + (APPROXIMATE.count(text) if text else 0),
+            }
+        )
+    return {"counter": APPROXIMATE.name, "agents": agents}
+
+
+_READERS: dict[str, Callable[[Runtime, str | None], Any]] = {
+    "capabilities": _capabilities,
+    "agents": _agents,
+    "skills": _skills,
+    "servers": _servers,
+    "tools": _tools,
+    "tokens": _tokens,
+}
+
+
+def _agent_names(runtime: Runtime, agent: str | None) -> Sequence[str]:
+    return [entry.name for entry in runtime.bundle.agents] if agent is None else [agent]
+
+
+def _names_in_scope(runtime: Runtime, agent: str | None) -> frozenset[str] | None:
+    if agent is None:
+        return None
+    registry = runtime.session(agent).agent.registry
+    return frozenset({*registry.capabilities, *registry.boot})
+
+
+def _id(runtime: Runtime, index: int) -> str:
+    tool = runtime.bundle.tools[index]
+    return f"{tool.server}/{tool.name}"
+
+
+def _print(found: dict[str, Any]) -> None:
+    from octoc.cli.tables import one_line, print_table
+
+    columns: dict[str, tuple[tuple[str, ...], Callable[[dict[str, Any]], tuple[str | int, ...]]]] = {
+        "capabilities": (
+            ("capability", "provider", "triggers", "tools", "domains"),
+            lambda e: (e["name"], e["provider"], len(e["triggers"]), len(e["tools"]), " ".join(e["domains"])),
+        ),
+        "agents": (
+            ("agent", "type", "domain", "tools", "direct", "capabilities"),
+            lambda e: (e["name"], e["type"] or e["kind"], e["domain"] or "", e["tools"], e["direct"],
+                       len(e["capabilities"]) + len(e["boot"])),
+        ),
+        "skills": (("skill", "description"), lambda e: (e["name"], one_line(e["description"]))),
+        "servers": (
+            ("server", "transport", "tools", "state"),
+            lambda e: (e["name"], e["transport"], e["tools"], "listed" if e["listed"] else "unlisted"),
+        ),
+        "tools": (("tool", "description"), lambda e: (e["id"], one_line(e["description"]))),
+        "tokens": (
+            ("agent", "tools", "everything bound", "octoc's tools", "octoc"),
+            lambda e: (e["name"], e["tools"], e["everything"], e["octoc_tools"], e["octoc"]),
+        ),
+    }  # fmt: skip
+    sections = [section for section in SECTIONS if section in found]
+    for section in sections:
+        entries, title = found[section], section
+        if section == "tokens":
+            title = f"tokens in each request (counter: {entries['counter']}, approximate)"
+            entries = entries["agents"]
+        names, row = columns[section]
+        print_table(title, names, [row(entry) for entry in entries])
+        if section != sections[-1]:
+            click.echo()

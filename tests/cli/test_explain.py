@@ -1,0 +1,46 @@
+"""`octoc explain`."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import octoc.diagnostics
+
+Run = Callable[..., Any]
+PAGE = (Path(octoc.diagnostics.__file__).parent / "docs" / "OCT301.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("asked", ["OCT301", "oct301", "301", "unknown-server"])
+def test_a_rule_is_explained_by_code_and_by_name(octoc: Run, asked: str) -> None:
+    """The page of a rule is printed, whichever of its names is asked for."""
+    done = octoc("explain", asked)
+    assert (done.status, done.out, done.err) == (0, PAGE, "")
+
+
+def test_json_is_one_object(octoc: Run) -> None:
+    """With --json stdout is one object with the rule's fields and its page."""
+    done = octoc("explain", "OCT301", "--json")
+    found = json.loads(done.out)
+    assert (found["code"], found["name"], found["severity"]) == ("OCT301", "unknown-server", "error")
+    assert found["page"] == PAGE
+
+
+@pytest.mark.parametrize(
+    "asked,near",
+    [
+        ("OCT30", "near codes are OCT301, OCT302, OCT303"),
+        ("307", "near codes are OCT304, OCT305, OCT306"),
+        ("unknwon-server", "did you mean `unknown-server`"),
+        ("zzz", "codes go from OCT101 to OCT901"),
+    ],
+)
+def test_a_miss_names_what_is_near(octoc: Run, asked: str, near: str) -> None:
+    """A rule that does not exist is an error with near codes or names, exit status 1."""
+    done = octoc("explain", asked)
+    assert (done.status, done.out) == (1, "")
+    message, help_line = done.err.splitlines()
+    assert message == f"error: there is no rule `{asked}`"
+    assert help_line.startswith(f"  = help: {near}")

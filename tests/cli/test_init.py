@@ -1,0 +1,96 @@
+"""`octoc init`."""
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with one of each thing that init looks for."""
+    made = tmp_path / "My Fleet!"
+    for name in (".mcp.json", ".vscode/mcp.json", ".cursor/mcp.json"):
+        (made / name).parent.mkdir(parents=True, exist_ok=True)
+        (made / name).write_text("{}", encoding="utf-8")
+    for name in (".claude/agents", ".octo/agents", "taps/acme/capabilities", "shared tap/skills", "src"):
+        (made / name).mkdir(parents=True)
+    return made
+
+
+def test_everything_that_is_there_is_named(octoc: Run, folder: Path) -> None:
+    """octoc.toml names each MCP file, agent folder and tap that was found."""
+    done = octoc("init", "--workspace", str(folder), "--no-pin")
+    assert (done.status, done.err) == (0, "")
+    assert done.out == (
+        "wrote octoc.toml\n"
+        "found MCP file: .mcp.json\n"
+        "found MCP file: .vscode/mcp.json\n"
+        "found MCP file: .cursor/mcp.json\n"
+        "found agents: .claude/agents\n"
+        "found agents: .octo/agents\n"
+        "found tap: taps/acme\n"
+        "found tap: shared tap\n"
+        "next: octoc pin, then octoc build\n"
+    )
+    assert tomllib.loads((folder / "octoc.toml").read_text(encoding="utf-8")) == {
+        "workspace": {"name": "My-Fleet", "mode": "development"},
+        "taps": [{"name": "acme", "path": "taps/acme"}, {"name": "shared-tap", "path": "shared tap"}],
+        "agents": {"paths": [".claude/agents", ".octo/agents"]},
+        "mcp": {"files": [".mcp.json", ".vscode/mcp.json", ".cursor/mcp.json"]},
+    }
+
+
+def test_an_empty_folder_gets_a_commented_file(octoc: Run, tmp_path: Path) -> None:
+    """Where nothing is found the file has its defaults in comments, and the next step is a build."""
+    done = octoc("init", "--workspace", str(tmp_path))
+    assert done.status == 0
+    assert done.out.splitlines()[-1] == "next: octoc build"
+    text = (tmp_path / "octoc.toml").read_text(encoding="utf-8")
+    assert set(tomllib.loads(text)) == {"workspace"}
+    assert '# files = [".mcp.json"]' in text
+
+
+def test_a_folder_that_is_a_tap_names_itself(octoc: Run, tmp_path: Path) -> None:
+    """A tap becomes a workspace on itself, and its agents stay the tap's."""
+    for name in ("capabilities", "agents"):
+        (tmp_path / name).mkdir()
+    assert octoc("init", "--workspace", str(tmp_path), "--no-pin").status == 0
+    found = tomllib.loads((tmp_path / "octoc.toml").read_text(encoding="utf-8"))
+    assert [tap["path"] for tap in found["taps"]] == ["."]
+    assert "agents" not in found
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "dangling link"])
+def test_what_is_there_is_never_overwritten(octoc: Run, tmp_path: Path, kind: str) -> None:
+    """Whatever is called octoc.toml already stays as it is; exit status 1."""
+    path = tmp_path / "octoc.toml"
+    if kind == "file":
+        path.write_text("mine", encoding="utf-8")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(tmp_path / "nowhere")
+    done = octoc("init", "--workspace", str(tmp_path), "--no-pin")
+    assert (done.status, done.out) == (1, "")
+    assert done.err == (
+        "error: there is an `octoc.toml` already, and it is left as it is\n  = help: run `octoc check`\n"
+    )
+    assert not (tmp_path / "nowhere").exists()
+    assert kind != "file" or path.read_text(encoding="utf-8") == "mine"
+
+
+def test_what_init_writes_is_sound(octoc: Run, folder: Path) -> None:
+    """A workspace that was just made checks without an error in octoc.toml."""
+    assert octoc("init", "--workspace", str(folder), "--no-pin").status == 0
+    done = octoc("check", "--workspace", str(folder), "--output-format", "concise")
+    assert not [line for line in done.out.splitlines() if line.startswith("octoc.toml")]
+
+
+def test_a_folder_that_is_not_there_is_a_usage_error(octoc: Run, tmp_path: Path) -> None:
+    """A folder that does not exist ends the command with exit status 2."""
+    assert octoc("init", "--workspace", str(tmp_path / "nowhere")).status == 2
