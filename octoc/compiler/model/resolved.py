@@ -171,11 +171,15 @@ class Calibrated:
 
 @attrs.frozen(kw_only=True)
 class Locked:
-    """Product of lock: the text of `octoc.lock`, and what changed against the file that was there."""
+    """Product of lock: the text of `octoc.lock`, empty in a folder that has none, and a line for each change to the file.
+
+    `plugins` are the versions of the plugins that the workspace names.
+    """
 
     calibrated: Calibrated
     text: str
     changes: tuple[str, ...] = ()
+    plugins: Mapping[str, str] = attrs.field(factory=dict)
 
 
 @attrs.frozen(kw_only=True)

@@ -1,0 +1,56 @@
+"""Stage emit: everything -> `<name>.octoc`, written aside and renamed, or left as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from octoc.bundle.digest import sha256_hex
+from octoc.compiler.context import Context
+from octoc.compiler.emit.assemble import assemble
+from octoc.compiler.files import write_if_changed
+from octoc.compiler.model.resolved import Emitted, Locked
+from octoc.compiler.strictness import is_withheld
+from octoc.compiler.workspace import display_path
+from octoc.diagnostics.model import Severity
+from octoc.diagnostics.rules.bundle import BUNDLE_NOT_WRITTEN, BUNDLE_WITHHELD
+
+__all__ = ["emit"]
+
+
+def emit(locked: Locked, context: Context) -> Emitted:
+    """Write the bundle, unless its bytes are there already.
+
+    Nothing is written with `context.locked`, nor by a strict build with errors: the old file stays. `Emitted.path` is
+    then None; else it is where the bundle is, whether or not it had to be written.
+    """
+    data = assemble(locked, context.root)
+    path = _target(locked, context)
+    is_there = not context.locked and not _withheld(locked, path, context) and _write(path, data, context)
+    return Emitted(locked=locked, digest=sha256_hex(data), path=path.as_posix() if is_there else None, size=len(data))
+
+
+def _target(locked: Locked, context: Context) -> Path:
+    settings = locked.calibrated.embedded.described.scoped.resolved.sources.discovered.settings
+    return context.output or context.root / "dist" / f"{settings.name}.octoc"
+
+
+def _withheld(locked: Locked, path: Path, context: Context) -> bool:
+    if not is_withheld(locked.calibrated, context):
+        return False
+    count = sum(found.severity == Severity.ERROR for found in context.sink.diagnostics)
+    errors = "1 error" if count == 1 else f"{count} errors"
+    shown = display_path(context.root, path)
+    message = f"`{shown}` was not written: the build is strict and has {errors}"
+    context.sink.report(BUNDLE_WITHHELD, message, help="mend the errors; an older bundle stays as it was")
+    return True
+
+
+def _write(path: Path, data: bytes, context: Context) -> bool:
+    try:
+        write_if_changed(path, data)
+        return True
+    except OSError as error:
+        message = f"`{display_path(context.root, path)}` could not be written: {error.strerror}"
+        help_ = "name a place that this user may write with `--output`; an older bundle stays as it was"
+        context.sink.report(BUNDLE_NOT_WRITTEN, message, help=help_)
+        return False

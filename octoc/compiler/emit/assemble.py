@@ -1,0 +1,197 @@
+"""From the products of all stages to the bundle's bytes: the same products, the same bytes, wherever they were made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from octoc import __version__
+from octoc.bundle.digest import canonical_json
+from octoc.bundle.model import (
+    AgentEntry,
+    Bundle,
+    CapabilityEntry,
+    Encoder,
+    Grant,
+    Registry,
+    ServerEntry,
+    Settings,
+    SkillEntry,
+    ToolEntry,
+)
+from octoc.bundle.writer import BlobBuilder, write_bundle
+from octoc.compiler.emit.paths import relocator
+from octoc.compiler.lock.inputs import inputs_digest
+from octoc.compiler.model.resolved import Agent, Capability, Described, Embedded, Locked, Server, ServerGrant, Skill
+from octoc.compiler.model.settings import WorkspaceSettings
+from octoc.names import SUPERVISOR, ToolId
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def assemble(locked: Locked, root: Path) -> bytes:
+    """Return the bundle's bytes.
+
+    Args:
+        root: the workspace's folder; what servers say of paths inside it is made relative to `${workspaceFolder}`.
+    """
+    calibrated = locked.calibrated
+    embedded = calibrated.embedded
+    scoped = embedded.described.scoped
+    resolved = scoped.resolved
+    discovered = resolved.sources.discovered
+    numbers = {tool.id: number for number, tool in enumerate(scoped.tools)}
+    tools, texts = BlobBuilder(), BlobBuilder()
+    relocated = relocator(root)
+    bundle = Bundle(
+        name=discovered.settings.name,
+        octoc_version=__version__,
+        settings=_settings(discovered.settings),
+        servers=tuple(_server(server, relocated) for server in resolved.servers),
+        tools=tuple(
+            ToolEntry(
+                server=tool.id.server,
+                name=tool.id.tool,
+                alias=tool.alias,
+                description=tool.listed.description,
+                wire=tools.add(canonical_json(tool.listed.wire)),
+            )
+            for tool in scoped.tools
+        ),
+        capabilities=tuple(sorted(_capabilities(embedded, numbers), key=lambda entry: entry.name)),
+        skills=tuple(_skill(skill, texts) for skill in sorted(resolved.skills, key=lambda skill: skill.source.name)),
+        agents=tuple(_agents(embedded.described, texts)),
+        encoder=_encoder(embedded),
+        gate=calibrated.gate,
+        plugins=dict(locked.plugins),
+        inputs=inputs_digest(discovered, resolved.sources.digests),
+    )
+    arrays: dict[str, NDArray[np.generic]] = {f"gate/{name}": array for name, array in calibrated.arrays.items()}
+    if embedded.triggers is not None:
+        arrays["triggers"] = embedded.triggers
+    return write_bundle(
+        bundle,
+        blobs={"tools": tools.data, "texts": texts.data},
+        arrays=arrays,
+        encoder_files=embedded.encoder_files,
+    )
+
+
+def _settings(settings: WorkspaceSettings) -> Settings:
+    return Settings(
+        mode=settings.mode,
+        max_active=settings.routing.max_active,
+        results_profile=settings.results.profile,
+        max_chars=settings.results.max_chars,
+        alias_style=settings.alias_style,
+    )
+
+
+def _server(server: Server, relocated: Callable[[Any], Any]) -> ServerEntry:
+    return ServerEntry(
+        name=server.name,
+        transport=server.transport,
+        command=relocated(server.command),
+        args=relocated(server.args),
+        env=relocated(dict(server.env)),
+        cwd=relocated(server.cwd),
+        env_file=relocated(server.env_file),
+        url=relocated(server.url),
+        headers=relocated(dict(server.headers)),
+        auth=None if server.auth is None else relocated(dict(server.auth)),
+        timeout_s=server.timeout_s,
+        include=server.include,
+        exclude=server.exclude,
+        listed=server.snapshot is not None,
+        definition=server.definition,
+        instructions=None if server.snapshot is None else server.snapshot.listing.instructions,
+    )
+
+
+def _grant(grant: ServerGrant, numbers: Mapping[ToolId, int]) -> Grant:
+    found = sorted(numbers[tool] for tool in grant.tools if tool in numbers)
+    return Grant(server=grant.server, globs=grant.globs, tools=tuple(found))
+
+
+def _capabilities(embedded: Embedded, numbers: Mapping[ToolId, int]) -> Iterator[CapabilityEntry]:
+    """Yield the capabilities in the order in which their triggers were embedded."""
+    row = 0
+    for capability in embedded.described.scoped.resolved.capabilities:
+        first, row = row, row + len(capability.triggers)
+        yield _capability(capability, (first, row) if embedded.triggers is not None else (0, 0), numbers)
+
+
+def _capability(capability: Capability, rows: tuple[int, int], numbers: Mapping[ToolId, int]) -> CapabilityEntry:
+    return CapabilityEntry(
+        name=capability.name,
+        provider=capability.provider,
+        title=capability.title,
+        description=capability.description,
+        domains=capability.domains,
+        triggers=tuple(trigger.value for trigger in capability.triggers),
+        rows=rows,
+        grants=tuple(_grant(grant, numbers) for grant in capability.grants),
+        requires_env=capability.requires_env,
+        deps=capability.deps,
+    )
+
+
+def _skill(skill: Skill, texts: BlobBuilder) -> SkillEntry:
+    source = skill.source
+    return SkillEntry(
+        name=source.name,
+        title=source.title,
+        description=source.description,
+        domains=tuple(domain.value for domain in source.domains),
+        rules=tuple(rule.value for rule in source.rules),
+        capabilities=skill.capabilities,
+        resources=() if source.folder is None else source.folder.resources,
+        body=texts.add_text(source.body),
+    )
+
+
+def _agents(described: Described, texts: BlobBuilder) -> Iterator[AgentEntry]:
+    """Yield the agents by name; the supervisor also where no file defines one, since every workspace has it."""
+    agents = {agent.name: agent for agent in described.scoped.resolved.agents}
+    registries = described.scoped.registries
+    for name in sorted({*agents, *({SUPERVISOR} & registries.keys())}):
+        registry = registries.get(name, Registry())
+        servers_prompt = described.servers_prompts.get(name, "")
+        if name in agents:
+            yield _agent(agents[name], registry, servers_prompt, texts)
+        else:
+            yield AgentEntry(
+                name=name, kind="octo", type=name, servers_prompt=texts.add_text(servers_prompt), registry=registry
+            )
+
+
+def _agent(agent: Agent, registry: Registry, servers_prompt: str, texts: BlobBuilder) -> AgentEntry:
+    source = agent.source
+    return AgentEntry(
+        name=source.name,
+        kind=source.kind,
+        type=source.type,
+        domain=source.domain,
+        title=source.title,
+        description=source.description,
+        model=source.model,
+        sampling={name: float(value) for name, value in source.sampling.items()},
+        welcome=texts.add_text(source.welcome),
+        prompt=texts.add_text(source.prompt),
+        servers_prompt=texts.add_text(servers_prompt),
+        registry=registry,
+    )
+
+
+def _encoder(embedded: Embedded) -> Encoder | None:
+    if embedded.encoder_name is None:
+        return None
+    return Encoder(
+        name=embedded.encoder_name,
+        identity=embedded.identity,
+        dimension=embedded.dimension,
+        files=tuple(sorted(embedded.encoder_files)),
+    )

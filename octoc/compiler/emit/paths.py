@@ -1,0 +1,34 @@
+"""Paths of the build machine, taken out of what the bundle says of servers."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+WORKSPACE_FOLDER = "${workspaceFolder}"
+
+
+def relocator(root: Path) -> Callable[[Any], Any]:
+    """Return a function that writes what lies inside `root` as `${workspaceFolder}/…`, in every text of a plain value.
+
+    The folder is known by the path that was given and by the one behind its links.
+    """
+    folders = sorted({os.fspath(root), os.path.realpath(root)} - {"/"}, key=len, reverse=True)
+    if not folders:
+        return lambda value: value
+    # A whole path only: neither `/srv/acme-2` nor `/old/srv/acme` lies inside `/srv/acme`.
+    inside = re.compile(rf"(?<![\w.\-])(?:{'|'.join(map(re.escape, folders))})(?![\w.\-])")
+
+    def relocated(value: Any) -> Any:
+        if isinstance(value, str):
+            return inside.sub(lambda _: WORKSPACE_FOLDER, value)
+        if isinstance(value, dict):
+            return {key: relocated(item) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return type(value)(relocated(item) for item in value)
+        return value
+
+    return relocated

@@ -1,0 +1,117 @@
+"""Stage lock: calibrated things -> `octoc.lock`, written, or held against the one that is there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from octoc.bundle.refusal import BundleError
+from octoc.compiler.context import Context
+from octoc.compiler.files import write_if_changed
+from octoc.compiler.lock.compare import Change, changes
+from octoc.compiler.lock.content import LockContent, content_of, tool_pin
+from octoc.compiler.lock.inputs import inputs_digest
+from octoc.compiler.lock.text import LockNewer, is_of_newer_revision, parse, text_of
+from octoc.compiler.model.resolved import Calibrated, Locked
+from octoc.compiler.strictness import is_withheld
+from octoc.compiler.workspace import WORKSPACE_FILE
+from octoc.diagnostics.model import Severity, Span
+from octoc.diagnostics.rules.lock import (
+    LOCK_MISSING,
+    LOCK_NEWER,
+    LOCK_NOT_WRITTEN,
+    LOCK_UNREADABLE,
+    PLUGINS_UNKNOWN,
+)
+from octoc.plugin.protocols import PluginError
+
+__all__ = ["LOCK_FILE", "inputs_digest", "lock", "tool_pin"]
+
+LOCK_FILE = "octoc.lock"
+_UPDATE = "run `octoc build`, review what changes in `octoc.lock`, and commit it"
+
+
+class _Unusable(Exception):  # noqa: N818  # tells the stage that the reason was reported
+    """There is a lock, and it must not be written over."""
+
+
+def lock(calibrated: Calibrated, context: Context) -> Locked:
+    """Write `octoc.lock` where it differs from what was built, and say what changed.
+
+    With `context.locked` nothing is written, and each difference is an error. A folder without an `octoc.toml` gets no
+    lock. Nor does a strict build with errors: its old bundle stays, and so does the lock that describes it.
+    """
+    plugins = _plugins(context)
+    content = content_of(calibrated, plugins)
+    if not (context.root / WORKSPACE_FILE).is_file():
+        if context.locked:
+            help_ = "run `octoc init`, then `octoc build`"
+            context.sink.report(LOCK_MISSING, "a folder without an `octoc.toml` has no lock to keep to", help=help_)
+        return Locked(calibrated=calibrated, text="", plugins=plugins)
+    path = context.root / LOCK_FILE
+    text = text_of(content)
+    try:
+        old = _read(path, context)
+    except _Unusable:
+        return Locked(calibrated=calibrated, text=text, plugins=plugins)
+    found = () if old is None else changes(old, content)
+    if context.locked:
+        _report_stale(found, context)
+        return Locked(calibrated=calibrated, text=text, plugins=plugins)
+    said = tuple(change.text for change in found)
+    if not path.is_file():
+        said = (f"`{LOCK_FILE}` is new",)
+    keeps_newer = old is not None and not found and is_of_newer_revision(old)
+    if keeps_newer or is_withheld(calibrated, context) or not _write(path, text, context):
+        said = ()
+    return Locked(calibrated=calibrated, text=text, changes=said, plugins=plugins)
+
+
+def _plugins(context: Context) -> Mapping[str, str]:
+    try:
+        return context.plugins.versions()
+    except PluginError as error:
+        context.sink.report(PLUGINS_UNKNOWN, f"the versions of the plugins could not be had: {error}")
+        return {}
+
+
+def _read(path: Path, context: Context) -> LockContent | None:
+    """Return the lock that is there, or None when there is none, or one that the build may write over.
+
+    Raises: _Unusable after reporting why the lock can neither be held against the build nor be written over.
+    """
+    whole = Span(file=LOCK_FILE)
+    try:
+        return parse(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        if not context.locked:
+            return None
+        context.sink.report(
+            LOCK_MISSING, f"there is no `{LOCK_FILE}` to keep to", help="run `octoc build`, and commit it"
+        )
+    except LockNewer as newer:
+        message = f"`{LOCK_FILE}` has format {newer.version}, and this octoc reads 1: a newer octoc wrote it"
+        context.sink.report(LOCK_NEWER, message, at=whole, help="upgrade octoc, or delete the lock and build again")
+    except (BundleError, UnicodeDecodeError, OSError) as error:
+        reason = str(error).splitlines()[0]
+        if not context.locked and not isinstance(error, OSError):
+            message = f"`{LOCK_FILE}` could not be read, so what changed is not known, and it is written anew: {reason}"
+            context.sink.report(LOCK_UNREADABLE, message, at=whole, severity=Severity.WARNING)
+            return None
+        context.sink.report(LOCK_UNREADABLE, f"`{LOCK_FILE}` could not be read: {reason}", at=whole, help=_UPDATE)
+    raise _Unusable
+
+
+def _report_stale(found: tuple[Change, ...], context: Context) -> None:
+    for change in found:
+        context.sink.report(change.rule, change.text, at=Span(file=LOCK_FILE), help=_UPDATE)
+
+
+def _write(path: Path, text: str, context: Context) -> bool:
+    try:
+        write_if_changed(path, text.encode())
+        return True
+    except OSError as error:
+        message = f"`{LOCK_FILE}` could not be written: {error.strerror}"
+        context.sink.report(LOCK_NOT_WRITTEN, message, help="make the workspace's folder writable")
+        return False

@@ -1,0 +1,132 @@
+"""What differs between two locks, a line each: the rule that names the reason, and the words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+
+import attrs
+
+from octoc.compiler.lock.content import (
+    EncoderLock,
+    GateLock,
+    LockContent,
+    ServerLock,
+    SnapshotLock,
+    TapLock,
+    ToolPin,
+)
+from octoc.diagnostics.model import Rule
+from octoc.diagnostics.rules.lock import (
+    STALE_ENCODER,
+    STALE_FILE,
+    STALE_GATE,
+    STALE_PLUGIN,
+    STALE_PROVIDER,
+    STALE_SERVER,
+    STALE_SETTING,
+    STALE_SNAPSHOT,
+    STALE_TAP,
+)
+
+V = TypeVar("V")
+_ADDED, _REMOVED = "added", "removed"
+
+
+@attrs.frozen
+class Change:
+    """One difference. `text` is one line, true of both a build that follows it and one that must not."""
+
+    rule: Rule
+    text: str
+
+
+def changes(old: LockContent, new: LockContent) -> tuple[Change, ...]:
+    """Return every difference from `old` to `new`, in the lock's order of sections, by name."""
+    return tuple(_all(old, new))
+
+
+def _all(old: LockContent, new: LockContent) -> Iterator[Change]:
+    yield from _each(STALE_TAP, "tap", old.taps, new.taps, _tap)
+    yield from _each(STALE_FILE, "file", old.files, new.files, _other)
+    yield from _each(STALE_PROVIDER, "capability", old.providers, new.providers, _was("provider"))
+    yield from _each(STALE_SERVER, "server", old.servers, new.servers, _server)
+    yield from _snapshots(old.snapshots, new.snapshots)
+    yield from _each(STALE_ENCODER, "encoder", _encoder(old), _encoder(new), _other)
+    yield from _each(STALE_GATE, "gate", _gate(old), _gate(new), _other)
+    yield from _each(STALE_PLUGIN, "plugin", old.plugins, new.plugins, _was("version"))
+    yield from _each(STALE_SETTING, "setting", old.settings.values, new.settings.values, _setting)
+    if old.settings.values == new.settings.values and old.settings.digest != new.settings.digest:
+        yield Change(STALE_SETTING, "settings: the digest is not that of the values")
+
+
+def _each(
+    rule: Rule, what: str, old: Mapping[str, V], new: Mapping[str, V], differ: Callable[[V, V], str]
+) -> Iterator[Change]:
+    for name in sorted(old.keys() | new.keys()):
+        if name not in old:
+            yield Change(rule, f"{what} `{name}` {_ADDED}")
+        elif name not in new:
+            yield Change(rule, f"{what} `{name}` {_REMOVED}")
+        elif old[name] != new[name]:
+            yield Change(rule, f"{what} `{name}`{differ(old[name], new[name])}")
+
+
+def _encoder(content: LockContent) -> dict[str, EncoderLock]:
+    return {} if content.encoder is None else {content.encoder.name: content.encoder}
+
+
+def _gate(content: LockContent) -> dict[str, GateLock]:
+    return {} if content.gate is None else {content.gate.kind: content.gate}
+
+
+def _other(_old: object, _new: object) -> str:
+    return " changed"
+
+
+def _was(what: str) -> Callable[[str, str], str]:
+    return lambda old, new: f": {what} is `{new}`, was `{old}`"
+
+
+def _setting(old: Any, new: Any) -> str:
+    return f" is `{_shown(new)}`, was `{_shown(old)}`"
+
+
+def _shown(value: Any) -> str:
+    return (
+        ", ".join(value) if isinstance(value, list) else str(value).lower() if isinstance(value, bool) else str(value)
+    )
+
+
+def _tap(old: TapLock, new: TapLock) -> str:
+    count = sum(old.files.get(path) != new.files.get(path) for path in old.files.keys() | new.files.keys())
+    if count == 0:
+        return " changed: links, resources or scripts"
+    return f" changed: {count} {'file' if count == 1 else 'files'}"
+
+
+def _server(old: ServerLock, new: ServerLock) -> str:
+    if old.definition != new.definition:
+        return ": definition changed"
+    return f": package is `{new.package}`, was `{old.package}`"
+
+
+def _snapshots(old: Mapping[str, SnapshotLock], new: Mapping[str, SnapshotLock]) -> Iterator[Change]:
+    for name in sorted(old.keys() | new.keys()):
+        if name not in old or name not in new:
+            yield Change(STALE_SNAPSHOT, f"snapshot of `{name}` {_REMOVED if name in old else _ADDED}")
+        elif old[name].tools != new[name].tools:
+            before = {f"{name}/{tool}": pin for tool, pin in old[name].tools.items()}
+            after = {f"{name}/{tool}": pin for tool, pin in new[name].tools.items()}
+            yield from _each(STALE_SNAPSHOT, "tool", before, after, _tool)
+        elif old[name] != new[name]:
+            yield Change(STALE_SNAPSHOT, f"snapshot of `{name}` changed, its tools did not")
+
+
+def _tool(old: ToolPin, new: ToolPin) -> str:
+    parts = []
+    if old.description != new.description:
+        parts.append("description")
+    if old.input_schema != new.input_schema:
+        parts.append("input schema")
+    return f": {' and '.join(parts) or 'definition'} changed"

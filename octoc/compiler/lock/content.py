@@ -1,0 +1,163 @@
+"""What `octoc.lock` says: digests of everything that was put in, never of what came out, and no float."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from octoc.bundle.digest import canonical_json, sha256_hex
+from octoc.compiler.calibrate.texts import background_lines
+from octoc.compiler.lock.inputs import files_of
+from octoc.compiler.model.resolved import Calibrated, Server
+from octoc.compiler.model.settings import WorkspaceSettings
+from octoc.compiler.model.source import SnapshotSource
+
+VERSION = 1
+"""A reader of a lower version refuses the lock."""
+REVISION = 0
+"""Compatible additions."""
+
+_SHORT = 16
+
+
+@attrs.frozen
+class ToolPin:
+    """A recorded tool: its wire object's digest; of description and input schema 16 digits, to say what changed."""
+
+    digest: str
+    description: str
+    input_schema: str
+
+
+@attrs.frozen(kw_only=True)
+class TapLock:
+    """A tap: `digest` covers its files, links, resources and scripts; `files` has the sha256 of each that was read."""
+
+    digest: str
+    files: Mapping[str, str] = attrs.field(factory=dict)
+
+
+@attrs.frozen(kw_only=True)
+class ServerLock:
+    """A server: the digest of what reaches it, and the package that its command runs."""
+
+    definition: str
+    package: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class SnapshotLock:
+    """What a server was recorded to have."""
+
+    digest: str
+    tools: Mapping[str, ToolPin] = attrs.field(factory=dict)
+
+
+@attrs.frozen(kw_only=True)
+class EncoderLock:
+    """`identity` digests weights, vocabulary and method."""
+
+    name: str
+    identity: str
+
+
+@attrs.frozen(kw_only=True)
+class GateLock:
+    """`background` is the digest of the messages for no capability that a calibrated gate learned from."""
+
+    kind: str
+    background: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class SettingsLock:
+    """What `octoc.toml` sets, with its defaults, by dotted key; a float stands as text."""
+
+    digest: str
+    values: Mapping[str, Any] = attrs.field(factory=dict)
+
+
+@attrs.frozen(kw_only=True)
+class LockContent:
+    """All of `octoc.lock`. `files` are the workspace's own, by path; `providers` are `tap/provider` by capability."""
+
+    version: int = VERSION
+    revision: int = REVISION
+    settings: SettingsLock
+    taps: Mapping[str, TapLock] = attrs.field(factory=dict)
+    files: Mapping[str, str] = attrs.field(factory=dict)
+    providers: Mapping[str, str] = attrs.field(factory=dict)
+    servers: Mapping[str, ServerLock] = attrs.field(factory=dict)
+    snapshots: Mapping[str, SnapshotLock] = attrs.field(factory=dict)
+    encoder: EncoderLock | None = None
+    gate: GateLock | None = None
+    plugins: Mapping[str, str] = attrs.field(factory=dict)
+
+
+def content_of(calibrated: Calibrated, plugins: Mapping[str, str]) -> LockContent:
+    """Return what the lock of this build says. `plugins` are versions by name."""
+    embedded = calibrated.embedded
+    resolved = embedded.described.scoped.resolved
+    sources = resolved.sources
+    taps, files = files_of(sources.discovered, sources.digests)
+    encoder = None
+    if embedded.encoder_name is not None:
+        encoder = EncoderLock(name=embedded.encoder_name, identity=embedded.identity)
+    gate = None
+    if calibrated.gate is not None:
+        gate = GateLock(kind=calibrated.gate.kind, background=_background(calibrated.gate.kind))
+    return LockContent(
+        settings=settings_of(sources.discovered.settings),
+        taps={name: TapLock(digest=found.digest, files=found.files) for name, found in taps.items()},
+        files=files,
+        providers={found.name: f"{found.tap}/{found.provider}" for found in resolved.capabilities},
+        servers={
+            server.name: ServerLock(definition=server.definition, package=server.package or "")
+            for server in resolved.servers
+        },
+        snapshots=_snapshots(resolved.servers),
+        encoder=encoder,
+        gate=gate,
+        plugins=dict(plugins),
+    )
+
+
+def tool_pin(wire: Mapping[str, Any]) -> ToolPin:
+    """Return the pin of a tool's wire object."""
+    return ToolPin(_digest(wire), _digest(wire.get("description"))[:_SHORT], _digest(wire.get("inputSchema"))[:_SHORT])
+
+
+def settings_of(settings: WorkspaceSettings) -> SettingsLock:
+    """Return the settings by dotted key. Where a tap lies is left out: the tap's own digest says what is in it."""
+    plain = attrs.asdict(settings, filter=lambda field, _: field.name not in {"place", "taps"})
+    values = dict(_flat("", {**plain, "taps": [tap.name for tap in settings.taps]}))
+    return SettingsLock(digest=_digest(values), values=values)
+
+
+def _flat(prefix: str, value: Any) -> Iterable[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _flat(f"{prefix}.{key}" if prefix else key, item)
+    elif isinstance(value, (list, tuple)):
+        yield prefix, [str(item) for item in value]
+    elif value is not None:
+        yield prefix, repr(value) if isinstance(value, float) else value
+
+
+def _snapshots(servers: Iterable[Server]) -> dict[str, SnapshotLock]:
+    return {server.name: _snapshot(server.snapshot) for server in servers if server.snapshot is not None}
+
+
+def _snapshot(snapshot: SnapshotSource) -> SnapshotLock:
+    tools = {tool.name: tool_pin(tool.wire) for tool in snapshot.listing.tools}
+    return SnapshotLock(digest=snapshot.digest, tools=tools)
+
+
+def _digest(value: Any) -> str:
+    return sha256_hex(canonical_json(value))
+
+
+def _background(kind: str) -> str:
+    return _digest(background_lines()) if kind == "calibrated" else ""

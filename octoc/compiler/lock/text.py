@@ -1,0 +1,88 @@
+"""The text of `octoc.lock`: plain TOML, sorted. Written by a few lines of our own: it has a thousand digests."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from octoc.bundle.codec import decode, encode
+from octoc.bundle.refusal import BundleError
+from octoc.compiler.lock.content import REVISION, VERSION, LockContent
+
+HEADER = """\
+# Written by `octoc build`; commit it, and review what changes in it.
+# Digests are sha256 of what the build reads. A tool has three: of all that its server lists of it, and the first
+# 16 digits of its description's and its input schema's.
+"""
+
+
+class LockNewer(Exception):  # noqa: N818  # the state of a file, not a fault in the program
+    """The lock's version is above the one that this octoc reads."""
+
+    def __init__(self, version: int) -> None:
+        super().__init__(version)
+        self.version = version
+
+
+def text_of(content: LockContent) -> str:
+    """Return the lock as TOML: the same content is the same text."""
+    plain = {**encode(content), "version": content.version, "revision": content.revision}
+    return HEADER + "".join(_table((), plain))
+
+
+def parse(text: str) -> LockContent:
+    """Return what a lock says; keys of a newer revision are passed over.
+
+    Raises: LockNewer for a newer version; BundleError, with the place as far as it is known, when it is no lock.
+    """
+    try:
+        plain = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise BundleError(f"expected TOML: {error}") from None
+    version = plain.get("version")
+    if type(version) is not int or version < 1:
+        raise BundleError("expected `version`, a whole number from 1", ("version",))
+    if version > VERSION:
+        raise LockNewer(version)
+    return decode(LockContent, plain)
+
+
+def is_of_newer_revision(content: LockContent) -> bool:
+    """Tell whether a newer octoc wrote the lock, so that writing it again would lose what only that one knows."""
+    return content.revision > REVISION
+
+
+def _table(path: tuple[str, ...], table: Mapping[str, Any]) -> Iterator[str]:
+    lines = {key: value for key, value in table.items() if not isinstance(value, Mapping)}
+    if path and lines:
+        yield f"\n[{'.'.join(_key(part) for part in path)}]\n"
+    # The version comes first, where whoever opens the file looks.
+    for key in sorted(lines, key=lambda key: (key != "version", key != "revision", key)):
+        yield f"{_key(key)} = {_value(lines[key])}\n"
+    for key in sorted(table.keys() - lines.keys()):
+        yield from _table((*path, key), table[key])
+
+
+def _key(key: str) -> str:
+    is_bare = key.isascii() and key.replace("-", "").replace("_", "").isalnum()
+    return key if is_bare else _string(key)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, str):
+        return _string(value)
+    if isinstance(value, list):
+        return f"[{', '.join(_value(item) for item in value)}]"
+    raise TypeError(f"the lock holds no {type(value).__name__}")
+
+
+def _string(text: str) -> str:
+    # JSON's escapes are TOML's, but for DEL. What UTF-8 cannot hold, as a file name of other bytes, TOML cannot either.
+    sound = text.encode("utf-8", "replace").decode()
+    return json.dumps(sound, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,420 @@
+"""The lock: written when something changed, held against what is there with `--locked`, and never a traceback."""
+
+import errno
+import os
+import tempfile
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from octoc.bundle.refusal import BundleError
+from octoc.compiler.context import Context
+from octoc.compiler.lock import lock
+from octoc.compiler.lock.compare import changes
+from octoc.compiler.lock.content import (
+    EncoderLock,
+    GateLock,
+    LockContent,
+    ServerLock,
+    SettingsLock,
+    SnapshotLock,
+    TapLock,
+    ToolPin,
+)
+from octoc.compiler.lock.text import LockNewer, parse, text_of
+from octoc.compiler.model.resolved import Calibrated
+from octoc.compiler.model.settings import RoutingSettings
+from octoc.diagnostics.model import Rule, Severity
+from octoc.plugin import hookimpl
+from octoc.plugin.manager import Plugins
+
+ProductsMaker = Callable[..., Calibrated]
+ContextMaker = Callable[..., Context]
+Changer = Callable[..., Calibrated]
+WRONG = Rule("OCT999", "wrong", "Something.")
+
+
+def _codes(context: Context) -> list[str]:
+    return [found.rule.code for found in context.sink.diagnostics]
+
+
+def _resolved(calibrated: Calibrated, **change: Any) -> Calibrated:
+    """Return the products with another `Resolved`."""
+    embedded = calibrated.embedded
+    scoped = embedded.described.scoped
+    scoped = attrs.evolve(scoped, resolved=attrs.evolve(scoped.resolved, **change))
+    described = attrs.evolve(embedded.described, scoped=scoped)
+    return attrs.evolve(calibrated, embedded=attrs.evolve(embedded, described=described))
+
+
+def test_the_first_lock_is_written_and_the_second_is_the_same_bytes(
+    tmp_path: Path, products: ProductsMaker, context_of: ContextMaker
+) -> None:
+    """A first build writes the lock and says so; the next one changes nothing and is silent."""
+    context = context_of(tmp_path)
+    first = lock(products(tmp_path), context)
+    path = tmp_path / "octoc.lock"
+    assert path.read_text() == first.text
+    assert first.changes == ("`octoc.lock` is new",)
+    before = path.stat().st_mtime_ns
+    assert lock(products(tmp_path), context).changes == ()
+    assert path.stat().st_mtime_ns == before
+    assert context.sink.diagnostics == ()
+
+
+def test_the_lock_says_what_was_put_in(tmp_path: Path, products: ProductsMaker, context_of: ContextMaker) -> None:
+    """Taps, files, providers, servers, a pin per recorded tool, encoder, gate and settings are in it; no float is."""
+    found = tomllib.loads(lock(products(tmp_path), context_of(tmp_path)).text, parse_float=pytest.fail)
+    assert (found["version"], found["revision"]) == (1, 0)
+    assert found["taps"]["acme"]["files"] == {"capabilities/files/disk.toml": "11" * 32}
+    assert found["files"] == {"octoc.toml": "00" * 32}
+    assert found["providers"] == {"files": "acme/disk", "search": "acme/web"}
+    assert found["servers"]["disk"] == {"definition": "def-disk", "package": "disk-mcp"}
+    assert sorted(found["snapshots"]["disk"]["tools"]) == ["read", "write"]
+    assert [len(part) for part in found["snapshots"]["disk"]["tools"]["read"]] == [64, 16, 16]
+    assert found["encoder"] == {"name": "fake", "identity": "identity-1"}
+    assert found["gate"]["kind"] == "calibrated"
+    assert len(found["gate"]["background"]) == 64
+    assert found["settings"]["values"]["routing.max_active"] == 4
+
+
+def test_the_lock_does_not_tell_where_it_was_made(
+    tmp_path: Path, products: ProductsMaker, context_of: ContextMaker
+) -> None:
+    """Two folders with the same content have the same lock, without the path of either."""
+    one, two = tmp_path / "one", tmp_path / "two" / "deeper"
+    servers = products(one).embedded.described.scoped.resolved.servers
+    first = lock(products(one), context_of(one)).text
+    assert lock(products(two), context_of(two)).text == first
+    assert str(tmp_path) not in first
+    assert len(servers) == 2
+
+
+def _changed_server(base: Calibrated, **change: Any) -> Calibrated:
+    disk, web = base.embedded.described.scoped.resolved.servers
+    return _resolved(base, servers=(attrs.evolve(disk, **change), web))
+
+
+STALE: list[tuple[str, Callable[[Calibrated, ProductsMaker, Path, Changer], Calibrated], str, str]] = [
+    (
+        "file",
+        lambda base, _, __, change: change(base, digests={**_digests(base), "octoc.toml": "22" * 32}),
+        "OCT505",
+        "file `octoc.toml` changed",
+    ),
+    (
+        "tap file",
+        lambda base, _, __, change: change(base, digests={**_digests(base), "taps/acme/x": "1", "taps/acme/y": "2"}),
+        "OCT504",
+        "tap `acme` changed: 2 files",
+    ),
+    (
+        "tap link",
+        lambda base, _, __, change: change(base, default_links=()),
+        "OCT504",
+        "tap `acme` changed: links, resources or scripts",
+    ),
+    (
+        "provider",
+        lambda base, _, __, ___: _resolved(
+            base, capabilities=tuple(attrs.evolve(c, provider="p") for c in _capabilities(base)[:1])
+        ),
+        "OCT506",
+        "capability `files`: provider is `acme/p`, was `acme/disk`",
+    ),
+    (
+        "capability gone",
+        lambda base, _, __, ___: _resolved(base, capabilities=_capabilities(base)[:1]),
+        "OCT506",
+        "capability `search` removed",
+    ),
+    (
+        "server",
+        lambda base, _, __, ___: _changed_server(base, definition="other"),
+        "OCT507",
+        "server `disk`: definition changed",
+    ),
+    (
+        "package",
+        lambda base, _, __, ___: _changed_server(base, package="evil"),
+        "OCT507",
+        "server `disk`: package is `evil`, was `disk-mcp`",
+    ),
+    (
+        "tool",
+        lambda _, make, root, __: make(root, description="Obey me"),
+        "OCT508",
+        "tool `disk/read`: description changed",
+    ),
+    (
+        "snapshot gone",
+        lambda base, _, __, ___: _changed_server(base, snapshot=None),
+        "OCT508",
+        "snapshot of `disk` removed",
+    ),
+    (
+        "encoder",
+        lambda base, _, __, ___: attrs.evolve(base, embedded=attrs.evolve(base.embedded, identity="identity-2")),
+        "OCT509",
+        "encoder `fake` changed",
+    ),
+    ("gate", lambda base, _, __, ___: attrs.evolve(base, gate=None), "OCT510", "gate `calibrated` removed"),
+    (
+        "setting",
+        lambda base, _, __, change: change(base, settings={"routing": RoutingSettings(max_active=6)}),
+        "OCT512",
+        "setting `routing.max_active` is `6`, was `4`",
+    ),
+    (
+        "threshold",
+        lambda base, _, __, change: change(base, settings={"routing": RoutingSettings(threshold=0.55)}),
+        "OCT512",
+        "setting `routing.threshold` added",
+    ),
+]
+
+
+def _digests(base: Calibrated) -> dict[str, str]:
+    return dict(base.embedded.described.scoped.resolved.sources.digests)
+
+
+def _capabilities(base: Calibrated) -> tuple[Any, ...]:
+    return base.embedded.described.scoped.resolved.capabilities
+
+
+@pytest.mark.parametrize("edit,code,words", [case[1:] for case in STALE], ids=[case[0] for case in STALE])
+def test_each_reason_is_told(
+    tmp_path: Path,
+    products: ProductsMaker,
+    context_of: ContextMaker,
+    with_discovered: Changer,
+    edit: Callable[..., Calibrated],
+    code: str,
+    words: str,
+) -> None:
+    """With `--locked` a difference is an error of its own rule and nothing is written; a build says it and writes."""
+    base = products(tmp_path)
+    lock(base, context_of(tmp_path))
+    path = tmp_path / "octoc.lock"
+    old = path.read_bytes()
+    new = edit(base, products, tmp_path, with_discovered)
+    locked = context_of(tmp_path, locked=True)
+    assert lock(new, locked).changes == ()
+    assert path.read_bytes() == old
+    assert (code, words) in [(found.rule.code, found.message) for found in locked.sink.diagnostics]
+    assert all(found.severity == Severity.ERROR and found.help for found in locked.sink.diagnostics)
+    context = context_of(tmp_path)
+    assert words in lock(new, context).changes
+    assert path.read_bytes() != old
+    assert context.sink.diagnostics == ()
+
+
+def test_a_lock_that_fits_is_silent_whatever_its_line_ends(
+    tmp_path: Path, products: ProductsMaker, context_of: ContextMaker
+) -> None:
+    """`--locked` compares what the lock says: comments, order and CRLF do not make it stale."""
+    lock(products(tmp_path), context_of(tmp_path))
+    path = tmp_path / "octoc.lock"
+    path.write_bytes(b"# reviewed\r\n" + path.read_bytes().replace(b"\n", b"\r\n"))
+    context = context_of(tmp_path, locked=True)
+    lock(products(tmp_path), context)
+    assert context.sink.diagnostics == ()
+
+
+def test_a_missing_lock_is_an_error_only_when_locked(
+    tmp_path: Path, products: ProductsMaker, context_of: ContextMaker
+) -> None:
+    """Without a lock `--locked` has nothing to keep to, and does not make one."""
+    context = context_of(tmp_path, locked=True)
+    lock(products(tmp_path), context)
+    assert _codes(context) == ["OCT501"]
+    assert not (tmp_path / "octoc.lock").exists()
+
+
+def test_a_folder_without_octoc_toml_gets_no_lock(
+    tmp_path: Path, products: ProductsMaker, context_of: ContextMaker
+) -> None:
+    """A bare folder is built without a lock; to be held to one it needs an `octoc.toml`."""
+    context = context_of(tmp_path, is_bare=True)
+    assert lock(products(tmp_path), context).text == ""
+    assert list(tmp_path.iterdir()) == []
+    held = context_of(tmp_path, is_bare=True, locked=True)
+    lock(products(tmp_path), held)
+    assert (_codes(context), _codes(held)) == ([], ["OCT501"])
+
+
+@pytest.mark.parametrize("is_locked", [False, True])
+def test_a_newer_version_is_neither_trusted_nor_written_over(
+    tmp_path: Path, products: ProductsMaker, context_of: ContextMaker, is_locked: bool
+) -> None:
+    """A lock of a newer octoc is refused, and stays."""
+    context = context_of(tmp_path, locked=is_locked)
+    path = tmp_path / "octoc.lock"
+    path.write_text("version = 2\n")
+    lock(products(tmp_path), context)
+    (found,) = context.sink.diagnostics
+    assert found.rule.code == "OCT503"
+    assert "has format 2, and this octoc reads 1" in found.message
+    assert path.read_text() == "version = 2\n"
+
+
+def test_a_newer_revision_is_read_and_kept(tmp_path: Path, products: ProductsMaker, context_of: ContextMaker) -> None:
+    """A lock with additions of a newer octoc is held against the build, and not written over when nothing changed."""
+    lock(products(tmp_path), context_of(tmp_path))
+    path = tmp_path / "octoc.lock"
+    text = path.read_text().replace("revision = 0\n", 'revision = 1\nadded = "later"\n')
+    path.write_text(text)
+    context = context_of(tmp_path)
+    assert lock(products(tmp_path), context).changes == ()
+    assert (path.read_text(), context.sink.diagnostics) == (text, ())
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"<<<<<<< HEAD\n",
+        b"",
+        b"\xff\xfe",
+        b"version = '1'\n",
+        b"version = 1\n",
+        b"version = 1\nsettings = 3\n",
+        b"a=" + b"[" * 9999,
+    ],
+    ids=["conflict", "empty", "binary", "version", "no settings", "settings", "deep"],
+)
+def test_a_broken_lock_is_a_diagnostic(
+    tmp_path: Path, products: ProductsMaker, context_of: ContextMaker, data: bytes
+) -> None:
+    """Whatever the file holds: an error that stops `--locked`, and a warning of a build, which writes it anew."""
+    path = tmp_path / "octoc.lock"
+    path.write_bytes(data)
+    held = context_of(tmp_path, locked=True)
+    lock(products(tmp_path), held)
+    assert [(found.rule.code, found.severity) for found in held.sink.diagnostics] == [("OCT502", Severity.ERROR)]
+    assert path.read_bytes() == data
+    context = context_of(tmp_path)
+    written = lock(products(tmp_path), context)
+    assert [(found.rule.code, found.severity) for found in context.sink.diagnostics] == [("OCT502", Severity.WARNING)]
+    assert path.read_text() == written.text
+
+
+def test_a_lock_that_cannot_be_written_is_a_diagnostic(
+    tmp_path: Path, products: ProductsMaker, context_of: ContextMaker
+) -> None:
+    """Where a folder stands in the lock's place, the build says so."""
+    (tmp_path / "octoc.lock").mkdir()
+    context = context_of(tmp_path)
+    assert lock(products(tmp_path), context).changes == ()
+    assert _codes(context) == ["OCT502"]
+
+
+@pytest.mark.parametrize("how", ["strict", "production"])
+def test_a_strict_build_with_errors_leaves_the_lock(
+    tmp_path: Path, products: ProductsMaker, context_of: ContextMaker, with_discovered: Changer, how: str
+) -> None:
+    """The lock describes the bundle that stays, so it stays too."""
+    context = context_of(tmp_path, strict=how == "strict")
+    context.sink.report(WRONG, "wrong")
+    calibrated = products(tmp_path)
+    if how == "production":
+        calibrated = with_discovered(calibrated, settings={"mode": "production"})
+    assert lock(calibrated, context).changes == ()
+    assert not (tmp_path / "octoc.lock").exists()
+
+
+_NAME = st.text(max_size=6)
+_DIGEST = st.text("0123456789abcdef", min_size=4, max_size=4)
+_CONTENT = st.builds(
+    LockContent,
+    settings=st.builds(
+        SettingsLock,
+        digest=_DIGEST,
+        values=st.dictionaries(
+            _NAME, st.booleans() | st.integers(-(2**63), 2**63 - 1) | _NAME | st.lists(_NAME), max_size=2
+        ),
+    ),
+    taps=st.dictionaries(
+        _NAME, st.builds(TapLock, digest=_DIGEST, files=st.dictionaries(_NAME, _DIGEST, max_size=3)), max_size=2
+    ),
+    files=st.dictionaries(_NAME, _DIGEST, max_size=2),
+    providers=st.dictionaries(_NAME, _NAME, max_size=2),
+    servers=st.dictionaries(_NAME, st.builds(ServerLock, definition=_DIGEST, package=_NAME), max_size=2),
+    snapshots=st.dictionaries(
+        _NAME,
+        st.builds(
+            SnapshotLock,
+            digest=_DIGEST,
+            tools=st.dictionaries(_NAME, st.builds(ToolPin, _DIGEST, _DIGEST, _DIGEST), max_size=2),
+        ),
+        max_size=2,
+    ),
+    encoder=st.none() | st.builds(EncoderLock, name=_NAME, identity=_DIGEST),
+    gate=st.none() | st.builds(GateLock, kind=_NAME, background=_DIGEST),
+    plugins=st.dictionaries(_NAME, _NAME, max_size=2),
+)
+
+
+@given(_CONTENT)
+def test_what_is_written_is_read_and_written_alike(content: LockContent) -> None:
+    """Any content, whatever its names, reads back equal, is the same text again, and differs in nothing from itself."""
+    text = text_of(content)
+    assert parse(text) == content
+    assert text_of(parse(text)) == text
+    assert changes(content, parse(text)) == ()
+
+
+@given(_CONTENT, _CONTENT)
+def test_every_difference_is_told(one: LockContent, other: LockContent) -> None:
+    """Two contents that differ have at least one change between them, told once; equal ones have none."""
+    found = changes(one, other)
+    assert bool(found) == (one != other)
+    assert len(set(found)) == len(found)
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_a_lock_or_a_reason(text: str) -> None:
+    """Reading a lock raises nothing but its two reasons."""
+    with pytest.raises((BundleError, LockNewer)):
+        parse(text)
+
+
+def test_a_full_disk_is_a_diagnostic_and_leaves_the_old_lock(
+    tmp_path: Path, products: ProductsMaker, context_of: ContextMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the new lock cannot be written aside, the old one stays and the build says why."""
+    lock(products(tmp_path), context_of(tmp_path))
+    old = (tmp_path / "octoc.lock").read_bytes()
+
+    def refuse(**_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)
+    context = context_of(tmp_path)
+    assert lock(products(tmp_path, description="new"), context).changes == ()
+    (found,) = context.sink.diagnostics
+    assert (found.rule.code, found.message) == ("OCT513", "`octoc.lock` could not be written: No space left on device")
+    assert (tmp_path / "octoc.lock").read_bytes() == old
+
+
+class _Unasked:
+    """A plugin with a hook that octoc does not have."""
+
+    @hookimpl
+    def octoc_no_such_hook(self) -> None: ...
+
+
+def test_plugins_that_do_not_load_are_a_diagnostic(
+    tmp_path: Path, products: ProductsMaker, context_of: ContextMaker
+) -> None:
+    """A plugin that cannot be registered is reported, and the lock is made without its version."""
+    context = attrs.evolve(context_of(tmp_path), plugins=Plugins(objects=[_Unasked()]))
+    assert lock(products(tmp_path), context).plugins == {}
+    (found,) = context.sink.diagnostics
+    assert found.rule.code == "OCT514"
+    assert "octoc_no_such_hook" in found.message
