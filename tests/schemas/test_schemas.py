@@ -17,7 +17,18 @@ from octoc.names import NAME_RULE, is_name
 
 KINDS = list(FileKind)
 # Keywords that only lead to others, hold words, or cannot fail on their own.
-HARMLESS = {"$schema", "$id", "$comment", "$defs", "$ref", "title", "description", "examples", "default", "x-octoc-rule"}
+HARMLESS = {
+    "$schema",
+    "$id",
+    "$comment",
+    "$defs",
+    "$ref",
+    "title",
+    "description",
+    "examples",
+    "default",
+    "x-octoc-rule",
+}
 HARMLESS |= {"properties", "items", "propertyNames"}
 BY_NAME = {"properties", "$defs"}
 
@@ -34,6 +45,7 @@ def subschemas(node: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]
 
 
 def described(kind: FileKind) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the subschema of every key, with its JSON pointer."""
     return ((path, node) for path, node in subschemas(schema_of(kind)) if re.search(r"/properties/[^/]+\Z", path))
 
 

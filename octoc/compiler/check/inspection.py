@@ -13,11 +13,15 @@ from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place, Rule, Severi
 
 @attrs.define(kw_only=True)
 class Inspection:
-    """Reports findings about one file and collects the paths of what they make unusable; `()` is the whole file."""
+    """Reports findings about one file and collects the paths of what they make unusable; `()` is the whole file.
+
+    `cut_before` are the paths that `apply` has cut, so that nobody reports as missing what stands there and is unsound.
+    """
 
     file: FoundFile
     sink: DiagnosticSink
     cuts: set[KeyPath] = attrs.field(factory=set)
+    cut_before: set[KeyPath] = attrs.field(factory=set)
 
     def report(  # noqa: PLR0913  # as in DiagnosticSink.report
         self,
@@ -51,6 +55,7 @@ class Inspection:
         A key that is cut is gone; an element of a list becomes REMOVED, so that the others keep their index.
         """
         cuts, self.cuts = self.cuts, set()
+        self.cut_before |= cuts
         if () in cuts:
             return None
         pruned: Any = values

@@ -84,7 +84,7 @@ def _check_server(server: Mapping[str, Any], path: KeyPath, inspection: Inspecti
     if not check_transport(name, server, path, inspection):
         return
     needed = _NEEDED_BY_OCTOMIND[transport_of(server) or ""]
-    missing = [field for field in needed if field not in server]
+    missing = [field for field in needed if field not in server and (*path, field) not in inspection.cut_before]
     if missing:
         listed = ", ".join(f"`{field}`" for field in missing)
         inspection.report(

@@ -7,13 +7,14 @@ from typing import Any
 
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.model.documents import kept
+from octoc.compiler.snapshots import snapshot_file_name
 from octoc.diagnostics.rules import check as rules
 
 
 def check_snapshot(values: Mapping[str, Any], inspection: Inspection) -> None:
     """Check a snapshot whose schema is met; the second of two tools of one name is cut."""
     named = inspection.file.key.get("server", values["server"])
-    if named != values["server"]:
+    if named not in (values["server"], snapshot_file_name(values["server"]).removesuffix(".json")):
         inspection.report(
             rules.SNAPSHOT_NAME_DIFFERS,
             f"the snapshot is of server `{values['server']}`, its file name says `{named}`",

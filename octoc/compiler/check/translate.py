@@ -39,7 +39,7 @@ def dotted(path: KeyPath) -> str:
     """Return a key path as people write it: `mcp.servers[0].name`."""
     text = ""
     for step in path:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
     return text
 
 
@@ -98,14 +98,20 @@ def _wrong_type(error: ValidationError, path: KeyPath, inspection: Inspection) -
     schema = _mapping(error.schema)
     found = found_words(error.instance, kind)
     expected = _expected_words(schema, kind)
-    listable = isinstance(error.instance, str) and schema.get("type") == "array"
+    advice = None
+    if isinstance(error.instance, str) and schema.get("type") == "array":
+        advice = "put it in square brackets to make it a list"
+    elif error.instance is None and "array" in schema.get("type", ()):
+        advice = "write `[]` for an empty list, or leave the key out"
     inspection.report(
         rules.WRONG_TYPE,
         f"expected {expected} for `{dotted(path)}`, found {found}" if path else f"expected {expected}, found {found}",
         path,
+        # What has no value has no place but its key's.
+        key=error.instance is None and bool(path) and isinstance(path[-1], str),
         cut=unit_of(kind, path),
         label=f"expected {expected}",
-        help="put it in square brackets to make it a list" if listable else None,
+        help=advice,
     )
 
 

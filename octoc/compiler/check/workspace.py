@@ -27,8 +27,9 @@ def check_workspace(values: Mapping[str, Any], inspection: Inspection) -> None:
                 help="give each tap a name of its own",
             )
     routing = values.get("routing", {})
+    calibrated = routing.get("gate") != "octomind" and ("routing", "gate") not in inspection.cut_before
     for key in _OF_OCTOMIND_GATE:
-        if key in routing and routing.get("gate") != "octomind":
+        if key in routing and calibrated:
             inspection.report(
                 rules.UNUSED_SETTING,
                 f"`{key}` belongs to the octomind gate, and the gate is calibrated",

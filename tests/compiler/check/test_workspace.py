@@ -1,0 +1,131 @@
+"""octoc.toml: what is unsound is reported at its place, and a default stands in for it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from octoc.compiler.model.documents import REMOVED, FileKind
+
+HEAD = '[workspace]\nname = "acme"\n'
+NAMES = "letters, digits, `-`, `_` and `.`, starting with a letter or a digit"
+
+UNSOUND: list[tuple[str, str, str, str]] = [
+    ("[taps]\n", "OCT202", "the file has no `workspace`", ""),
+    ('[workspace]\nmode = "production"\n', "OCT202", "`workspace` has no `name`", "[workspace]"),
+    ('[workspace]\nname = "Acme Inc"\n', "OCT206", f"`Acme Inc` is no name here: expected {NAMES}", '"Acme Inc"'),
+    (
+        '[workspace]\nname = "a"\nmode = "prod"\n',
+        "OCT204",
+        "`prod` is no `mode` that octoc knows: expected `development` or `production`",
+        '"prod"',
+    ),
+    (HEAD + "colour = 1\n", "OCT201", "`colour` is no key of `workspace`", "colour"),
+    (HEAD + "[route]\n", "OCT201", "`route` is no key of this file", "route"),
+    (HEAD + "[routing]\nmax_activ = 8\n", "OCT201", "`max_activ` is no key of `routing`", "max_activ"),
+    (HEAD + "[[taps]]\nname = 'a'\n", "OCT202", "`taps[0]` has no `path`", "[[taps]]"),
+    (HEAD + "[taps]\n", "OCT203", "expected a list for `taps`, found a table", "[taps]"),
+    (
+        HEAD + '[mcp]\nfiles = ".mcp.json"\n',
+        "OCT203",
+        "expected a list of strings for `mcp.files`, found a string",
+        '".mcp.json"',
+    ),
+    (
+        HEAD + "[agents]\npaths = ['a', 3]\n",
+        "OCT203",
+        "expected a string for `agents.paths[1]`, found a whole number",
+        "3",
+    ),
+    (
+        HEAD + "[routing]\nmax_active = true\n",
+        "OCT203",
+        "expected a whole number for `routing.max_active`, found a boolean",
+        "true",
+    ),
+    (
+        HEAD + "[routing]\ntop_k = 2.5\n",
+        "OCT203",
+        "expected a whole number for `routing.top_k`, found a number",
+        "2.5",
+    ),
+    (
+        HEAD + "[results]\nmax_chars = 2020-01-01\n",
+        "OCT203",
+        "expected a whole number for `results.max_chars`, found a date or time",
+        "2020-01-01",
+    ),
+    (HEAD + "[routing]\ntop_k = 0\n", "OCT205", "`routing.top_k` is 0, expected at least 1", "0"),
+    (
+        HEAD + "[routing]\ngate = 'octomind'\nmargin = 2\n",
+        "OCT205",
+        "`routing.margin` is 2, expected at least 0 and at most 1",
+        "2",
+    ),
+    (HEAD + "[routing]\nencoder = ' '\n", "OCT207", "`routing.encoder` is empty, expected text", "' '"),
+    (HEAD + "[providers]\n'a b' = 'x'\n", "OCT206", f"`a b` is no name here: expected {NAMES}", "'a b'"),
+    (
+        HEAD + "[limits]\nmax_file_bytes = '2 MiB'\n",
+        "OCT203",
+        "expected a whole number for `limits.max_file_bytes`, found a string",
+        "'2 MiB'",
+    ),
+    (
+        HEAD + "[aliases]\nstyle = 'short'\n",
+        "OCT204",
+        "`short` is no `style` that octoc knows: expected `qualified` or `bare`",
+        "'short'",
+    ),
+    (
+        HEAD + "[[taps]]\nname='a'\npath='x'\n[[taps]]\nname='a'\npath='y'\n",
+        "OCT210",
+        "two taps are called `a`",
+        "'a'",
+    ),
+    (
+        HEAD + "[routing]\nthreshold = 0.6\n",
+        "OCT246",
+        "`threshold` belongs to the octomind gate, and the gate is calibrated",
+        "threshold",
+    ),
+]
+
+
+@pytest.mark.parametrize("text,code,message,at", UNSOUND)
+def test_one_mistake_is_reported_where_it_is(
+    text: str, code: str, message: str, at: str, check_text: Callable[..., Any]
+) -> None:
+    """Each mistake of octoc.toml gives its rule, in our words, at the text that is wrong."""
+    assert (code, message, at) in check_text(FileKind.WORKSPACE, text).summaries
+
+
+def test_an_unknown_key_has_near_names(check_text: Callable[..., Any]) -> None:
+    """An unknown key is told what it may have been meant to be, else what there is."""
+    text = HEAD + "[routing]\nmax_activ = 8\nxyzzy = 1\n[aliases]\nzzz = 1\n"
+    helps = [finding.diagnostic.help for finding in check_text(FileKind.WORKSPACE, text).findings]
+    assert helps[0] == "did you mean `max_active`?"
+    assert helps[1].startswith("expected `encoder`, `gate`")
+    assert helps[2] == "expected `style`"
+
+
+def test_a_mistake_costs_its_own_value_only(check_text: Callable[..., Any]) -> None:
+    """What stands beside an unsound value stays; of the taps only the unsound one goes, and none is renumbered."""
+    text = HEAD + "[[taps]]\nname='a'\n[[taps]]\nname='b'\npath='b'\n[routing]\ntop_k = 0\nmax_active = 7\n"
+    assert check_text(FileKind.WORKSPACE, text).values == {
+        "workspace": {"name": "acme"},
+        "taps": [REMOVED, {"name": "b", "path": "b"}],
+        "routing": {"max_active": 7},
+    }
+
+
+def test_a_misspelt_gate_has_no_echo(check_text: Callable[..., Any]) -> None:
+    """Settings of the octomind gate are not called unused when only the gate's name is misspelt."""
+    text = HEAD + "[routing]\ngate = 'octomint'\nthreshold = 0.5\n"
+    assert check_text(FileKind.WORKSPACE, text).codes == ["OCT204"]
+
+
+def test_a_sound_file_is_returned_as_it_is(check_text: Callable[..., Any]) -> None:
+    """A sound file keeps its values, and nothing is found."""
+    outcome = check_text(FileKind.WORKSPACE, HEAD)
+    assert outcome.findings == ()
+    assert outcome.values == {"workspace": {"name": "acme"}}
