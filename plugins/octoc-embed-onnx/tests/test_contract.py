@@ -1,7 +1,6 @@
-from octoc_embed_onnx import octoc_make_embedder
-
 from octoc.plugin import Embedder
 from octoc.testing import EmbedderContract
+from octoc_embed_onnx import octoc_make_embedder
 
 
 class TestMiniLm(EmbedderContract):

@@ -13,6 +13,7 @@ import pytest
 
 import octoc_embed_onnx
 from octoc.plugin import Embedder, PluginError
+from octoc.testing import EmbedderContract
 from octoc_embed_onnx import weights
 from octoc_embed_onnx.minilm import MiniLm, make_minilm
 
@@ -23,6 +24,16 @@ TEXTS = ["list the open pull requests", "run a SQL query on postgres", "what is 
 def minilm() -> MiniLm:
     """The embedder made from the installed weights."""
     return make_minilm({}, None)
+
+
+class TestContract(EmbedderContract):
+    """What octoc asks of every embedder."""
+
+    def make_embedder(self) -> Embedder:
+        return make_minilm({}, None)
+
+    def make_from_files(self, embedder: Embedder) -> Embedder:
+        return make_minilm({}, embedder.files())
 
 
 def test_it_answers_to_its_own_name_only() -> None:
