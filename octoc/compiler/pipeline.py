@@ -14,6 +14,7 @@ from octoc.compiler.embed import embed
 from octoc.compiler.emit import emit
 from octoc.compiler.lint import lint
 from octoc.compiler.lock import lock
+from octoc.compiler.model.documents import Discovered
 from octoc.compiler.model.resolved import Calibrated, Embedded, Emitted, Resolved
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.read import read
@@ -39,9 +40,9 @@ STAGES: tuple[Stage, ...] = (
 )
 
 
-def run(settings: WorkspaceSettings, context: Context) -> Emitted:
-    """Run every stage. Mistakes of the user are in `context.sink`; each stage made what it could."""
-    product = _through(settings, STAGES, context)
+def run_discovered(discovered: Discovered, context: Context) -> Emitted:
+    """Run every stage behind discover. Mistakes of the user are in `context.sink`; each stage made what it could."""
+    product = _through(discovered, STAGES[1:], context)
     assert isinstance(product, Emitted)  # noqa: S101  # the tuple above is not typed stage by stage
     return product
 

@@ -46,10 +46,12 @@ def files_of(discovered: Discovered, digests: Mapping[str, str]) -> tuple[dict[s
 
 
 def inputs_digest(discovered: Discovered, digests: Mapping[str, str]) -> str:
-    """Return one digest of all inputs, as `Bundle.inputs` has it: equal while no file was added, removed or changed."""
+    """Return one digest of all inputs, as `Bundle.inputs` has it: equal while no setting and no file changed."""
     taps, others = files_of(discovered, digests)
     order = [tap.name for tap in discovered.taps]
-    return _digest([order, {name: tap.digest for name, tap in taps.items()}, others])
+    # Where settings stand in octoc.toml, and where a tap lies, is not what they say.
+    settings = attrs.asdict(discovered.settings, filter=lambda attribute, _: attribute.name not in {"place", "taps"})
+    return _digest([settings, order, {name: tap.digest for name, tap in taps.items()}, others])
 
 
 def _inside(tap: Tap, display: str) -> str:

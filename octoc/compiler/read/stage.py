@@ -9,7 +9,7 @@ from octoc.compiler.model.documents import Discovered, Document, Documents, File
 from octoc.compiler.model.settings import LimitSettings
 from octoc.compiler.read.frontmatter import opens, read_front_matter
 from octoc.compiler.read.json import read_json
-from octoc.compiler.read.text import Limit, load_text
+from octoc.compiler.read.text import Limit, load_bytes, load_text
 from octoc.compiler.read.toml import leading_headers, read_toml
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules import read as rules
@@ -23,10 +23,7 @@ _DEFINITIONS = frozenset({"AGENT.md", "SKILL.md"})
 def read(discovered: Discovered, context: Context) -> Documents:
     """Read every file, in the order they were discovered. One that cannot be read is reported and left out."""
     documents: list[Document] = []
-    digests = {
-        link.place.file: hashlib.sha256(f"{link.provider}.toml".encode()).hexdigest()
-        for link in discovered.default_links
-    }
+    digests = _link_digests(discovered)
     for file in discovered.files:
         source = load_text(file.path, file.display, limit_of(file.kind, discovered.settings.limits), context.sink)
         if source is None:
@@ -38,6 +35,25 @@ def read(discovered: Discovered, context: Context) -> Documents:
         if document is not None:
             documents.append(document)
     return Documents(discovered=discovered, documents=tuple(documents), digests=dict(sorted(digests.items())))
+
+
+def input_digests(discovered: Discovered) -> dict[str, str]:
+    """Return what `read` would return as its digests, without reading any value: enough to see that nothing changed."""
+    unheard = DiagnosticSink()
+    digests = _link_digests(discovered)
+    for file in discovered.files:
+        data = load_bytes(file.path, file.display, limit_of(file.kind, discovered.settings.limits), unheard)
+        if data is not None:
+            digests[file.display] = hashlib.sha256(data).hexdigest()
+    return dict(sorted(digests.items()))
+
+
+def _link_digests(discovered: Discovered) -> dict[str, str]:
+    """Return the digest of each linked `default.toml`: of the name it leads to, however the link is stored."""
+    return {
+        link.place.file: hashlib.sha256(f"{link.provider}.toml".encode()).hexdigest()
+        for link in discovered.default_links
+    }
 
 
 def parse(file: FoundFile, text: str, digest: str, sink: DiagnosticSink) -> Document | None:

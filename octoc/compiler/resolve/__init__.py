@@ -113,7 +113,7 @@ def _first_of_each(sources: Iterable[Named], what: str, sink: DiagnosticSink) ->
         if winner is source:
             continue
         related: dict[str, Place] = {"this one is used": winner.place}
-        if isinstance(source, AgentSource) and source.folder == getattr(winner, "folder", None):
+        if _is_agent_of_one_folder(source, winner):
             sink.report(
                 DUPLICATE_AGENT,
                 f"two agents of this folder are called `{source.name}`; the later is left out",
@@ -124,6 +124,10 @@ def _first_of_each(sources: Iterable[Named], what: str, sink: DiagnosticSink) ->
         else:
             sink.report(SHADOWED, f"{what} `{source.name}` is shadowed", at=source.place, related=related)
     return tuple(first.values())
+
+
+def _is_agent_of_one_folder(source: AgentSource | SkillSource, other: AgentSource | SkillSource) -> bool:
+    return isinstance(source, AgentSource) and isinstance(other, AgentSource) and source.folder == other.folder
 
 
 def _supervisor(sources: Sources) -> AgentSource:

@@ -1,0 +1,54 @@
+"""Timing whole processes in turn, and printing medians and ratios."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def seconds(command: Sequence[str], cwd: Path | None = None, env: Mapping[str, str] | None = None) -> float:
+    """Return the wall time of a process that must succeed or report mistakes (exit status 0 or 1)."""
+    start = time.perf_counter()
+    done = subprocess.run(command, cwd=cwd, env={**os.environ, **(env or {})}, capture_output=True, check=False)
+    elapsed = time.perf_counter() - start
+    if done.returncode not in (0, 1):
+        sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr.decode(errors='replace')[-2000:]}")
+    return elapsed
+
+
+def in_turn(runs: int, *what: Callable[[], float]) -> list[list[float]]:
+    """Call each of `what` once to warm up and then `runs` times, in turn; return the figures of each."""
+    for one in what:
+        one()
+    figures: list[list[float]] = [[] for _ in what]
+    for _ in range(runs):
+        for index, one in enumerate(what):
+            figures[index].append(one())
+    return figures
+
+
+def row(name: str, figures: Sequence[float], unit: str = "ms", scale: float = 1000.0) -> None:
+    """Print minimum, median and maximum."""
+    low, mid, high = (value * scale for value in (min(figures), statistics.median(figures), max(figures)))
+    print(f"{name:<52} {low:>9.1f} {mid:>9.1f} {high:>9.1f} {unit}   (min, median, max of {len(figures)})")
+
+
+def ratio(name: str, above: Sequence[float], below: Sequence[float]) -> None:
+    """Print the median of the ratios, turn by turn."""
+    print(f"{name:<52} {statistics.median(a / b for a, b in zip(above, below, strict=True)):>19.2f}x")
+
+
+def realworld() -> Path | None:
+    """Return the folder of real inputs, or None, which is said."""
+    path = Path(os.environ.get("OCTOC_REALWORLD") or ROOT.parent / "shared" / "realworld")
+    if (path / "octomind-tap").is_dir():
+        return path
+    print("real-world inputs are not present (set OCTOC_REALWORLD): measuring taps/core instead")
+    return None

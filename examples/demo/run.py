@@ -1,0 +1,87 @@
+"""The demo: build a workspace on the core tap, route three messages, call two tools, print the token bill.
+
+Run it with `make demo`. Every server it calls is a real one, installed from PyPI beside octoc.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+
+from octoc.compiler.build import build
+from octoc.results import ToolFailure, ToolResult
+from octoc.runtime import Runtime, Session
+from octoc.tokens import APPROXIMATE
+
+HERE = Path(__file__).resolve().parent
+MESSAGES = (
+    "which of my branches has commits that are not on main yet?",
+    "if it is 3 pm in Lisbon, what time is it for the team in Tokyo?",
+    "thanks, that was really helpful!",
+)
+
+
+def main() -> int:
+    # The servers' entry points are installed beside the interpreter; a shell that activated the venv has them on PATH.
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    outcome = build(HERE)
+    if outcome.bundle is None:
+        for found in outcome.diagnostics:
+            print(f"{found.rule.code} {found.message}", file=sys.stderr)
+        return 1
+    state = "unchanged" if outcome.unchanged else "built"
+    print(f"{state} {outcome.bundle.relative_to(HERE)}: {outcome.size / 1e6:.1f} MB, encoder included\n")
+    return asyncio.run(converse(outcome.bundle))
+
+
+async def converse(bundle: Path) -> int:
+    async with Runtime.open(bundle, workspace=HERE) as runtime:
+        session = runtime.session()
+        every = [wire(runtime, index) for index in range(len(runtime.bundle.tools))]
+        before = tokens(session)
+        for message in MESSAGES:
+            routing = await session.on_user_message(message)
+            best, score = next(iter(routing.scores.items()))
+            decision = f"activates {routing.capability}" if routing.capability else "abstains"
+            print(f"{message!r}\n    {decision} (best: {best} {score:.2f}, threshold {routing.threshold:.2f})")
+        print()
+        calls = (
+            ("convert_time", {"source_timezone": "Europe/Lisbon", "time": "15:00", "target_timezone": "Asia/Tokyo"}),
+            ("git_log", {"repo_path": str(repository()), "max_count": 1}),
+        )
+        failed = 0
+        for name, arguments in calls:
+            answer = await session.call(name, arguments)
+            failed += not answer.ok
+            print(f"{name}({json.dumps(arguments)})\n    {shown(answer)}")
+        print(f"\ntokens of tool schemas in each request, counted as {APPROXIMATE.name}:")
+        print(f"    every listed tool bound         {sum(map(APPROXIMATE.count, every)):>6}  ({len(every)} tools)")
+        print(f"    octoc, nothing active           {before:>6}")
+        active = ", ".join(session.capabilities) or "nothing"
+        print(f"    octoc, now                      {tokens(session):>6}  (active: {active})")
+    return 1 if failed else 0
+
+
+def repository() -> Path:
+    """Return the nearest folder that is a git repository, or the demo's own."""
+    return next((folder for folder in HERE.parents if (folder / ".git").exists()), HERE)
+
+
+def wire(runtime: Runtime, index: int) -> str:
+    return json.dumps(runtime.opened.tool_wire(index))
+
+
+def tokens(session: Session) -> int:
+    return sum(APPROXIMATE.count(json.dumps(tool)) for tool in session.tools())
+
+
+def shown(answer: ToolResult | ToolFailure, limit: int = 160) -> str:
+    text = " ".join(answer.text.split())
+    return text if len(text) <= limit else text[:limit] + "…"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
