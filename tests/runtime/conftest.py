@@ -72,6 +72,7 @@ class Server:
     targets: list[ServerTarget] = attrs.field(factory=list)
     connections: list[Link] = attrs.field(factory=list)
     connect_gate: asyncio.Event | None = None
+    busy: asyncio.Event = attrs.field(factory=asyncio.Event)
 
 
 class Link:
@@ -80,6 +81,7 @@ class Link:
     def __init__(self, server: Server) -> None:
         self.server = server
         self.alive = True
+        self.killed = False
         self.closed = False
 
     async def list_tools(self) -> ServerListing:
@@ -95,6 +97,7 @@ class Link:
         if not self.alive:
             return ToolFailure(kind="connection_lost", message="the server is gone", text="gone")
         self.server.calls.append(call)
+        self.server.busy.set()
         return await self.server.tools[call.tool](call.arguments)
 
     async def close(self) -> None:
@@ -225,6 +228,7 @@ class Fleet:
         server = self.servers[target.name]
         server.connects += 1
         server.targets.append(target)
+        server.busy.set()
         if server.connect_gate is not None:
             await server.connect_gate.wait()
         if server.broken is not None:

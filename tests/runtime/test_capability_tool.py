@@ -273,7 +273,8 @@ def test_discover_without_an_encoder(fleet: Fleet) -> None:
     runtime = Runtime.open(fleet.write(), plugins=plugins_of())
     assert _says(runtime.session(), action="discover", intent="show the commits") == (
         (
-            "Capability discover requires the embedding model. Init failed: no installed plugin makes the encoder `words`. "
+            "Capability discover requires the embedding model. "
+            "Init failed: no installed plugin makes the encoder `words`. "
             "If the model is still downloading, retry in a moment."
         ),
         True,
