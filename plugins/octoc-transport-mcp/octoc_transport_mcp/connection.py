@@ -103,7 +103,7 @@ class McpConnection:
                 await self._stop.wait()
         except Exception as error:  # noqa: BLE001  # whatever the SDK, the network or a strange server makes of it
             if self._client is None:
-                raise ConnectionFailed(await self._why_not(error)) from None
+                raise ConnectionFailed(not_started(error, self._target, self._process, self._status.code)) from None
         finally:
             self._lost = True
             if self._process is not None:
@@ -124,11 +124,6 @@ class McpConnection:
         else:
             async with http_streams(self._target, self._status) as streams:
                 yield streams
-
-    async def _why_not(self, error: Exception) -> str:
-        if self._process is None and self._status.code is not None:
-            error = MCPError(code=self._status.code, message=f"HTTP {self._status.code}")
-        return not_started(error, self._target, self._process)
 
     def _silence(self) -> str:
         process = self._process
@@ -240,6 +235,9 @@ class McpConnection:
         if error.code == mcp_types.CONNECTION_CLOSED:
             self._lost = True
             return failure("connection_lost", await self._loss())
+        if self._status.code == 404:
+            self._lost = True  # a session that the server has ended: only a new connection has another
+            return failure("connection_lost", f"`{self._target.name}` has ended the session: HTTP 404")
         if self._status.code is not None:
             return failure("protocol", f"`{self._target.name}` answered HTTP {self._status.code}")
         meant = of_protocol_error(error, call.tool, self._target)

@@ -67,8 +67,8 @@ def ending(process: ServerProcess) -> str:
     return f"{how}: {words[-1]}" if words else how
 
 
-def not_started(error: BaseException, target: ServerTarget, process: ServerProcess | None) -> str:
-    """Return why no connection came about, on one line."""
+def not_started(error: BaseException, target: ServerTarget, process: ServerProcess | None, status: int | None) -> str:
+    """Return why no connection came about, on one line. `status` is the HTTP status that refused, if one did."""
     error = leaf(error)
     name = f"`{target.command}`" if target.transport == "stdio" else f"`{origin(target)}`"
     if process is not None:
@@ -78,8 +78,8 @@ def not_started(error: BaseException, target: ServerTarget, process: ServerProce
             text = f"{name} does not speak MCP: it printed `{process.garbage}`"
         else:
             text = f"{name} does not speak MCP: {error}"
-    elif isinstance(error, httpx2.HTTPStatusError):
-        text = f"{name} answered HTTP {error.response.status_code}"
+    elif status is not None:
+        text = f"{name} answered HTTP {status}"
     elif isinstance(error, httpx2.HTTPError):
         text = f"{name} could not be reached: {str(error) or type(error).__name__}"
     elif isinstance(error, MCPError):

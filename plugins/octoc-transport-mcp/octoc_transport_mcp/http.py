@@ -22,6 +22,8 @@ class LastStatus:
 
     async def note(self, response: httpx2.Response) -> None:
         """Keep the response's status when it is a refusal, else forget the one before."""
+        if response.status_code == 405 and response.request.method == "GET":
+            return  # the stream of Streamable HTTP that a server need not have
         self.code = response.status_code if response.status_code >= 400 else None
 
 
