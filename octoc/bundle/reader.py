@@ -37,7 +37,7 @@ from octoc.bundle.layout import (
     directory_entries,
     frame,
 )
-from octoc.bundle.model import Bundle, Slice
+from octoc.bundle.model import Bundle, Grant, Slice
 from octoc.bundle.refusal import BundleError, BundleRefused
 from octoc.diagnostics.model import Rule
 from octoc.diagnostics.rules.bundle import (
@@ -134,9 +134,11 @@ class OpenBundle:
         for part in PARTS:
             fields[part] = self._json(f"{part}.json", self._member(f"{part}.json"))
         try:
-            return decode(Bundle, fields)
+            bundle = decode(Bundle, fields)
         except BundleError as error:
             self._refuse_malformed(str(error))
+        self._check_references(bundle)
+        return bundle
 
     def tool_wire(self, index: int) -> dict[str, Any]:
         """Return tool number `index` in the protocol's wire form. The object is shared: do not change it."""
@@ -273,6 +275,28 @@ class OpenBundle:
             if not is_array and not name.startswith("encoder/"):
                 self._refuse_malformed(f"member `{name}` is none that the format knows")
 
+    def _check_references(self, bundle: Bundle) -> None:
+        """Refuse a bundle that points at tools or members which are not there, so that no user of it has to look."""
+        needed = [f"gate/{name}.npy" for name in (bundle.gate.arrays if bundle.gate else ())]
+        needed += [f"encoder/{name}" for name in (bundle.encoder.files if bundle.encoder else ())]
+        if any(capability.rows != (0, 0) for capability in bundle.capabilities):
+            needed.append("triggers.npy")
+        for name in needed:
+            if name not in self._members:
+                self._refuse_malformed(f"member `{name}` is missing")
+        for agent in bundle.agents:
+            registry = agent.registry
+            grants = (*registry.unlisted, *registry.unlisted_direct)
+            self._check_tools(f"agent `{agent.name}`", bundle, registry.tools, registry.direct, *_tools_of(grants))
+        for capability in bundle.capabilities:
+            self._check_tools(f"capability `{capability.name}`", bundle, *_tools_of(capability.grants))
+
+    def _check_tools(self, whose: str, bundle: Bundle, *lists: tuple[int, ...]) -> None:
+        count = len(bundle.tools)
+        for numbers in lists:
+            if numbers and not (min(numbers) >= 0 and max(numbers) < count):
+                self._refuse_malformed(f"{whose} has a tool that is none of the bundle's {count}")
+
     def _raw(self, name: str, size: int) -> memoryview:
         start = self._starts[name]
         return self._data[start : start + size]
@@ -304,3 +328,7 @@ class OpenBundle:
 
     def _refuse_malformed(self, reason: str) -> NoReturn:
         self._refuse(BUNDLE_MALFORMED, reason, _REPORT)
+
+
+def _tools_of(grants: tuple[Grant, ...]) -> list[tuple[int, ...]]:
+    return [grant.tools for grant in grants]

@@ -10,6 +10,7 @@ import sys
 import zipfile
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,18 @@ from hypothesis import strategies as st
 from octoc.bundle.codec import encode
 from octoc.bundle.digest import canonical_json, sha256_hex
 from octoc.bundle.layout import ALIGNMENT, INDEX, Member, frame
-from octoc.bundle.model import AgentEntry, Bundle, CapabilityEntry, Encoder, Gate, Settings, Slice, ToolEntry
+from octoc.bundle.model import (
+    AgentEntry,
+    Bundle,
+    CapabilityEntry,
+    Encoder,
+    Gate,
+    Grant,
+    Registry,
+    Settings,
+    Slice,
+    ToolEntry,
+)
 from octoc.bundle.reader import OpenBundle
 from octoc.bundle.refusal import BundleRefused
 from octoc.bundle.writer import BlobBuilder, write_bundle
@@ -254,6 +266,34 @@ def test_slices_outside_their_blob_are_refused() -> None:
         opened.tool_wire(0)
     with pytest.raises(BundleRefused, match="not UTF-8"):
         opened.text(Slice(0, 1))
+
+
+@pytest.mark.parametrize(
+    "change,reason",
+    [
+        ({"agents": (AgentEntry(name="a", kind="octo", registry=Registry(tools=(0, 1))),)}, "agent `a` has a tool"),
+        ({"agents": (AgentEntry(name="a", kind="octo", registry=Registry(direct=(-1,))),)}, "agent `a` has a tool"),
+        (
+            {
+                "capabilities": (
+                    CapabilityEntry(name="c", provider="p", grants=(Grant(server="a", globs=(), tools=(7,)),)),
+                )
+            },
+            "capability `c` has a tool",
+        ),
+        ({"capabilities": (CapabilityEntry(name="c", provider="p", rows=(0, 1)),)}, "`triggers.npy` is missing"),
+        ({"gate": Gate(kind="calibrated", threshold=0.5, arrays=("w",))}, "`gate/w.npy` is missing"),
+        ({"encoder": Encoder(name="e", identity="i", dimension=1, files=("f",))}, "`encoder/f` is missing"),
+    ],
+)
+def test_a_bundle_that_points_at_nothing_is_refused(change: dict[str, Any], reason: str) -> None:
+    """Tools and members that an entry names must be there."""
+    tool = ToolEntry(server="a", name="t", alias="a__t", description="", wire=Slice(0, 2))
+    bundle = Bundle(name="acme", octoc_version="0.1.0", settings=Settings(), tools=(tool,), **change)
+    data = write_bundle(bundle, blobs={"tools": b"{}", "texts": b""})
+    with pytest.raises(BundleRefused, match=re.escape(reason)) as caught:
+        OpenBundle.of_bytes(data)
+    assert caught.value.rule.code == "OCT606"
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ class Calibrated:
 
 @attrs.frozen(kw_only=True)
 class Locked:
-    """Product of lock: the text of `octoc.lock`, empty in a folder that has none, and a line for each change to the file.
+    """Product of lock: the text of `octoc.lock`, empty where there is none, and a line for each change to the file.
 
     `plugins` are the versions of the plugins that the workspace names.
     """
@@ -184,7 +184,7 @@ class Locked:
 
 @attrs.frozen(kw_only=True)
 class Emitted:
-    """Product of emit: the bundle's bytes digest and where it was written; `path` None when nothing was written."""
+    """Product of emit: the digest of the bundle's bytes and where it is; `path` None when it was not to be written."""
 
     locked: Locked
     digest: str

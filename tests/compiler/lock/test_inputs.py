@@ -1,0 +1,53 @@
+"""Inputs are named by what they belong to, so that it does not matter where a workspace or a tap lies."""
+
+from pathlib import Path
+
+import attrs
+
+from octoc.compiler.lock.inputs import files_of, inputs_digest
+from octoc.compiler.model.documents import Discovered, FileKind, FoundFile, SkillFolder, Tap
+from octoc.compiler.model.settings import WorkspaceSettings
+from octoc.diagnostics.model import Place
+
+PLACE = Place(file="octoc.toml")
+
+
+def _tap(name: str, display: str, precedence: int = 0) -> Tap:
+    return Tap(name=name, root=Path("/ws") / display, display=display, precedence=precedence, place=PLACE)
+
+
+def _found(*taps: Tap, files: tuple[FoundFile, ...] = ()) -> Discovered:
+    return Discovered(root=Path("/ws"), settings=WorkspaceSettings(name="acme", place=PLACE), taps=taps, files=files)
+
+
+def test_files_belong_to_their_tap_or_to_the_workspace() -> None:
+    """A tap's files are named inside it, those of a tap within another by the inner one, all others by the workspace."""
+    discovered = _found(_tap("outer", "taps"), _tap("inner", "taps/inner", 1), _tap("near", "taps-2", 2))
+    digests = {"octoc.toml": "0", "taps/a": "1", "taps/inner/b": "2", "taps-2/c": "3", "taps-3/d": "4"}
+    taps, others = files_of(discovered, digests)
+    assert {name: dict(tap.files) for name, tap in taps.items()} == {
+        "outer": {"a": "1"},
+        "inner": {"b": "2"},
+        "near": {"c": "3"},
+    }
+    assert others == {"octoc.toml": "0", "taps-3/d": "4"}
+
+
+def test_a_workspace_that_is_a_tap_keeps_its_own_files() -> None:
+    """Where the workspace's folder is a tap, what discovery found for the workspace itself stays the workspace's."""
+    own = FoundFile(path=Path("/ws/octoc.toml"), display="octoc.toml", kind=FileKind.WORKSPACE)
+    taps, others = files_of(_found(_tap("self", "."), files=(own,)), {"octoc.toml": "0", "skills/s/SKILL.md": "1"})
+    assert (dict(taps["self"].files), others) == ({"skills/s/SKILL.md": "1"}, {"octoc.toml": "0"})
+
+
+def test_a_tap_that_moved_has_the_same_digest() -> None:
+    """Where a tap lies is no input; the order of taps, their files and what lies in their folders are."""
+    here = inputs_digest(_found(_tap("t", "../shared")), {"../shared/a": "1"})
+    there = inputs_digest(_found(_tap("t", "/elsewhere/t")), {"/elsewhere/t/a": "1"})
+    assert here == there
+    assert here != inputs_digest(_found(_tap("t", "../shared")), {"../shared/a": "2"})
+    assert here != inputs_digest(_found(_tap("t", "../shared")), {"../shared/b": "1"})
+    two = _found(_tap("t", "../shared"), _tap("u", "u", 1))
+    assert inputs_digest(two, {}) != inputs_digest(attrs.evolve(two, taps=two.taps[::-1]), {})
+    resource = SkillFolder(tap="t", skill="s", resources=("references/a.md",))
+    assert inputs_digest(two, {}) != inputs_digest(attrs.evolve(two, skill_folders=(resource,)), {})
