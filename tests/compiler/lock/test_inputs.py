@@ -21,7 +21,7 @@ def _found(*taps: Tap, files: tuple[FoundFile, ...] = ()) -> Discovered:
 
 
 def test_files_belong_to_their_tap_or_to_the_workspace() -> None:
-    """A tap's files are named inside it, those of a tap within another by the inner one, all others by the workspace."""
+    """A tap's files are named inside it, those of a tap within another by that one, others by the workspace."""
     discovered = _found(_tap("outer", "taps"), _tap("inner", "taps/inner", 1), _tap("near", "taps-2", 2))
     digests = {"octoc.toml": "0", "taps/a": "1", "taps/inner/b": "2", "taps-2/c": "3", "taps-3/d": "4"}
     taps, others = files_of(discovered, digests)
