@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from octoc.plugin import PluginError
-from octoc_embed_onnx.weights import MODEL, VOCABULARY, check_shipped, installed_files, installed_model
+from octoc_embed_onnx.weights import (
+    MODEL,
+    VOCABULARY,
+    WEIGHTS_SHA256,
+    check_shipped,
+    installed_files,
+    installed_model,
+)
 from octoc_embed_onnx.wordpiece import WordPiece
 
 if TYPE_CHECKING:
@@ -38,7 +45,7 @@ def make_minilm(settings: Mapping[str, str], files: Mapping[str, bytes] | None) 
         check_shipped(files)
         return MiniLm(lambda: files)
     model = installed_model()
-    return MiniLm(lambda: installed_files(model))
+    return MiniLm(lambda: installed_files(model), weights_sha256=WEIGHTS_SHA256)
 
 
 class MiniLm:
@@ -47,8 +54,9 @@ class MiniLm:
     name = "minilm-l6"
     dimension = DIMENSION
 
-    def __init__(self, read: Callable[[], Mapping[str, bytes]]) -> None:
+    def __init__(self, read: Callable[[], Mapping[str, bytes]], weights_sha256: str | None = None) -> None:
         self._read = read
+        self._weights_sha256 = weights_sha256  # where `read` has verified it, it need not be worked out again
         self._opening = threading.Lock()
         self._opened: _Model | None = None
 
@@ -56,8 +64,9 @@ class MiniLm:
     def identity(self) -> str:
         """sha256 over the digests of weights and vocabulary and the method, in hex. Reads 23 MB when first asked."""
         files = self._files
-        parts = [hashlib.sha256(files[name]).hexdigest() for name in (MODEL, VOCABULARY)]
-        return hashlib.sha256("\n".join([*parts, METHOD]).encode()).hexdigest()
+        weights = self._weights_sha256 or hashlib.sha256(files[MODEL]).hexdigest()
+        vocabulary = hashlib.sha256(files[VOCABULARY]).hexdigest()
+        return hashlib.sha256(f"{weights}\n{vocabulary}\n{METHOD}".encode()).hexdigest()
 
     def embed(self, text: str) -> Vector:
         """Return the text's vector, shape (384,).
@@ -87,10 +96,10 @@ class _Model:
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
         try:
-            self._wordpiece = WordPiece.from_lines(files[VOCABULARY].decode("utf-8"))
+            self._wordpiece = WordPiece.from_lines(bytes(files[VOCABULARY]).decode("utf-8"))
         except ValueError as error:
             raise PluginError(f"`{VOCABULARY}` is not the vocabulary of `minilm-l6`: {error}") from error
-        self._run = _open_session(files[MODEL])
+        self._run = _open_session(bytes(files[MODEL]))
 
     def embed(self, text: str) -> Vector:
         tokens = self._wordpiece.encode(unicodedata.normalize("NFC", text), MAX_TOKENS)
