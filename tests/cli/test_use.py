@@ -1,0 +1,253 @@
+"""`octoc show`, `route`, `find` and `call`, on a bundle that was really built and a server that really starts."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def bundle(built: Path) -> str:
+    """The path of a bundle."""
+    return str(built / "dist" / "acme.octoc")
+
+
+def test_show_as_json_is_one_object_of_lists(octoc: Run, bundle: str) -> None:
+    """`show --json` is one object whose lists hold objects with a name."""
+    done = octoc("show", "--json", "--bundle", bundle)
+    assert (done.status, done.err) == (0, "")
+    found = json.loads(done.out)
+    for section in ("capabilities", "agents", "skills", "servers", "tools"):
+        assert all("name" in entry for entry in found[section]), section
+    assert [entry["name"] for entry in found["capabilities"]] == ["time"]
+    assert "supervisor" in [entry["name"] for entry in found["agents"]]
+    assert {entry["name"]: entry["listed"] for entry in found["servers"]} == {"notes": False, "time": True}
+    assert [entry["id"] for entry in found["tools"]] == ["time/get_current_time", "time/convert_time"]
+    assert found["tokens"]["counter"] == "chars/4"
+
+
+def test_show_prints_agents_tools_and_tokens(octoc: Run, bundle: str) -> None:
+    """Without sections `show` prints agents, tools and tokens, and names the counter."""
+    done = octoc("show", "--bundle", bundle)
+    assert (done.status, done.err) == (0, "")
+    assert "time/get_current_time  Get current time in a specific timezone" in done.out
+    assert "tokens in each request (counter: chars/4, approximate)" in done.out
+
+
+def test_show_of_some_sections(octoc: Run, bundle: str) -> None:
+    """With sections named, only those are shown."""
+    assert set(json.loads(octoc("show", "servers", "--json", "--bundle", bundle).out)) == {
+        "name",
+        "octoc_version",
+        "servers",
+    }
+    assert octoc("show", "servers", "skills", "--bundle", bundle).out.split("\n")[0].strip() == "skills"
+
+
+def test_the_token_bill_counts_what_is_sent(octoc: Run, bundle: str) -> None:
+    """The bill of an agent is more than nothing, on both sides."""
+    (agent,) = json.loads(octoc("show", "tokens", "--agent", "supervisor", "--json", "--bundle", bundle).out)["tokens"][
+        "agents"
+    ]
+    assert agent["tools"] == 2
+    assert agent["everything"] > 20
+    assert agent["octoc"] > 20
+
+
+@pytest.mark.parametrize("words", [["show"], ["route", "x"], ["find", "x"]])
+def test_an_unknown_agent_is_an_error(octoc: Run, bundle: str, words: list[str]) -> None:
+    """An agent that the bundle does not have is an error with near names, exit status 1."""
+    done = octoc(*words, "--agent", "supervisr", "--bundle", bundle)
+    assert (done.status, done.out) == (1, "")
+    assert "there is no agent `supervisr` in this bundle: did you mean `supervisor`?" in done.err
+
+
+def test_route_decides(octoc: Run, bundle: str) -> None:
+    """A message about the time is routed to the capability `time`, with its score and the gate."""
+    done = octoc("route", "what time is it in Tokyo right now", "--json", "--bundle", bundle)
+    found = json.loads(done.out)
+    assert done.status == 0
+    assert found["capability"] == "time"
+    assert found["scores"][0]["name"] == "time"
+    assert found["gate"]["kind"] == "calibrated"
+
+
+def test_route_for_people(octoc: Run, bundle: str) -> None:
+    """For people `route` prints decision, gate and scores."""
+    done = octoc("route", "what time is it in Tokyo right now", "--bundle", bundle)
+    assert done.status == 0
+    assert done.out.startswith("decision: time (")
+    assert "\ngate:     calibrated, threshold " in done.out
+
+
+def test_route_may_abstain(octoc: Run, bundle: str) -> None:
+    """Abstaining is an answer, not a failure."""
+    done = octoc("route", "write a poem about my grandmother's garden", "--bundle", bundle)
+    assert (done.status, done.out.split(" (")[0]) == (0, "decision: abstain")
+
+
+def test_find_ranks_and_tells_of_unlisted_servers(octoc: Run, bundle: str) -> None:
+    """`find` prints tools as find_tools ranks them, and says on stderr how many servers are unlisted."""
+    done = octoc("find", "current time", "--json", "--bundle", bundle)
+    assert done.status == 0
+    hits = json.loads(done.out)
+    assert hits[0]["name"] == "time/get_current_time"
+    assert hits[0]["score"] >= hits[1]["score"]
+    assert done.err == "1 server is unlisted, so their tools are not searched: octoc pin\n"
+
+
+def test_find_without_a_hit(octoc: Run, bundle: str) -> None:
+    """Finding nothing is an empty list."""
+    assert json.loads(octoc("find", "zzzz", "--json", "--bundle", bundle).out) == []
+
+
+@pytest.mark.parametrize(
+    "names", [["time", "get_current_time"], ["time/get_current_time"], ["get_current_time"], ["time__get_current_time"]]
+)
+def test_call_prints_the_result(octoc: Run, bundle: str, names: list[str]) -> None:
+    """However a tool is named, its result's text is on stdout and nothing else."""
+    done = octoc("call", *names, '{"timezone": "UTC"}', "--bundle", bundle)
+    assert done.status == 0, done.err
+    assert json.loads(done.out)["timezone"] == "UTC"
+
+
+def test_call_as_json(octoc: Run, bundle: str) -> None:
+    """With --json the whole result is one object."""
+    found = json.loads(
+        octoc("call", "time", "get_current_time", '{"timezone": "UTC"}', "--json", "--bundle", bundle).out
+    )
+    assert found["ok"] is True
+    assert found["content"][0]["type"] == "text"
+
+
+def test_a_tool_that_fails_is_exit_status_1(octoc: Run, bundle: str) -> None:
+    """When the server says that the call failed, its text is on stdout and the exit status is 1."""
+    done = octoc("call", "time", "get_current_time", '{"timezone": "Nowhere/Land"}', "--bundle", bundle)
+    assert done.status == 1
+    assert "Nowhere/Land" in done.out
+    assert "the tool says that the call failed" in done.err
+
+
+def test_a_server_that_does_not_start_is_exit_status_1(octoc: Run, bundle: str) -> None:
+    """A server that does not start is a failure in one line on stderr, no traceback."""
+    done = octoc("call", "notes", "write", "{}", "--bundle", bundle)
+    assert (done.status, done.out) == (1, "")
+    assert done.err.startswith("error: connect_failed: ")
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    "arguments,reason",
+    [
+        ('{"timezone" "UTC"}', "the arguments are no JSON: expecting ':' delimiter at column 13"),
+        (
+            "{\n'a': 1}",
+            "the arguments are no JSON: expecting property name enclosed in double quotes at line 2, column 1",
+        ),
+        ("[1]", "the arguments are a JSON array, not an object"),
+        ("UTC", "the arguments are no JSON: expecting value at column 1"),
+    ],
+)
+def test_bad_arguments_say_where(octoc: Run, bundle: str, arguments: str, reason: str) -> None:
+    """Arguments that are no JSON object are an error with the column, exit status 1; nothing is called."""
+    done = octoc("call", "time", "get_current_time", arguments, "--bundle", bundle)
+    assert (done.status, done.out) == (1, "")
+    assert done.err.splitlines()[0] == f"error: {reason}"
+
+
+@pytest.mark.parametrize(
+    "names,hint",
+    [
+        (["tiem", "get_current_time"], "`time`"),
+        (["get_curent_time"], "`get_current_time`"),
+        (["zzz"], "octoc show tools"),
+    ],
+)
+def test_call_of_what_is_not_there(octoc: Run, bundle: str, names: list[str], hint: str) -> None:
+    """A server or tool that the bundle does not have is an error with near names, exit status 1."""
+    done = octoc("call", *names, "{}", "--bundle", bundle)
+    assert (done.status, done.out) == (1, "")
+    assert hint in done.err
+
+
+@pytest.mark.parametrize("words", [["a", "b", "c", "{}"], ["{}"], []])
+def test_call_with_too_many_or_few_words(octoc: Run, bundle: str, words: list[str]) -> None:
+    """What is no call at all is a usage error, exit status 2."""
+    assert octoc("call", *words, "--bundle", bundle).status == 2
+
+
+@pytest.mark.parametrize("words", [["show"], ["route", "x"], ["find", "x"], ["call", "time", "x"]])
+def test_a_file_that_is_no_bundle_is_refused(octoc: Run, tmp_path: Path, words: list[str]) -> None:
+    """A file that is no bundle is refused with a rule and a reason, exit status 1."""
+    path = tmp_path / "x.octoc"
+    path.write_bytes(b"not a bundle, but long enough to be looked at")
+    done = octoc(*words, "--bundle", str(path))
+    assert (done.status, done.out) == (1, "")
+    assert "error[OCT602]" in done.err
+
+
+def test_a_bundle_that_is_not_there(octoc: Run, tmp_path: Path) -> None:
+    """A bundle that does not exist is refused, exit status 1."""
+    done = octoc("show", "--bundle", str(tmp_path / "gone.octoc"))
+    assert (done.status, "error[OCT601]" in done.err) == (1, True)
+
+
+def test_bundle_and_workspace_exclude_each_other(octoc: Run, bundle: str, built: Path) -> None:
+    """Naming both a bundle and a workspace is a usage error."""
+    assert octoc("show", "--bundle", bundle, "--workspace", str(built)).status == 2
+
+
+@pytest.mark.parametrize("words", [["show"], ["route", "what time is it in Tokyo"], ["find", "time"]])
+def test_a_named_bundle_needs_no_compiler(bundle: str, words: list[str]) -> None:
+    """With --bundle a command loads nothing of the compiler, so that a thin installation can run it."""
+    program = (
+        "import sys\nfrom octoc.cli import main\n"
+        f"status = main({[*words, '--bundle', bundle]!r})\n"
+        "assert status == 0\nassert 'octoc.runtime' in sys.modules\n"
+        "print([name for name in sys.modules if name.startswith('octoc.compiler')], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=CHECKOUT)
+    assert done.stderr.splitlines()[-1] == "[]"
+
+
+def test_the_bundle_is_built_when_it_is_not_there(octoc: Run, workspace: Path) -> None:
+    """In a workspace that was never built, `find` builds first and says so on stderr."""
+    done = octoc("find", "x", "--json", "--workspace", str(workspace))
+    assert (done.status, json.loads(done.out)) == (0, [])
+    assert "built `acme.octoc`, which was not there" in done.err
+    again = octoc("find", "x", "--json", "--workspace", str(workspace))
+    assert "built" not in again.err
+
+
+def test_a_stale_bundle_is_opened_with_a_warning(octoc: Run, built: Path, tmp_path: Path) -> None:
+    """When inputs changed since the build, the old bundle is used and stderr says so."""
+    folder = tmp_path / "acme"
+    shutil.copytree(built, folder, symlinks=True)
+    fresh = octoc("show", "servers", "--workspace", str(folder))
+    assert "warning" not in fresh.err
+    (folder / ".mcp.json").write_text("{}", encoding="utf-8")
+    done = octoc("show", "servers", "--workspace", str(folder))
+    assert done.status == 0
+    assert "warning: inputs changed since `acme.octoc` was built" in done.err
+    assert "notes" in done.out
+
+
+def test_find_in_a_folder_with_only_an_mcp_file(
+    octoc: Run, tmp_path: Path, python_server: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder that has only a `.mcp.json`, pin, find and call work."""
+    servers = {"time": {"command": str(python_server("mcp-server-time"))}}
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert octoc("pin").status == 0
+    assert json.loads(octoc("find", "current time", "--json").out)[0]["name"] == "time/get_current_time"
+    done = octoc("call", "get_current_time", '{"timezone": "UTC"}')
+    assert (done.status, json.loads(done.out)["timezone"]) == (0, "UTC")
