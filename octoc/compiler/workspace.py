@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path, PurePosixPath
 
+from octoc.data import core_tap_dir
+
 WORKSPACE_FILE = "octoc.toml"
 MCP_FILE = ".mcp.json"
+CORE_TAP = "octoc:core"
+"""The `path` of the tap that ships with octoc, wherever it is installed."""
 
 
 def find_workspace(start: Path) -> Path | None:
@@ -17,6 +21,12 @@ def find_workspace(start: Path) -> Path | None:
 def find_bare_workspace(start: Path) -> Path | None:
     """Return the nearest folder with a `.mcp.json`: what `build`, `find` and `call` use where no `octoc.toml` is."""
     return _nearest(start, MCP_FILE)
+
+
+def file_at(root: Path, display: str) -> Path:
+    """Return the file or folder behind a path as octoc.toml or a diagnostic writes it."""
+    shipped, _, inside = display.partition("/")
+    return core_tap_dir() / inside if shipped == CORE_TAP else root / display
 
 
 def display_path(root: Path, path: Path) -> str:

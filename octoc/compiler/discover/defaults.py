@@ -1,11 +1,15 @@
-"""`capabilities/<cap>/default.toml`: a link to a provider beside it (symlink, or git's text for one), or a provider."""
+"""`capabilities/<cap>/default.toml`: a link to a provider beside it, or a provider.
+
+A link is a symlink, the text that git writes for one where links are off, or a copy of the provider, as archives and
+wheels make of a symlink: a tap means the same however it was brought here.
+"""
 
 from __future__ import annotations
 
 import os
 import posixpath
 import re
-from collections.abc import Collection
+from collections.abc import Mapping
 from pathlib import Path
 
 from octoc.compiler.discover.found import Found
@@ -22,14 +26,14 @@ _LINK_TEXT = re.compile(rb"[^\s\"'=\[\]{}#]+\.toml(?:\r?\n)?\Z")
 _MAX_LINK_TEXT = 512
 
 
-def add_default(folder: Entry, tap: str, providers: Collection[str], found: Found) -> None:
+def add_default(folder: Entry, tap: str, providers: Mapping[str, Entry], found: Found) -> None:
     """Add what `default.toml` of the capability at `folder` is, if it is there.
 
     Args:
-        providers: names of the capability's providers, which are files beside it.
+        providers: the capability's providers, which are files beside it, by name.
     """
     path = folder.path / DEFAULT_FILE
-    target = _target(path)
+    target = _target(path) or _copied(path, providers)
     if target is None:
         entry = child(folder, DEFAULT_FILE, found.sink)
         if entry is not None and not entry.is_dir:
@@ -54,6 +58,17 @@ def add_default(folder: Entry, tap: str, providers: Collection[str], found: Foun
         notes=(f"beside it: {beside}",),
         help=did_you_mean(provider, providers),
     )
+
+
+def _copied(path: Path, providers: Mapping[str, Entry]) -> str | None:
+    """Return the file name of the provider that the file at `path` is a copy of, or None."""
+    try:
+        size = path.stat().st_size
+        alike = [entry.path for entry in providers.values() if entry.path.stat().st_size == size]
+        content = path.read_bytes() if alike else b""
+        return next((other.name for other in alike if other.read_bytes() == content), None)
+    except OSError:
+        return None
 
 
 def _target(path: Path) -> str | None:

@@ -14,7 +14,7 @@ from octoc.compiler.discover.tap import add_agent_folder, add_tap, is_agent_mark
 from octoc.compiler.discover.walk import Entry, Root, child, children, enter, files_below
 from octoc.compiler.model.documents import Discovered, FileKind, FoundFile, Tap
 from octoc.compiler.model.settings import TapRef, WorkspaceSettings
-from octoc.compiler.workspace import display_of
+from octoc.compiler.workspace import CORE_TAP, display_of, file_at
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules import read as rules
 
@@ -71,7 +71,7 @@ def dialect_of(display: str) -> str:
 
 
 def _add_tap(root: Path, ref: TapRef, found: Found) -> None:
-    path = root / ref.path
+    path = file_at(root, ref.path)
     display = display_of(root, ref.path)
     at = ref.place.child("path")
     if not path.is_dir():
@@ -80,7 +80,7 @@ def _add_tap(root: Path, ref: TapRef, found: Found) -> None:
             rules.MISSING_TAP,
             f"tap `{ref.name}` is not at `{ref.path}`: " + ("that is a file" if is_file else "no such folder"),
             at=at,
-            help="correct `path`, relative to the workspace's folder, or delete the tap",
+            help=f"correct `path`, relative to the workspace's folder, or write `{CORE_TAP}` for the tap that ships",
         )
         return
     # The workspace has named this folder, so it may be anywhere, also behind a link. Its contents may not leave.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import attrs
 
+from octoc.compiler.workspace import file_at
 from octoc.diagnostics.model import DiagnosticSink, Place, Span
 from octoc.diagnostics.rules import read as rules
 
@@ -22,8 +23,8 @@ _WIDE_MARKS = (
     (b"\xfe\xff", "UTF-16"),
 )
 _SNIFFED = 1024
-# In UTF-16 text of western languages every second byte is NUL; a third leaves room for other letters.
-_WIDE_SHARE = 1 / 3
+# In UTF-16 text of western languages nearly every second byte is NUL.
+_WIDE_SHARE = 0.7
 
 
 @attrs.frozen(kw_only=True)
@@ -125,7 +126,7 @@ def text_reader(root: Path) -> Callable[[str], str | None]:
 
     def read_text(display: str) -> str | None:
         try:
-            return (root / display).read_bytes().removeprefix(UTF8_BOM).decode("utf-8").replace("\r\n", "\n")
+            return file_at(root, display).read_bytes().removeprefix(UTF8_BOM).decode("utf-8").replace("\r\n", "\n")
         except (OSError, UnicodeDecodeError):
             return None
 
