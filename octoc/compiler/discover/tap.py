@@ -79,7 +79,7 @@ def _add_capability(folder: Entry, tap: str, found: Found) -> None:
         key = {"capability": folder.name, "provider": stem}
         found.add(entry, FileKind.CAPABILITY_PROVIDER, tap=tap, key=key)
     if len(found.files) + len(found.default_links) == before:
-        message = f"capability `{folder.name}` has no provider file: `{folder.display}` has no `.toml` for one"
+        message = f"capability `{folder.name}` has no provider file"
         found.sink.report(
             rules.INCOMPLETE_FOLDER, message, at=folder.place, help=f"add `{folder.display}/{DEFAULT}.toml`"
         )

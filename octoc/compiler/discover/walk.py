@@ -116,7 +116,8 @@ def files_below(folder: Entry, sink: DiagnosticSink) -> Iterator[Entry]:
     A link back to a folder that holds it is reported; so the walk ends, whatever the links are.
     """
     seen: set[str] = set()
-    pending: list[tuple[Entry, tuple[str, ...]]] = [(folder, ())]
+    holding = tuple(str(parent) for parent in Path(os.path.realpath(folder.path)).parents)
+    pending: list[tuple[Entry, tuple[str, ...]]] = [(folder, holding)]
     while pending:
         here, above = pending.pop()
         real = os.path.realpath(here.path)
