@@ -25,15 +25,32 @@ from octoc.bundle.refusal import BundleError
 from octoc.compiler.cache import Cache, cache_key
 from octoc.compiler.model.documents import Discovered
 from octoc.diagnostics.model import Diagnostic, Label, Rule, Severity, Span
+from octoc.diagnostics.rules.bundle import BUNDLE_NOT_WRITTEN
+from octoc.diagnostics.rules.lock import LOCK_NOT_WRITTEN, LOCK_UNREADABLE, PLUGINS_UNKNOWN
+from octoc.diagnostics.rules.plugin import ENCODER_FAILED
+from octoc.diagnostics.rules.read import UNREADABLE
 
 _KIND = "build"
+_PASSING = frozenset(
+    rule.code
+    for rule in (
+        UNREADABLE,
+        LOCK_UNREADABLE,
+        LOCK_NOT_WRITTEN,
+        PLUGINS_UNKNOWN,
+        BUNDLE_NOT_WRITTEN,
+        ENCODER_FAILED,
+    )
+)
 
 
 @attrs.frozen(kw_only=True)
 class Outcome:
-    """What a build came to. Digests are sha256 in hex; None is a file that the build did not write.
+    """What a build came to. Digests are sha256 in hex, sizes in bytes: another size is another file, cheaply seen.
 
-    `bundle_size` and `lock_size` are in bytes; they make it cheap to see that a file is another one.
+    Args:
+        bundle_digest: None when no bundle was written; what is in its place is then no matter.
+        lock_digest: of the lock as the build left it, also when it only read it. None when there was none afterwards.
     """
 
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -67,7 +84,9 @@ def build_key(
 
 
 def remember(cache: Cache, key: str, outcome: Outcome) -> None:
-    """Keep a build's outcome."""
+    """Keep a build's outcome, unless it depends on what no key has: a full disk, a file that may not be read."""
+    if any(found.rule.code in _PASSING for found in outcome.diagnostics):
+        return
     plain = {
         "diagnostics": [_plain(found) for found in outcome.diagnostics],
         "bundle": [outcome.bundle_digest, outcome.bundle_size],
@@ -86,15 +105,17 @@ def recall(cache: Cache, key: str) -> Outcome | None:
 
 
 def still_there(outcome: Outcome, *, bundle: Path, lock: Path) -> bool:
-    """Tell whether the files that a build wrote are there, byte for byte; one that it did not write is no matter."""
-    return _is_same(lock, outcome.lock_digest, outcome.lock_size) and _is_same(
-        bundle, outcome.bundle_digest, outcome.bundle_size
+    """Tell whether bundle and lock are as the build left them, byte for byte."""
+    if outcome.lock_digest is None:
+        is_same_lock = not lock.exists()
+    else:
+        is_same_lock = _is_same(lock, outcome.lock_digest, outcome.lock_size)
+    return is_same_lock and (
+        outcome.bundle_digest is None or _is_same(bundle, outcome.bundle_digest, outcome.bundle_size)
     )
 
 
-def _is_same(path: Path, digest: str | None, size: int) -> bool:
-    if digest is None:
-        return True
+def _is_same(path: Path, digest: str, size: int) -> bool:
     try:
         return path.stat().st_size == size and sha256_hex(path.read_bytes()) == digest
     except OSError:

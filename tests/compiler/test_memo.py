@@ -12,6 +12,10 @@ from octoc.compiler.memo import Outcome, build_key, recall, remember, still_ther
 from octoc.compiler.model.documents import Discovered, FileKind, FoundFile, SkillFolder, Tap
 from octoc.compiler.model.settings import RoutingSettings, WorkspaceSettings
 from octoc.diagnostics.model import DiagnosticSink, Place, Rule, Severity
+from octoc.diagnostics.rules.bundle import BUNDLE_NOT_WRITTEN
+from octoc.diagnostics.rules.lock import LOCK_NOT_WRITTEN
+from octoc.diagnostics.rules.plugin import ENCODER_FAILED
+from octoc.diagnostics.rules.read import UNREADABLE
 
 PLACE = Place(file="octoc.toml")
 FILE = FoundFile(path=Path("/ws/.mcp.json"), display=".mcp.json", kind=FileKind.MCP, dialect="claude")
@@ -82,8 +86,8 @@ def test_an_entry_of_another_shape_is_not_recalled(tmp_path: Path, entry: object
     assert recall(cache, "key") is None
 
 
-def test_files_must_be_there_as_they_were_written(tmp_path: Path) -> None:
-    """A missing or changed bundle or lock is noticed; a file that was not written need not be there."""
+def test_files_must_be_there_as_they_were_left(tmp_path: Path) -> None:
+    """A missing, changed or new bundle or lock is noticed; where no bundle was written, whatever is there may be."""
     bundle, lock = tmp_path / "a.octoc", tmp_path / "octoc.lock"
     outcome = Outcome(bundle_digest=sha256_hex(b"abc"), bundle_size=3)
     assert not still_there(outcome, bundle=bundle, lock=lock)
@@ -93,3 +97,16 @@ def test_files_must_be_there_as_they_were_written(tmp_path: Path) -> None:
     assert not still_there(outcome, bundle=bundle, lock=lock)
     with_lock = Outcome(lock_digest=sha256_hex(b"x"), lock_size=1)
     assert not still_there(with_lock, bundle=bundle, lock=lock)
+    lock.write_bytes(b"x")
+    assert still_there(with_lock, bundle=bundle, lock=lock)
+    assert not still_there(Outcome(), bundle=bundle, lock=lock)
+
+
+@pytest.mark.parametrize("rule", [UNREADABLE, LOCK_NOT_WRITTEN, BUNDLE_NOT_WRITTEN, ENCODER_FAILED])
+def test_what_may_pass_is_not_remembered(tmp_path: Path, rule: Rule) -> None:
+    """A build that failed by its surroundings is done again, since no digest tells when they are mended."""
+    sink = DiagnosticSink()
+    sink.report(rule, "no luck")
+    cache = Cache(tmp_path)
+    remember(cache, "key", Outcome(diagnostics=sink.diagnostics))
+    assert recall(cache, "key") is None
