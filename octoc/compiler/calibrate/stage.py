@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     Arrays = Mapping[str, NDArray[np.generic]]
 
 KIND = "gate"
+_WHAT = "calibrating the gate"
 RECIPE = 1
 """Counts changes of how the gate is learned, so that no cache brings an older one back."""
 
@@ -66,11 +67,11 @@ def _learned(
     cached = _from_cache(context.cache, key)
     if cached is not None:
         return cached
+    context.progress(_WHAT, 0, 1)
     from octoc.compiler.calibrate.fit import fit_classifier
 
-    context.progress("calibrating the gate", 0, 1)
     data, arrays = fit_classifier(found, embedded.texts)
-    context.progress("calibrating the gate", 1, 1)
+    context.progress(_WHAT, 1, 1)
     for name, array in arrays.items():
         context.cache.put_array(KIND, cache_key(key, name), array)
     # Last, so that whoever finds it finds the arrays too.
