@@ -101,7 +101,9 @@ async def _connect_and_switch(session: Session, entry: CapabilityEntry) -> Chang
         evicted = session.active.evicted_by_one_more()
         for victim in evicted:
             session.active.remove(victim)
+        session.surface.visible()
         session.active.add(name)
+        session.surface.visible()
         session.hold(name, _uses(session, entry))
         switched = True
     finally:
@@ -173,6 +175,7 @@ async def deactivate(session: Session, name: str) -> Change:
         if name not in session.active:
             return Change(ok=True, text=f"Capability '{name}' is not active.")
         session.active.remove(name)
+        session.surface.visible()
         closed = await _close(session, session.release(name))
         count = f"Fully shut down {len(closed)} server(s)"
         which = ", ".join(closed) or "(none — all servers still in use by other active capabilities)"

@@ -36,7 +36,7 @@ def search(session: Session, query: str, limit: int = DEFAULT_LIMIT) -> list[tup
     for hit in rank(query, documents, limit):
         tool = catalog[hit.key]
         direct = hit.key in shown
-        found.append((hit.key, SearchHit(tool=str(tool.id), score=hit.score, alias=tool.alias, direct=direct)))
+        found.append((hit.key, SearchHit(tool=str(tool.id), score=float(hit.score), alias=tool.alias, direct=direct)))
     return found
 
 

@@ -45,7 +45,12 @@ class Surface:
         if entry is None:
             return ()
         listed = [index for grant in entry.grants for index in grant.tools if index in self._registered]
-        return (*dict.fromkeys(listed), *self._joined(entry.grants))
+        joined = self._joined(entry.grants)
+        if self.registry.proxy:
+            # With the proxy the registry says what of an unlisted server is there at all.
+            within = set(self._joined([*self.registry.unlisted, *self.registry.unlisted_direct]))
+            joined = [index for index in joined if index in within]
+        return tuple(dict.fromkeys([*listed, *joined]))
 
     def base(self) -> tuple[int, ...]:
         """Return the tools that are visible from the start, in registry order."""
@@ -53,7 +58,10 @@ class Surface:
         return tuple(sorted({*self.registry.direct, *boot, *self._joined(self.registry.unlisted_direct)}))
 
     def visible(self) -> list[int]:
-        """Return the visible tools. What was shown before keeps its order; what is new stands behind it."""
+        """Return the visible tools in the order in which they became visible, the base first.
+
+        To be asked after every change of the active set, so that a tool which went and came back stands at the end.
+        """
         wanted = dict.fromkeys(self.base())
         for name in self._active.names:
             wanted.update(dict.fromkeys(self.owned(name)))
