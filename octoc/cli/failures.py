@@ -37,9 +37,11 @@ class UserError(click.ClickException):
         self.help = help
 
     def show(self, file: IO[Any] | None = None) -> None:
+        from octoc.cli.report import paint_for
         from octoc.diagnostics.render import escape
 
-        click.echo(f"{click.style('error', fg='red', bold=True)}: {escape(self.message)}", file=file, err=file is None)
+        head = paint_for(err=True)("error", "error")
+        click.echo(f"{head}: {escape(self.message)}", file=file, err=file is None)
         if self.help is not None:
             click.echo(f"  = help: {escape(self.help)}", file=file, err=file is None)
 
@@ -58,9 +60,11 @@ class FindingsError(click.ClickException):
         super().__init__("; ".join(diagnostic.message for diagnostic in self.diagnostics))
 
     def show(self, file: IO[Any] | None = None) -> None:
-        from octoc.diagnostics.render import ansi, render_full
+        from octoc.cli.report import paint_for
+        from octoc.diagnostics.render import render_full
 
-        click.echo(render_full(self.diagnostics, lambda _, __: None, ansi), nl=False, file=file, err=file is None)
+        text = render_full(self.diagnostics, lambda _, __: None, paint_for(err=True))
+        click.echo(text, nl=False, file=file, err=file is None)
 
 
 def report_failure(error: Exception, words: Sequence[str]) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 
+import click
+
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str | int]]) -> None:
     """Write a table with a title; a column whose cells are all numbers is right-aligned, with thousands marked."""
@@ -23,11 +25,10 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str 
         table.add_row(*(Text(f"{cell:,}" if isinstance(cell, int) else escape(cell)) for cell in row))
     # When piped nothing may be cut or wrapped, whatever the width of a terminal would be.
     console = Console(width=None if sys.stdout.isatty() else 100_000, highlight=False)
-    console.print(Text(title, style="bold"))
-    if found:
-        console.print(table)
-    else:
-        console.print("none")
+    with console.capture() as captured:
+        console.print(Text(title, style="bold"))
+        console.print(table if found else "none")
+    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 def one_line(text: str, width: int = 100) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -21,10 +20,15 @@ T = TypeVar("T")
 
 @attrs.frozen(kw_only=True)
 class Target:
-    """A bundle to open, and the folder that it runs in: its workspace, or None for the working directory."""
+    """A bundle to open.
+
+    `workspace` is the folder that it runs in, None for the working directory. `inputs` is the digest of the workspace's
+    inputs as they are now, where they may have changed since the bundle was built.
+    """
 
     bundle: Path
     workspace: Path | None = None
+    inputs: str | None = None
 
 
 def workspace_root(named: Path | None) -> Path:
@@ -57,7 +61,7 @@ def workspace_root(named: Path | None) -> Path:
 def target_of(bundle: Path | None, workspace: Path | None) -> Target:
     """Return the bundle to open: the one that is named, else the workspace's own, built when it is not there.
 
-    A bundle whose inputs changed since is opened, with a warning on stderr. Imports the compiler only without `bundle`.
+    Imports the compiler only without `bundle`.
     """
     if bundle is not None:
         if workspace is not None:
@@ -68,24 +72,8 @@ def target_of(bundle: Path | None, workspace: Path | None) -> Target:
 
     current = current_inputs(root)
     if current is not None and current[0].is_file():
-        _warn_if_stale(*current)
-        return Target(bundle=current[0], workspace=root)
+        return Target(bundle=current[0], workspace=root, inputs=current[1])
     return Target(bundle=_built(root), workspace=root)
-
-
-def _warn_if_stale(path: Path, inputs: str) -> None:
-    from octoc.bundle.reader import OpenBundle
-    from octoc.bundle.refusal import BundleRefused
-
-    try:
-        with OpenBundle.open(path) as opened:
-            stale = opened.bundle.inputs != inputs
-    except BundleRefused as refused:
-        raise FindingsError([refused.diagnostic()]) from None
-    if stale:
-        click.echo(
-            f"warning: inputs changed since `{path.name}` was built; `octoc build` brings it up to date", err=True
-        )
 
 
 def _built(root: Path) -> Path:
@@ -106,7 +94,12 @@ def _built(root: Path) -> Path:
 
 
 def with_runtime(target: Target, work: Callable[[Runtime], Awaitable[T]]) -> T:
-    """Open the bundle, do the work, close every connection. What the user got wrong becomes an error of the command."""
+    """Open the bundle, do the work, close every connection. What the user got wrong becomes an error of the command.
+
+    A bundle whose inputs changed since it was built is used, with a warning on stderr.
+    """
+    import asyncio
+
     from octoc.bundle.refusal import BundleRefused
     from octoc.plugin.protocols import PluginError
     from octoc.runtime import Runtime
@@ -114,6 +107,11 @@ def with_runtime(target: Target, work: Callable[[Runtime], Awaitable[T]]) -> T:
 
     async def run() -> T:
         async with Runtime.open(target.bundle, workspace=target.workspace) as runtime:
+            if target.inputs not in {None, runtime.bundle.inputs}:
+                name = target.bundle.name
+                click.echo(
+                    f"warning: inputs changed since `{name}` was built; `octoc build` brings it up to date", err=True
+                )
             return await work(runtime)
 
     try:

@@ -32,9 +32,10 @@ def command(
     fail_on: str,
     verbose: bool,
 ) -> int:
-    """Compile the workspace to one file, and update octoc.lock.
+    """Compile the workspace to one file.
 
-    With --json stdout is one object: bundle, digest, size in bytes, changes, unchanged, diagnostics.
+    It also updates octoc.lock. With --json stdout is one object: name, bundle, digest, size in bytes, changes,
+    unchanged, diagnostics.
     """
     from octoc.cli.progress import ProgressLine
     from octoc.cli.report import exit_status, print_diagnostics

@@ -15,7 +15,7 @@ from octoc.cli.options import fail_on_option, format_options, verbose_option, wo
 @fail_on_option
 @verbose_option
 def command(workspace: Path | None, output_format: str, fail_on: str, verbose: bool) -> int:
-    """Find every mistake in the workspace; write nothing."""
+    """Find every mistake; write nothing."""
     from octoc.cli.progress import ProgressLine
     from octoc.cli.report import exit_status, print_diagnostics
     from octoc.cli.workspace import workspace_root

@@ -13,7 +13,9 @@ from octoc.cli.options import format_options
 @click.argument("rule")
 @format_options("text", "json")
 def command(rule: str, output_format: str) -> int:
-    """Print the page of RULE: what it does, why it matters, a bad and a good example.
+    """Print the page of RULE.
+
+    It says what the rule does, why it matters, and has a bad and a good example.
 
     RULE is a code as OCT301, or a name as unknown-server.
     """

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 @click.option("--limit", type=click.IntRange(min=1), default=15, show_default=True, help="How many tools at most.")
 @format_options("text", "json")
 def command(query: str, workspace: Path | None, bundle: Path | None, agent: str, limit: int, output_format: str) -> int:
-    """Search the agent's tools for QUERY, ranked as find_tools ranks them. Connects to nothing."""
+    """Search an agent's tools for QUERY.
+
+    They are ranked as find_tools ranks them. Nothing is connected to.
+    """
     from octoc.cli.workspace import target_of, with_session
 
     def search(session: Session) -> tuple[list[dict[str, Any]], int]:

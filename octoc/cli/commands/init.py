@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 @click.option("--pin/--no-pin", default=None, help="Record the servers' tools now, or not. Default: ask on a terminal.")
 @click.pass_context
 def command(ctx: click.Context, workspace: Path, pin: bool | None) -> int:
-    """Write an octoc.toml that names what is here: MCP files, agent folders, taps. Never overwrites one."""
+    """Write an octoc.toml for what is here.
+
+    It names the MCP files, agent folders and taps that are found. One that is there is never overwritten.
+    """
     from octoc.cli.failures import UserError
     from octoc.compiler.init import find_inputs, settings_text, write_settings
     from octoc.compiler.structure.settings import name_of_folder

@@ -44,10 +44,11 @@ class _Recorded:
 @workspace_option
 @format_options("full", "concise", "json")
 def command(servers: tuple[str, ...], dump: Path | None, workspace: Path | None, output_format: str) -> int:
-    """Record the tools of SERVER, or of every server, in snapshots/.
+    """Record the tools of servers.
 
-    Servers are started, and asked for their tools. With --from nothing is started: FILE is recorded for SERVER, or for
-    every server whose command runs the package that FILE is of. The exit status is 1 when a server could not be pinned.
+    Each SERVER, or every one, is started and asked, and its answer written to snapshots/. With --from nothing is
+    started: FILE is recorded for SERVER, or for every server whose command runs the package that FILE is of. The exit
+    status is 1 when a server could not be pinned.
     """
     from octoc.cli.report import exit_status, print_diagnostics
     from octoc.cli.workspace import workspace_root

@@ -21,7 +21,10 @@ _SHOWN = 10
 def command(
     message: str, workspace: Path | None, bundle: Path | None, agent: str, output_format: str, verbose: bool
 ) -> int:
-    """Show how MESSAGE is routed: scores, gate, decision. Nothing is activated."""
+    """Show how MESSAGE is routed.
+
+    Scores, gate and decision are printed; nothing is activated.
+    """
     from octoc.cli.workspace import log_to_stderr, target_of, with_session
 
     log_to_stderr(verbose=verbose)

@@ -28,7 +28,11 @@ _DEFAULT = ("agents", "tools", "tokens")
 def command(
     sections: tuple[str, ...], workspace: Path | None, bundle: Path | None, agent: str | None, output_format: str
 ) -> int:
-    """Show SECTIONS of the bundle; without any: agents, tools and tokens, and everything with --json."""
+    """Show what is in the bundle.
+
+    SECTIONS are any of capabilities, agents, skills, servers, tools, tokens. Without one: agents, tools and tokens, and
+    with --json all.
+    """
     from octoc.cli.workspace import target_of, with_runtime
 
     asked = sections or (SECTIONS if output_format == "json" else _DEFAULT)
