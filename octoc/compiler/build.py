@@ -105,7 +105,7 @@ def build(
 
     emitted = run_discovered(discovered, context)
     lock = root / LOCK_FILE
-    lock_bytes = lock.read_bytes() if lock.is_file() and not locked else None
+    lock_bytes = lock.read_bytes() if lock.is_file() else None
     remember(
         context.cache,
         key,

@@ -27,7 +27,7 @@ class Server:
     filters.
     `requires_env` are the variables without default that it needs, sorted.
     `open`: defined in a file of `[mcp] files`, so that an agent with the proxy sees all its tools, not only those that a
-    capability grants. `private_to` is the one agent whose front matter defines it.
+    capability grants. `private_to` are agents whose own files define it; `private` tells that nobody else does.
     """
 
     name: str
@@ -50,7 +50,8 @@ class Server:
     snapshot: SnapshotSource | None = None
     tools: tuple[ListedTool, ...] = ()
     open: bool = False
-    private_to: str | None = None
+    private_to: tuple[str, ...] = ()
+    private: bool = False
 
     @property
     def listed(self) -> bool:

@@ -91,7 +91,7 @@ def _own_grants(source: AgentSource, servers: Servers, sink: DiagnosticSink) -> 
         shared = by_name.get(reference.value)
         if reference.value in own:
             continue
-        if shared is None or shared.private_to is not None:
+        if shared is None or shared.private:
             sink.report(
                 UNKNOWN_SERVER,
                 f"agent `{source.name}` refers to server `{reference.value}`, which is not defined",

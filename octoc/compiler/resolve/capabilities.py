@@ -86,7 +86,7 @@ def resolve_capability(chosen: Chosen, servers: Servers, sink: DiagnosticSink) -
         if name in own or name in disabled:
             continue
         shared = by_name.get(name)
-        if shared is not None and shared.private_to is None:
+        if shared is not None and not shared.private:
             own[name] = shared
             continue
         sink.report(

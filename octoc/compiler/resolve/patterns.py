@@ -110,7 +110,7 @@ def _bare(
     if len(servers) > 1:  # with one server there is nothing to guess
         sink.report(
             TOOL_ON_UNLISTED_SERVER,
-            f"tool `{pattern}` could only be on {_quoted(unlisted)}, which is not listed yet",
+            f"tool `{pattern}` could only be on {_quoted(unlisted)}, not listed yet",
             at=entry.place,
             help=f"run `octoc pin {unlisted[0]}`",
         )

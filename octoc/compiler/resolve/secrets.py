@@ -29,7 +29,7 @@ def without_secrets(server: ServerSource, sink: DiagnosticSink) -> ServerSource:
             LITERAL_SECRET,
             f"server `{server.name}` has a literal secret in {what}",
             at=place,
-            help=f"set the variable `{variable}` and write `${{{variable}}}`; the bundle refers to it already",
+            help=f"set the variable `{variable}` to it and write `${{{variable}}}` in its place, as the bundle does",
         )
         return f"${{{variable}}}"
 

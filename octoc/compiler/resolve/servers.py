@@ -36,7 +36,7 @@ DEFAULT_TIMEOUT_S = 30.0
 class Definition:
     """One definition, who makes it (a capability, an agent, or a file's stem), and whether all agents may see it whole.
 
-    `private_to` names the one agent whose front matter defines the server; `open` is a file of `[mcp] files`.
+    `private_to` names the agent whose own file defines the server; `open` is a file of `[mcp] files`.
     """
 
     source: ServerSource
@@ -119,21 +119,23 @@ def _server(definition: Definition, sink: DiagnosticSink) -> Server:
         package=None if package is None else package.name,
         requires_env=_required(what),
         open=definition.open,
-        private_to=definition.private_to,
+        private_to=() if definition.private_to is None else (definition.private_to,),
+        private=definition.private_to is not None,
     )
 
 
 def _same(one: Server, other: Server) -> bool:
-    return (one.definition, one.include, one.exclude, one.private_to) == (
-        other.definition,
-        other.include,
-        other.exclude,
-        other.private_to,
-    )
+    return (one.definition, one.include, one.exclude) == (other.definition, other.include, other.exclude)
 
 
 def _merged(one: Server, other: Server) -> Server:
-    return attrs.evolve(one, timeout_s=max(one.timeout_s, other.timeout_s), open=one.open or other.open)
+    return attrs.evolve(
+        one,
+        timeout_s=max(one.timeout_s, other.timeout_s),
+        open=one.open or other.open,
+        private_to=(*one.private_to, *other.private_to),
+        private=one.private and other.private,
+    )
 
 
 def _named(

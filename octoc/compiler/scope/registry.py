@@ -71,7 +71,9 @@ def visible_grants(agent: Agent, fleet: Fleet) -> tuple[ServerGrant, ...]:
     """Return all that an agent without `tools` reaches: open servers whole, others by what capabilities grant."""
     globs: dict[str, dict[str, None]] = {}
     for name, server in fleet.servers.items():
-        if server.open or server.private_to == agent.name:
+        if server.include == ():  # filtered to nothing, whatever it will list
+            continue
+        if server.open or agent.name in server.private_to:
             globs[name] = dict.fromkeys(EVERY)
     for capability in fleet.capabilities.values():
         for grant in capability.grants:
@@ -138,4 +140,6 @@ def _unlisted(grants: Iterable[ServerGrant], fleet: Fleet) -> tuple[Grant, ...]:
     for grant in grants:
         if not fleet.servers[grant.server].listed and grant.globs:
             globs.setdefault(grant.server, {}).update(dict.fromkeys(grant.globs))
-    return tuple(Grant(server=name, globs=tuple(globs[name])) for name in sorted(globs))
+    return tuple(
+        Grant(server=name, globs=EVERY if "*" in globs[name] else tuple(globs[name])) for name in sorted(globs)
+    )

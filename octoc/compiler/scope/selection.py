@@ -19,7 +19,7 @@ from octoc.diagnostics.rules.resolve import (
     UNKNOWN_TOOL,
 )
 from octoc.diagnostics.suggest import did_you_mean
-from octoc.names import ToolId, any_glob_matches, glob_matches
+from octoc.names import any_glob_matches, glob_matches
 
 if TYPE_CHECKING:
     from octoc.compiler.scope.registry import Fleet
@@ -115,7 +115,7 @@ def _targets(
         if not servers[name].listed or any(glob_matches(glob, tool.tool) for tool in reach[name].tools):
             return [(name, glob)]
         if not quiet:
-            _report_unknown(entry, agent, [tool.tool for tool in reach[name].tools], sink)
+            _report_unknown(entry, agent, [str(tool) for tool in reach[name].tools], sink)
         return None
     have = [name for name, grant in reach.items() if any(glob_matches(text, tool.tool) for tool in grant.tools)]
     if have:
@@ -135,12 +135,18 @@ def _targets(
                 TOOL_ON_UNLISTED_SERVER,
                 f"tool `{text}` of agent `{agent.name}` could only be on a server that is not listed yet",
                 at=entry.place,
-                help=f"run `octoc pin {unlisted[0]}`",
+                help=did_you_mean(text, _known(reach)) or f"run `octoc pin {unlisted[0]}`",
             )
         return [(name, text) for name in unlisted]
     if not quiet:
-        _report_unknown(entry, agent, [str(tool) for grant in reach.values() for tool in grant.tools], sink)
+        _report_unknown(entry, agent, [*_known(reach), *HOST_TOOLS], sink)
     return None
+
+
+def _known(reach: Mapping[str, ServerGrant]) -> list[str]:
+    """Return the tools that are visible, by identity and by bare name."""
+    tools = [tool for grant in reach.values() for tool in grant.tools]
+    return [*map(str, tools), *(tool.tool for tool in tools)]
 
 
 def _qualified(text: str, servers: Mapping[str, Server]) -> tuple[str, str] | None:
@@ -167,11 +173,10 @@ def _original(glob: str, server: Server) -> str:
 
 
 def _report_unknown(entry: Located[str], agent: Agent, known: Sequence[str], sink: DiagnosticSink) -> None:
-    names = [*known, *(ToolId.parse(name).tool for name in known if "/" in name), *HOST_TOOLS]
     sink.report(
         UNKNOWN_TOOL,
         f"tool `{entry.value}` of agent `{agent.name}` is not found",
         at=entry.place,
-        help=did_you_mean(entry.value, names),
+        help=did_you_mean(entry.value.removeprefix("mcp__"), known),
         severity=Severity.WARNING,
     )

@@ -1,0 +1,113 @@
+"""Golden workspaces: `<stage>/<case>/in` is a workspace, `out.txt` what the stages up to `describe` make of it.
+
+After a change that is meant, run `OCTOC_UPDATE_GOLDEN=1 pytest tests/golden` and read the difference.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from octoc.bundle.model import Grant, Registry
+from octoc.compiler.cache import Cache
+from octoc.compiler.context import Context
+from octoc.compiler.model.resolved import Calibrated, Server
+from octoc.compiler.pipeline import run_checks
+from octoc.compiler.read import SpanIndex, text_reader
+from octoc.compiler.structure.settings import load_settings
+from octoc.diagnostics.model import Diagnostic, DiagnosticSink
+from octoc.plugin.manager import plugins_of
+
+HERE = Path(__file__).parent
+CASES = sorted(path.parent for path in HERE.glob("*/*/in"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
+def test_a_workspace_compiles_to_what_is_recorded(case: Path) -> None:
+    """Diagnostics, servers, capabilities, registries and prompts of a small workspace are as recorded."""
+    checked, diagnostics = compiled(case / "in")
+    found = "\n".join([*told(diagnostics), *summary(checked)]) + "\n"
+    recorded = case / "out.txt"
+    if os.environ.get("OCTOC_UPDATE_GOLDEN"):
+        recorded.write_text(found, encoding="utf-8")
+    assert found == recorded.read_text(encoding="utf-8")
+
+
+def compiled(root: Path) -> tuple[Calibrated, tuple[Diagnostic, ...]]:
+    """Run every stage that needs no encoder."""
+    sink = DiagnosticSink(SpanIndex(text_reader(root)))
+    settings = load_settings(root, sink)
+    assert settings is not None
+    context = Context(root=root, sink=sink, cache=Cache(None), plugins=plugins_of())
+    return run_checks(settings, context), sink.diagnostics
+
+
+def told(diagnostics: Iterable[Diagnostic]) -> Iterator[str]:
+    """Yield each diagnostic with every place and hint."""
+    yield "# diagnostics"
+    for found in diagnostics:
+        span = found.span
+        place = f"{span.file}:{span.line}:{span.column}-{span.end_line}:{span.end_column}" if span else "-"
+        yield f"{found.severity.label} {found.rule.code} {found.rule.name}: {found.message}"
+        yield f"    at {place}"
+        for label in found.related:
+            yield f"    related {label.span.file}:{label.span.line}:{label.span.column} {label.text}"
+        yield from (f"    note {note}" for note in found.notes)
+        if found.help:
+            yield f"    help {found.help}"
+
+
+def summary(checked: Calibrated) -> Iterator[str]:
+    """Yield what the bundle would hold, in the words of a person."""
+    described = checked.embedded.described
+    scoped = described.scoped
+    yield "# servers"
+    for server in scoped.resolved.servers:
+        yield from _server(server)
+    yield "# capabilities"
+    for capability in scoped.resolved.capabilities:
+        grants = "; ".join(f"{grant.server} {list(grant.globs)}" for grant in capability.grants)
+        yield f"{capability.name} ({capability.tap}/{capability.provider}): {grants or 'no server'}"
+        if capability.requires_env:
+            yield f"    needs {', '.join(capability.requires_env)}"
+    names = [tool.alias for tool in scoped.tools]
+    yield "# registries"
+    for agent, registry in scoped.registries.items():
+        yield agent
+        yield from (f"    {line}" for line in _registry(registry, names))
+    for agent, prompt in described.servers_prompts.items():
+        yield f"# prompt of {agent}"
+        yield prompt
+
+
+def _server(server: Server) -> Iterator[str]:
+    how = " ".join([server.command, *server.args]) if server.command else server.url or server.transport
+    yield f"{server.name}: {how} ({server.timeout_s:g} s)"
+    for what, values in (("env", server.env), ("header", server.headers)):
+        yield from (f"    {what} {key}={value}" for key, value in values.items())
+    tools = ", ".join(tool.name for tool in server.tools) if server.listed else "not listed"
+    yield f"    tools: {tools}"
+
+
+def _registry(registry: Registry, names: list[str]) -> Iterator[str]:
+    deferred = [names[index] for index in registry.tools if index not in registry.direct]
+    for what, values in (
+        ("direct", [names[index] for index in registry.direct]),
+        ("deferred, by the proxy" if registry.proxy else "once active", deferred),
+        ("unlisted", _grants(registry.unlisted)),
+        ("unlisted, direct", _grants(registry.unlisted_direct)),
+        ("capabilities", list(registry.capabilities)),
+        ("boot", list(registry.boot)),
+        ("host", list(registry.host_tools)),
+    ):
+        if values:
+            yield f"{what}: {', '.join(values)}"
+    if registry == Registry():
+        yield "nothing"
+
+
+def _grants(grants: Iterable[Grant]) -> list[str]:
+    return [f"{grant.server}:{glob}" for grant in grants for glob in grant.globs]
