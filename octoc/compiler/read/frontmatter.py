@@ -152,7 +152,7 @@ def _mask(text: str) -> tuple[str, dict[str, str]]:
         while at < len(lines) and lines[at][:1] in (" ", "\t") and lines[at].strip():
             at += 1
         pieces = [lines[start][key.end() :], *lines[start + 1 : at]]
-        value = " ".join(piece.strip() for piece in pieces)
+        value = " ".join(piece.strip(" \t") for piece in pieces)
         if not (": " in value or value.endswith(":")) or key.group(1) in plain:
             continue
         plain[key.group(1)] = value
@@ -163,7 +163,7 @@ def _mask(text: str) -> tuple[str, dict[str, str]]:
 
 def _over(line: str) -> str:
     # Spaces at both ends stay, so that the written value keeps its range.
-    inner = line.strip()
+    inner = line.strip(" \t")
     return line.replace(inner, "x" * len(inner), 1) if inner else line
 
 

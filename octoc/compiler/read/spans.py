@@ -123,7 +123,7 @@ def _meaning(parsed: _Parsed, node: Node, literal: str) -> str:
             value = tomllib.loads(f"v = {literal}")["v"]
         elif node.style == "plain":
             # As front matter's lenient reading has it; plain text says what it is.
-            value = " ".join(piece.strip() for piece in literal.split("\n"))
+            value = " ".join(piece.strip(" \t") for piece in literal.split("\n"))
         else:
             # A block scalar's lines keep their own indentation, and so need a parent of less.
             value = parse_yaml(f"v: {literal}\n").value["v"]

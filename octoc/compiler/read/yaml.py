@@ -26,6 +26,8 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
 }
+# White space as YAML has it; other signs that look like it are text.
+_SPACE = " \t\r\n"
 _HIDE = {0x85: 0xF8F0, 0x2028: 0xF8F1, 0x2029: 0xF8F2}
 _SHOW = {private: shown for shown, private in _HIDE.items()}
 _STRING_TAGS = ("!", "tag:yaml.org,2002:str")
@@ -147,7 +149,7 @@ class _Builder:
         self._add(_resolve(text) if plain else text, node)
 
     def _before_space(self, offset: int) -> int:
-        while offset > 0 and self.text[offset - 1].isspace():
+        while offset > 0 and self.text[offset - 1] in _SPACE:
             offset -= 1
         return offset
 
