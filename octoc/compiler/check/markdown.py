@@ -11,11 +11,15 @@ from octoc.compiler.check.fields import report_unknown_fields
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.mcp import check_entry
 from octoc.compiler.check.schemas import fields
+from octoc.compiler.check.translate import one_of
 from octoc.compiler.model.documents import FileKind, kept
+from octoc.diagnostics.model import Severity
 from octoc.diagnostics.rules import check as rules
+from octoc.diagnostics.suggest import did_you_mean
 from octoc.names import is_name
 
 AGENT_FILE = "AGENT.md"
+AGENT_TYPES = ("supervisor", "worker", "deep_research", "project")
 _USUAL_AGENT_NAME = re.compile(r"[a-z][a-z0-9-]*\Z")
 
 
@@ -57,6 +61,15 @@ def check_agent(values: Mapping[str, Any], inspection: Inspection) -> None:
             f"agent name `{name}` is one that some clients refuse: expected lower-case letters, digits and `-`",
             ("name",),
             help=f"call it `{_usual(name)}`" if is_name(_usual(name)) else None,
+        )
+    written = values.get("type")
+    if written and written not in AGENT_TYPES:
+        inspection.report(
+            rules.UNEXPECTED_VALUE,
+            f"`{written}` is no agent type, so the agent is a worker: expected {one_of(AGENT_TYPES)}",
+            ("type",),
+            help=did_you_mean(written, AGENT_TYPES),
+            severity=Severity.WARNING,
         )
     for index, item in kept(values.get("mcpServers", [])):
         if isinstance(item, Mapping):

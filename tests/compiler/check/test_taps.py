@@ -306,6 +306,17 @@ REMARKS: list[tuple[FileKind, str, str, str, str, Severity]] = [
         "[[roles]]",
         Severity.WARNING,
     ),
+    (
+        AGENT,
+        front(AGENT_OK + "type: deep-research"),
+        "OCT204",
+        (
+            "`deep-research` is no agent type, so the agent is a worker:"
+            " expected `supervisor`, `worker`, `deep_research` or `project`"
+        ),
+        "deep-research",
+        Severity.WARNING,
+    ),
     (AGENT, front(AGENT_OK + "modle: x"), "OCT208", "`modle` is no known field", "modle", Severity.WARNING),
     (AGENT, front(AGENT_OK + "version: 2"), "OCT208", "`version` is no known field", "version", Severity.INFO),
     (
