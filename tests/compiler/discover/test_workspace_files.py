@@ -9,6 +9,7 @@ import pytest
 
 from octoc.compiler.discover.stage import dialect_of
 from octoc.compiler.model.settings import LimitSettings
+from octoc.compiler.read.stage import input_digests
 
 Write = Callable[[Mapping[str, str]], Path]
 Find = Callable[..., Any]
@@ -162,6 +163,7 @@ def test_one_files_mistake_never_hides_another(write: Write, find: Find) -> None
     ]
     assert len(found.documents.documents) == 7
     assert set(found.documents.digests) == {file.display for file in found.discovered.files} - {".claude/agents/big.md"}
+    assert input_digests(found.discovered) == found.documents.digests
 
 
 def test_a_snapshot_has_a_limit_of_its_own(write: Write, find: Find) -> None:
