@@ -147,6 +147,7 @@ class _Connection:
         await self._ready.wait()
         if self._client is None:
             await self._owner  # raises what went wrong
+        await self.list_tools()  # the SDK checks a tool's answers by its schema, and lists again where it knows none
 
     async def _own(self) -> None:
         from mcp import Client

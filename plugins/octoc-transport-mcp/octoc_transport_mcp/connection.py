@@ -65,6 +65,9 @@ class McpConnection:
         self._stop = asyncio.Event()
         self._ready = asyncio.Event()
         self._owner: asyncio.Task[None] | None = None
+        self._listed: set[str] = set()
+        self._learned = False
+        self._learning = asyncio.Lock()
 
     async def open(self) -> None:
         """Start the owner and wait until the server answered. Raises: ConnectionFailed."""
@@ -98,6 +101,7 @@ class McpConnection:
                 client_info=mcp_types.Implementation(name="octoc", version=__version__),
             )
             async with client:
+                self._validate_listed(client)
                 self._client = client
                 self._ready.set()
                 await self._stop.wait()
@@ -108,6 +112,26 @@ class McpConnection:
             self._lost = True
             if self._process is not None:
                 self._process.kill()
+
+    def _validate_listed(self, client: Client) -> None:
+        """Have the SDK check answers of listed tools alone: for any other it lists anew at every call, and warns."""
+        session = client.session
+        validate = session.validate_tool_result
+
+        async def validate_listed(name: str, result: mcp_types.CallToolResult) -> None:
+            if name in self._listed:
+                await validate(name, result)
+
+        session.validate_tool_result = validate_listed  # type: ignore[method-assign]
+
+    async def _learn(self, client: Client) -> None:
+        """List the tools once, before the first call: answers are checked, and HTTP headers made, by their schemas."""
+        async with self._learning:
+            if self._learned:
+                return
+            with contextlib.suppress(Exception):  # the call itself says what is wrong with the server
+                await self._pages(client)
+            self._learned = True
 
     @contextlib.asynccontextmanager
     async def _streams(self) -> AsyncIterator[Any]:
@@ -192,6 +216,8 @@ class McpConnection:
             tools.extend(page.tools)
             cursor = page.next_cursor
             if cursor is None:  # an empty string is a cursor like any other
+                self._listed = {tool.name for tool in tools}
+                self._learned = True
                 return tools
             if cursor in seen:
                 raise ConnectionFailed(f"`{self._target.name}` lists its tools without end: it repeats a page's cursor")
@@ -213,6 +239,8 @@ class McpConnection:
             return failure("connection_lost", await self._loss())
         try:
             async with asyncio.timeout(call.timeout_s):
+                if not self._learned:
+                    await self._learn(client)
                 answer = await client.call_tool(call.tool, dict(call.arguments))
         except TimeoutError:
             return self._late(call)

@@ -19,6 +19,7 @@ import json, os, signal, subprocess, sys, time
 
 PAGES = {None: (["die", "hang"], ""), "": (["echo", "environment"], "3"), "3": (["garbage"], None)}
 loop_for_ever = "--loop" in sys.argv
+listings = 0
 mute = "--mute" in sys.argv
 if "--stubborn" in sys.argv:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -45,6 +46,8 @@ def tools_call(id, name, arguments):
     elif name == "garbage":
         print("this is no message", flush=True)
         text(id, "after garbage")
+    elif name == "listings":
+        text(id, str(listings))
     elif name == "malformed":
         send(id, result={"content": "not a list"})
     elif name == "refuse":
@@ -56,10 +59,12 @@ def tools_call(id, name, arguments):
         send(id, error={"code": -32602, "message": f"Unknown tool: {name}"})
 
 def handle(id, method, params):
+    global listings
     if method == "initialize":
         send(id, result={"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
                          "serverInfo": {"name": "faulty", "version": "1"}, "instructions": "Be kind."})
     elif method == "tools/list":
+        listings += 1
         names, cursor = PAGES[None if loop_for_ever else params.get("cursor")]
         tools = [{"name": name, "inputSchema": {"type": "object", "properties": {"x": {"default": None}}}}
                  for name in names]
@@ -130,6 +135,11 @@ def children_of(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
 
 
+def descriptors() -> int:
+    """How many file descriptors this process has open."""
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
 class TestFaultyServer(TransportContract):
     def make_transport(self) -> Transport:
         return stdio()
@@ -185,6 +195,56 @@ def test_pages_are_joined_and_an_empty_cursor_is_no_end() -> None:
     assert listing.server_info == {"name": "faulty", "version": "1"}
     assert listing.instructions == "Be kind."
     assert listing.protocol_version == "2025-06-18"
+
+
+def test_a_call_costs_one_request(caplog: pytest.LogCaptureFixture) -> None:
+    """All pages are listed once, before the first call; a tool of a later page, or of none, causes no other listing."""
+    counts: list[str] = []
+
+    async def scenario(connection: Connection) -> None:
+        for name in ("echo", "garbage", "listings", "echo", "listings"):
+            result = await connection.call(call(name))
+            assert isinstance(result, ToolResult)
+            counts.append(result.text)
+
+    with_connection(faulty(), scenario)
+    assert counts[2] == counts[4] == "3"
+    assert not [record for record in caplog.records if record.levelname == "WARNING"]
+
+
+STRUCTURED = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    method, tool = message["method"], {"name": "count", "inputSchema": {"type": "object"}}
+    tool["outputSchema"] = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    result = {
+        "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+                       "serverInfo": {"name": "s", "version": "1"}},
+        "tools/list": {"tools": [tool]},
+        "tools/call": {"content": [], "structuredContent": (message.get("params") or {}).get("arguments")},
+    }.get(method)
+    body = {"result": result} if result else {"error": {"code": -32601, "message": "no"}}
+    if "id" in message:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **body}), flush=True)
+"""
+
+
+def test_an_answer_against_its_own_schema_is_a_failure() -> None:
+    """A structured answer that the tool's output schema forbids is a failure `protocol`, with one sentence of why."""
+
+    async def scenario(connection: Connection) -> None:
+        good = await connection.call(call("count", n=1))
+        assert isinstance(good, ToolResult)
+        assert good.structured == {"n": 1}
+        bad = await connection.call(call("count", n="many"))
+        assert isinstance(bad, ToolFailure)
+        assert bad.kind == "protocol"
+        assert bad.message.endswith("something that is not what it declares: 'many' is not of type 'integer'")
+
+    with_connection(
+        ServerTarget(name="s", transport="stdio", command=sys.executable, args=("-c", STRUCTURED)), scenario
+    )
 
 
 def test_a_cursor_that_comes_back_is_refused() -> None:
@@ -384,6 +444,23 @@ def test_a_host_that_never_closes_leaves_no_process() -> None:
         return pid_of(await connection.call(call("environment")))
 
     assert not is_running(asyncio.run(scenario()))
+
+
+def test_connections_leave_nothing_behind() -> None:
+    """Connecting, calling and closing again and again leaves no open descriptor and no task."""
+
+    async def scenario() -> list[tuple[int, int]]:
+        counts = []
+        for _ in range(4):
+            connection = await stdio().connect(faulty())
+            results = await asyncio.gather(*(connection.call(call("echo", n=n)) for n in range(20)))
+            assert [result.ok for result in results] == [True] * 20
+            await connection.close()
+            counts.append((descriptors(), len(asyncio.all_tasks())))
+        return counts
+
+    counts = asyncio.run(scenario())
+    assert counts[1:] == counts[:-1]
 
 
 def test_importing_the_plugin_is_light() -> None:

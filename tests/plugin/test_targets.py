@@ -1,0 +1,69 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from octoc.bundle.model import ServerEntry
+from octoc.plugin.targets import NotReady, make_target, parse_env_file
+
+VALUES = {"TOKEN": "s3cr3t-token", "HOST": "example.org", "EMPTY": ""}
+
+
+def entry(**fields: Any) -> ServerEntry:
+    """A server's entry of a bundle."""
+    return ServerEntry(**{"name": "s", "transport": "stdio", **fields})
+
+
+def test_every_text_is_expanded(tmp_path: Path) -> None:
+    """References in every field are replaced, and the values that they were replaced by are told."""
+    target = make_target(
+        entry(
+            command="${workspaceFolder}/run",
+            args=("--host=${HOST}", "${MODE:-quick}"),
+            env={"TOKEN": "{{ENV:TOKEN}}"},
+            cwd="sub",
+            url="https://${HOST}/mcp",
+            headers={"Authorization": "Bearer ${env:TOKEN}"},
+            auth={"scopes": ["${HOST}"], "count": 1},
+        ),
+        VALUES.get,
+        tmp_path,
+    )
+    assert target.command == f"{tmp_path.as_posix()}/run"
+    assert target.args == ("--host=example.org", "quick")
+    assert target.env == {"TOKEN": "s3cr3t-token"}
+    assert target.cwd == str(tmp_path / "sub")
+    assert target.url == "https://example.org/mcp"
+    assert target.headers == {"Authorization": "Bearer s3cr3t-token"}
+    assert target.auth == {"scopes": ["example.org"], "count": 1}
+    assert set(target.secrets) == {"s3cr3t-token", "example.org"}
+    assert "s3cr3t-token" not in repr(target)
+
+
+def test_what_is_not_set_is_named(tmp_path: Path) -> None:
+    """Every variable without a value is named once, in order."""
+    with pytest.raises(NotReady, match=r"^server `s` needs `A`, `B`, which is not set$"):
+        make_target(entry(command="${A}", args=("${B}", "${A}")), VALUES.get, tmp_path)
+
+
+def test_an_env_file_lies_under_the_environment(tmp_path: Path) -> None:
+    """A server's own `env` wins over its env file, whose values count as secrets."""
+    (tmp_path / "x.env").write_text("A=from-file\nB=from-file-too\n", encoding="utf-8")
+    target = make_target(entry(command="c", env={"A": "own"}, env_file="x.env"), VALUES.get, tmp_path)
+    assert target.env == {"A": "own", "B": "from-file-too"}
+    assert set(target.secrets) == {"from-file", "from-file-too"}
+
+
+def test_an_env_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    """A missing env file, and one that is no text, are each one line."""
+    (tmp_path / "bin.env").write_bytes(b"\xff\xfe")
+    with pytest.raises(NotReady, match="No such file or directory"):
+        make_target(entry(command="c", env_file="none.env"), VALUES.get, tmp_path)
+    with pytest.raises(NotReady, match="it is not UTF-8"):
+        make_target(entry(command="c", env_file="bin.env"), VALUES.get, tmp_path)
+
+
+def test_an_env_file_is_read_by_lines() -> None:
+    """Comments and other lines are passed over; `export`, spaces and quotes around are not part of names and values."""
+    text = "# A=1\n\nexport B = 'two words'\nC=\"x=y\"\nno line\nD=#3\nE=\n"
+    assert parse_env_file(text) == {"B": "two words", "C": "x=y", "D": "#3", "E": ""}
