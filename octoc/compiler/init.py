@@ -10,7 +10,7 @@ import attrs
 import tomlkit
 
 from octoc.compiler.structure.settings import name_of_folder
-from octoc.compiler.workspace import WORKSPACE_FILE
+from octoc.compiler.workspace import CORE_TAP, WORKSPACE_FILE
 
 _MCP_FILES = (".mcp.json", ".vscode/mcp.json", ".cursor/mcp.json")
 _AGENT_FOLDERS = ("agents", ".claude/agents", ".octo/agents")
@@ -66,7 +66,8 @@ def settings_text(name: str, inputs: Inputs) -> str:
             lines += ["[[taps]]", f"name = {_string(tap)}", f"path = {_string(path)}", ""]
         lines.pop()
     else:
-        lines += ["# [[taps]]", '# name = "acme"', '# path = "taps/acme"']
+        lines += ["# This one ships with octoc: files, git, the web, databases and more."]
+        lines += ["# [[taps]]", '# name = "core"', f'# path = "{CORE_TAP}"']
     lines += _section("agents", "paths", inputs.agent_folders, '["agents", ".claude/agents"]')
     lines += _section("mcp", "files", inputs.mcp_files, '[".mcp.json"]')
     return "\n".join(lines) + "\n"

@@ -5,11 +5,21 @@ import os
 import subprocess
 import sys
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from octoc import data
+from octoc.compiler.cache import Cache
+from octoc.compiler.context import Context
+from octoc.compiler.discover import discover
+from octoc.compiler.lock.inputs import TapFiles, files_of
+from octoc.compiler.model.documents import Discovered
+from octoc.compiler.model.settings import TapRef, WorkspaceSettings
+from octoc.compiler.read.stage import input_digests
+from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.plugin.manager import plugins_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -75,10 +85,24 @@ def test_an_editable_install_finds_the_source_tree(tmp_path: Path) -> None:
     assert core == ROOT / "taps" / "core"
 
 
-@pytest.mark.parametrize("folder", ["schemas", "taps/core"])
-def test_what_ships_has_no_symbolic_link(folder: str) -> None:
-    """No shipped file is a symbolic link: a wheel holds a copy instead, so a wheel and the tree would differ."""
-    assert [path for path in (ROOT / folder).rglob("*") if path.is_symlink()] == []
+def test_the_core_tap_means_the_same_in_a_wheel(wheel: Path, tmp_path: Path) -> None:
+    """A wheel holds a copy of a provider where the tree has the link `default.toml`, and both choose that provider."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    inputs = [_inputs_of(core) for core in (ROOT / "taps" / "core", tmp_path / "octoc" / "_data" / "taps" / "core")]
+    assert len(inputs[0][0].default_links) > 10
+    links = [{(link.capability, link.provider) for link in discovered.default_links} for discovered, _ in inputs]
+    assert links[0] == links[1]
+    assert inputs[0][1] == inputs[1][1]
+
+
+def _inputs_of(core: Path) -> tuple[Discovered, Mapping[str, TapFiles]]:
+    place = Place(file="octoc.toml")
+    settings = WorkspaceSettings(name="core", place=place, taps=(TapRef(name="core", path=str(core), place=place),))
+    sink = DiagnosticSink()
+    discovered = discover(settings, Context(root=core, sink=sink, cache=Cache(None), plugins=plugins_of()))
+    assert not sink.diagnostics
+    return discovered, files_of(discovered, input_digests(discovered))[0]
 
 
 def test_lost_data_is_an_error_with_a_next_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
