@@ -43,12 +43,11 @@ def search(session: Session, query: str, limit: int = DEFAULT_LIMIT) -> list[tup
 async def find_tools(session: Session, arguments: Mapping[str, Any]) -> Outcome:
     """Answer `find_tools`: a JSON array of what was found, or the servers that there are.
 
-    A search is a use: servers without a snapshot are connected first, so that their tools can be found.
+    A search starts no server: a fleet may have dozens without a snapshot, each a program that is fetched and run.
     """
     query = arguments.get("query", "")
     if not isinstance(query, str):
         return failure("bad_request", "query must be a string", profile=session.profile)
-    await session.connect_unlisted(retry=False)
     catalog = session.runtime.catalog
     answer = []
     for index, hit in search(session, query):

@@ -61,7 +61,6 @@ class Session:
         self._number = next(_NUMBERS)
         self._holders: set[str] = set()
         self._proxied: set[Use] = set()
-        self._warned: set[str] = set()
         weakref.finalize(self, _let_go, runtime.references, self._number, self._holders).atexit = False
         self.hold(_BASE, (self._use(index) for index in self.surface.base()))
 
@@ -112,7 +111,6 @@ class Session:
 
         A capability that cannot be activated, as when its server does not start, is logged and leaves all as it was.
         """
-        await self.connect_unlisted(shown_only=True, retry=False)
         # The first message loads the encoder, which takes longer than a loop should stand still.
         routing = await asyncio.to_thread(decide, self.runtime, text, candidates_of(self))
         name = routing.capability
@@ -147,14 +145,15 @@ class Session:
         """Deactivate a capability by name; returns what `capability` would tell the model."""
         return (await deactivate(self, capability)).text
 
-    async def connect_unlisted(self, *, shown_only: bool = False, retry: bool = True) -> dict[str, str]:
+    async def connect_unlisted(self, *, shown_only: bool = False) -> dict[str, str]:
         """Connect the servers without a snapshot whose tools are not known yet, so that they can be found and shown.
+
+        For hosts that want to pay for it: nothing else starts a server but an activation or a call.
 
         Args:
             shown_only: leave out those whose tools only the proxy reaches.
-            retry: try those again that failed before.
 
-        Returns: server -> why it could not be connected; each is logged once.
+        Returns: server -> why it could not be connected.
         """
         runtime = self.runtime
         waiting = [
@@ -162,20 +161,11 @@ class Session:
             for server in self.surface.unlisted_servers(shown_only=shown_only)
             if not runtime.servers[server].listed
             and not runtime.catalog.has_joined(server)
-            and (retry or server not in self._warned)
             and runtime.can_connect(server)
         ]
-        problems = {
-            server: problem
-            for server, problem in zip(waiting, await asyncio.gather(*map(self._try, waiting)), strict=True)
-            if problem is not None
-        }
-        for server, problem in problems.items():
-            if server not in self._warned:
-                self._warned.add(server)
-                logger.warning("the tools of server `%s` are not known: %s", server, problem)
+        problems = await asyncio.gather(*map(self._try, waiting))
         self.hold(_BASE, (self._use(index) for index in self.surface.base()))
-        return problems
+        return {server: why for server, why in zip(waiting, problems, strict=True) if why is not None}
 
     async def _try(self, server: str) -> str | None:
         try:

@@ -51,6 +51,8 @@ def test_one_server_that_cannot_start_leaves_the_others(fleet: Fleet, python_ser
     async def run() -> None:
         async with Runtime.open(fleet.write(), plugins=load_plugins(["transport-mcp"])) as runtime:
             session = runtime.session()
+            problems = await session.connect_unlisted()
+            assert list(problems) == ["gone"]
             found = json.loads((await session.call("find_tools", {"query": "convert"})).text)
             assert [tool["name"] for tool in found] == ["time__convert_time"]
             assert "source_timezone" in found[0]["parameters"]["properties"]

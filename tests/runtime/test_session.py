@@ -120,24 +120,37 @@ def test_an_unlisted_servers_tools_join_when_it_is_connected(fleet: Fleet) -> No
     asyncio.run(run())
 
 
-def test_find_tools_connects_unlisted_servers(fleet: Fleet, caplog: pytest.LogCaptureFixture) -> None:
-    """A search is a use: it lists what is not known yet, once, and a server that fails is only missing."""
+def test_neither_a_search_nor_a_message_starts_a_server(fleet: Fleet) -> None:
+    """Only an activation, a call or the host's own wish connects; a search and an abstained message do not."""
+    server = fleet.server("late", ["now"], listed=False)
+    fleet.agent(proxy=True, unlisted=(ANY,))
+
+    async def run() -> None:
+        async with fleet.open() as runtime:
+            session = runtime.session()
+            answer = await session.call("find_tools", {"query": "now"})
+            assert answer.text == "No tools found matching 'now'. Available servers: late"
+            await session.on_user_message("what is the time now?")
+            assert session.tools()
+            assert server.connects == 0
+
+    asyncio.run(run())
+
+
+def test_the_host_can_connect_what_is_unlisted(fleet: Fleet) -> None:
+    """On the host's wish unlisted servers are connected, their tools found, and those that fail are told."""
     fleet.server("late", ["now"], listed=False)
-    broken = fleet.server("down", ["x"], listed=False)
-    broken.broken = "it is down"
+    fleet.server("down", ["x"], listed=False).broken = "it is down"
     fleet.agent(proxy=True, unlisted=(ANY, Grant(server="down", globs=("*",))))
 
     async def run() -> None:
         async with fleet.open() as runtime:
             session = runtime.session()
-            for _ in range(2):
-                found = json.loads((await session.call("find_tools", {"query": "now"})).text)
-                assert [tool["name"] for tool in found] == ["late__now"]
-            assert broken.connects == 1
             assert await session.connect_unlisted() == {"down": "it is down"}
+            found = json.loads((await session.call("find_tools", {"query": "now"})).text)
+            assert [tool["name"] for tool in found] == ["late__now"]
 
     asyncio.run(run())
-    assert caplog.messages == ["the tools of server `down` are not known: it is down"]
 
 
 def test_grants_on_an_unlisted_server_are_applied_when_it_is_connected(fleet: Fleet) -> None:
@@ -158,8 +171,8 @@ def test_grants_on_an_unlisted_server_are_applied_when_it_is_connected(fleet: Fl
     asyncio.run(run())
 
 
-def test_direct_tools_of_an_unlisted_server_are_shown_after_the_first_message(fleet: Fleet) -> None:
-    """The first message connects the servers whose tools belong in the prompt."""
+def test_direct_tools_of_an_unlisted_server_are_shown_once_it_is_connected(fleet: Fleet) -> None:
+    """A host that connects the servers whose tools belong in the prompt sees them there."""
     fleet.server("late", ["now"], listed=False)
     fleet.agent(unlisted_direct=(ANY,))
 
@@ -167,7 +180,7 @@ def test_direct_tools_of_an_unlisted_server_are_shown_after_the_first_message(fl
         async with fleet.open() as runtime:
             session = runtime.session()
             assert _names(session) == []
-            await session.on_user_message("hello, what can you do?")
+            await session.connect_unlisted(shown_only=True)
             assert _names(session) == ["late__now"]
 
     asyncio.run(run())
