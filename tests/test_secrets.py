@@ -15,7 +15,7 @@ RANDOM = "q9Zr7TfLx2Vb8KmWcY4Hn0Pj"
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
+    "name, value",
     [
         ("GITHUB_TOKEN", "whatever-it-is"),
         ("Authorization", "Bearer abcdefgh"),
@@ -33,7 +33,7 @@ def test_a_literal_secret_is_recognised(name: str, value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
+    "name, value",
     [
         ("GITHUB_TOKEN", "${GITHUB_TOKEN}"),
         ("GITHUB_TOKEN", "{{ENV:GITHUB_TOKEN}}"),

