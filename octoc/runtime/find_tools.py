@@ -59,8 +59,17 @@ async def find_tools(session: Session, arguments: Mapping[str, Any]) -> Outcome:
             "call_via": _DIRECT if hit.direct else CALL_MCP_TOOL,
         })  # fmt: skip
     if answer:
-        return ToolResult.of_text(json.dumps(answer, indent=2, ensure_ascii=False))
+        return ToolResult.of_text(_fitting(answer, session.runtime.bundle.settings.max_chars))
     return ToolResult.of_text(f"No tools found matching '{query}'. Available servers: {', '.join(_servers(session))}")
+
+
+def _fitting(answer: list[dict[str, Any]], max_chars: int) -> str:
+    """Return the JSON of the first hits that fit the limit, at least one: a cut array would be no JSON any more."""
+    while True:
+        text = json.dumps(answer, indent=2, ensure_ascii=False)
+        if len(text) <= max_chars or len(answer) == 1:
+            return text
+        answer = answer[:-1]
 
 
 async def call_mcp_tool(session: Session, arguments: Mapping[str, Any]) -> Outcome:

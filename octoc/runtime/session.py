@@ -26,6 +26,7 @@ from octoc.runtime.surface import Surface
 from octoc.runtime.values import Routing, SearchHit
 from octoc.runtime.wire import ToolFormat, capability_wire, proxy_wires, rendered
 from octoc.search.keyword import DEFAULT_LIMIT
+from octoc.tokens import APPROXIMATE
 
 if TYPE_CHECKING:
     from octoc.runtime.calls import Outcome
@@ -210,7 +211,9 @@ class Session:
             return outcome
         settings = self.runtime.bundle.settings
         limits = Limits(profile=settings.results_profile, max_chars=settings.max_chars)
-        return truncate(outcome, limits, self.runtime.counter)
+        # Asking for the workspace's counter loads its plugins, for which a limit in characters has no use.
+        counter = self.runtime.counter if limits.profile == "octopus" else APPROXIMATE
+        return truncate(outcome, limits, counter)
 
 
 def _let_go(references: References, session: int, holders: set[str]) -> None:

@@ -76,6 +76,18 @@ def test_find_tools_without_a_hit_names_the_servers(session: Session) -> None:
     assert _text(_call(session, "find_tools")) == "No tools found matching ''. Available servers: github, time"
 
 
+def test_find_tools_leaves_out_what_does_not_fit(fleet: Fleet) -> None:
+    """An answer over the limit has fewer tools instead of half of one, so that it stays JSON."""
+    fleet.settings = attrs.evolve(fleet.settings, max_chars=1000)
+    fleet.server("s", [f"tool_{number}" for number in range(15)])
+    fleet.agent(proxy=True)
+    text = _text(_call(fleet.open().session(), "find_tools", query="tool"))
+    names = [tool["name"] for tool in json.loads(text)]
+    assert 1 < len(names) < 15
+    assert names == [f"s__tool_{number}" for number in range(len(names))]
+    assert len(text) <= 1000
+
+
 def test_another_agents_tools_cannot_be_found_or_called(session: Session) -> None:
     """A tool outside the registry is in no search, no hint and no call."""
     assert session.search("secrets") == []
