@@ -1,4 +1,7 @@
-"""From a bundle to a working agent: open, route, show tools, call them."""
+"""From a bundle to a working agent: open, route, show tools, call them.
+
+asyncio is imported inside the functions that need it: it brings sockets and TLS, which loading alone does without.
+"""
 
 from octoc.runtime.load import Runtime
 from octoc.runtime.session import Session

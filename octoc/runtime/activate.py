@@ -6,7 +6,6 @@ session whose direct or boot tools are on it; and a session that reached it thro
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from collections.abc import Iterable
@@ -87,6 +86,8 @@ def _refusal(session: Session, entry: CapabilityEntry) -> str | None:
 
 
 async def _connect_and_switch(session: Session, entry: CapabilityEntry) -> Change:
+    import asyncio
+
     runtime = session.runtime
     name = entry.name
     # Held before connecting: nobody else may close a server that this session is waiting for.

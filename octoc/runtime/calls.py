@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -29,6 +28,8 @@ async def call_server(
     A connection that had died before is made anew, once, since nothing was sent on it; what fails after sending is not
     sent again. `shown` is what the model calls the tool, for the words of a failure.
     """
+    import asyncio
+
     entry = runtime.servers[server]
     name = shown or f"{server}/{tool}"
     profile = runtime.bundle.settings.results_profile

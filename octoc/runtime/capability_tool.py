@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +72,8 @@ def _listed(session: Session) -> str:
 
 
 async def _discovered(session: Session, intent: Any) -> ToolResult:
+    import asyncio
+
     if not isinstance(intent, str) or not intent.strip():
         return _error("Missing required parameter 'intent'")
     names = session.surface.switchable

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Mapping
 from pathlib import Path
@@ -55,6 +54,8 @@ class Connector:
         return connection
 
     async def _remote(self, entry: ServerEntry) -> Connection:
+        import asyncio
+
         target = self._target(entry)
         try:
             transport = self._runtime.plugins.make_transport(entry.transport)
@@ -80,6 +81,8 @@ class Connector:
             raise _unreachable("internal", redact(message, self.secrets(entry.name))) from None
 
     async def _take_tools(self, entry: ServerEntry, connection: Connection) -> None:
+        import asyncio
+
         taken = False
         try:
             async with asyncio.timeout(entry.timeout_s):

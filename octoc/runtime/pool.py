@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -13,6 +12,8 @@ import attrs
 from octoc.runtime.results import failure
 
 if TYPE_CHECKING:
+    import asyncio
+
     from octoc.plugin import Connection
     from octoc.results import ToolFailure
 
@@ -45,6 +46,7 @@ class Pool:
     """
 
     def __init__(self, connect: Callable[[str], Awaitable[Connection]]) -> None:
+
         self._connect = connect
         self._open: dict[str, _Open] = {}
         self._connecting: dict[str, asyncio.Task[_Open]] = {}
@@ -75,6 +77,8 @@ class Pool:
 
     async def close_all(self) -> None:
         """End every connection, calls under way included; nothing connects afterwards."""
+        import asyncio
+
         self._closed = True
         tasks = list(self._connecting.values())
         for task in tasks:
@@ -99,6 +103,8 @@ class Pool:
                 return opened
 
     async def _join_connecting(self, server: str, *, lost: bool) -> _Open:
+        import asyncio
+
         if self._closed:
             raise Unreachable(CLOSED)
         task = self._connecting.get(server)

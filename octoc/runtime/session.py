@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import json
 import logging
@@ -53,6 +52,8 @@ class Session:
     """One conversation. Make it with `Runtime.session`; `close` it, or let it go: then what it needed is let go too."""
 
     def __init__(self, runtime: Runtime, agent: AgentEntry, who: Who) -> None:
+        import asyncio
+
         self.runtime = runtime
         self.agent = agent
         self.who = who
@@ -112,6 +113,8 @@ class Session:
 
         A capability that cannot be activated, as when its server does not start, is logged and leaves all as it was.
         """
+        import asyncio
+
         # The first message loads the encoder, which takes longer than a loop should stand still.
         routing = await asyncio.to_thread(decide, self.runtime, text, candidates_of(self))
         name = routing.capability
@@ -156,6 +159,8 @@ class Session:
 
         Returns: server -> why it could not be connected.
         """
+        import asyncio
+
         runtime = self.runtime
         waiting = [
             server
