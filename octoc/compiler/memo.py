@@ -24,7 +24,7 @@ from octoc.bundle.digest import sha256_hex
 from octoc.bundle.refusal import BundleError
 from octoc.compiler.cache import Cache, cache_key
 from octoc.compiler.model.documents import Discovered
-from octoc.diagnostics.model import Diagnostic, Label, Rule, Severity, Span
+from octoc.diagnostics.model import Diagnostic, Fix, Label, Rule, Severity, Span
 from octoc.diagnostics.rules.bundle import BUNDLE_NOT_WRITTEN
 from octoc.diagnostics.rules.lock import LOCK_NOT_WRITTEN, LOCK_UNREADABLE, PLUGINS_UNKNOWN
 from octoc.diagnostics.rules.plugin import ENCODER_FAILED
@@ -134,6 +134,7 @@ def _plain(found: Diagnostic) -> dict[str, Any]:
         "related": [encode(label) for label in found.related],
         "notes": list(found.notes),
         "help": found.help,
+        "fix": None if found.fix is None else encode(found.fix),
     }
 
 
@@ -160,4 +161,5 @@ def _diagnostic(plain: Mapping[str, Any]) -> Diagnostic:
         related=tuple(decode(Label, label) for label in plain["related"]),
         notes=tuple(plain["notes"]),
         help=plain["help"],
+        fix=None if plain["fix"] is None else decode(Fix, plain["fix"]),
     )

@@ -83,6 +83,22 @@ class Label:
 
 
 @attrs.frozen(kw_only=True)
+class Edit:
+    """Replace the text at `span` by `text`; an empty span inserts. The span is of the file as it was read."""
+
+    span: Span
+    text: str
+
+
+@attrs.frozen(kw_only=True)
+class Fix:
+    """A change that mends the finding and means what was meant: applied as a whole or not at all."""
+
+    title: str
+    edits: tuple[Edit, ...]
+
+
+@attrs.frozen(kw_only=True)
 class Diagnostic:
     """One finding. `message` is one line without a full stop and true without the notes and the help."""
 
@@ -94,6 +110,7 @@ class Diagnostic:
     related: tuple[Label, ...] = ()
     notes: tuple[str, ...] = ()
     help: str | None = None
+    fix: Fix | None = None
 
     @property
     def sort_key(self) -> tuple[Any, ...]:
@@ -102,6 +119,8 @@ class Diagnostic:
 
 
 Locator = Callable[[Place], Span]
+Policy = Callable[[Diagnostic], Diagnostic | None]
+"""What the workspace makes of a finding: the finding, perhaps of another severity, or None when it is silenced."""
 
 
 def whole_file(place: Place) -> Span:
@@ -112,8 +131,9 @@ def whole_file(place: Place) -> Span:
 class DiagnosticSink:
     """Collects what the stages report. A stage never raises for a user's mistake: it reports here and goes on."""
 
-    def __init__(self, locate: Locator = whole_file) -> None:
+    def __init__(self, locate: Locator = whole_file, policy: Policy | None = None) -> None:
         self._locate = locate
+        self._policy = policy
         self._found: dict[tuple[Any, ...], Diagnostic] = {}
 
     def report(
@@ -127,10 +147,12 @@ class DiagnosticSink:
         notes: tuple[str, ...] = (),
         help: str | None = None,  # noqa: A002  # rustc's and ruff's word for it
         severity: Severity | None = None,
+        fix: Callable[[Locator], Fix | None] | None = None,
     ) -> None:
-        """Add a finding. The same rule, place and message twice is one finding.
+        """Add a finding, unless the policy silences it. The same rule, place and message twice is one finding.
 
         Args:
+            fix: makes the fix, from the locator that turns places into spans; called only when the finding stays.
             related: text of a secondary label -> its place.
             severity: the rule's own unless given.
         """
@@ -144,7 +166,10 @@ class DiagnosticSink:
             notes=notes,
             help=help,
         )
-        self._found.setdefault(diagnostic.sort_key, diagnostic)
+        kept = diagnostic if self._policy is None else self._policy(diagnostic)
+        if kept is None or kept.sort_key in self._found:
+            return
+        self._found[kept.sort_key] = kept if fix is None else attrs.evolve(kept, fix=fix(self._locate))
 
     def extend(self, diagnostics: Iterator[Diagnostic] | tuple[Diagnostic, ...]) -> None:
         """Add findings that were made before, as from a cache."""

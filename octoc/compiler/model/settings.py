@@ -51,6 +51,23 @@ class LimitSettings:
 
 
 @attrs.frozen(kw_only=True)
+class LintOverride:
+    """Severities for the files that `path`, a glob over display paths, matches."""
+
+    path: str
+    rules: Mapping[str, str]
+
+
+@attrs.frozen(kw_only=True)
+class LintSettings:
+    """`[lint]`: rule name or code -> `off`, `info`, `warning` or `error`; later overrides win over earlier ones."""
+
+    rules: Mapping[str, str] = attrs.field(factory=dict)
+    overrides: tuple[LintOverride, ...] = ()
+    providers: tuple[str, ...] = ("anthropic", "openai", "gemini")
+
+
+@attrs.frozen(kw_only=True)
 class WorkspaceSettings:
     """All of `octoc.toml`. A folder without one has the defaults, and its own name."""
 
@@ -66,3 +83,4 @@ class WorkspaceSettings:
     routing: RoutingSettings = attrs.field(factory=RoutingSettings)
     results: ResultsSettings = attrs.field(factory=ResultsSettings)
     limits: LimitSettings = attrs.field(factory=LimitSettings)
+    lint: LintSettings = attrs.field(factory=LintSettings)
