@@ -23,12 +23,16 @@ class Severity(enum.IntEnum):
 
 @attrs.frozen
 class Rule:
-    """One rule: its code (`OCTnnn`, never used again), its kebab-case name, one sentence, and how bad a breach is."""
+    """One rule: its code (`OCTnnn`, never used again), its kebab-case name, one sentence, and how bad a breach is.
+
+    `since` is the version of octoc (or of the plugin whose rule it is) that first had it.
+    """
 
     code: str
     name: str
     summary: str
     severity: Severity = Severity.ERROR
+    since: str = "0.1.0"
 
 
 @attrs.frozen(kw_only=True, order=True)
