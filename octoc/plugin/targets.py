@@ -48,7 +48,7 @@ def make_target(server: ServerDefinition, lookup: Lookup, workspace: Path) -> Se
 
     Args:
         lookup: the value of a variable or an input by its name, or None.
-        workspace: `${workspaceFolder}`, absolute; a relative `cwd` or env file starts there.
+        workspace: `${workspaceFolder}`, absolute; a server runs there, and a relative `cwd` or env file starts there.
     """
     resolving = _Resolving(lookup, builtins_of(workspace.as_posix(), Path.home().as_posix()))
     env = resolving.mapping(server.env)
@@ -60,7 +60,7 @@ def make_target(server: ServerDefinition, lookup: Lookup, workspace: Path) -> Se
         command=resolving.optional(server.command),
         args=tuple(resolving.text(argument) for argument in server.args),
         env=env,
-        cwd=None if cwd is None else str(workspace / cwd),
+        cwd=str(workspace if cwd is None else workspace / cwd),
         url=resolving.optional(server.url),
         headers=resolving.mapping(server.headers),
         auth=None if server.auth is None else resolving.plain(server.auth),
@@ -70,7 +70,7 @@ def make_target(server: ServerDefinition, lookup: Lookup, workspace: Path) -> Se
         names = ", ".join(f"`{name}`" for name in resolving.missing)
         raise NotReady(f"server `{server.name}` needs {names}, which is not set")
     if env_file is not None:
-        read = _read_env_file(server.name, workspace / env_file)
+        read = _read_env_file(server.name, workspace, env_file)
         resolving.values.update(dict.fromkeys(value for value in read.values() if value))
         target = attrs.evolve(target, env={**read, **env})
     return attrs.evolve(target, secrets=tuple(resolving.values))
@@ -106,12 +106,12 @@ class _Resolving:
         return [self.plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
-def _read_env_file(server: str, path: Path) -> dict[str, str]:
+def _read_env_file(server: str, workspace: Path, name: str) -> dict[str, str]:
     try:
-        return parse_env_file(path.read_text(encoding="utf-8-sig"))
+        return parse_env_file((workspace / name).read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise NotReady(f"server `{server}` needs the file `{path}`, which cannot be read: {why}") from None
+        raise NotReady(f"server `{server}` needs the file `{name}`, which cannot be read: {why}") from None
 
 
 def parse_env_file(text: str) -> dict[str, str]:
