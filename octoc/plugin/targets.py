@@ -68,7 +68,8 @@ def make_target(server: ServerDefinition, lookup: Lookup, workspace: Path) -> Se
     )
     if resolving.missing:
         names = ", ".join(f"`{name}`" for name in resolving.missing)
-        raise NotReady(f"server `{server.name}` needs {names}, which is not set")
+        are = "is" if len(resolving.missing) == 1 else "are"
+        raise NotReady(f"server `{server.name}` needs {names}, which {are} not set")
     if env_file is not None:
         read = _read_env_file(server.name, workspace, env_file)
         resolving.values.update(dict.fromkeys(value for value in read.values() if value))

@@ -42,7 +42,7 @@ def test_every_text_is_expanded(tmp_path: Path) -> None:
 
 def test_what_is_not_set_is_named(tmp_path: Path) -> None:
     """Every variable without a value is named once, in order."""
-    with pytest.raises(NotReady, match=r"^server `s` needs `A`, `B`, which is not set$"):
+    with pytest.raises(NotReady, match=r"^server `s` needs `A`, `B`, which are not set$"):
         make_target(entry(command="${A}", args=("${B}", "${A}")), VALUES.get, tmp_path)
 
 
@@ -67,3 +67,8 @@ def test_an_env_file_is_read_by_lines() -> None:
     """Comments and other lines are passed over; `export`, spaces and quotes around are not part of names and values."""
     text = "# A=1\n\nexport B = 'two words'\nC=\"x=y\"\nno line\nD=#3\nE=\n"
     assert parse_env_file(text) == {"B": "two words", "C": "x=y", "D": "#3", "E": ""}
+
+
+def test_a_server_runs_in_the_workspace(tmp_path: Path) -> None:
+    """Without a `cwd` of its own a server starts in the workspace's folder, so that `.` in its arguments means it."""
+    assert make_target(entry(command="x", args=(".",)), VALUES.get, tmp_path).cwd == str(tmp_path)

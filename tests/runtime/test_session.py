@@ -396,7 +396,7 @@ def test_an_unset_variable_is_named(fleet: Fleet) -> None:
     outcome = asyncio.run(fleet.open().session().call("s/x"))
     assert isinstance(outcome, ToolFailure)
     assert outcome.kind == "not_ready"
-    assert outcome.message == "server `s` needs `TOKEN`, `KEY`, which is not set"
+    assert outcome.message == "server `s` needs `TOKEN`, `KEY`, which are not set"
     assert server.connects == 0
 
 

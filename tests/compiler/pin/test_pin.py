@@ -86,16 +86,16 @@ def test_a_real_server_is_pinned(tmp_path: Path) -> None:
 
 FAILURES = [
     (server("x", "octoc-no-such-command"), "command `octoc-no-such-command` was not found on PATH"),
-    (server("x", "cat ${ONE} {{ENV:TWO}} ${ONE}"), "server `x` needs `ONE`, `TWO`, which is not set"),
+    (server("x", "cat ${ONE} {{ENV:TWO}} ${ONE}"), "server `x` needs `ONE`, `TWO`, which are not set"),
     (server("x", transport="builtin"), "`x` is bound by the host or a plugin: there is nothing to connect to"),
-    (server("x", "cat", env_file="no.env"), "server `x` needs the file `{root}/no.env`, which cannot be read"),
+    (server("x", "cat", env_file="no.env"), "server `x` needs the file `no.env`, which cannot be read"),
 ]
 
 
 @pytest.mark.parametrize("subject,message", FAILURES, ids=["command", "variables", "builtin", "env-file"])
 def test_a_server_that_cannot_be_asked_says_why(tmp_path: Path, subject: Server, message: str) -> None:
     """Each reason for which a server cannot be pinned is one line."""
-    assert message.format(root=tmp_path) in str(pinned(subject, tmp_path))
+    assert message in str(pinned(subject, tmp_path))
 
 
 def test_without_a_transport_the_package_is_named(tmp_path: Path) -> None:
