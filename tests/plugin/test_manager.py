@@ -1,0 +1,141 @@
+"""The plugin manager: loads late, by name and sorted, and names the culprit."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from octoc.plugin import PluginError, PythonTool, hookimpl
+from octoc.plugin.manager import load_plugins, plugins_of
+from octoc.results import ToolCall, ToolResult
+
+CALL = ToolCall(tool="t", arguments={}, timeout_s=1.0)
+
+
+class Secrets:
+    """Knows one secret."""
+
+    @hookimpl
+    def octoc_resolve_secret(self, reference: str) -> str | None:
+        return "from the vault" if reference == "TOKEN" else None
+
+
+class Broken:
+    """Fails whenever it is asked."""
+
+    @hookimpl
+    def octoc_make_transport(self, kind: str) -> Any:
+        raise ZeroDivisionError(kind)
+
+    @hookimpl
+    def octoc_call_finished(self, agent: str) -> None:
+        raise ZeroDivisionError(agent)
+
+
+class Misspelt:
+    """Has a hook that does not exist."""
+
+    @hookimpl
+    def octoc_make_embeder(self, name: str) -> None:
+        return None
+
+
+class Tools:
+    """Binds a tool to the server `notes`."""
+
+    @hookimpl
+    def octoc_tools(self, server: str) -> list[PythonTool] | None:
+        tool = PythonTool(name="add", description="Adds a note.", input_schema={"type": "object"}, handler=str)
+        return [tool] if server == "notes" else None
+
+
+def entry_points(monkeypatch: pytest.MonkeyPatch, *points: tuple[str, str]) -> None:
+    """Let the installed distributions have these entry points."""
+    found = [EntryPoint(name=name, value=value, group="octoc") for name, value in points]
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [p for p in found if p.group == group])
+
+
+def module(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> None:
+    """Write an importable module."""
+    folder.joinpath(f"{name}.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(folder))
+
+
+def test_a_plugin_is_asked_before_what_is_built_in() -> None:
+    """A plugin's secret wins over the environment's, which answers where no plugin does."""
+    plugins = plugins_of(Secrets(), env={"TOKEN": "from the environment", "OTHER": "x", "EMPTY": ""})
+    assert plugins.resolve_secret("TOKEN") == "from the vault"
+    assert plugins.resolve_secret("OTHER") == "x"
+    assert plugins.resolve_secret("EMPTY") is None
+
+
+def test_tools_come_from_the_plugin_that_binds_the_server() -> None:
+    """Only the server that a plugin names gets its tools."""
+    plugins = plugins_of(Tools())
+    assert [tool.name for tool in plugins.tools("notes")] == ["add"]
+    assert plugins.tools("other") == ()
+
+
+def test_a_failing_plugin_is_an_error_of_its_own_kind() -> None:
+    """An exception of a plugin becomes a PluginError with its type, so that callers need to know one type."""
+    with pytest.raises(PluginError, match="ZeroDivisionError: stdio"):
+        plugins_of(Broken()).make_transport("stdio")
+
+
+def test_a_failing_observer_is_only_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """An observer that fails cannot disturb the call it was told of."""
+    with caplog.at_level(logging.WARNING):
+        plugins_of(Broken()).call_finished("a", "s", CALL, ToolResult.of_text("ok"), 0.1)
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_a_hook_that_does_not_exist_is_refused() -> None:
+    """A misspelt hook is an error that names it, not a plugin that never does anything."""
+    with pytest.raises(PluginError, match="octoc_make_embeder"):
+        plugins_of(Misspelt()).token_counter()
+
+
+def test_every_call_is_logged_without_arguments(caplog: pytest.LogCaptureFixture) -> None:
+    """The built-in observer logs who called what and how it ended, at debug, and nothing of what was said."""
+    call = ToolCall(tool="t", arguments={"password": "hunter2"}, timeout_s=1.0)
+    with caplog.at_level(logging.DEBUG, "octoc.calls"):
+        plugins_of().call_finished("writer", "s", call, ToolResult.of_text("the answer"), 0.25)
+    assert "writer called s/t: ok after 0.250 s" in caplog.text
+    assert "hunter2" not in caplog.text
+    assert "the answer" not in caplog.text
+
+
+def test_nothing_is_imported_before_the_first_question(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Naming a plugin imports nothing; asking imports those that are named, in the order of their names."""
+    for name in ("one", "two", "three"):
+        module(
+            tmp_path, monkeypatch, f"plugin_{name}", f"import builtins\nbuiltins.__dict__['_seen'].append('{name}')\n"
+        )
+    entry_points(monkeypatch, ("two", "plugin_two"), ("one", "plugin_one"), ("three", "plugin_three"))
+    seen: list[str] = []
+    monkeypatch.setitem(__import__("builtins").__dict__, "_seen", seen)
+    plugins = load_plugins(["two", "one", "absent"])
+    assert seen == []
+    versions: Mapping[str, str] = plugins.versions()
+    assert seen == ["one", "two"]
+    assert list(versions) == ["one", "two"]
+    assert plugins.missing == ("absent",)
+
+
+def test_two_plugins_of_one_name_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second plugin of one name is an error that names both, since one of them would be silently unused."""
+    entry_points(monkeypatch, ("mine", "json"), ("mine", "csv"))
+    with pytest.raises(PluginError, match="two plugins are called `mine`: `json` and `csv`"):
+        load_plugins(["mine"]).versions()
+
+
+def test_a_plugin_that_cannot_be_imported_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plugin whose import fails is named with its module and the reason."""
+    entry_points(monkeypatch, ("mine", "no_such_module_of_a_plugin"))
+    with pytest.raises(PluginError, match=r"plugin `mine` \(no_such_module_of_a_plugin\) cannot be imported"):
+        load_plugins(["mine"]).make_transport("stdio")
