@@ -116,5 +116,12 @@ def _add_skill(folder: Entry, tap: str, found: Found) -> None:
             skill=folder.name,
             resources=tuple(sorted(resources)),
             has_validate=validate is not None and not validate.is_dir,
+            unlisted=_unlisted(folder, found),
         )
     )
+
+
+def _unlisted(folder: Entry, found: Found) -> tuple[str, ...]:
+    """Return the names of a skill's other folders. One whose name starts with a dot or `__` is a tool's own."""
+    names = (entry.name for entry in children(folder, found.sink) if entry.is_dir)
+    return tuple(sorted(name for name in names if name not in RESOURCE_FOLDERS and not name.startswith((".", "__"))))

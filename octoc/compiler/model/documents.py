@@ -10,7 +10,7 @@ from typing import Any, Final
 import attrs
 
 from octoc.compiler.model.settings import WorkspaceSettings
-from octoc.diagnostics.model import Place
+from octoc.diagnostics.model import Place, Span
 
 
 class FileKind(enum.StrEnum):
@@ -68,12 +68,16 @@ class DefaultLink:
 
 @attrs.frozen(kw_only=True)
 class SkillFolder:
-    """What lies beside a SKILL.md: paths of resources relative to the skill's folder, in the listed folders only."""
+    """What lies beside a SKILL.md: paths of resources relative to the skill's folder, in the listed folders only.
+
+    `unlisted` are the other folders that are there, by name: nobody tells a model what they hold.
+    """
 
     tap: str
     skill: str
     resources: tuple[str, ...]
     has_validate: bool = False
+    unlisted: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -91,10 +95,19 @@ class Discovered:
 
 
 @attrs.frozen(kw_only=True)
+class Comment:
+    """A comment of a TOML file as written, from its `#` to the end of the line."""
+
+    text: str
+    span: Span
+
+
+@attrs.frozen(kw_only=True)
 class Document:
     """A file that could be read. `values` is the tree of plain values (front matter for markdown).
 
     `headers` are the `# Key: value` lines of a TOML file's leading comments, by key as written.
+    `comments` are those leading comments, and every other comment that holds `{{`, which Octomind would resolve.
     `body` is the text behind the front matter. `digest` is sha256 of the file's bytes, in hex.
     """
 
@@ -102,6 +115,7 @@ class Document:
     values: Mapping[str, Any]
     digest: str
     headers: Mapping[str, str] = attrs.field(factory=dict)
+    comments: tuple[Comment, ...] = ()
     body: str = ""
 
     def place(self, *path: str | int) -> Place:

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import attrs
 
-from octoc.compiler.model.documents import DefaultLink, Discovered, SkillFolder
+from octoc.compiler.model.documents import Comment, DefaultLink, Discovered, SkillFolder
 from octoc.diagnostics.model import Place
 from octoc.results import ServerListing
 
@@ -102,6 +102,7 @@ class AgentSource:
     `tools` None is absent (inherit); `()` is an empty list (none). `domain` only for `octomind`: the part before `:`.
     `inline_servers` are Claude's `mcpServers` entries that define a server, `server_refs` those that only name one
     (and Octomind's `roles.mcp.server_refs`); `allowed_tools` is Octomind's, for a manifest with servers of its own.
+    `role_name` is what a manifest's role calls itself, which nobody reads: its path names the agent.
     """
 
     name: str
@@ -109,6 +110,7 @@ class AgentSource:
     place: Place
     type: str = ""
     domain: str | None = None
+    role_name: Located[str] | None = None
     title: str = ""
     description: str = ""
     model: str = ""
@@ -170,3 +172,5 @@ class Sources:
     snapshots: tuple[SnapshotSource, ...] = ()
     digests: Mapping[str, str] = attrs.field(factory=dict)
     """Display path -> sha256 of every file that was read."""
+    comments: Mapping[str, tuple[Comment, ...]] = attrs.field(factory=dict)
+    """Display path -> comments of a TOML file that has some; see `Document.comments`."""

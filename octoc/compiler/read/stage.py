@@ -10,7 +10,7 @@ from octoc.compiler.model.settings import LimitSettings
 from octoc.compiler.read.frontmatter import opens, read_front_matter
 from octoc.compiler.read.json import read_json
 from octoc.compiler.read.text import Limit, load_bytes, load_text
-from octoc.compiler.read.toml import leading_headers, read_toml
+from octoc.compiler.read.toml import leading_headers, read_toml, toml_comments
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules import read as rules
 
@@ -69,7 +69,10 @@ def parse(file: FoundFile, text: str, digest: str, sink: DiagnosticSink) -> Docu
         values = read_json(text, place, sink, dialect=file.dialect)
         return None if values is None else Document(file=file, values=values, digest=digest)
     values = read_toml(text, place, sink)
-    return None if values is None else Document(file=file, values=values, digest=digest, headers=leading_headers(text))
+    if values is None:
+        return None
+    comments = toml_comments(text, file.display)
+    return Document(file=file, values=values, digest=digest, headers=leading_headers(text), comments=comments)
 
 
 def limit_of(kind: FileKind, limits: LimitSettings) -> Limit:

@@ -7,7 +7,8 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from octoc.compiler.read.nodes import report_duplicates
+from octoc.compiler.model.documents import Comment
+from octoc.compiler.read.nodes import Lines, report_duplicates
 from octoc.compiler.read.toml_positions import toml_positions
 from octoc.compiler.read.values import MAX_DEPTH, sound
 from octoc.diagnostics.model import DiagnosticSink, Place, Span
@@ -15,6 +16,8 @@ from octoc.diagnostics.rules import read as rules
 
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
 _HEADER = re.compile(r"# ([A-Z][A-Za-z ]*):\s*(.+)\Z")
+# A line that may end in a comment with a placeholder; cheap, and right for nearly every file.
+_MAY_HOLD_PLACEHOLDER = re.compile(r"#[^\n]*\{\{")
 _MAX_KEY_PARTS = 200
 _LONG_KEY = re.compile(
     rf"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{_MAX_KEY_PARTS}}}""", re.ASCII
@@ -74,6 +77,28 @@ def leading_headers(text: str) -> Mapping[str, str]:
         if header:
             found.setdefault(header.group(1), header.group(2).strip())
     return found
+
+
+def toml_comments(text: str, file: str) -> tuple[Comment, ...]:
+    """Return the comments above the first line that is none, and every later one that holds `{{`."""
+    found: list[Comment] = []
+    at = 0
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.startswith("#"):
+            span = Span(file=file, line=number, column=1, end_line=number, end_column=len(line) + 1)
+            found.append(Comment(text=line, span=span))
+        elif line.strip():
+            break
+        at += len(line) + 1
+    if not _MAY_HOLD_PLACEHOLDER.search(text, at):
+        return tuple(found)
+    lines = Lines.of(text)
+    for match in _LEXEME.finditer(text):
+        if match.start() >= at and match[0].startswith("#") and "{{" in match[0]:
+            (line_number, column), (end_line, end_column) = map(lines.line_column, match.span())
+            span = Span(file=file, line=line_number, column=column, end_line=end_line, end_column=end_column)
+            found.append(Comment(text=match[0], span=span))
+    return tuple(found)
 
 
 def _shorten(text: str) -> tuple[str, list[str]]:

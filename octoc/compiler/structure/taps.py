@@ -67,6 +67,7 @@ def manifest_agent(document: Document) -> AgentSource:
         kind="octomind",
         place=place,
         domain=domain,
+        role_name=Located(role["name"], at_role.child("name")) if "name" in role else None,
         title=document.headers.get("Title", ""),
         description=document.headers.get("Description", ""),
         model=model,
