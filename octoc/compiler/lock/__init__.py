@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,9 +14,10 @@ from octoc.compiler.lock.content import LockContent, content_of, tool_pin
 from octoc.compiler.lock.inputs import inputs_digest
 from octoc.compiler.lock.text import LockNewer, is_of_newer_revision, parse, text_of
 from octoc.compiler.model.resolved import Calibrated, Locked
+from octoc.compiler.read.text import Limit, decode, load_bytes
 from octoc.compiler.strictness import is_withheld
 from octoc.compiler.workspace import WORKSPACE_FILE
-from octoc.diagnostics.model import Severity, Span
+from octoc.diagnostics.model import DiagnosticSink, Severity, Span
 from octoc.diagnostics.rules.lock import (
     LOCK_MISSING,
     LOCK_NEWER,
@@ -28,6 +30,8 @@ from octoc.plugin.protocols import PluginError
 __all__ = ["LOCK_FILE", "inputs_digest", "lock", "tool_pin"]
 
 LOCK_FILE = "octoc.lock"
+# Many times what a workspace of a thousand servers has.
+_MAX_BYTES = 64 * 1024 * 1024
 _UPDATE = "run `octoc build`, review what changes in `octoc.lock`, and commit it"
 
 
@@ -81,20 +85,29 @@ def _read(path: Path, context: Context) -> LockContent | None:
     Raises: _Unusable after reporting why the lock can neither be held against the build nor be written over.
     """
     whole = Span(file=LOCK_FILE)
-    try:
-        return parse(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not os.path.lexists(path):
         if not context.locked:
             return None
-        context.sink.report(
-            LOCK_MISSING, f"there is no `{LOCK_FILE}` to keep to", help="run `octoc build`, and commit it"
-        )
+        help_ = "run `octoc build`, and commit it"
+        context.sink.report(LOCK_MISSING, f"there is no `{LOCK_FILE}` to keep to", help=help_)
+        raise _Unusable
+    reading = DiagnosticSink()
+    data = load_bytes(path, LOCK_FILE, Limit(size=_MAX_BYTES, key=""), reading)
+    if data is None:
+        found = reading.diagnostics[0]
+        context.sink.report(LOCK_UNREADABLE, found.message, at=whole, help="delete it, and run `octoc build`")
+        raise _Unusable
+    try:
+        text = decode(data, LOCK_FILE, reading)
+        if text is None:
+            raise BundleError(reading.diagnostics[0].message)
+        return parse(text)
     except LockNewer as newer:
         message = f"`{LOCK_FILE}` has format {newer.version}, and this octoc reads 1: a newer octoc wrote it"
         context.sink.report(LOCK_NEWER, message, at=whole, help="upgrade octoc, or delete the lock and build again")
-    except (BundleError, UnicodeDecodeError, OSError) as error:
+    except BundleError as error:
         reason = str(error).splitlines()[0]
-        if not context.locked and not isinstance(error, OSError):
+        if not context.locked:
             message = f"`{LOCK_FILE}` could not be read, so what changed is not known, and it is written anew: {reason}"
             context.sink.report(LOCK_UNREADABLE, message, at=whole, severity=Severity.WARNING)
             return None

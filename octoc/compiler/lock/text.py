@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from octoc.bundle.codec import decode, encode
 from octoc.bundle.refusal import BundleError
 from octoc.compiler.lock.content import REVISION, VERSION, LockContent
+from octoc.compiler.read.toml import read_toml
+from octoc.diagnostics.model import DiagnosticSink, Place
 
 HEADER = """\
 # Written by `octoc build`; commit it, and review what changes in it.
@@ -37,10 +38,12 @@ def parse(text: str) -> LockContent:
 
     Raises: LockNewer for a newer version; BundleError, with the place as far as it is known, when it is no lock.
     """
-    try:
-        plain = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BundleError(f"expected TOML: {error}") from None
+    sink = DiagnosticSink()
+    plain = read_toml(text, Place(file="octoc.lock"), sink)
+    if plain is None:
+        found = sink.diagnostics[0]
+        where = f", at line {found.span.line}" if found.span is not None and found.span.line else ""
+        raise BundleError(f"{found.message}{where}")
     version = plain.get("version")
     if type(version) is not int or version < 1:
         raise BundleError("expected `version`, a whole number from 1", ("version",))
