@@ -40,6 +40,7 @@ def main() -> None:
 
 
 def digest(root: Path) -> str:
+    """Return the digest of a workspace's bundle."""
     return hashlib.sha256(next((root / "dist").glob("*.octoc")).read_bytes()).hexdigest()
 
 

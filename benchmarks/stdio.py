@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from measure import ratio, row
+
 from octoc.compiler.build import build
 from octoc.runtime import Runtime
 

@@ -25,6 +25,7 @@ MESSAGES = (
 
 
 def main() -> int:
+    """Build, then converse. Returns the exit status."""
     # The servers' entry points are installed beside the interpreter; a shell that activated the venv has them on PATH.
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     outcome = build(HERE)
@@ -38,9 +39,10 @@ def main() -> int:
 
 
 async def converse(bundle: Path) -> int:
+    """Route the messages, call two tools, print the bill. Returns the exit status."""
     async with Runtime.open(bundle, workspace=HERE) as runtime:
         session = runtime.session()
-        every = [wire(runtime, index) for index in range(len(runtime.bundle.tools))]
+        every = everything_bound(runtime)
         before = tokens(session)
         for message in MESSAGES:
             routing = await session.on_user_message(message)
@@ -70,15 +72,20 @@ def repository() -> Path:
     return next((folder for folder in HERE.parents if (folder / ".git").exists()), HERE)
 
 
-def wire(runtime: Runtime, index: int) -> str:
-    return json.dumps(runtime.opened.tool_wire(index))
+def everything_bound(runtime: Runtime) -> list[str]:
+    """Return every listed tool as a request would carry it if all were bound."""
+    wires = (runtime.opened.tool_wire(index) for index in range(len(runtime.bundle.tools)))
+    keys = ("name", "description", "inputSchema")
+    return [json.dumps({key: tool[key] for key in keys if key in tool}) for tool in wires]
 
 
 def tokens(session: Session) -> int:
+    """Return what the session's tool block costs in each request."""
     return sum(APPROXIMATE.count(json.dumps(tool)) for tool in session.tools())
 
 
 def shown(answer: ToolResult | ToolFailure, limit: int = 160) -> str:
+    """Return the start of an answer, in one line."""
     text = " ".join(answer.text.split())
     return text if len(text) <= limit else text[:limit] + "…"
 
