@@ -150,7 +150,10 @@ class SkillSource:
 
 @attrs.frozen(kw_only=True)
 class SnapshotSource:
-    """A recorded `tools/list`. `definition` is the digest of the server definition it was recorded from."""
+    """A recorded `tools/list`. `definition` is the digest of the server definition it was recorded from.
+
+    `indexes` are the tools' places in the file's list, where check has cut some of them; empty is their own order.
+    """
 
     server: str
     place: Place
@@ -158,6 +161,7 @@ class SnapshotSource:
     package: str | None
     listing: ServerListing
     digest: str
+    indexes: tuple[int, ...] = ()
 
 
 @attrs.frozen(kw_only=True)

@@ -51,7 +51,7 @@ def mcp_file(document: Document) -> McpFileSource:
 def snapshot(document: Document) -> SnapshotSource:
     """Return a recorded listing; `digest` is that of the file."""
     values = document.values
-    tools = (tool for _, tool in kept(values["tools"]))
+    tools = tuple(kept(values["tools"]))
     return SnapshotSource(
         server=values["server"],
         place=document.place(),
@@ -62,8 +62,10 @@ def snapshot(document: Document) -> SnapshotSource:
             protocol_version=values.get("protocolVersion", ""),
             instructions=values.get("instructions"),
             tools=tuple(
-                ListedTool(name=tool["name"], description=tool.get("description") or "", wire=tool) for tool in tools
+                ListedTool(name=tool["name"], description=tool.get("description") or "", wire=tool)
+                for _, tool in tools
             ),
         ),
         digest=document.digest,
+        indexes=tuple(index for index, _ in tools),
     )
