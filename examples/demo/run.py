@@ -49,6 +49,7 @@ async def converse(bundle: Path) -> int:
             best, score = next(iter(routing.scores.items()))
             decision = f"activates {routing.capability}" if routing.capability else "abstains"
             print(f"{message!r}\n    {decision} (best: {best} {score:.2f}, threshold {routing.threshold:.2f})")
+            print(f"    active: {', '.join(session.capabilities)}; {tokens(session)} tokens of schemas")
         print()
         calls = (
             ("convert_time", {"source_timezone": "Europe/Lisbon", "time": "15:00", "target_timezone": "Asia/Tokyo"}),
@@ -60,10 +61,9 @@ async def converse(bundle: Path) -> int:
             failed += not answer.ok
             print(f"{name}({json.dumps(arguments)})\n    {shown(answer)}")
         print(f"\ntokens of tool schemas in each request, counted as {APPROXIMATE.name}:")
-        print(f"    every listed tool bound         {sum(map(APPROXIMATE.count, every)):>6}  ({len(every)} tools)")
-        print(f"    octoc, nothing active           {before:>6}")
-        active = ", ".join(session.capabilities) or "nothing"
-        print(f"    octoc, now                      {tokens(session):>6}  (active: {active})")
+        print(f"    without octoc, every tool bound {sum(map(APPROXIMATE.count, every)):>6}  ({len(every)} tools)")
+        print(f"    with octoc, nothing active      {before:>6}")
+        print(f"    with octoc, {', '.join(session.capabilities)} active {tokens(session):>16}")
     return 1 if failed else 0
 
 

@@ -117,7 +117,7 @@ def test_debug_shows_the_traceback(octoc: Run, monkeypatch: pytest.MonkeyPatch) 
     "package,install",
     [
         ("tomlkit", 'pip install "octoc[compile]"'),
-        ("tree_sitter_yaml", 'pip install "octoc[compile]"'),
+        ("tree_sitter_toml", 'pip install "octoc[compile]"'),
         ("onnxruntime", 'pip install "octoc[all]"'),
         ("mcp.client", 'pip install "octoc[all]"'),
     ],
