@@ -27,8 +27,20 @@ _KNOWN = re.compile(
 _USERINFO = re.compile(r"://[^/\s:@]*:[^/\s@$]{1,}@")
 _SEPARATORS = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 _REFERENCE = re.compile(r"\$\{[^}]*\}|\{\{[^}]*\}\}")
+# A `$VAR` that should have been a reference; only where it names a secret itself, since a password may begin with `$`.
+_BARE_REFERENCE = re.compile(r"(?:(?<=[\s:=])|\A)\$(?P<name>[A-Z_][A-Z0-9_]+)(?![A-Za-z0-9_])")
 _PLAIN = re.compile(r"(?i)true|false|yes|no|on|off|none|null|[-+]?[0-9.]{1,15}")
+# A credential inside a longer text: behind a scheme, behind the name of a header or a variable, in a URL's query.
+_SCHEME = r"(?:bearer|basic|token)\s+"
+_CREDENTIALS = re.compile(r"(?:bearer|basic)\s+\S{8,}", re.IGNORECASE)
+_HELD = re.compile(
+    rf"(?:(?P<name>[A-Za-z][A-Za-z0-9_.-]*)(?:\s*=\s*|\s*:\s+)|(?P<header>[A-Z][A-Za-z0-9-]*):)"
+    rf"(?:(?i:{_SCHEME}))?(?P<value>\S+)"
+)
+_QUERY = re.compile(r"[?&](?P<name>[^=&#\s]+)=(?P<value>[^&#\s]+)")
+_URL_PARTS = re.compile(r"[/?&#=@:]+")
 _TOKEN = re.compile(r"[A-Za-z0-9_+/=.~-]{20,}\Z")
+_NO_VALUES = frozenset({"", "bearer", "basic", "token"})
 _MIN_BITS_PER_CHARACTER = 3.6
 
 MASK = "***"
@@ -46,53 +58,100 @@ def is_secret_name(name: str) -> bool:
 
 
 def is_secret_value(value: str) -> bool:
-    """Tell whether a value is a secret whatever holds it: a known form, a password in a URL, or random text."""
-    if _KNOWN.search(value) or _USERINFO.search(value):
+    """Tell whether a value is a secret, or has one in it, whatever holds it.
+
+    It is by a known form, a password in a URL, `Bearer …`, what a header, variable or query of a secret's name is set
+    to, or by being random text, as a part of a URL may be too.
+    """
+    if _KNOWN.search(value) or _USERINFO.search(value) or _CREDENTIALS.fullmatch(value):
         return True
+    held = _HELD.fullmatch(value)
+    if held and _is_named_secret(held["name"] or held["header"], held["value"]):
+        return True
+    if any(_is_named_secret(found["name"], found["value"]) for found in _QUERY.finditer(value)):
+        return True
+    if "://" in value:
+        return any(map(_is_random, _URL_PARTS.split(value)))
+    return _is_random(value)
+
+
+def _is_random(value: str) -> bool:
     if not _TOKEN.match(value) or "/" in value.strip("/") or value.count(".") > 2:  # a path, a host or a version
         return False
     classes = (any(c.islower() for c in value), any(c.isupper() for c in value), any(c.isdigit() for c in value))
     return sum(classes) == len(classes) and _bits_per_character(value) >= _MIN_BITS_PER_CHARACTER
 
 
+def _is_named_secret(name: str, value: str) -> bool:
+    literal = _REFERENCE.sub("", value)
+    if literal.startswith("$") or literal.lower() in _NO_VALUES:
+        return False
+    return is_secret_name(name) and not _PLAIN.fullmatch(literal)
+
+
 def is_literal_secret(name: str, value: str) -> bool:
     """Tell whether `value`, held by `name`, is a secret written out. A value that only refers to one is none."""
-    literal = _REFERENCE.sub("", value).strip()
-    if literal.lower() in ("", "bearer", "basic", "token"):
+    literal = _BARE_REFERENCE.sub(
+        lambda match: "" if is_secret_name(match["name"]) else match[0], _REFERENCE.sub("", value)
+    ).strip()
+    if literal.lower() in _NO_VALUES:
         return False
     if is_secret_value(literal):
         return True
     return is_secret_name(name) and not _PLAIN.fullmatch(literal)
 
 
+_QUOTED = r""""(?:[^"\\]|\\.)*"?|'[^']*'?"""
 _PAIR = re.compile(
-    r"""(?P<name>[A-Za-z][A-Za-z0-9_.-]*)(?P<between>["']?\s*[:=]\s*)(?P<value>"(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,;}"']+)"""
+    rf"""(?P<name>[A-Za-z][A-Za-z0-9_.-]*)(?P<between>["']?\s*[:=]\s*(?:{_SCHEME})?|["']\s+(?=["']))"""
+    rf"""(?P<value>\{{\{{[^}}]*\}}\}}|\[[^\]]*\]?|\{{[^}}]*\}}?|{_QUOTED}|[^\s,;}}\]"']+)""",
+    re.IGNORECASE,
+)
+_FLAG = re.compile(
+    rf"""(?<![\w-])--?(?P<name>[A-Za-z][A-Za-z0-9_.-]*)(?P<between>["']\s*,\s*(?=["'])|\s+)"""
+    rf"""(?P<value>{_QUOTED}|[^\s,;}}\]"'-][^\s,;}}\]"']*)"""
 )
 _LONG = re.compile(r"[A-Za-z0-9_+/=.~-]{20,}")
+_LETTER = re.compile(r"[^\s\[\]{}\"',]")
 
 
-def mask_secrets(line: str) -> str:
+def mask_secrets(line: str, before: str = "") -> str:
     """Return a line of a file with everything that looks like a secret replaced by `***` of the same length.
 
-    The length is kept so that a column in the line still points at the same thing.
+    The length is kept so that a column in the line still points at the same thing. `before` is the line above it,
+    where the name of what this one holds may stand.
     """
+    whole = f"{before}\n{line}" if before else line
+    return mask_values(_mask_held(_mask_held(whole, _PAIR), _FLAG))[len(whole) - len(line) :]
 
-    def pair(match: re.Match[str]) -> str:
+
+def mask_values(text: str) -> str:
+    """Return a message with what is a secret in any surroundings masked; names and the rest of it stay."""
+    text = _USERINFO.sub(lambda match: "://" + "*" * (len(match[0]) - 4) + "@", text)
+    text = _KNOWN.sub(lambda match: "*" * len(match[0]), text)
+    return _LONG.sub(lambda match: "*" * len(match[0]) if _is_random(match[0]) else match[0], text)
+
+
+def _mask_held(text: str, pattern: re.Pattern[str]) -> str:
+    """Mask the values that `pattern` finds behind names of secrets. A value that is none may have such names in it."""
+    pieces: list[str] = []
+    done = start = 0
+    while match := pattern.search(text, start):
         value = match["value"]
         quote = value[0] if value[0] in "\"'" else ""
         inner = value.strip(quote) if quote else value
-        if not inner or not is_literal_secret(match["name"], inner):
-            return match[0]
+        start = match.start("value")
+        if (
+            not is_secret_name(match["name"])
+            or not _LETTER.search(inner)
+            or not is_literal_secret(match["name"], inner)
+        ):
+            continue
         closed = quote if quote and len(value) > 1 and value.endswith(quote) else ""
-        return match["name"] + match["between"] + quote + "*" * (len(value) - len(quote) - len(closed)) + closed
-
-    def lone(match: re.Match[str]) -> str:
-        return "*" * len(match[0]) if is_secret_value(match[0]) else match[0]
-
-    masked = _PAIR.sub(pair, line)
-    masked = _USERINFO.sub(lambda match: "://" + "*" * (len(match[0]) - 4) + "@", masked)
-    masked = _KNOWN.sub(lambda match: "*" * len(match[0]), masked)
-    return _LONG.sub(lone, masked)
+        hidden = value[len(quote) : len(value) - len(closed)]
+        pieces += (text[done:start], quote, re.sub(r"[^\n]", "*", hidden), closed)
+        done = start = match.end("value")
+    return "".join((*pieces, text[done:]))
 
 
 def _bits_per_character(text: str) -> float:

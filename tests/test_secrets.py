@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rules.check import UNKNOWN_TRANSPORT
 from octoc.secrets import is_literal_secret, is_secret_name, is_secret_value, mask_secrets
 
 # Made up here, of the forms that real services use.
@@ -101,3 +103,79 @@ def test_masking_keeps_the_length_of_any_line(line: str) -> None:
 def test_plain_words_are_no_secret_values(text: str) -> None:
     """Lower-case words, paths and dashes are never taken for random text."""
     assert not is_secret_value(text)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Authorization: Bearer abc-def-1",
+        "X-Api-Key:abc-def-1",
+        "GITHUB_TOKEN=abc-def-1",
+        "https://api.example.com/v1?api_key=abc-def-1&page=2",
+        f"https://mcp.example.com/s/{RANDOM}/mcp",
+        f"https://{GITHUB}@example.com/",
+        "Basic dXNlcjpwYXNzd29yZA==",
+    ],
+)
+def test_a_secret_inside_a_longer_value_is_recognised(value: str) -> None:
+    """A header's line, a variable's assignment, a URL's query and path are looked into."""
+    assert is_secret_value(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Authorization: Bearer ${TOKEN}",
+        "Authorization:${AUTH_HEADER}",
+        "GITHUB_TOKEN=$GITHUB_TOKEN",
+        "secrets:read",
+        "token",
+        "https://api.example.com/v1?page=2&token=",
+        "https://api.example.com/v1?max_tokens=200",
+    ],
+)
+def test_a_longer_value_that_only_refers_to_a_secret_is_none(value: str) -> None:
+    """References to variables, scopes and counts inside a longer value are left alone."""
+    assert not is_secret_value(value)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '"NOTES_TOKEN" "hunter2"',
+        '"NOTES_TOKEN": ["hunter2"],',
+        '"NOTES_TOKEN": {"x": "hunter2"},',
+        '"headers": "Authorization: Bearer hunter2", "h": {',
+        '"URL": "https://h/x?token=hunter2"',
+        '["--api-key", "hunter2"]',
+        '"args": "--api-key hunter2",',
+    ],
+)
+def test_a_secret_is_masked_in_a_line_with_a_mistake(line: str) -> None:
+    """A missing colon, a list or text where an object belongs: the line is quoted for it, and shows nothing."""
+    masked = mask_secrets(line)
+    assert "hunter2" not in masked
+    assert len(masked) == len(line)
+
+
+def test_a_secret_whose_name_is_on_the_line_above_is_masked() -> None:
+    """Each argument has a line of its own in most files: the flag before says what this one is."""
+    assert mask_secrets('    "hunter2",', '    "--api-key",') == '    "*******",'
+    assert mask_secrets('    "hunter2",', '    "--colour",') == '    "hunter2",'
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_masking_with_the_line_above_keeps_the_length(line: str, above: str) -> None:
+    """What stands above a line moves no column in it."""
+    assert len(mask_secrets(line, above)) == len(line)
+
+
+def test_a_message_shows_no_secret() -> None:
+    """A value that a message quotes is masked when it is one anywhere; names stay readable."""
+    sink = DiagnosticSink()
+    sink.report(UNKNOWN_TRANSPORT, f"`{OPENAI}` is no `type`", notes=(f"https://a:b1c2@h, {RANDOM}",), help="token: x")
+    (found,) = sink.diagnostics
+    assert OPENAI not in found.message
+    assert "b1c2" not in found.notes[0]
+    assert RANDOM not in found.notes[0]
+    assert found.help == "token: x"

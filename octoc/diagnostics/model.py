@@ -8,6 +8,8 @@ from typing import Any
 
 import attrs
 
+from octoc.secrets import mask_values
+
 
 class Severity(enum.IntEnum):
     """How bad it is; an error makes something unusable."""
@@ -162,13 +164,15 @@ class DiagnosticSink:
         """
         diagnostic = Diagnostic(
             rule=rule,
-            message=message,
+            message=mask_values(message),
             severity=rule.severity if severity is None else severity,
             span=self._locate(at) if isinstance(at, Place) else at,
-            label=label,
-            related=tuple(Label(span=self._locate(place), text=text) for text, place in (related or {}).items()),
-            notes=notes,
-            help=help,
+            label=mask_values(label),
+            related=tuple(
+                Label(span=self._locate(place), text=mask_values(text)) for text, place in (related or {}).items()
+            ),
+            notes=tuple(map(mask_values, notes)),
+            help=None if help is None else mask_values(help),
         )
         kept = diagnostic if self._policy is None else self._policy(diagnostic)
         if kept is None or kept.sort_key in self._found:

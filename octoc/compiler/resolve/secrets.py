@@ -44,7 +44,9 @@ def without_secrets(server: ServerSource, sink: DiagnosticSink) -> ServerSource:
     args = list(server.args)
     for index, arg in enumerate(args):
         flag, equals, value = arg.partition("=")
-        before = args[index - 1].lstrip("-") if index and args[index - 1].startswith("-") else ""
+        # A flag that has its value behind `=` says nothing about the next argument.
+        flag_before = server.args[index - 1] if index else ""
+        before = flag_before.lstrip("-") if flag_before.startswith("-") and "=" not in flag_before else ""
         place = at.child("args", index)
         if equals and flag.startswith("-") and is_literal_secret(flag.lstrip("-"), value):
             args[index] = flag + "=" + reference(_variable(server.name, flag.lstrip("-")), f"`args[{index}]`", place)
@@ -77,7 +79,9 @@ def _url(server: ServerSource, reference: Any) -> str | None:
             return match[0]
         return str(match["lead"] + reference(_variable(server.name, "password"), "`url`", place))
 
-    return _USERINFO.sub(password, _QUERY.sub(query, server.url))
+    url = _USERINFO.sub(password, _QUERY.sub(query, server.url))
+    # What is left is a part that cannot be named, as a token in the path: the variable is then the whole URL.
+    return str(reference(_variable(server.name, "url"), "`url`", place)) if is_literal_secret("url", url) else url
 
 
 def _auth(server: ServerSource, reference: Any) -> Mapping[str, Any] | None:

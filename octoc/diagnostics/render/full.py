@@ -114,7 +114,7 @@ def _rows(span: Span, label: str, mark: str, read_line: ReadLine) -> Iterator[_R
     if end_line > span.line:
         yield from _rows_of_many(span, end_line, end_column, label, mark, read_line)
         return
-    shown = _quoted(first, span.column, end_column)
+    shown = _quoted(first, span.column, end_column, above=_above(span.file, span.line, read_line))
     start, end = shown.cell(span.column), shown.cell(end_column)
     yield _Row(number=span.line, source=shown.text)
     yield _Row(number=None, marks=f"{' ' * start}{mark * max(end - start, 1)}", label=label)
@@ -124,7 +124,7 @@ def _rows_of_many(
     span: Span, end_line: int, end_column: int, label: str, mark: str, read_line: ReadLine
 ) -> Iterator[_Row]:
     first = read_line(span.file, span.line) or ""
-    shown = _quoted(first, span.column, len(first) + 1)
+    shown = _quoted(first, span.column, len(first) + 1, above=_above(span.file, span.line, read_line))
     from_start = not first[: span.column - 1].strip()
     yield _Row(number=span.line, bars="/ " if from_start else "  ", source=shown.text)
     if not from_start:
@@ -137,7 +137,8 @@ def _rows_of_many(
                 yield _Row(number=None, bars="| ", source="…")
             continue
         column = end_column if number == end_line else 1
-        shown = _quoted(read_line(span.file, number) or "", column, column)
+        line = read_line(span.file, number) or ""
+        shown = _quoted(line, column, column, above=_above(span.file, number, read_line))
         yield _Row(number=number, bars="| ", source=shown.text)
     last = max(shown.cell(end_column) - 1, 0)
     yield _Row(number=None, marks="|_" + "_" * last + mark, label=label)
@@ -153,11 +154,15 @@ def _end(span: Span, read_line: ReadLine) -> tuple[int, int]:
     return span.end_line - 1, max(len(before) + 1, 2)
 
 
-def _quoted(line: str, column: int, end_column: int) -> Shown:
-    """Return a line as it is shown: masked, and cut to what is around the columns."""
+def _above(file: str, line: int, read_line: ReadLine) -> str:
+    return (read_line(file, line - 1) or "") if line > 1 else ""
+
+
+def _quoted(line: str, column: int, end_column: int, *, above: str) -> Shown:
+    """Return a line as it is shown: masked, and cut to what is around the columns. `above` is the line before it."""
     start = min(max(column - 1, 0), len(line))
     low, high = max(start - _AROUND, 0), start + _AROUND
-    masked = line[:low] + mask_secrets(line[low:high]) + line[high:]
+    masked = line[:low] + mask_secrets(line[low:high], "" if low else above[-_AROUND:]) + line[high:]
     if len(line) <= _WIDE:
         return show_line(masked)
     size = min(max(end_column - 1 - start, 1), _WIDE // 2)
