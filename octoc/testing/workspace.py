@@ -61,7 +61,7 @@ class WorkspaceBuilder:
         self._servers[name] = entry
         return self
 
-    def capability(  # noqa: PLR0913  # one keyword for each thing that a capability may say
+    def capability(
         self,
         name: str,
         triggers: Sequence[str],

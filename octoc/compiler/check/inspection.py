@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from octoc.compiler.edits import MakeFix
 from octoc.compiler.model.documents import REMOVED, FoundFile
 from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place, Rule, Severity
 
@@ -23,7 +24,7 @@ class Inspection:
     cuts: set[KeyPath] = attrs.field(factory=set)
     cut_before: set[KeyPath] = attrs.field(factory=set)
 
-    def report(  # noqa: PLR0913  # as in DiagnosticSink.report
+    def report(
         self,
         rule: Rule,
         message: str,
@@ -35,6 +36,7 @@ class Inspection:
         related: Mapping[str, KeyPath] | None = None,
         help: str | None = None,  # noqa: A002  # as in DiagnosticSink.report
         severity: Severity | None = None,
+        fix: MakeFix | None = None,
     ) -> None:
         """Report a finding at `path`, at its key with `key`; `cut` is the path of what it makes unusable."""
         self.sink.report(
@@ -45,6 +47,7 @@ class Inspection:
             related={text: Place(file=self.file.display, path=where) for text, where in (related or {}).items()},
             help=help,
             severity=severity,
+            fix=fix,
         )
         if cut is not None:
             self.cuts.add(cut)
