@@ -62,8 +62,7 @@ def snapshot(document: Document) -> SnapshotSource:
             protocol_version=values.get("protocolVersion", ""),
             instructions=values.get("instructions"),
             tools=tuple(
-                ListedTool(name=tool["name"], description=tool.get("description") or "", wire=tool)
-                for _, tool in tools
+                ListedTool(name=tool["name"], description=tool.get("description") or "", wire=tool) for _, tool in tools
             ),
         ),
         digest=document.digest,
