@@ -160,9 +160,10 @@ def _not_in_enum(error: ValidationError, path: KeyPath, inspection: Inspection) 
             cut=unit_of(kind, path),
         )
         return
+    what = _mapping(error.schema).get("$comment", f"`{path[-1]}`")
     inspection.report(
         _rule_of(error, rules.UNEXPECTED_VALUE),
-        f"`{error.instance}` is no `{path[-1]}` that octoc knows: expected {one_of(allowed)}",
+        f"`{error.instance}` is no {what} that octoc knows: expected {one_of(allowed)}",
         path,
         cut=unit_of(kind, path),
         help=did_you_mean(error.instance, allowed),

@@ -52,10 +52,11 @@ class LimitSettings:
 
 @attrs.frozen(kw_only=True)
 class LintOverride:
-    """Severities for the files that `path`, a glob over display paths, matches."""
+    """Severities for the files that `path`, a glob over display paths, matches. `place` is the override's own."""
 
     path: str
     rules: Mapping[str, str]
+    place: Place | None = None
 
 
 @attrs.frozen(kw_only=True)

@@ -11,8 +11,22 @@ from collections.abc import Mapping
 from functools import cache
 
 from octoc.diagnostics.model import Rule
+from octoc.diagnostics.suggest import did_you_mean
 
-_MODULES = ("read", "check", "resolve", "lint", "lock", "bundle", "plugin", "internal")
+_MODULES = (
+    "read",
+    "check",
+    "resolve",
+    "lint",
+    "lint_mcp",
+    "lint_agents",
+    "lint_env",
+    "lint_policy",
+    "lock",
+    "bundle",
+    "plugin",
+    "internal",
+)
 
 
 @cache
@@ -27,3 +41,27 @@ def all_rules() -> Mapping[str, Rule]:
                     raise RuntimeError(f"{rule.code} {rule.name} is declared twice")
                 found[rule.code] = rule
     return dict(sorted(found.items()))
+
+
+def rule_named(name: str) -> Rule | None:
+    """Return the rule with this code or name, in whatever case; None when there is none."""
+    return _by_name().get(name.lower())
+
+
+def is_configurable(rule: Rule) -> bool:
+    """Tell whether a workspace may silence a rule, or change its severity: one about files, 1xx to 4xx.
+
+    From 5xx on a finding says that a lock, a bundle or a plugin is not what a command was told to rely on.
+    """
+    return rule.code < "OCT500"
+
+
+def advice_for(name: str) -> str | None:
+    """Return the next step for one who named a rule that does not exist."""
+    near = did_you_mean(name, (rule.name for rule in all_rules().values() if is_configurable(rule)))
+    return near or "`octoc rules` lists them"
+
+
+@cache
+def _by_name() -> Mapping[str, Rule]:
+    return {name.lower(): rule for rule in all_rules().values() for name in (rule.code, rule.name)}

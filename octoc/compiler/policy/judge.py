@@ -1,0 +1,71 @@
+"""The policy that a sink asks about each finding: silenced here, silenced by settings, or of another severity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import attrs
+
+from octoc.compiler.model.settings import LintSettings
+from octoc.compiler.policy.globs import path_matches
+from octoc.compiler.policy.silences import Silences
+from octoc.diagnostics.model import Diagnostic, Severity
+from octoc.diagnostics.rules import is_configurable, rule_named
+
+OFF = "off"
+
+
+@attrs.define
+class LintPolicy:
+    """Called with a finding, returns it with the severity that the workspace gives it, or None when it is silenced.
+
+    What a rule's finding excludes stays excluded. Findings about the build itself (5xx and above) are left as they are.
+
+    `unchecked` are the files that have an error of reading, checking or resolving, silenced or not: rules behind it
+    did not see all of them.
+    """
+
+    settings: LintSettings
+    silences: Silences
+    unchecked: set[str] = attrs.field(factory=set)
+    _rules: Mapping[str, str] = attrs.field(init=False)
+    _overrides: tuple[tuple[str, Mapping[str, str]], ...] = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._rules = _by_code(self.settings.rules)
+        self._overrides = tuple((override.path, _by_code(override.rules)) for override in self.settings.overrides)
+
+    def __call__(self, found: Diagnostic) -> Diagnostic | None:
+        if not is_configurable(found.rule):
+            return found
+        file = found.span.file if found.span is not None else None
+        if file is not None:
+            if found.severity is Severity.ERROR and found.rule.code < "OCT400":
+                self.unchecked.add(file)
+            # Before the settings: a silence is in use even where the rule is off.
+            if self.silences.of(file).silence(found):
+                return None
+        word = self._word(found.rule.code, file)
+        if word is None:
+            return found
+        return None if word == OFF else attrs.evolve(found, severity=Severity[word.upper()])
+
+    def _word(self, code: str, file: str | None) -> str | None:
+        word = self._rules.get(code)
+        for path, rules in self._overrides:
+            if file is not None and code in rules and path_matches(file, path):
+                word = rules[code]
+        return word
+
+
+def policy_of(settings: LintSettings, read_text: Callable[[str], str | None]) -> LintPolicy:
+    """Return the policy of a workspace's settings.
+
+    Args:
+        read_text: display path -> the text as it was read, or None when there is none (see `read.text_reader`).
+    """
+    return LintPolicy(settings=settings, silences=Silences(read_text=read_text))
+
+
+def _by_code(rules: Mapping[str, str]) -> Mapping[str, str]:
+    return {rule.code: word for name, word in rules.items() if (rule := rule_named(name)) is not None}

@@ -1,0 +1,88 @@
+"""What is wrong with silences and settings themselves: a silence of nothing, a rule that does not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from octoc.compiler.model.settings import LintSettings
+from octoc.compiler.policy.globs import path_matches
+from octoc.compiler.policy.judge import LintPolicy
+from octoc.compiler.policy.silences import FileSilences, Silence
+from octoc.diagnostics.model import DiagnosticSink, Severity
+from octoc.diagnostics.rules import advice_for, rule_named
+from octoc.diagnostics.rules import lint_policy as rules
+
+# Reported only when variables are given with --env-file or --env, so a silence of one may be in use at other times.
+_CONDITIONAL = frozenset(f"OCT{number}" for number in range(465, 470))
+
+
+def report_policy(policy: LintPolicy, files: Iterable[str], sink: DiagnosticSink) -> None:
+    """Report what is wrong with the silences of `files`, and overrides of `[lint]` that match none of them.
+
+    Args:
+        policy: the one that `sink` asks; every finding of the run has been reported before.
+        files: display paths of all files that were looked at.
+    """
+    looked_at = sorted(set(files))
+    for file in looked_at:
+        found = policy.silences.of(file)
+        for silence in found.silences:
+            _report_form(silence, sink)
+        if file not in policy.unchecked:
+            # Those of the rule itself last: they silence what is reported here.
+            _report_unused(found, sink, of_itself=False)
+            _report_unused(found, sink, of_itself=True)
+    _report_overrides(policy.settings, looked_at, sink)
+
+
+def _report_form(silence: Silence, sink: DiagnosticSink) -> None:
+    if not silence.named:
+        sink.report(
+            rules.BARE_SILENCE,
+            "this silence names no rule, so it silences nothing",
+            at=silence.span,
+            help="name the rules in brackets, as in `ignore[unpinned-package]`",
+        )
+    for named in silence.named:
+        if named.rule is None:
+            known = rule_named(named.text)
+            sink.report(
+                rules.UNKNOWN_RULE,
+                f"`{named.text}` cannot be silenced: it is about the build, not about a file"
+                if known is not None
+                else f"there is no rule `{named.text}`",
+                at=named.span,
+                help=advice_for(named.text) if known is None else None,
+                severity=Severity.WARNING,
+            )
+
+
+def _report_unused(found: FileSilences, sink: DiagnosticSink, *, of_itself: bool) -> None:
+    for silence in found.silences:
+        for named in silence.named:
+            if named.rule is None or named.span in found.used or named.rule.code in _CONDITIONAL:
+                continue
+            if (named.rule.code == rules.UNUSED_SILENCE.code) is not of_itself:
+                continue
+            place = "in this file" if silence.lines is None else "here"
+            sink.report(
+                rules.UNUSED_SILENCE,
+                "`ignore-file` counts only in the comments at the top of a file"
+                if silence.misplaced
+                else f"`{named.text}` finds nothing {place}, so this silences nothing",
+                at=named.span,
+                help="move it to the top" if silence.misplaced else "delete it",
+            )
+
+
+def _report_overrides(settings: LintSettings, files: list[str], sink: DiagnosticSink) -> None:
+    for override in settings.overrides:
+        if override.place is not None and not any(path_matches(file, override.path) for file in files):
+            sink.report(
+                rules.UNMATCHED_OVERRIDE,
+                f"`{override.path}` matches no file of the workspace",
+                at=override.place.child("path"),
+                help=f"write `{override.path.rstrip('/')}/**` for all files below a folder"
+                if any(file.startswith(f"{override.path.rstrip('/')}/") for file in files)
+                else "paths are as findings name them, relative to octoc.toml",
+            )
