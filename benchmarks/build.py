@@ -8,8 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measure import row, seconds
-from workspace import make_workspace
+from benchmarks.measure import row, seconds
+from benchmarks.workspace import make_workspace
 
 COLD_RUNS = 3
 UNCHANGED_RUNS = 7

@@ -8,8 +8,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from measure import ROOT
-
+from benchmarks.measure import ROOT
 from octoc.compiler.build import build
 from octoc.runtime import Runtime, Session
 

@@ -6,8 +6,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measure import in_turn, ratio, row, seconds
-from workspace import make_workspace
+from benchmarks.measure import in_turn, ratio, row, seconds
+from benchmarks.workspace import make_workspace
 
 RUNS = 15
 OPEN_AND_FIND = """

@@ -10,8 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from measure import ratio, row
-
+from benchmarks.measure import ratio, row
 from octoc.compiler.build import build
 from octoc.runtime import Runtime
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from measure import realworld
+from benchmarks.measure import realworld
 
 
 def make_workspace(root: Path, *, name: str = "bench") -> Path:
