@@ -16,6 +16,12 @@ settings.register_profile("octoc", deadline=None)
 settings.load_profile("octoc")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No test reads or writes the user's own cache."""
+    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
+
+
 @pytest.fixture(scope="session")
 def realworld() -> Path:
     """The folder of real inputs: a real tap, and the recorded tools of real servers.

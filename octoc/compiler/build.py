@@ -1,9 +1,7 @@
-"""What the command line and hosts call: build, check, resolve. Decides whether the stages must run at all."""
+"""What the command line and hosts call: build, resolve. Decides whether the stages must run at all."""
 
 from __future__ import annotations
 
-import importlib.metadata
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,32 +9,28 @@ import attrs
 
 from octoc.bundle.digest import sha256_hex
 from octoc.compiler.cache import Cache
-from octoc.compiler.context import Context, Progress, no_progress
+from octoc.compiler.context import Progress, no_progress
 from octoc.compiler.discover import discover
 from octoc.compiler.memo import Outcome as Remembered
 from octoc.compiler.memo import build_key, recall, remember, still_there
 from octoc.compiler.model.settings import WorkspaceSettings
-from octoc.compiler.read import SpanIndex, text_reader
+from octoc.compiler.opening import CACHE_FOLDER, Opened, open_workspace, versions_of
 from octoc.compiler.read.stage import input_digests
-from octoc.compiler.structure.settings import load_settings
-from octoc.diagnostics.model import Diagnostic, DiagnosticSink, Severity
-from octoc.plugin.manager import Plugins, load_plugins
+from octoc.diagnostics.model import Diagnostic, Severity
+from octoc.plugin.manager import Plugins
 
 if TYPE_CHECKING:
     from octoc.compiler.model.resolved import Resolved
 
 LOCK_FILE = "octoc.lock"
-CACHE_FOLDER = ".octoc/cache"
-# What takes part in a build beside octoc and its plugins: another version may give other vectors or another gate.
-_PACKAGES = ("numpy", "onnxruntime", "scikit-learn")
 
 
 @attrs.frozen(kw_only=True)
 class Outcome:
-    """What a build or a check came to.
+    """What a build came to.
 
     Args:
-        bundle: the bundle's path, if one is there and belongs to these inputs; None after a check or a refusal.
+        bundle: the bundle's path, if one is there and belongs to these inputs; None after a refusal.
         changes: what is new against the lock that was there, a line each.
         unchanged: no input changed since the last build, and no stage was run.
     """
@@ -71,7 +65,9 @@ def build(
         strict: any error means no bundle. Always so in production mode.
         output: the bundle's path instead of `dist/<name>.octoc`.
     """
-    opened = _open(root, progress, plugins, Cache(root / CACHE_FOLDER if use_cache else None))
+    opened = open_workspace(
+        root, progress=progress, plugins=plugins, cache=Cache(root / CACHE_FOLDER if use_cache else None)
+    )
     if opened.settings is None:
         return _refused(root, opened)
     settings, context = opened.settings, opened.context
@@ -82,7 +78,7 @@ def build(
     key = build_key(
         discovered,
         input_digests(discovered),
-        versions=_versions(context.plugins),
+        versions=versions_of(context.plugins),
         options={
             "locked": locked,
             "strict": context.strict,
@@ -127,22 +123,11 @@ def build(
     )
 
 
-def check(root: Path, *, plugins: Plugins | None = None, progress: Progress = no_progress) -> Outcome:
-    """Find every mistake in the workspace in `root`; write nothing and encode nothing."""
-    opened = _open(root, progress, plugins, Cache(None))
-    if opened.settings is None:
-        return _refused(root, opened)
-    from octoc.compiler.pipeline import run_checks
-
-    run_checks(opened.settings, opened.context)
-    return Outcome(name=opened.settings.name, diagnostics=opened.context.sink.diagnostics)
-
-
 def resolve_workspace(
     root: Path, *, plugins: Plugins | None = None
 ) -> tuple[Resolved | None, tuple[Diagnostic, ...], Plugins | None]:
     """Return what pinning needs: the servers and capabilities, what was found on the way, and the plugins."""
-    opened = _open(root, no_progress, plugins, Cache(None))
+    opened = open_workspace(root, plugins=plugins, cache=Cache(None))
     if opened.settings is None:
         return None, _refused(root, opened).diagnostics, None
     from octoc.compiler.pipeline import run_to_resolve
@@ -158,7 +143,7 @@ def bundle_path(root: Path, settings: WorkspaceSettings) -> Path:
 
 def current_inputs(root: Path) -> tuple[Path, str] | None:
     """Return where the workspace's bundle belongs and the digest of its inputs now; None when octoc.toml is unsound."""
-    opened = _open(root, no_progress, None, Cache(None))
+    opened = open_workspace(root, cache=Cache(None))
     if opened.settings is None:
         return None
     from octoc.compiler.lock.inputs import inputs_digest
@@ -167,29 +152,5 @@ def current_inputs(root: Path) -> tuple[Path, str] | None:
     return bundle_path(root, opened.settings), inputs_digest(discovered, input_digests(discovered))
 
 
-@attrs.frozen(kw_only=True)
-class _Opened:
-    settings: WorkspaceSettings | None
-    context: Context
-
-
-def _open(root: Path, progress: Progress, plugins: Plugins | None, cache: Cache) -> _Opened:
-    sink = DiagnosticSink(SpanIndex(text_reader(root)))
-    settings = load_settings(root, sink)
-    named = load_plugins(settings.plugins if settings is not None else ()) if plugins is None else plugins
-    context = Context(root=root, sink=sink, cache=cache, plugins=named, progress=progress)
-    return _Opened(settings=settings, context=context)
-
-
-def _refused(root: Path, opened: _Opened) -> Outcome:
+def _refused(root: Path, opened: Opened) -> Outcome:
     return Outcome(name=root.name, diagnostics=opened.context.sink.diagnostics)
-
-
-def _versions(plugins: Plugins) -> dict[str, str]:
-    versions = {"python": ".".join(map(str, sys.version_info[:3])), **plugins.versions()}
-    for name in _PACKAGES:
-        try:
-            versions[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            versions[name] = ""
-    return versions

@@ -7,7 +7,10 @@ The caller keeps out whatever is marked secret.
 
 from __future__ import annotations
 
+import functools
 import json
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +19,7 @@ from octoc.bundle.arrays import npy_bytes, npy_view
 from octoc.bundle.digest import canonical_json, sha256_hex
 from octoc.bundle.refusal import BundleError
 from octoc.compiler.files import write_whole
+from octoc.data import schemas_dir
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +33,28 @@ def cache_key(*parts: Any) -> str:
     return sha256_hex(canonical_json(parts))
 
 
+@functools.cache
+def code_stamp() -> str:
+    """Return what changes when octoc's own code or schemas do without a change of version: in a checkout, by an edit.
+
+    The number of files, their bytes and the time of the newest: reading them all would cost what the cache saves.
+    """
+    stats = [
+        entry.stat()
+        for folder in _folders_below([str(Path(__file__).parent.parent), str(schemas_dir())])
+        for entry in os.scandir(folder)
+        if entry.is_file()
+    ]
+    return f"{len(stats)}-{sum(each.st_size for each in stats)}-{max(each.st_mtime_ns for each in stats)}"
+
+
+def _folders_below(pending: list[str]) -> Iterator[str]:
+    while pending:
+        folder = pending.pop()
+        yield folder
+        pending.extend(e.path for e in os.scandir(folder) if e.is_dir() and e.name != "__pycache__")
+
+
 class Cache:
     """A folder of entries by kind, a plain word, and key, any text. `root` None remembers nothing.
 
@@ -39,6 +65,17 @@ class Cache:
     def __init__(self, root: Path | None) -> None:
         self._root = root
         self._is_made = False
+
+    def keep_newest(self, kind: str, count: int) -> None:
+        """Forget all but the newest `count` entries of a kind: where no folder's end takes its cache with it."""
+        try:
+            entries = (
+                sorted((self._root / kind).iterdir(), key=lambda entry: entry.stat().st_mtime_ns) if self._root else []
+            )
+            for entry in entries[:-count]:
+                entry.unlink(missing_ok=True)
+        except OSError:
+            return  # as with writing
 
     def get_json(self, kind: str, key: str) -> Any | None:
         """Return the value, or None when there is none (so None itself is not worth keeping)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,8 @@ from octoc.diagnostics.model import DiagnosticSink
 
 if TYPE_CHECKING:
     from octoc.compiler.cache import Cache
+    from octoc.compiler.environment import Environment
+    from octoc.compiler.policy import LintPolicy
     from octoc.plugin.manager import Plugins
 
 Progress = Callable[[str, int, int], None]
@@ -31,6 +33,9 @@ class Context:
         locked: write nothing, and report each reason why the lock is stale.
         strict: any error means no bundle, and the old file stays; always on in production mode.
         output: the bundle's path; None is `dist/<name>.octoc`.
+        overlay: display path -> bytes that are read instead of what is on disk: a fix is tried before it is written.
+        policy: what `sink` asks about each finding; None keeps them all as they are.
+        environment: what the place of running has, where someone said; None says nothing of it.
     """
 
     root: Path
@@ -41,3 +46,6 @@ class Context:
     locked: bool = False
     strict: bool = False
     output: Path | None = None
+    overlay: Mapping[str, bytes] = attrs.field(factory=dict)
+    policy: LintPolicy | None = None
+    environment: Environment | None = None

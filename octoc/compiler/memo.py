@@ -30,7 +30,7 @@ from octoc.diagnostics.rules.lock import LOCK_NOT_WRITTEN, LOCK_UNREADABLE, PLUG
 from octoc.diagnostics.rules.plugin import ENCODER_FAILED
 from octoc.diagnostics.rules.read import UNREADABLE
 
-_KIND = "build"
+BUILD = "build"
 _PASSING = frozenset(
     rule.code
     for rule in (
@@ -83,7 +83,7 @@ def build_key(
     return cache_key("build", found, dict(digests), dict(versions), dict(options))
 
 
-def remember(cache: Cache, key: str, outcome: Outcome) -> None:
+def remember(cache: Cache, key: str, outcome: Outcome, *, kind: str = BUILD) -> None:
     """Keep a build's outcome, unless it depends on what no key has: a full disk, a file that may not be read."""
     if any(found.rule.code in _PASSING for found in outcome.diagnostics):
         return
@@ -92,12 +92,12 @@ def remember(cache: Cache, key: str, outcome: Outcome) -> None:
         "bundle": [outcome.bundle_digest, outcome.bundle_size],
         "lock": [outcome.lock_digest, outcome.lock_size],
     }
-    cache.put_json(_KIND, key, plain)
+    cache.put_json(kind, key, plain)
 
 
-def recall(cache: Cache, key: str) -> Outcome | None:
+def recall(cache: Cache, key: str, *, kind: str = BUILD) -> Outcome | None:
     """Return the outcome of the build with this key, or None when it is not known."""
-    plain = cache.get_json(_KIND, key)
+    plain = cache.get_json(kind, key)
     try:
         return None if plain is None else _outcome(plain)
     except (BundleError, KeyError, TypeError, ValueError):
@@ -126,7 +126,7 @@ def _plain(found: Diagnostic) -> dict[str, Any]:
     rule = found.rule
     return {
         # The whole rule, since a plugin's rule is in no table of ours.
-        "rule": [rule.code, rule.name, rule.summary, int(rule.severity)],
+        "rule": [rule.code, rule.name, rule.summary, int(rule.severity), rule.since],
         "message": found.message,
         "severity": int(found.severity),
         "span": None if found.span is None else encode(found.span),
@@ -151,9 +151,9 @@ def _outcome(plain: Mapping[str, Any]) -> Outcome:
 
 
 def _diagnostic(plain: Mapping[str, Any]) -> Diagnostic:
-    code, name, summary, severity = plain["rule"]
+    code, name, summary, severity, since = plain["rule"]
     return Diagnostic(
-        rule=Rule(code, name, summary, Severity(severity)),
+        rule=Rule(code, name, summary, Severity(severity), since),
         message=plain["message"],
         severity=Severity(plain["severity"]),
         span=None if plain["span"] is None else decode(Span, plain["span"]),

@@ -15,7 +15,7 @@ from octoc.compiler.emit import emit
 from octoc.compiler.lint import lint
 from octoc.compiler.lock import lock
 from octoc.compiler.model.documents import Discovered
-from octoc.compiler.model.resolved import Calibrated, Embedded, Emitted, Resolved
+from octoc.compiler.model.resolved import Calibrated, Embedded, Emitted, Resolved, Scoped
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.read import read
 from octoc.compiler.resolve import resolve
@@ -49,7 +49,12 @@ def run_discovered(discovered: Discovered, context: Context) -> Emitted:
 
 def run_checks(settings: WorkspaceSettings, context: Context) -> Calibrated:
     """Run what finds mistakes and writes nothing: no text is encoded and no gate is fitted."""
-    described = _through(settings, _until(embed), context)
+    return check_discovered(discover(settings, context), context)
+
+
+def check_discovered(discovered: Discovered, context: Context) -> Calibrated:
+    """As `run_checks`, from the files on."""
+    described = _through(discovered, _until(embed)[1:], context)
     return lint(Calibrated(embedded=Embedded(described=described)), context)
 
 
@@ -57,6 +62,13 @@ def run_to_resolve(settings: WorkspaceSettings, context: Context) -> Resolved:
     """Run the stages up to the one that tells servers apart, which is all that pinning needs."""
     product = _through(settings, _until(scope), context)
     assert isinstance(product, Resolved)  # noqa: S101  # as above
+    return product
+
+
+def run_to_scope(settings: WorkspaceSettings, context: Context) -> Scoped:
+    """Run the stages up to the one that says what each agent may reach."""
+    product = _through(settings, _until(describe), context)
+    assert isinstance(product, Scoped)  # noqa: S101  # as above
     return product
 
 

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from octoc.compiler.build import check, resolve_workspace
+from octoc.compiler.build import resolve_workspace
+from octoc.compiler.checkup import check_workspace
 from octoc.diagnostics.model import Severity
 from octoc.plugin.manager import plugins_of
 from octoc.results import ToolResult
@@ -30,7 +31,7 @@ def full(root: Path) -> WorkspaceBuilder:
 
 def test_one_of_everything_is_sound(tmp_path: Path) -> None:
     """A workspace with servers, capabilities, agents, a skill and snapshots has no warning and no error."""
-    outcome = check(full(tmp_path).write(), plugins=plugins_of(InProcessPlugin()))
+    outcome = check_workspace(full(tmp_path).write(), plugins=plugins_of(InProcessPlugin()))
     assert [found for found in outcome.diagnostics if found.severity > Severity.INFO] == []
 
 

@@ -1,4 +1,4 @@
-"""`octoc check`: every mistake in the workspace, nothing written."""
+"""`octoc check`: every mistake in a workspace, in folders that have no octoc.toml, or in single files."""
 
 from __future__ import annotations
 
@@ -10,20 +10,56 @@ from octoc.cli.options import fail_on_option, format_options, verbose_option, wo
 
 
 @click.command
+@click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path), metavar="[PATH]...")
 @workspace_option
+@click.option(
+    "--kind", metavar="KIND", help="What the files are, as `mcp:cursor`. Default: told by path, then content."
+)
 @format_options("full", "concise", "json")
 @fail_on_option
 @verbose_option
-def command(workspace: Path | None, output_format: str, fail_on: str, verbose: bool) -> int:
-    """Find every mistake; write nothing."""
+def command(
+    paths: tuple[Path, ...],
+    workspace: Path | None,
+    kind: str | None,
+    output_format: str,
+    fail_on: str,
+    verbose: bool,
+) -> int:
+    """Find every mistake; write nothing.
+
+    Without PATH: the workspace that this folder lies in, else whatever is found below it (.mcp.json and its
+    dialects, agents, taps). A PATH in a workspace filters what is shown; a file is checked whatever its name is.
+    """
+    from octoc.cli.failures import UnavailableError
     from octoc.cli.progress import ProgressLine
     from octoc.cli.report import exit_status, print_diagnostics
     from octoc.cli.workspace import workspace_root
 
-    root = workspace_root(workspace)
-    from octoc.compiler.build import check
+    root = None if workspace is None else workspace_root(workspace)
+    _refuse_kind(kind, paths)
+    from octoc.compiler.checkup.many import check_paths
 
     with ProgressLine() as progress:
-        outcome = check(root, progress=progress)
-    print_diagnostics(outcome.diagnostics, root, output_format=output_format, verbose=verbose)
-    return exit_status(outcome.diagnostics, fail_on)
+        checked = check_paths(paths, Path.cwd(), workspace=root, kind=kind, progress=progress)
+    if not any(checkup.read or checkup.diagnostics for _, checkup in checked.parts):
+        raise UnavailableError(
+            f"there is nothing to check {'there' if paths else 'here'}: no `octoc.toml`, `.mcp.json`, agent or tap",
+            "run `octoc init` here, or name a file or a folder",
+        )
+    print_diagnostics(checked.diagnostics, checked.base, output_format=output_format, verbose=verbose)
+    return exit_status(checked.diagnostics, fail_on)
+
+
+def _refuse_kind(kind: str | None, paths: tuple[Path, ...]) -> None:
+    """Raise click.UsageError for a kind that is none, and for one that no file is named for."""
+    if kind is None:
+        return
+    from octoc.compiler.checkup.kinds import KINDS
+    from octoc.diagnostics.suggest import did_you_mean
+
+    if kind not in KINDS:
+        hint = did_you_mean(kind, KINDS) or f"expected one of {', '.join(KINDS)}"
+        raise click.UsageError(f"there is no kind `{kind}`: {hint}")
+    if not paths or any(path.is_dir() for path in paths):
+        raise click.UsageError("--kind is of files: name them, and no folder")

@@ -25,7 +25,13 @@ def read(discovered: Discovered, context: Context) -> Documents:
     documents: list[Document] = []
     digests = _link_digests(discovered)
     for file in discovered.files:
-        source = load_text(file.path, file.display, limit_of(file.kind, discovered.settings.limits), context.sink)
+        source = load_text(
+            file.path,
+            file.display,
+            limit_of(file.kind, discovered.settings.limits),
+            context.sink,
+            instead=context.overlay.get(file.display),
+        )
         if source is None:
             continue
         digests[file.display] = source.digest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import attrs
@@ -43,12 +43,14 @@ class Limit:
     key: str
 
 
-def load_text(path: Path, display: str, limit: Limit, sink: DiagnosticSink) -> SourceText | None:
-    """Read a file, reporting why it is no text. `display` is how diagnostics name it.
+def load_text(
+    path: Path, display: str, limit: Limit, sink: DiagnosticSink, *, instead: bytes | None = None
+) -> SourceText | None:
+    """Read a file, reporting why it is no text. `display` is how diagnostics name it; `instead` is read for it.
 
     Returns: None when there are no bytes to speak of: unreadable, or over the limit.
     """
-    data = load_bytes(path, display, limit, sink)
+    data = load_bytes(path, display, limit, sink) if instead is None else instead
     if data is None:
         return None
     return SourceText(text=decode(data, display, sink), digest=hashlib.sha256(data).hexdigest())
@@ -117,16 +119,19 @@ def decode(data: bytes, display: str, sink: DiagnosticSink) -> str | None:
     return text.replace("\r\n", "\n")
 
 
-def text_reader(root: Path) -> Callable[[str], str | None]:
+def text_reader(root: Path, overlay: Mapping[str, bytes] | None = None) -> Callable[[str], str | None]:
     """Return the function that gives positions their text: display path -> text as `decode` makes it, or None.
 
     Args:
         root: the workspace's folder; display paths are relative to it, or absolute.
+        overlay: display path -> bytes that are read instead of what is on disk.
     """
+    instead = overlay or {}
 
     def read_text(display: str) -> str | None:
         try:
-            return file_at(root, display).read_bytes().removeprefix(UTF8_BOM).decode("utf-8").replace("\r\n", "\n")
+            data = instead[display] if display in instead else file_at(root, display).read_bytes()
+            return data.removeprefix(UTF8_BOM).decode("utf-8").replace("\r\n", "\n")
         except (OSError, UnicodeDecodeError):
             return None
 

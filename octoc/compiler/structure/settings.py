@@ -9,10 +9,13 @@ from typing import Any, TypeVar
 
 import attrs
 
+from octoc.compiler.cache import Cache, code_stamp
 from octoc.compiler.check.stage import check_values
 from octoc.compiler.model.documents import FileKind, FoundFile, kept
 from octoc.compiler.model.settings import (
     LimitSettings,
+    LintOverride,
+    LintSettings,
     ResultsSettings,
     RoutingSettings,
     TapRef,
@@ -30,10 +33,16 @@ _FRACTIONS = frozenset({"threshold", "margin"})
 Section = TypeVar("Section", RoutingSettings, ResultsSettings, LimitSettings)
 
 
-def load_settings(root: Path, sink: DiagnosticSink) -> WorkspaceSettings | None:
+def load_settings(
+    root: Path, sink: DiagnosticSink, *, cache: Cache | None = None, overlay: Mapping[str, bytes] | None = None
+) -> WorkspaceSettings | None:
     """Return what `octoc.toml` in `root` says, and report what is unsound in it.
 
     A folder without the file has the defaults and its own name. None when the file cannot be read.
+
+    Args:
+        cache: remembers files that were found sound, so that they need not be checked again.
+        overlay: display path -> bytes that are read instead of what is on disk.
     """
     path = root / WORKSPACE_FILE
     place = Place(file=WORKSPACE_FILE)
@@ -42,21 +51,25 @@ def load_settings(root: Path, sink: DiagnosticSink) -> WorkspaceSettings | None:
         return WorkspaceSettings(name=name_of_folder(root), place=place)
     # The file that could raise the limit is itself held to the default.
     limit = Limit(size=LimitSettings().max_file_bytes, key="max_file_bytes")
-    source = load_text(path, WORKSPACE_FILE, limit, sink)
+    source = load_text(path, WORKSPACE_FILE, limit, sink, instead=(overlay or {}).get(WORKSPACE_FILE))
     if source is None or source.text is None:
         return None
     values = read_toml(source.text, place, sink)
-    return None if values is None else settings_from(values, place, name_of_folder(root), sink)
+    if values is None:
+        return None
+    sound = _is_known_sound(values, place, source.digest, cache or Cache(None))
+    return settings_from(values, place, name_of_folder(root), sink, is_sound=sound)
 
 
-def settings_from(values: Mapping[str, Any], place: Place, folder_name: str, sink: DiagnosticSink) -> WorkspaceSettings:
+def settings_from(
+    values: Mapping[str, Any], place: Place, folder_name: str, sink: DiagnosticSink, *, is_sound: bool = False
+) -> WorkspaceSettings:
     """Return the settings of an `octoc.toml` whose values are `values`, and report what is unsound in them.
 
     A default stands in for what is unsound, `folder_name` for a name; a `mode` that says nothing known counts as
-    production, so that a misspelt word never makes a build less strict.
+    production, so that a misspelt word never makes a build less strict. With `is_sound` nothing is checked.
     """
-    file = FoundFile(path=Path(place.file), display=place.file, kind=FileKind.WORKSPACE)
-    sound = check_values(file, values, sink) or {}
+    sound = values if is_sound else check_values(_file(place), values, sink) or {}
     workspace = sound.get("workspace", {})
     written = values.get("workspace")
     misspelt = isinstance(written, Mapping) and "mode" in written and "mode" not in workspace
@@ -76,12 +89,45 @@ def settings_from(values: Mapping[str, Any], place: Place, folder_name: str, sin
         routing=_section(RoutingSettings(), sound.get("routing", {})),
         results=_section(ResultsSettings(), sound.get("results", {})),
         limits=_section(LimitSettings(), sound.get("limits", {})),
+        lint=_lint(sound, place),
     )
+
+
+def _is_known_sound(values: Mapping[str, Any], place: Place, digest: str, cache: Cache) -> bool:
+    """Tell whether nothing is to be said about the file, from the cache where it knows: jsonschema loads slowly."""
+    key = f"{digest} {code_stamp()}"
+    if cache.get_json("settings", key) is True:
+        return True
+    probe = DiagnosticSink()
+    is_sound = check_values(_file(place), values, probe) is values and not probe.diagnostics
+    if is_sound:
+        cache.put_json("settings", key, value=True)
+    return is_sound
+
+
+def _file(place: Place) -> FoundFile:
+    return FoundFile(path=Path(place.file), display=place.file, kind=FileKind.WORKSPACE)
 
 
 def name_of_folder(root: Path) -> str:
     """Return a name for the workspace in `root`, made of its folder's name."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", root.absolute().name).strip("-_.") or FALLBACK_NAME
+
+
+def _lint(sound: Mapping[str, Any], place: Place) -> LintSettings:
+    lint = sound.get("lint", {})
+    return LintSettings(
+        rules=dict(lint.get("rules", {})),
+        overrides=tuple(
+            LintOverride(
+                path=override["path"], rules=dict(override["rules"]), place=place.child("lint", "overrides", index)
+            )
+            for index, override in kept(lint.get("overrides", ()))
+            # What has no sound path, or no rules, was reported, and changes nothing.
+            if "path" in override and "rules" in override
+        ),
+        providers=_strings(sound, "lint", "providers", LintSettings().providers),
+    )
 
 
 def _strings(sound: Mapping[str, Any], section: str, key: str, default: tuple[str, ...]) -> tuple[str, ...]:

@@ -41,3 +41,7 @@ BAD_FILE_NAME = Rule(
 INCOMPLETE_FOLDER = Rule(
     "OCT127", "incomplete-folder", "A folder stands where an entity is expected, but lacks its file.", Severity.WARNING
 )
+UNKNOWN_FILE_KIND = Rule("OCT128", "unknown-file-kind", "A file that was named is of no kind that octoc checks.")
+WALK_CUT_SHORT = Rule(
+    "OCT129", "walk-cut-short", "A folder is too large or too deep to be looked through.", Severity.WARNING
+)

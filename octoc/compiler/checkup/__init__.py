@@ -1,0 +1,164 @@
+"""Checks without building: a workspace, a folder that has no octoc.toml, or one file. What was found is remembered.
+
+    outcome = check_subject(Subject(root=folder))       # the workspace in `folder`
+    outcome.diagnostics
+
+An entry of the cache has in its key all that the answer depends on; without one, the stages run. A folder without
+octoc.toml belongs to somebody who has not asked for ours in it: its cache is the user's own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from octoc.compiler.cache import Cache, cache_key, code_stamp
+from octoc.compiler.checkup.subject import Subject
+from octoc.compiler.context import Context, Progress, no_progress
+from octoc.compiler.discover import discover
+from octoc.compiler.memo import Outcome, build_key, recall, remember
+from octoc.compiler.model.documents import Discovered, FileKind
+from octoc.compiler.opening import CACHE_FOLDER, NO_OVERLAY, Opened, open_workspace, versions_of
+from octoc.compiler.read.stage import input_digests
+from octoc.compiler.workspace import WORKSPACE_FILE, file_at
+from octoc.diagnostics.model import Diagnostic, Severity
+from octoc.plugin.manager import Plugins
+
+__all__ = ["Checkup", "check_subject", "check_workspace"]
+
+_KIND = "check"
+_KEPT_OF_USER = 64
+# Rules that one file alone can break, among those that look across files.
+_OF_ONE_FILE = frozenset({"OCT340", "OCT402", "OCT403"})
+
+
+@attrs.frozen(kw_only=True)
+class Checkup:
+    """What a check came to.
+
+    Args:
+        diagnostics: all findings, also those that `Subject.shows` leaves out.
+        read: the files that were looked at, absolute.
+        workspaces: folders below, with an octoc.toml of their own, which were not looked at.
+        unchanged: the findings are those of an earlier check of the same inputs.
+    """
+
+    diagnostics: tuple[Diagnostic, ...]
+    read: frozenset[Path] = frozenset()
+    workspaces: tuple[Path, ...] = ()
+    unchanged: bool = False
+
+    @property
+    def worst(self) -> Severity | None:
+        return max((found.severity for found in self.diagnostics), default=None)
+
+
+def check_workspace(
+    root: Path, *, plugins: Plugins | None = None, progress: Progress = no_progress, use_cache: bool = True
+) -> Checkup:
+    """Find every mistake in the workspace in `root`; write nothing but the cache, and encode nothing."""
+    return check_subject(Subject(root=root), plugins=plugins, progress=progress, use_cache=use_cache)
+
+
+def check_subject(
+    subject: Subject,
+    *,
+    plugins: Plugins | None = None,
+    progress: Progress = no_progress,
+    use_cache: bool = True,
+    overlay: Mapping[str, bytes] = NO_OVERLAY,
+) -> Checkup:
+    """Find every mistake in `subject`.
+
+    Args:
+        use_cache: tell again what was found before in the same inputs, and remember what is found now.
+        overlay: display path -> bytes that are read instead of what is on disk; nothing is then remembered.
+    """
+    cache = _cache_of(subject) if use_cache and not overlay else Cache(None)
+    opened = open_workspace(subject.root, cache=cache, progress=progress, plugins=plugins, overlay=overlay)
+    if opened.settings is None:
+        return Checkup(diagnostics=opened.context.sink.diagnostics, read=frozenset({subject.root / WORKSPACE_FILE}))
+    before = opened.context.sink.diagnostics
+    together, workspaces = _found_in(subject, opened)
+    read = frozenset(_read_by(together, subject.root))
+    key = _key(subject, together, before, opened.context) if use_cache and not overlay else ""
+    known = recall(cache, key, kind=_KIND) if key else None
+    if known is not None:
+        return Checkup(diagnostics=known.diagnostics, read=read, workspaces=workspaces, unchanged=True)
+    # Not at the top: what is known already must not pay for the stages' imports.
+    from octoc.compiler.pipeline import check_discovered
+
+    for discovered in together:
+        check_discovered(discovered, opened.context)
+    diagnostics = opened.context.sink.diagnostics
+    if subject.file is not None and together:
+        diagnostics = tuple(found for found in diagnostics if _stands_alone(found, together[0].files[0].kind))
+    if key:
+        remember(cache, key, Outcome(diagnostics=diagnostics), kind=_KIND)
+        if subject.folder is not None or subject.file is not None:
+            cache.keep_newest(_KIND, _KEPT_OF_USER)
+    return Checkup(diagnostics=diagnostics, read=read, workspaces=workspaces)
+
+
+def user_cache() -> Path | None:
+    """Return the user's own folder for octoc's cache, by the XDG rules; None when there is no home."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    if Path(named).is_absolute():
+        return Path(named) / "octoc"
+    home = os.environ.get("HOME", "")
+    return Path(home) / ".cache" / "octoc" if Path(home).is_absolute() else None
+
+
+def _cache_of(subject: Subject) -> Cache:
+    is_workspace = (subject.root / WORKSPACE_FILE).exists()
+    return Cache(subject.root / CACHE_FOLDER if is_workspace else user_cache())
+
+
+def _found_in(subject: Subject, opened: Opened) -> tuple[tuple[Discovered, ...], tuple[Path, ...]]:
+    settings, context = opened.settings, opened.context
+    assert settings is not None  # noqa: S101  # the caller has looked
+    if subject.file is not None:
+        from octoc.compiler.checkup.alone import discover_alone
+
+        return discover_alone(subject, settings, context), ()
+    if subject.folder is not None:
+        from octoc.compiler.checkup.survey import survey
+
+        found = survey(subject.root, subject.folder, settings, context.sink)
+        return found.together, found.workspaces
+    return (discover(settings, context),), ()
+
+
+def _read_by(together: Iterable[Discovered], root: Path) -> Iterable[Path]:
+    if (root / WORKSPACE_FILE).is_file():
+        yield root / WORKSPACE_FILE
+    for discovered in together:
+        yield from (Path(os.path.normpath(file.path)) for file in discovered.files)
+        yield from (Path(os.path.normpath(file_at(root, link.place.file))) for link in discovered.default_links)
+
+
+def _key(subject: Subject, together: tuple[Discovered, ...], before: tuple[Diagnostic, ...], context: Context) -> str:
+    options: dict[str, Any] = {
+        "check": [subject.folder is not None, subject.file is not None, code_stamp()],
+        # What reading octoc.toml and looking through folders has found is part of the answer.
+        "before": [repr(found) for found in before],
+        "found": [repr(found) for found in context.sink.diagnostics],
+    }
+    versions = versions_of(context.plugins)
+    return cache_key([build_key(each, input_digests(each), versions=versions, options=options) for each in together])
+
+
+def _stands_alone(found: Diagnostic, kind: FileKind) -> bool:
+    """Tell whether a finding about one file is true whatever other files there are."""
+    number = int(found.rule.code.removeprefix("OCT"))
+    return (
+        number < 300
+        or kind in (FileKind.MCP, FileKind.WORKSPACE)
+        or found.rule.code in _OF_ONE_FILE
+        or number >= 490
+        or (kind is FileKind.AGENT_MD and 455 <= number < 465)
+    )

@@ -1,0 +1,128 @@
+"""What kind of file a path is, when no octoc.toml says: by its path, and else by its content."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from octoc.compiler.discover.stage import dialect_of
+from octoc.compiler.model.documents import FileKind
+from octoc.compiler.read.frontmatter import opens
+from octoc.compiler.workspace import WORKSPACE_FILE
+
+_MCP_FILES = frozenset({".mcp.json", "claude_desktop_config.json"})
+_MCP_FOLDERS = frozenset({".vscode", ".cursor"})
+_SERVER_LISTS = frozenset({"mcpServers", "servers"})
+_NOT_AGENTS = frozenset({"AGENTS.md", "CLAUDE.md", "README.md", "SKILL.md"})
+_OF_SKILLS = frozenset({"allowed-tools", "rules", "compatibility", "license"})
+
+KINDS: Mapping[str, tuple[FileKind, str]] = {
+    **{kind.value: (kind, "") for kind in FileKind},
+    **{f"mcp:{dialect}": (FileKind.MCP, dialect) for dialect in ("claude", "claude-desktop", "cursor", "vscode")},
+    **{f"agent-md:{dialect}": (FileKind.AGENT_MD, dialect) for dialect in ("octo", "claude")},
+}
+"""What `--kind` takes: a file's kind, and its dialect where the kind has several."""
+
+
+@attrs.frozen(kw_only=True)
+class Known:
+    """A file's kind, its dialect, and what its path says (as `FoundFile.key`)."""
+
+    kind: FileKind
+    dialect: str = ""
+    key: Mapping[str, str] = attrs.field(factory=dict)
+
+
+def known_as(path: Path, kind: FileKind, dialect: str = "") -> Known:
+    """Return `path` as a file of `kind`. Without a dialect its path tells."""
+    folder, stem = path.parent.name, path.stem
+    key = {
+        FileKind.MCP: {"file": stem},
+        FileKind.CAPABILITY_CONFIG: {"capability": folder},
+        # By itself a provider is the one in use, whatever it is called.
+        FileKind.CAPABILITY_PROVIDER: {"capability": folder, "provider": "default"},
+        FileKind.AGENT_MANIFEST: {"domain": folder, "spec": stem},
+        FileKind.AGENT_MD: {"folder": folder} if path.name == "AGENT.md" else {"folder": folder, "stem": stem},
+        FileKind.SKILL: {"skill": folder},
+        FileKind.SNAPSHOT: {"server": stem},
+    }
+    if not dialect and kind is FileKind.MCP:
+        dialect = dialect_of(path.as_posix())
+    if not dialect and kind is FileKind.AGENT_MD:
+        dialect = "claude" if ".claude" in path.parts else "octo"
+    return Known(kind=kind, dialect=dialect, key=key.get(kind, {}))
+
+
+def kind_from_path(path: Path) -> Known | None:
+    """Return what the path, absolute, says alone: the names that clients look for. No file is opened."""
+    name, folder = path.name, path.parent.name
+    if name in _MCP_FILES or (name == "mcp.json" and folder in _MCP_FOLDERS):
+        return known_as(path, FileKind.MCP)
+    if name == WORKSPACE_FILE:
+        return known_as(path, FileKind.WORKSPACE)
+    if name == "SKILL.md":
+        return known_as(path, FileKind.SKILL)
+    parts = path.parts
+    in_claude = (".claude", "agents") in itertools.pairwise(parts[:-1])
+    if name == "AGENT.md" or (in_claude and name.endswith(".md") and name not in _NOT_AGENTS):
+        return known_as(path, FileKind.AGENT_MD)
+    if name.endswith(".toml") and path.parent.parent.name == "capabilities":
+        return known_as(path, FileKind.CAPABILITY_CONFIG if name == "config.toml" else FileKind.CAPABILITY_PROVIDER)
+    return None
+
+
+def kind_from_content(path: Path, text: str) -> Known | None:
+    """Return what the content says, for files whose path says nothing. None when it could be anything."""
+    kind = None
+    ending = path.suffix.lower()
+    if ending == ".md":
+        kind = _of_markdown(path, text)
+    elif ending == ".toml":
+        kind = _of_toml(text)
+    elif ending in (".json", ".jsonc"):
+        kind = _of_json(text)
+    return None if kind is None else known_as(path, kind)
+
+
+def _of_markdown(path: Path, text: str) -> FileKind | None:
+    if path.name in _NOT_AGENTS or not opens(text):
+        return None
+    keys = {line.partition(":")[0] for line in text.partition("\n---")[0].split("\n")}
+    if keys & _OF_SKILLS:
+        return FileKind.SKILL
+    return FileKind.AGENT_MD if "name" in keys or "tools" in keys else None
+
+
+def _of_toml(text: str) -> FileKind | None:
+    try:
+        values = tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if {"workspace", "taps"} & values.keys():
+        return FileKind.WORKSPACE
+    if isinstance(values.get("roles"), list):
+        return FileKind.AGENT_MANIFEST
+    if "triggers" in values:
+        return FileKind.CAPABILITY_CONFIG
+    if {"roles", "mcp", "deps"} & values.keys():
+        return FileKind.CAPABILITY_PROVIDER
+    return None
+
+
+def _of_json(text: str) -> FileKind | None:
+    try:
+        values: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        # Comments are allowed in some dialects: the key is what counts.
+        return FileKind.MCP if any(f'"{key}"' in text for key in _SERVER_LISTS) else None
+    if not isinstance(values, dict):
+        return None
+    if _SERVER_LISTS & values.keys():
+        return FileKind.MCP
+    return FileKind.SNAPSHOT if {"tools", "server"} <= values.keys() else None
