@@ -27,10 +27,10 @@ agent_option = click.option("--agent", default="supervisor", show_default=True, 
 verbose_option = click.option("-v", "--verbose", is_flag=True, help="Show infos and log messages too.")
 fail_on_option = click.option(
     "--fail-on",
-    type=click.Choice(["error", "warning", "info"]),
+    type=click.Choice(["none", "info", "warning", "error"]),
     default="error",
     show_default=True,
-    help="Exit with 1 when there is a finding of this severity or above.",
+    help="Exit with 1 when there is a finding of this severity or above; `none`: never because of a finding.",
 )
 
 

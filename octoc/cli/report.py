@@ -5,44 +5,116 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import attrs
 import click
 
-from octoc.diagnostics.model import Diagnostic, Severity
+from octoc.diagnostics.model import Diagnostic, Severity, Span
 from octoc.diagnostics.render import Paint, ansi, plain, render_concise, render_full, render_json, summary
 
 if TYPE_CHECKING:
     from octoc.diagnostics.render import ReadLine
 
+_FOR_PEOPLE = ("full", "concise")
+_FOR_CI = ("sarif", "github", "junit")
 _MAX_QUOTED_BYTES = 64 * 1024 * 1024
 
 
 def print_diagnostics(
-    found: Sequence[Diagnostic], root: Path, *, output_format: str, verbose: bool, err: bool = False
+    found: Sequence[Diagnostic],
+    root: Path,
+    *,
+    output_format: str,
+    verbose: bool,
+    err: bool = False,
+    fail_on: str = "error",
+    files: Iterable[str] = (),
 ) -> None:
     """Write findings to stdout, or to stderr with `err`, and their summary to stderr.
 
     Infos are counted, and shown only with `verbose`; `json` has all of them.
+
+    Args:
+        root: what the paths of spans are relative to.
+        fail_on: as the option; `junit` calls a failure what the exit status does.
+        files: what was looked at, as spans name it; `junit` has a test case for each.
     """
     shown = [diagnostic for diagnostic in found if verbose or diagnostic.severity > Severity.INFO]
     paint = paint_for(err=err)
     if output_format == "json":
         text = render_json(found)
+    elif output_format in _FOR_CI:
+        text = _for_ci(output_format, shown, root, fail_on, files)
     elif output_format == "concise":
         text = render_concise(shown, paint)
     else:
         text = render_full(shown, line_reader(root), paint)
         text += "\n" if text else ""
+    if output_format in _FOR_PEOPLE and os.environ.get("GITHUB_ACTIONS") == "true":
+        from octoc.diagnostics.render.github import defuse
+
+        text = defuse(text)
     click.echo(text, nl=False, err=err)
     click.echo(summary(found, infos_shown=verbose or output_format == "json"), err=True)
 
 
 def exit_status(found: Sequence[Diagnostic], fail_on: str) -> int:
-    """Return 1 when a finding is at or above `fail_on` (`error`, `warning` or `info`), else 0."""
-    return int(any(diagnostic.severity >= Severity[fail_on.upper()] for diagnostic in found))
+    """Return 1 when a finding is at or above `fail_on` (`error`, `warning`, `info`, or `none`: never), else 0."""
+    least = least_failing(fail_on)
+    return int(least is not None and any(diagnostic.severity >= least for diagnostic in found))
+
+
+def least_failing(fail_on: str) -> Severity | None:
+    """Return the least severity that `--fail-on` calls a failure; None for `none`."""
+    return None if fail_on == "none" else Severity[fail_on.upper()]
+
+
+def _for_ci(output_format: str, shown: Sequence[Diagnostic], root: Path, fail_on: str, files: Iterable[str]) -> str:
+    # Where code is scanned or annotated, paths count from the checkout, which need not be the workspace.
+    base = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd())
+
+    def rebased(file: str) -> str:
+        return _rebased(file, root, base)
+
+    moved = [_moved(diagnostic, rebased) for diagnostic in shown]
+    if output_format == "github":
+        from octoc.diagnostics.render.github import render_github
+
+        return render_github(moved)
+    if output_format == "junit":
+        from octoc.diagnostics.render.junit import render_junit
+
+        return render_junit(moved, files=[rebased(file) for file in files], fail_on=least_failing(fail_on))
+    from octoc import __version__
+    from octoc.diagnostics.pages import page_of
+    from octoc.diagnostics.render.sarif import render_sarif
+
+    return render_sarif(moved, version=__version__, page_of=page_of, placeless=rebased("octoc.toml"))
+
+
+def _rebased(file: str, root: Path, base: Path) -> str:
+    """Return a path that counts from `root` as one that counts from `base`, if it lies there; else as it is."""
+    if file.startswith("octoc:"):
+        return file  # of the tap that ships with octoc
+    path = Path(os.path.normpath(root.absolute() / file))
+    folder = Path(os.path.normpath(base.absolute()))
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else file
+
+
+def _moved(found: Diagnostic, rebased: Callable[[str], str]) -> Diagnostic:
+    def moved(span: Span) -> Span:
+        return attrs.evolve(span, file=rebased(span.file))
+
+    fix = found.fix
+    return attrs.evolve(
+        found,
+        span=None if found.span is None else moved(found.span),
+        related=tuple(attrs.evolve(label, span=moved(label.span)) for label in found.related),
+        fix=fix and attrs.evolve(fix, edits=tuple(attrs.evolve(edit, span=moved(edit.span)) for edit in fix.edits)),
+    )
 
 
 def paint_for(*, err: bool = False) -> Paint:
@@ -55,7 +127,7 @@ def paint_for(*, err: bool = False) -> Paint:
 def line_reader(root: Path) -> ReadLine:
     """Return a reader of source lines of files as spans name them: relative to `root`, or absolute."""
 
-    @functools.lru_cache(maxsize=32)
+    @functools.lru_cache(maxsize=256)
     def lines(file: str) -> tuple[str, ...]:
         path = root / file
         try:

@@ -15,7 +15,7 @@ from octoc.cli.options import fail_on_option, format_options, verbose_option, wo
 @click.option(
     "--kind", metavar="KIND", help="What the files are, as `mcp:cursor`. Default: told by path, then content."
 )
-@format_options("full", "concise", "json")
+@format_options("full", "concise", "json", "sarif", "github", "junit")
 @fail_on_option
 @verbose_option
 def command(
@@ -47,7 +47,14 @@ def command(
             f"there is nothing to check {'there' if paths else 'here'}: no `octoc.toml`, `.mcp.json`, agent or tap",
             "run `octoc init` here, or name a file or a folder",
         )
-    print_diagnostics(checked.diagnostics, checked.base, output_format=output_format, verbose=verbose)
+    print_diagnostics(
+        checked.diagnostics,
+        checked.base,
+        output_format=output_format,
+        verbose=verbose,
+        fail_on=fail_on,
+        files=(str(file) for _, checkup in checked.parts for file in checkup.read if file.is_file()),
+    )
     return exit_status(checked.diagnostics, fail_on)
 
 

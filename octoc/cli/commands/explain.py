@@ -22,6 +22,7 @@ def command(rule: str, output_format: str) -> int:
     import json
 
     from octoc.cli.failures import UserError
+    from octoc.diagnostics.pages import page_of
     from octoc.diagnostics.rules import all_rules
     from octoc.diagnostics.suggest import did_you_mean
 
@@ -39,10 +40,10 @@ def command(rule: str, output_format: str) -> int:
             )
         raise UserError(f"there is no rule `{rule}`", near)
     found = rules[code]
-    page = _page(code) or f"# {code} {found.name}\n\n{found.summary}\n"
+    page = page_of(code) or f"# {code} {found.name}\n\n{found.summary}\n"
     if output_format == "json":
-        fields = {"code": code, "name": found.name, "severity": found.severity.label, "summary": found.summary}
-        click.echo(json.dumps({**fields, "page": page}, indent=2))
+        fields = {"code": code, "name": found.name, "severity": found.severity.label}
+        click.echo(json.dumps({**fields, "since": found.since, "summary": found.summary, "page": page}, indent=2))
     else:
         click.echo(page, nl=False)
     return 0
@@ -52,12 +53,3 @@ def _near_codes(digits: str, codes: Iterable[str]) -> list[str]:
     """Return the three codes nearest by number, ascending; a code cut short counts as the first that it begins."""
     number = int(digits.ljust(3, "0"))
     return sorted(sorted(codes, key=lambda code: (abs(int(code[3:]) - number), code))[:3])
-
-
-def _page(code: str) -> str | None:
-    from pathlib import Path
-
-    import octoc.diagnostics.model
-
-    page = Path(octoc.diagnostics.model.__file__).with_name("docs") / f"{code}.md"
-    return page.read_text(encoding="utf-8") if page.is_file() else None

@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from octoc.compiler.context import Context
-from octoc.compiler.lint.capabilities import check_substance, check_triggers
+from octoc.compiler.lint import agents, mcp, taps, tools
+from octoc.compiler.lint.environment import check_environment
 from octoc.compiler.lint.servers import check_pins, check_urls
 from octoc.compiler.model.resolved import Calibrated, Scoped
+from octoc.compiler.policy import report_policy
 from octoc.diagnostics.model import DiagnosticSink
 
 __all__ = ["RULES", "lint"]
 
-RULES: tuple[Callable[[Scoped, DiagnosticSink], None], ...] = (check_triggers, check_substance, check_pins, check_urls)
+RULES: tuple[Callable[[Scoped, DiagnosticSink], None], ...] = (
+    *(check_pins, check_urls),
+    *taps.RULES,
+    *mcp.RULES,
+    *agents.RULES,
+    *tools.RULES,
+)
 
 
 def lint(calibrated: Calibrated, context: Context) -> Calibrated:
@@ -20,4 +28,12 @@ def lint(calibrated: Calibrated, context: Context) -> Calibrated:
     scoped = calibrated.embedded.described.scoped
     for rule in RULES:
         rule(scoped, context.sink)
+    for gate_rule in taps.GATE_RULES:
+        gate_rule(calibrated, context.sink)
+    if context.environment is not None:
+        check_environment(scoped, context.environment, context.sink)
+    if context.policy is not None:
+        discovered = scoped.resolved.sources.discovered
+        files = (discovered.settings.place.file, *(file.display for file in discovered.files))
+        report_policy(context.policy, files, context.sink)
     return calibrated

@@ -1,4 +1,7 @@
-"""Turns diagnostics into text: for people (`full`), for grep and editors (`concise`), for programs (`json`)."""
+"""Turns diagnostics into text: for people (`full`), for grep and editors (`concise`), for programs (`json`).
+
+`sarif`, `github` and `junit` are modules of their own, loaded when they are asked for.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from octoc.diagnostics.render.style import Paint, ansi, plain
 from octoc.diagnostics.render.summary import summary
 from octoc.diagnostics.render.text import escape
 
-FORMATS = ("full", "concise", "json")
+FORMATS = ("full", "concise", "json", "sarif", "github", "junit")
 
 __all__ = [
     "FORMATS",

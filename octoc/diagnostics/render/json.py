@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from octoc.diagnostics.model import Diagnostic
+from octoc.diagnostics.model import Diagnostic, Fix, Span
 
 
 def render_json(diagnostics: Iterable[Diagnostic]) -> str:
@@ -15,20 +15,32 @@ def render_json(diagnostics: Iterable[Diagnostic]) -> str:
 
 
 def as_object(diagnostic: Diagnostic) -> dict[str, Any]:
-    """Return a diagnostic's fields as plain values; what it has not is null. `fix` is null until rules have fixes."""
-    span = diagnostic.span
-    placed = span is not None and span.line > 0
+    """Return a diagnostic's fields as plain values; what it has not is null.
+
+    `fix` is `{title, edits}`: each edit is a place and the text that takes its place there; all are applied, or none.
+    """
     return {
         "code": diagnostic.rule.code,
         "name": diagnostic.rule.name,
         "severity": diagnostic.severity.label,
         "message": diagnostic.message,
+        **_place(diagnostic.span),
+        "notes": list(diagnostic.notes),
+        "help": diagnostic.help,
+        "fix": None if diagnostic.fix is None else _fix(diagnostic.fix),
+    }
+
+
+def _place(span: Span | None) -> dict[str, Any]:
+    placed = span is not None and span.line > 0
+    return {
         "file": span.file if span else None,
         "line": span.line if span and placed else None,
         "column": span.column if span and placed else None,
         "end_line": span.end_line if span and placed else None,
         "end_column": span.end_column if span and placed else None,
-        "notes": list(diagnostic.notes),
-        "help": diagnostic.help,
-        "fix": None,
     }
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    return {"title": fix.title, "edits": [{**_place(edit.span), "text": edit.text} for edit in fix.edits]}
