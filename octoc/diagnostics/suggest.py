@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable
 
 _CUTOFF = 0.6
+_SHORTEST_TYPO = 3
 
 
 def near_names(name: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
@@ -33,6 +34,32 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
         return None
     *head, last = [f"`{candidate}`" for candidate in near]
     return f"did you mean {', '.join(head)} or {last}?" if head else f"did you mean {last}?"
+
+
+def typo_of(name: str, known: Iterable[str]) -> str | None:
+    """Return the one name that `name` is a slip of, or None when there is none or more than one.
+
+    A slip is another case or separator, one character too many or too few, or two neighbours swapped. Another
+    character in place of one is none: `set_user` is no slip of `get_user`, nor `v1` of `v2`.
+    """
+    if len(name) < _SHORTEST_TYPO:
+        return None
+    found = {candidate for candidate in known if candidate != name and _is_slip(_fold(name), _fold(candidate))}
+    return found.pop() if len(found) == 1 else None
+
+
+def _is_slip(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    if "".join(filter(str.isdigit, one)) != "".join(filter(str.isdigit, other)):
+        return False
+    if abs(len(one) - len(other)) == 1:
+        longer, shorter = (one, other) if len(one) > len(other) else (other, one)
+        return any(longer[:at] + longer[at + 1 :] == shorter for at in range(len(longer)))
+    if len(one) != len(other):
+        return False
+    at = next(at for at, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1])
+    return one[:at] + one[at + 1 : at + 2] + one[at : at + 1] + one[at + 2 :] == other
 
 
 def _fold(name: str) -> str:

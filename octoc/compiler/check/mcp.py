@@ -9,9 +9,11 @@ from octoc.compiler.check.fields import report_unknown_fields
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.schemas import fields
 from octoc.compiler.check.transports import check_transport
+from octoc.compiler.edits import MakeFix, inserted_before
 from octoc.compiler.model.documents import FileKind
-from octoc.diagnostics.model import KeyPath, Severity
+from octoc.diagnostics.model import KeyPath, Place, Severity
 from octoc.diagnostics.rules import check as rules
+from octoc.diagnostics.rules.lint_mcp import UNSUPPORTED_CONNECTION
 from octoc.diagnostics.suggest import near_names
 
 LEAST_TIMEOUT_MS = 1000
@@ -77,6 +79,7 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
             (*path, "url"),
             key=True,
             help='add `"type": "http"`',
+            fix=_typed(path, inspection, entry["url"]),
         )
     if "include_tools" in entry and "toolFilter" in entry:
         inspection.report(
@@ -98,6 +101,15 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
     for field, (message, advice) in _UNUSED.items():
         if field in entry:
             inspection.report(rules.UNUSED_FIELD, message, (*path, field), key=True, help=advice)
+    for field in ("auth", "oauth"):
+        if field in entry:
+            inspection.report(
+                UNSUPPORTED_CONNECTION,
+                f"server `{name}` has `{field}`, which no transport that comes with octoc does: it cannot be connected",
+                (*path, field),
+                key=True,
+                help='put a reference to its credential into `headers`, as `"Authorization": "Bearer ${TOKEN}"`',
+            )
     for variable, value in entry.get("env", {}).items():
         if value is not None and not isinstance(value, str) and dialect != "vscode":
             inspection.report(
@@ -106,3 +118,11 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
                 (*path, "env", variable),
                 help="put it in quotes",
             )
+
+
+def _typed(path: KeyPath, inspection: Inspection, url: str) -> MakeFix | None:
+    # An address that ends like this is one of the older transport; which of the two it speaks is not ours to say.
+    if not inspection.file.display.endswith(".json") or url.rstrip("/").endswith("/sse"):
+        return None
+    place = Place(file=inspection.file.display, path=(*path, "url"), part="key")
+    return inserted_before(place, '"type": "http", ', 'add `"type": "http"`')

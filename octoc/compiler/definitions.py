@@ -1,0 +1,82 @@
+"""Every definition of a server as its file has it, and every text in one that may hold a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from octoc.compiler.model.resolved import Server
+from octoc.compiler.model.source import ServerSource, Sources
+from octoc.diagnostics.model import Place
+
+OCTOMIND = "octomind"
+
+
+@attrs.frozen(kw_only=True)
+class Definition:
+    """A definition, enabled or not, and the dialect of its file: a client of `.mcp.json`, or `octomind`."""
+
+    source: ServerSource
+    dialect: str
+
+
+@attrs.frozen(kw_only=True)
+class Value:
+    """A text of a definition. `field` is `command`, `args`, `env`, …; `name` the variable, header or key that holds it.
+
+    In messages it is called by `str()`: `env.API_KEY`, `args[2]`.
+    """
+
+    field: str
+    text: str = attrs.field(repr=False)
+    place: Place
+    name: str = ""
+    index: int | None = None
+
+    def __str__(self) -> str:
+        if self.index is not None:
+            return f"{self.field}[{self.index}]"
+        return f"{self.field}.{self.name}" if self.name else self.field
+
+
+def definitions(sources: Sources) -> Iterator[Definition]:
+    """Yield each definition of the workspace: MCP files, agents, and every provider of every capability."""
+    for file in sources.mcp_files:
+        yield from (Definition(source=server, dialect=file.dialect) for server in file.servers)
+    for agent in sources.agents:
+        dialect = OCTOMIND if agent.kind == OCTOMIND else "claude"
+        yield from (Definition(source=server, dialect=dialect) for server in agent.inline_servers)
+    for capability in sources.capabilities:
+        for provider in capability.providers.values():
+            yield from (Definition(source=server, dialect=OCTOMIND) for server in provider.servers)
+
+
+def values_of(server: ServerSource | Server) -> Iterator[Value]:
+    """Yield every text of a definition in which a reference is replaced when the server is connected."""
+    at = server.place
+    if server.command is not None:
+        yield Value(field="command", text=server.command, place=at.child("command"))
+    for index, text in enumerate(server.args):
+        yield Value(field="args", text=text, place=at.child("args", index), index=index)
+    for name, text in server.env.items():
+        yield Value(field="env", text=text, place=at.child("env", name), name=name)
+    single = (("cwd", "cwd", server.cwd), ("envFile", "envFile", server.env_file), ("url", "url", server.url))
+    for field, key, written in single:
+        if written is not None:
+            yield Value(field=field, text=written, place=at.child(key))
+    for name, text in server.headers.items():
+        yield Value(field="headers", text=text, place=at.child("headers", name), name=name)
+    yield from _plain(server.auth, "auth", at.child("auth"), "")
+
+
+def _plain(value: Any, field: str, place: Place, name: str) -> Iterator[Value]:
+    if isinstance(value, str):
+        yield Value(field=field, text=value, place=place, name=name)
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _plain(item, field, place.child(key), f"{name}.{key}" if name else str(key))
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from _plain(item, field, place.child(index), f"{name}[{index}]")

@@ -1,0 +1,78 @@
+"""Rules over an agent's front matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.source import AgentSource
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rules.lint_agents import EMPTY_TOOLS, LONG_DESCRIPTION, UNUSUAL_MODEL
+from octoc.diagnostics.suggest import did_you_mean
+
+MAX_DESCRIPTION = 200
+"""Octo shows a description of at most this many characters whole; of a longer one the first sentence, or this much."""
+_SENTENCE_FROM = 50
+_SENTENCE_BEFORE = 300
+# Source: Octo, tiers of models. Any other text is a model's name, which has one of the marks.
+_TIERS = ("high", "low", "default", "inherit")
+_MARKS_OF_A_NAME = frozenset(".-/")
+
+
+def check_empty_tools(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report an empty `tools`, which octoc and Claude Code read as none, and Octo as all."""
+    for agent in _markdown(scoped):
+        if agent.tools == () and agent.type not in ("supervisor", "project"):
+            sink.report(
+                EMPTY_TOOLS,
+                f"`tools` of agent `{agent.name}` is empty: octoc gives it no tool, Octo gives it every tool",
+                at=agent.place.child("tools"),
+                help="remove `tools` to inherit every tool, or name those that the agent needs",
+            )
+
+
+def check_descriptions(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report a description of which Octo's routing shows only the start, at the part that is cut."""
+    for agent in _markdown(scoped):
+        shown = shown_length(agent.description)
+        if shown < len(agent.description):
+            sink.report(
+                LONG_DESCRIPTION,
+                f"the description of agent `{agent.name}` has {len(agent.description)} characters: "
+                f"Octo's routing shows the first {shown}",
+                at=attrs.evolve(agent.place.child("description"), within=(shown, len(agent.description))),
+                label="not shown",
+                help=f"say in the first sentence, within {MAX_DESCRIPTION} characters, when the agent is the right one",
+            )
+
+
+def check_models(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report a `model` of an AGENT.md that Octo would take for a model's name and that looks like none."""
+    for agent in _markdown(scoped):
+        model = agent.model
+        if agent.kind != "octo" or not model or model in _TIERS or _MARKS_OF_A_NAME & set(model):
+            continue
+        sink.report(
+            UNUSUAL_MODEL,
+            f"`{model}` is no tier of Octo and looks like no model's name",
+            at=agent.place.child("model"),
+            help=did_you_mean(model, _TIERS) or f"a tier is {', '.join(f'`{tier}`' for tier in _TIERS)}",
+        )
+
+
+def shown_length(description: str) -> int:
+    """Return how many characters of a description Octo's routing shows: all, up to its first full stop, or 200.
+
+    Source: Octo, routing descriptions.
+    """
+    if len(description) <= MAX_DESCRIPTION:
+        return len(description)
+    stop = description.find(".", _SENTENCE_FROM)
+    return stop + 1 if 0 <= stop < _SENTENCE_BEFORE else MAX_DESCRIPTION
+
+
+def _markdown(scoped: Scoped) -> Iterator[AgentSource]:
+    """Yield the agents that have front matter; the supervisor that octoc adds has no file."""
+    return (agent.source for agent in scoped.resolved.agents if agent.source.kind in ("octo", "claude"))

@@ -1,0 +1,41 @@
+"""A rule over an agent's `tools`: names without their server."""
+
+from __future__ import annotations
+
+from octoc.aliases import sanitize
+from octoc.compiler.edits import replaced
+from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.scope.registry import Fleet, visible_grants
+from octoc.compiler.scope.selection import HOST_TOOLS
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rules.lint_agents import BARE_TOOL
+
+
+def check_bare_tools(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report a bare name that one of several servers has today: a second one that offers it would be granted, too."""
+    agents = [agent for agent in scoped.resolved.agents if agent.source.tools and agent.name in scoped.registries]
+    if not agents:
+        return
+    fleet = Fleet.of(scoped.resolved, scoped.tools)
+    for agent in agents:
+        grants = visible_grants(agent, fleet)
+        if len(grants) < 2:
+            continue
+        owners: dict[str, list[str]] = {}
+        for grant in grants:
+            for tool in grant.tools:
+                owners.setdefault(tool.tool, []).append(tool.server)
+        for entry in agent.source.tools or ():
+            have = owners.get(entry.value, [])
+            if len(have) != 1 or entry.value in HOST_TOOLS:
+                continue
+            # Each client's own spelling of it; octoc reads both.
+            claude = agent.source.kind == "claude"
+            full = f"mcp__{sanitize(have[0])}__{sanitize(entry.value)}" if claude else f"{have[0]}/{entry.value}"
+            sink.report(
+                BARE_TOOL,
+                f"tool `{entry.value}` of agent `{agent.name}` is named without its server `{have[0]}`",
+                at=entry.place,
+                help=f"write `{full}`, so that no other server that offers `{entry.value}` is granted, too",
+                fix=replaced(entry.place, entry.value, full, f"write `{full}`"),
+            )

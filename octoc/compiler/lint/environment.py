@@ -1,0 +1,61 @@
+"""The environment contract as findings: only where someone has said what the environment has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from octoc.compiler.environment import Environment, Variable, contract
+from octoc.compiler.model.resolved import Scoped
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rules.lint_env import ENVIRONMENT_CONTRACT, UNSET_VARIABLE
+
+_SHOWN = 5
+
+
+def check_environment(scoped: Scoped, environment: Environment, sink: DiagnosticSink) -> None:
+    """Report each required variable that `environment` has not, at its first reference, with who needs it."""
+    variables = contract(scoped)
+    missing = [variable for variable in variables if variable.required and environment.state(variable.name) != "set"]
+    for variable in missing:
+        first, *others = [use for use in variable.uses if not use.has_default]
+        what = "input" if variable.kind == "input" else "variable"
+        state = "is empty" if environment.state(variable.name) == "empty" else "is not set"
+        sink.report(
+            UNSET_VARIABLE,
+            f"{what} `{variable.name}`, which {_quoted('server', variable.servers)} needs, {state}",
+            at=first.place,
+            label=f"`{first.field}` has no default for it",
+            related={f"also needed by `{use.field}` of server `{use.server}`": use.place for use in others[:_SHOWN]},
+            notes=_needed_by(variable),
+            help=f"set `{variable.name}` where the bundle runs, or write a default"
+            if variable.kind == "env"
+            else f"set `{variable.name}` where the bundle runs: an input is looked up like a variable",
+        )
+    if variables:
+        required = sum(variable.required for variable in variables)
+        sink.report(
+            ENVIRONMENT_CONTRACT,
+            f"the workspace refers to {len(variables)} {_plural('variable', len(variables))}: {required} required, "
+            f"of which {len(missing)} not set",
+            at=scoped.resolved.sources.discovered.settings.place,
+            help="`octoc env` lists them",
+        )
+
+
+def _needed_by(variable: Variable) -> tuple[str, ...]:
+    parts = (("capability", variable.capabilities), ("agent", variable.agents))
+    return tuple(f"needed by {_quoted(what, names)}" for what, names in parts if names) or (
+        "no agent reaches that server",
+    )
+
+
+def _quoted(what: str, names: Sequence[str]) -> str:
+    shown = ", ".join(f"`{name}`" for name in names[:_SHOWN])
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{_plural(what, len(names))} {shown}{more}"
+
+
+def _plural(what: str, count: int) -> str:
+    if count == 1:
+        return what
+    return "capabilities" if what == "capability" else f"{what}s"

@@ -1,0 +1,11 @@
+"""Rules over definitions of servers, wherever they stand: `.mcp.json` and its dialects, agents, taps."""
+
+from __future__ import annotations
+
+from octoc.compiler.lint.mcp.commands import check_paths
+from octoc.compiler.lint.mcp.names import check_connections, check_names
+from octoc.compiler.lint.mcp.values import check_values
+
+__all__ = ["RULES"]
+
+RULES = (check_values, check_names, check_connections, check_paths)

@@ -1,0 +1,63 @@
+"""What a server's command line says about the machine that it runs on."""
+
+from __future__ import annotations
+
+import re
+
+from octoc.compiler.definitions import Value, definitions, values_of
+from octoc.compiler.model.resolved import Scoped, Server
+from octoc.compiler.model.source import ServerSource
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rules.lint_mcp import ABSOLUTE_PATH
+
+_SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ash", "ksh", "fish", "cmd", "powershell", "pwsh"})
+_CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
+_MOUNTS = frozenset({"-v", "--volume", "--mount", "--env-file"})
+# `/c` and `/s` are switches of Windows' own shell, hence at least three letters or a second part.
+_PATH = re.compile(
+    r"(?:--?[A-Za-z][A-Za-z0-9-]*=)?(?P<path>/[^/\s:]{3,}|/[^/\s:]+/[^\s:]+|~/\S+|[A-Za-z]:[\\/]\S+|\\\\\S+)"
+)
+_ON_EVERY_MACHINE = frozenset({"/bin/sh", "/usr/bin/env", "/dev/null", "/tmp", "/dev/stdin", "/dev/stdout"})  # noqa: S108  # named, not used
+
+
+def has_shell(server: ServerSource | Server) -> bool:
+    """Tell whether the command line hands a script to a shell, which replaces `$VAR` itself."""
+    words = (server.command or "", *server.args)
+    return any(_base(word) in _SHELLS for word in words)
+
+
+def check_paths(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report absolute paths in production mode: another machine has not the same folders."""
+    if scoped.resolved.sources.discovered.settings.mode != "production":
+        return
+    for definition in definitions(scoped.resolved.sources):
+        server = definition.source
+        if server.disabled:
+            continue
+        for value in values_of(server):
+            path = _absolute(value, server)
+            if path is not None:
+                sink.report(
+                    ABSOLUTE_PATH,
+                    f"`{value}` of server `{server.name}` is an absolute path, which another machine may not have",
+                    at=value.place,
+                    help="name a program on the PATH"
+                    if value.field == "command"
+                    else "begin it with `${workspaceFolder}` or `${userHome}`, or take it from a variable",
+                )
+
+
+def _absolute(value: Value, server: ServerSource) -> str | None:
+    if value.field not in ("command", "args") or (value.field == "args" and " " in value.text.strip()):
+        return None
+    if value.index is not None and _base(server.command or "") in _CONTAINERS:
+        # What stands elsewhere in such a command line is a path inside the container.
+        before = server.args[value.index - 1] if value.index else ""
+        if before not in _MOUNTS and value.text.partition("=")[0] not in _MOUNTS:
+            return None
+    match = _PATH.match(value.text.strip())
+    return match["path"] if match is not None and match["path"] not in _ON_EVERY_MACHINE else None
+
+
+def _base(word: str) -> str:
+    return re.split(r"[\\/]", word)[-1].lower().removesuffix(".exe")

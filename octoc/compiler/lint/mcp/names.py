@@ -1,0 +1,71 @@
+"""Rules over names of servers, and over how servers are reached."""
+
+from __future__ import annotations
+
+import re
+
+from octoc.compiler.definitions import OCTOMIND, definitions
+from octoc.compiler.model.resolved import Scoped
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rules.lint_mcp import (
+    DEPRECATED_TRANSPORT,
+    RESERVED_SERVER_NAME,
+    UNSUPPORTED_CONNECTION,
+    UNUSUAL_SERVER_NAME,
+)
+
+# Source: Claude Code, MCP configuration.
+_USUAL = re.compile(r"[A-Za-z0-9_-]+\Z")
+_RESERVED = frozenset({"workspace", "claude-in-chrome", "computer-use", "Claude Preview", "Claude Browser"})
+
+
+def check_names(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report names that `mcp__<server>__<tool>` cannot hold, and those that Claude Code keeps for itself."""
+    for definition in definitions(scoped.resolved.sources):
+        server = definition.source
+        # A tap's servers carry Octomind's names; what models see of them is octoc's own alias.
+        if server.disabled or definition.dialect == OCTOMIND:
+            continue
+        if server.name in _RESERVED:
+            if definition.dialect == "claude":
+                sink.report(
+                    RESERVED_SERVER_NAME,
+                    f"server name `{server.name}` is reserved: Claude Code skips the server",
+                    at=server.place.key(),
+                    help=f"call it `{_usual(server.name)}-server`",
+                )
+        elif not _USUAL.match(server.name):
+            usual = _usual(server.name)
+            sink.report(
+                UNUSUAL_SERVER_NAME,
+                f"server name `{server.name}` cannot be part of a tool's name: expected letters, digits, `-` and `_`",
+                at=server.place.key(),
+                help=f"call it `{usual}`" if usual else None,
+                notes=("models see it with `_` in place of every other character",),
+            )
+
+
+def check_connections(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report what is deprecated in how a server is reached, and what octoc's transports do not do."""
+    for definition in definitions(scoped.resolved.sources):
+        server = definition.source
+        if server.disabled:
+            continue
+        if server.transport == "sse":
+            sink.report(
+                DEPRECATED_TRANSPORT,
+                f"server `{server.name}` is reached over `sse`, which is deprecated",
+                at=server.place.child("type"),
+                help="ask its provider for the address of Streamable HTTP, and write `http`",
+            )
+        if server.transport == "ws":
+            sink.report(
+                UNSUPPORTED_CONNECTION,
+                f"server `{server.name}` is reached over `ws`, which no transport that comes with octoc does",
+                at=server.place.child("type"),
+                help="use its `http` address, or name a plugin that brings the transport in `[plugins]`",
+            )
+
+
+def _usual(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")

@@ -1,0 +1,17 @@
+"""OCT455 to OCT464: agents whose definition clients read differently, or only in part."""
+
+from octoc.diagnostics.model import Rule, Severity
+
+EMPTY_TOOLS = Rule(
+    "OCT455", "empty-tools", "An agent's `tools` is empty: no tool in octoc, every tool in Octo.", Severity.WARNING
+)
+LONG_DESCRIPTION = Rule(
+    "OCT456",
+    "long-description",
+    "An agent's description is so long that Octo's routing shows only its start.",
+    Severity.INFO,
+)
+UNUSUAL_MODEL = Rule(
+    "OCT457", "unusual-model", "An agent's `model` is no tier of Octo and looks like no model's name.", Severity.WARNING
+)
+BARE_TOOL = Rule("OCT458", "bare-tool", "An agent names a tool without the server that it is on.", Severity.INFO)

@@ -1,0 +1,32 @@
+"""OCT440 to OCT454: definitions of servers that are sound, and will not do what their author expects."""
+
+from octoc.diagnostics.model import Rule, Severity
+
+UNEXPANDED_REFERENCE = Rule(
+    "OCT440",
+    "unexpanded-reference",
+    "A value has a `$VAR` or a `${…}` that is never replaced by a value.",
+    Severity.WARNING,
+)
+NESTED_REFERENCE = Rule(
+    "OCT441", "nested-reference", "The default of a reference is a reference itself, and stays text.", Severity.WARNING
+)
+SURROUNDING_SPACE = Rule("OCT442", "surrounding-space", "A value begins or ends with white space.", Severity.WARNING)
+UNUSUAL_SERVER_NAME = Rule(
+    "OCT443", "unusual-server-name", "A server's name cannot be part of a tool's name as it is.", Severity.WARNING
+)
+RESERVED_SERVER_NAME = Rule(
+    "OCT444", "reserved-server-name", "A server has a name that Claude Code keeps for itself.", Severity.WARNING
+)
+DEPRECATED_TRANSPORT = Rule(
+    "OCT445", "deprecated-transport", "A server is reached over `sse`, which MCP has given up.", Severity.WARNING
+)
+UNSUPPORTED_CONNECTION = Rule(
+    "OCT446",
+    "unsupported-connection",
+    "A server is reached in a way that no transport of octoc knows.",
+    Severity.WARNING,
+)
+ABSOLUTE_PATH = Rule(
+    "OCT447", "absolute-path", "In production mode a server's command line has an absolute path.", Severity.WARNING
+)
