@@ -1,0 +1,125 @@
+"""`octoc env`: which variables the workspace needs, and who needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from octoc.cli.environment import environment_of, environment_options
+from octoc.cli.options import format_options, workspace_option
+
+if TYPE_CHECKING:
+    from octoc.compiler.environment import Environment, Variable
+    from octoc.compiler.model.resolved import Scoped
+
+_SHOWN = 4
+
+
+@click.command
+@workspace_option
+@click.option("--agent", metavar="NAME", help="Only what this agent can come to need. Default: all of the workspace.")
+@environment_options
+@format_options("text", "json")
+def command(
+    workspace: Path | None,
+    agent: str | None,
+    env_files: tuple[Path, ...],
+    env_names: tuple[str, ...],
+    output_format: str,
+) -> int:
+    """List the variables that servers need.
+
+    Each with whether it is required, and the servers, capabilities and agents that need it. With --env-file or --env
+    also whether it is set there; the exit status is 1 when a required one is not. No value is ever shown, and the
+    environment of this process is not looked at.
+    """
+    from octoc.cli.workspace import workspace_root
+
+    root = workspace_root(workspace)
+    environment = environment_of(env_files, env_names)
+    from octoc.compiler.environment import contract
+
+    scoped = _scoped(root)
+    if agent is not None:
+        _check_agent(agent, scoped)
+    variables = contract(scoped, agent)
+    if output_format == "json":
+        import json
+
+        click.echo(json.dumps([_entry(variable, environment) for variable in variables], indent=2))
+    else:
+        _print(variables, environment, agent)
+    if environment is None:
+        return 0
+    return int(any(variable.required and environment.state(variable.name) != "set" for variable in variables))
+
+
+def _scoped(root: Path) -> Scoped:
+    from octoc.cli.failures import FindingsError
+    from octoc.compiler.cache import Cache
+    from octoc.compiler.opening import open_workspace
+    from octoc.compiler.pipeline import run_to_scope
+    from octoc.diagnostics.model import Severity
+
+    opened = open_workspace(root, cache=Cache(None))
+    sink = opened.context.sink
+    if opened.settings is None:
+        raise FindingsError(sink.diagnostics)
+    scoped = run_to_scope(opened.settings, opened.context)
+    errors = sum(diagnostic.severity >= Severity.ERROR for diagnostic in sink.diagnostics)
+    if errors:
+        many = "1 error" if errors == 1 else f"{errors} errors"
+        click.echo(f"the workspace has {many}, shown by `octoc check`; what is unsound is not counted here", err=True)
+    return scoped
+
+
+def _check_agent(agent: str, scoped: Scoped) -> None:
+    from octoc.cli.failures import UserError
+    from octoc.diagnostics.suggest import did_you_mean
+
+    if agent not in scoped.registries:
+        known = f"its agents are: {', '.join(f'`{name}`' for name in sorted(scoped.registries)[:8])}"
+        raise UserError(f"the workspace has no agent `{agent}`", did_you_mean(agent, scoped.registries) or known)
+
+
+def _entry(variable: Variable, environment: Environment | None) -> dict[str, Any]:
+    return {
+        "name": variable.name,
+        "kind": variable.kind,
+        "required": variable.required,
+        "state": None if environment is None else environment.state(variable.name),
+        "servers": list(variable.servers),
+        "capabilities": list(variable.capabilities),
+        "agents": list(variable.agents),
+        "uses": [
+            {"server": use.server, "field": use.field, "default": use.has_default, "file": use.place.file}
+            for use in variable.uses
+        ],
+    }
+
+
+def _print(variables: Sequence[Variable], environment: Environment | None, agent: str | None) -> None:
+    from octoc.cli.tables import print_table
+
+    columns = ("variable", "needed", "servers", "capabilities", *(("agents",) if agent is None else ()))
+    rows = [
+        (
+            variable.name if variable.kind == "env" else f"{variable.name} (input)",
+            "required" if variable.required else "default",
+            _some(variable.servers),
+            _some(variable.capabilities),
+            *((len(variable.agents),) if agent is None else ()),
+            *((environment.state(variable.name),) if environment is not None else ()),
+        )
+        for variable in variables
+    ]
+    title = "variables" if agent is None else f"variables of agent {agent}"
+    print_table(title, (*columns, "state") if environment is not None else columns, rows)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" +{len(names) - _SHOWN}" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
