@@ -50,15 +50,18 @@ def command(
         _print_json(outcome)
     else:
         print_diagnostics(outcome.diagnostics, root, output_format=output_format, verbose=verbose)
-        _print_outcome(outcome, root)
+        _print_outcome(outcome, root, locked=locked)
     return exit_status(outcome.diagnostics, fail_on)
 
 
-def _print_outcome(outcome: Outcome, root: Path) -> None:
+def _print_outcome(outcome: Outcome, root: Path, *, locked: bool) -> None:
     from octoc.diagnostics.render import escape
 
     for change in outcome.changes:
         click.echo(f"octoc.lock: {escape(change)}")
+    if locked:
+        click.echo("compared with octoc.lock; nothing was written", err=True)
+        return
     if outcome.bundle is None:
         click.echo("no bundle was written", err=True)
         return
