@@ -1,0 +1,21 @@
+"""Rules over recorded tools, and over every text that reaches a model's prompt from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from octoc.compiler.lint.tools.models import check_aliases, check_descriptions, check_providers
+from octoc.compiler.lint.tools.poison import check_texts
+from octoc.compiler.lint.tools.schemas import check_schemas
+from octoc.compiler.model.resolved import Scoped
+from octoc.diagnostics.model import DiagnosticSink
+
+__all__ = ["RULES"]
+
+RULES: tuple[Callable[[Scoped, DiagnosticSink], None], ...] = (
+    check_schemas,
+    check_providers,
+    check_descriptions,
+    check_aliases,
+    check_texts,
+)

@@ -1,0 +1,104 @@
+"""Characters that people do not see, and letters that look like others: what stands in a text beside its words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+import attrs
+
+_CONTROLS = "\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f"
+_INVISIBLE = (
+    "\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u3164"
+    "\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff9-\\ufffb\\U0001d173-\\U0001d17a\\U000e0000-\\U000e01ef"
+)
+_RUN = re.compile(f"[{_CONTROLS}{_INVISIBLE}]+")
+_ASCII_CONTROLS = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f]")
+_RIGHT_TO_LEFT = re.compile("[\\u0590-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefc]")
+_FLAG = "\U0001f3f4"
+_FLAGS = frozenset({"gbeng", "gbsct", "gbwls"})
+"""The flags that are written with tag characters: England, Scotland and Wales."""
+_JOINERS = "\u200c\u200d"
+_MARKS = "\u200e\u200f"
+_TAGS = range(0xE0000, 0xE0080)
+_SELECTORS = range(0xFE00, 0xFE10)
+_MORE_SELECTORS = range(0xE0100, 0xE01F0)
+
+LOOKALIKES = str.maketrans(
+    "АВЕЅІЈКМНОРСТУХаеѕіјорсухһԁԛԝɡ" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧονρυικ" + "օսոցհԼ",  # noqa: RUF001  # what they look like is what they are here for
+    "ABESIJKMHOPCTYXaesijopcyxhdqwg" + "ABEZHIKMNOPTYXovpuik" + "ounghL",
+)
+"""Letters of Cyrillic, IPA, Greek and Armenian, and the ASCII letters that fonts draw alike. Made by hand."""
+_WORD = re.compile(r"[^\W_]+")
+
+
+@attrs.frozen(kw_only=True)
+class Run:
+    """Characters side by side that do not show: where they are, and what tag characters among them spell."""
+
+    start: int
+    end: int
+    names: tuple[str, ...]
+    spelt: str = ""
+
+
+def invisible_runs(text: str) -> Iterator[Run]:
+    """Yield the runs of characters that do not show, but for those that scripts and emoji are written with."""
+    if text.isascii() and not _ASCII_CONTROLS.search(text):
+        return
+    has_right_to_left = _RIGHT_TO_LEFT.search(text) is not None
+    for match in _RUN.finditer(text):
+        run = match.group()
+        before = text[match.start() - 1] if match.start() else ""
+        if _is_writing(run, before, text[match.end() : match.end() + 1], has_right_to_left=has_right_to_left):
+            continue
+        spelt = "".join(chr(ord(one) - 0xE0000) for one in run if 0xE0020 <= ord(one) < 0xE007F)
+        names = tuple(dict.fromkeys(map(named, run)))
+        yield Run(start=match.start(), end=match.end(), names=names, spelt=spelt)
+
+
+def named(character: str) -> str:
+    """Return a character as `U+200B ZERO WIDTH SPACE`; those without a name have only the number."""
+    return f"U+{ord(character):04X} {unicodedata.name(character, '')}".rstrip()
+
+
+def _is_writing(run: str, before: str, after: str, *, has_right_to_left: bool) -> bool:
+    if before == _FLAG and run[-1] == "\U000e007f":
+        return "".join(chr(ord(one) - 0xE0000) for one in run[:-1] if ord(one) in _TAGS) in _FLAGS
+    selectors = [one for one in run if ord(one) in _SELECTORS or ord(one) in _MORE_SELECTORS]
+    joiners = [one for one in run if one in _JOINERS]
+    marks = [one for one in run if one in _MARKS]
+    if len(selectors) + len(joiners) + len(marks) < len(run) or len(selectors) > 1 or len(joiners) > 1:
+        return False
+    if marks and not has_right_to_left:
+        return False
+    if selectors and (not before or before.isspace() or (before.isascii() and before.isalpha())):
+        return False
+    # A joiner stands between letters of scripts that join, or between the parts of one emoji.
+    return not joiners or (_joins(before) and (bool(selectors) or _joins(after) or joiners == ["\u200c"]))
+
+
+def _joins(character: str) -> bool:
+    return bool(character) and not character.isascii() and unicodedata.category(character)[0] in "LMS"
+
+
+def confusable_words(text: str, *, is_name: bool) -> Iterator[tuple[int, int, str, str]]:
+    """Yield start, end, the ASCII that a word looks like, and the letter that gives it away.
+
+    In prose a word counts that mixes ASCII letters with lookalikes; in a name also one that is made of lookalikes
+    alone, or of full-width and mathematical letters.
+    """
+    if text.isascii():
+        return
+    for match in _WORD.finditer(text):
+        word = match.group()
+        if word.isascii():
+            continue
+        plain = (unicodedata.normalize("NFKC", word) if is_name else word).translate(LOOKALIKES)
+        if not plain.isascii():
+            continue
+        odd = next(letter for letter in word if not letter.isascii())
+        mixed = any(letter.isascii() and letter.isalpha() for letter in word)
+        if is_name or mixed:
+            yield match.start(), match.end(), plain, named(odd)

@@ -1,0 +1,58 @@
+"""What constructs a schema has, each with the places where it stands: what the rows of `providers.py` are about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from octoc.compiler.lint.tools.providers import PROPERTY_NAMES, PROVIDER_RULES
+from octoc.compiler.lint.tools.walk import subschemas
+from octoc.diagnostics.model import KeyPath
+
+_ROOT = frozenset(rule.construct.removeprefix("root:") for rule in PROVIDER_RULES if rule.construct.startswith("root:"))
+_ANYWHERE = frozenset(
+    rule.construct.removeprefix("keyword:") for rule in PROVIDER_RULES if rule.construct.startswith("keyword:")
+)
+_TEXT_FORMATS = frozenset({"date-time", "enum"})
+
+
+def constructs_of(schema: Mapping[str, Any]) -> dict[tuple[str, str], list[KeyPath]]:
+    """Return (construct, provider) -> paths in the file's order; the provider is "" where the construct is for all."""
+    found: dict[tuple[str, str], list[KeyPath]] = {}
+
+    def add(construct: str, path: KeyPath, provider: str = "") -> None:
+        found.setdefault((construct, provider), []).append(path)
+
+    for keyword in _ROOT.intersection(schema):
+        add(f"root:{keyword}", (keyword,))
+    properties = schema.get("properties")
+    if isinstance(properties, dict):
+        for provider, (_, pattern) in PROPERTY_NAMES.items():
+            for name in properties:
+                if not pattern.fullmatch(name):
+                    add("property-name", ("properties", name), provider)
+    for path, one in subschemas(schema):
+        for keyword in _ANYWHERE.intersection(one):
+            add(f"keyword:{keyword}", (*path, keyword))
+        _look(one, path, add)
+    return found
+
+
+def _look(one: Mapping[str, Any], path: KeyPath, add: Callable[[str, KeyPath], None]) -> None:
+    kind = one.get("type")
+    if isinstance(kind, list):
+        add("type-list", (*path, "type"))
+    items = one.get("items")
+    if isinstance(items, list):
+        add("list-items", (*path, "items"))
+    elif kind == "array" and items is None and "prefixItems" not in one:
+        add("array-without-items", path)
+    values = one.get("enum")
+    if isinstance(values, list) and not all(isinstance(value, str) for value in values):
+        add("enum-not-text", (*path, "enum"))
+    if isinstance(one.get("exclusiveMinimum"), bool):
+        add("boolean-bound", (*path, "exclusiveMinimum"))
+    if isinstance(one.get("exclusiveMaximum"), bool):
+        add("boolean-bound", (*path, "exclusiveMaximum"))
+    if kind == "string" and isinstance(one.get("format"), str) and one["format"] not in _TEXT_FORMATS:
+        add("text-format", (*path, "format"))

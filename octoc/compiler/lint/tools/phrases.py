@@ -1,0 +1,136 @@
+"""Words that a description has no business with: hidden parts, and orders to the model. Signs, not proof."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import attrs
+
+
+@attrs.frozen(kw_only=True)
+class Sign:
+    """One kind of text to look for. The expression is tried only where one of `hints` is in the lower-cased text."""
+
+    what: str
+    hints: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+
+_FLAGS = re.IGNORECASE | re.VERBOSE | re.DOTALL | re.MULTILINE
+
+
+def _sign(what: str, hints: str, pattern: str) -> Sign:
+    return Sign(what=what, hints=tuple(hints.split()), pattern=re.compile(pattern, _FLAGS))
+
+
+_SECRET_FILES = (
+    r"~/\.ssh | \.ssh/id_ | \bid_rsa\b | \bid_ed25519\b | \.aws/credentials | /etc/(?:passwd|shadow)"
+    r" | ~/\.(?:cursor|claude)\b | \bmcp\.json\b | \.git-credentials | ~/\.netrc | ~/\.pypirc"
+)
+
+HIDDEN: tuple[Sign, ...] = (
+    _sign("an HTML comment, which rendered text does not show", "<!--", r"<!--.{0,2000}?(?:-->|\Z)"),
+    _sign(
+        "a Markdown comment, which rendered text does not show", "[//]: [comment]:", r"^\s*\[(?://|comment)\]:[^\n]+"
+    ),
+    _sign(
+        "an element that a style hides",
+        "display visibility font-size opacity",
+        r"<\w+[^>]{0,200}(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0\b)[^>]{0,200}>",
+    ),
+    _sign(
+        "a tag that speaks with authority",
+        "important system secret hidden admin override critical",
+        # In angle brackets and alone, or closed: `<system>` as a placeholder in prose is neither.
+        r"<(?-i:IMPORTANT|SYSTEM|SECRET|HIDDEN|ADMIN|OVERRIDE|CRITICAL)>"
+        r"| </(?:important|system|secret|hidden|admin|override|critical)>",
+    ),
+    _sign(
+        "a mark of a chat template",
+        "<| [inst] <<sys>>",
+        r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id)\|> | \[/?INST\] | <</?SYS>>",
+    ),
+)
+"""What is there for a model and not for whoever reads the text as it is shown."""
+
+_FAR = re.compile(r"[ \t]{200,}\S|\n[ \t\n]{40,}\S")
+
+ORDERS: tuple[Sign, ...] = (
+    _sign(
+        "an order to ignore other instructions",
+        "ignore disregard forget override",
+        r"""\b(?:ignore|disregard|forget|override)\s+(?:(?:all|any|every|the|your|of|other|these|those)\s+){0,3}
+        (?:previous|prior|earlier|preceding|above|existing|system|original|initial|safety)\s+(?:\w+\s+){0,2}
+        (?:instructions?|prompts?|rules?|guidelines?|directions?|messages?|policy|policies)\b""",
+    ),
+    _sign(
+        "an order to keep something from the user",
+        "tell inform mention reveal notify alert disclose",
+        r"""\b(?:do\s+not|don'?t|never|must\s+not|should\s+not|without)\s+(?:ever\s+)?
+        (?:tell|inform|mention|reveal|notify|alert|disclose|telling|informing|mentioning|revealing|notifying|alerting)
+        \s+(?:(?:this|it|that|anything|any\s+of\s+this)\s+)?(?:to\s+)?(?:the\s+|your\s+)?
+        (?:users?|humans?|anyone|anybody|operator|person)\b(?!\s+(?:to|how|which|whether|if|when|unless|until)\b)""",
+    ),
+    _sign(
+        "a wish that the user does not notice",
+        "user human",
+        r"""\b(?:users?|humans?)\s+(?:must|should|will|need|does|do)\s*(?:not|n't|never)\s+
+        (?:know|see|notice|be\s+(?:told|informed|aware|notified))\b(?!\s+(?:the|a|an|how|which|what)\b)""",
+    ),
+    _sign(
+        "a pointer to files with keys or passwords",
+        "ssh id_rsa id_ed25519 credentials /etc/ mcp.json .netrc .pypirc .cursor .claude",
+        rf"\b(?:read|open|cat|access|load|include|pass|send|upload|append|copy|attach|provide)\b[^.\n]{{0,60}}"
+        rf"(?:{_SECRET_FILES})",
+    ),
+    _sign(
+        "an order to hand over data before the tool is used",
+        "before",
+        r"""\bbefore\s+(?:you\s+)?(?:us(?:e|ing)|call(?:ing)?|invok(?:e|ing)|execut(?:e|ing))\s+
+        (?:this|the|any|other)\s+(?:other\s+)?(?:tools?|functions?)\b[^.\n]{0,100}
+        \b(?:read|send|pass|upload|include|access|collect)\b[^.\n]{0,60}
+        (?:\bcontents?\s+of|\bsecrets?\b|\bpasswords?\b|\bcredentials?\b|\bprivate\s+key|\bconversation|~/|/etc/)""",
+    ),
+    _sign(
+        "an order to send private data away",
+        "conversation history system secrets credentials passwords keys variables",
+        r"""\b(?:send|forward|upload|post|transmit|exfiltrate|leak)\b[^.\n]{0,60}
+        \b(?:conversation|chat\s+history|system\s+prompt|api\s+keys?|passwords?|credentials?|secrets?|private\s+keys?
+        |environment\s+variables)\b[^.\n]{0,60}\bto\s+(?:https?://|\S+@\S+\.\w)""",
+    ),
+    _sign(
+        "an order to smuggle data in an argument",
+        "sidenote side_note",
+        r"\b(?:put|pass|place|include|add|append|store|write|as|in|into)\b[^.\n]{0,80}\bside_?note\b",
+    ),
+    _sign(
+        "a question for the system prompt",
+        "prompt instructions",
+        r"""\b(?:reveal|print|output|repeat|return|include|send)\s+(?:me\s+)?(?:all\s+of\s+)?(?:your|the)\s+
+        (?:full\s+|entire\s+|complete\s+)?(?:system\s+prompt|hidden\s+instructions|initial\s+instructions)\b""",
+    ),
+    _sign(
+        "new orders for the model",
+        "now instructions",
+        r"""\byou\s+are\s+now\s+(?:a|an)\s | \bfrom\s+now\s+on,?\s+you\s+(?:must|will|should|are|shall)\b
+        | \bnew\s+(?:system\s+)?instructions\s*:""",
+    ),
+)
+"""What tells a model to act against whoever it works for."""
+
+
+def signs_in(text: str, signs: tuple[Sign, ...]) -> Iterator[tuple[str, int, int]]:
+    """Yield what each sign is and where in the text it was first found."""
+    low = text.lower()
+    for sign in signs:
+        if any(hint in low for hint in sign.hints):
+            match = sign.pattern.search(text)
+            if match is not None:
+                yield sign.what, match.start(), match.end()
+
+
+def far_text(text: str) -> tuple[int, int] | None:
+    """Return where text stands behind so much blank space that no window shows it beside the rest."""
+    match = _FAR.search(text) if len(text) > 40 else None
+    return None if match is None else (match.end() - 1, len(text.rstrip()))

@@ -1,0 +1,114 @@
+"""Rules over texts that reach a model: what hides in them, and what tells the model what to do. Findings, no proof."""
+
+from __future__ import annotations
+
+import re
+
+import attrs
+
+from octoc.compiler.lint.tools.characters import LOOKALIKES, confusable_words, invisible_runs
+from octoc.compiler.lint.tools.phrases import HIDDEN, ORDERS, far_text, signs_in
+from octoc.compiler.lint.tools.texts import Text, texts_of
+from octoc.compiler.model.resolved import Scoped
+from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.render.text import escape
+from octoc.diagnostics.rules import lint_tools as rules
+
+_QUOTED = 60
+_TOLD = 3
+_HELP = "read the text as a model does; if it is meant well, set the rule to `off` for the file in `[lint]`"
+
+
+def check_texts(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report what is hidden in names and descriptions, and what in descriptions gives the model orders."""
+    for text in texts_of(scoped):
+        if not text.value:
+            continue
+        hides = _check_invisible(text, sink)
+        if text.kind != "prompt":
+            _check_confusable(text, sink)
+        if text.kind in {"prose", "value"}:
+            _check_words(text, sink, hides=hides)
+
+
+def _check_invisible(text: Text, sink: DiagnosticSink) -> bool:
+    runs = list(invisible_runs(text.value))
+    if not runs:
+        return False
+    names = list(dict.fromkeys(name for run in runs for name in run.names))
+    named = ", ".join(names[:_TOLD]) + (f" and {len(names) - _TOLD} more" if len(names) > _TOLD else "")
+    count = sum(run.end - run.start for run in runs)
+    many = "a character that does not show" if count == 1 else f"{count} characters that do not show"
+    spelt = "".join(run.spelt for run in runs)
+    sink.report(
+        rules.INVISIBLE_CHARACTER,
+        f"{text.what} holds {many}: {named}",
+        at=_at(text, runs[0].start, runs[0].end),
+        notes=((f"the tag characters spell `{quoted(spelt)}`",) if spelt else ()) + _line_note(text, runs[0].start),
+        help="delete them; a model reads what people do not see",
+    )
+    return True
+
+
+def _check_confusable(text: Text, sink: DiagnosticSink) -> None:
+    for start, end, plain, letter in confusable_words(text.value, is_name=text.kind == "name"):
+        sink.report(
+            rules.CONFUSABLE_CHARACTER,
+            f"{text.what} has a word that looks like `{plain}` and is not: it holds {letter}",
+            at=_at(text, start, end),
+            help=f"write `{plain}` in ASCII letters, if that is what is meant",
+        )
+        return
+
+
+def _check_words(text: Text, sink: DiagnosticSink, *, hides: bool) -> None:
+    value = text.value
+    for what, start, end in signs_in(value, HIDDEN):
+        _report_hidden(text, what, start, end, sink)
+    far = far_text(value)
+    if far is not None:
+        _report_hidden(text, "text behind so much blank space that no window shows it", *far, sink)
+    orders = list(signs_in(value, ORDERS))
+    # Words that were broken up by characters that do not show, or spelt with lookalikes.
+    laid_bare = "" if value.isascii() and not hides else _bare(value)
+    if laid_bare and laid_bare != value and not orders:
+        for what, start, end in signs_in(laid_bare, ORDERS):
+            _report_order(text, what, laid_bare[start:end], text.place, sink)
+    for what, start, end in orders:
+        _report_order(text, what, value[start:end], _at(text, start, end), sink)
+
+
+def _report_hidden(text: Text, what: str, start: int, end: int, sink: DiagnosticSink) -> None:
+    sink.report(
+        rules.HIDDEN_TEXT,
+        f"{text.what} has {what}: `{quoted(text.value[start:end])}`",
+        at=_at(text, start, end),
+        help=_HELP,
+    )
+
+
+def _report_order(text: Text, what: str, words: str, place: Place, sink: DiagnosticSink) -> None:
+    sink.report(rules.ADDRESSES_MODEL, f"{text.what} reads like {what}: `{quoted(words)}`", at=place, help=_HELP)
+
+
+def quoted(text: str) -> str:
+    """Return text that may be shown: one line, no back-tick, nothing that does not show, 60 characters at most."""
+    plain = escape(" ".join(text.split())).replace("`", "'")
+    return plain if len(plain) <= _QUOTED else plain[: _QUOTED - 1] + "…"
+
+
+def _bare(value: str) -> str:
+    pieces, last = [], 0
+    for run in invisible_runs(value):
+        pieces.append(value[last : run.start])
+        last = run.end
+    return re.sub(r"\s+", " ", "".join((*pieces, value[last:]))).translate(LOOKALIKES)
+
+
+def _at(text: Text, start: int, end: int) -> Place:
+    return text.place if text.place.part == "key" else attrs.evolve(text.place, within=(start, end))
+
+
+def _line_note(text: Text, start: int) -> tuple[str, ...]:
+    # A prompt behind front matter has no path, so that only its own lines can be told.
+    return () if text.place.path else (f"line {text.value.count(chr(10), 0, start) + 1} of the text",)

@@ -1,0 +1,76 @@
+"""The recorded tools of a workspace, where each stands in its snapshot, and which agents' prompts it can be in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import attrs
+
+from octoc.compiler.model.resolved import Scoped
+from octoc.diagnostics.model import Place
+from octoc.names import ToolId
+
+_NAMED = 3
+
+
+@attrs.frozen(kw_only=True)
+class Recorded:
+    """A tool that its server's filter lets through, and its place in the snapshot."""
+
+    id: ToolId
+    place: Place
+    wire: Mapping[str, Any]
+
+    @property
+    def description(self) -> str:
+        return str(self.wire.get("description") or "")
+
+    @property
+    def schema(self) -> Any:
+        return self.wire.get("inputSchema")
+
+
+def recorded_tools(scoped: Scoped) -> Iterator[Recorded]:
+    """Yield every tool that can be reached, in the order of servers and of their snapshots."""
+    for server in scoped.resolved.servers:
+        snapshot = server.snapshot
+        if snapshot is None:
+            continue
+        kept = {tool.name for tool in server.tools}
+        indexes = snapshot.indexes or range(len(snapshot.listing.tools))
+        for index, tool in zip(indexes, snapshot.listing.tools, strict=True):
+            if tool.name in kept:
+                yield Recorded(
+                    id=ToolId(server.name, tool.name), place=snapshot.place.child("tools", index), wire=tool.wire
+                )
+
+
+class Prompts:
+    """In which agents' prompts a tool's schema can be: direct from the start, or once a capability is active."""
+
+    def __init__(self, scoped: Scoped) -> None:
+        self._scoped = scoped
+
+    def note(self, tools: Iterable[ToolId]) -> str:
+        """Return one line that counts the agents whose prompts can hold one of the tools, and names the first."""
+        agents = sorted({agent for tool in tools for agent in self._agents.get(tool, ())})
+        if not agents:
+            return "no agent has it in its prompt: it is reached through `find_tools` and `call_mcp_tool`"
+        named = ", ".join(f"`{name}`" for name in agents[:_NAMED])
+        more = f" and {len(agents) - _NAMED} more" if len(agents) > _NAMED else ""
+        return f"it can be in the prompt of {named}{more}"
+
+    @cached_property
+    def _agents(self) -> Mapping[ToolId, tuple[str, ...]]:
+        capabilities = {capability.name: capability for capability in self._scoped.resolved.capabilities}
+        found: dict[ToolId, list[str]] = {}
+        for name, registry in sorted(self._scoped.registries.items()):
+            tools = {self._scoped.tools[index].id for index in registry.direct}
+            for capability in registry.capabilities:
+                for grant in capabilities[capability].grants:
+                    tools.update(grant.tools)
+            for tool in tools:
+                found.setdefault(tool, []).append(name)
+        return {tool: tuple(names) for tool, names in found.items()}

@@ -1,0 +1,54 @@
+"""OCT470 to OCT489: recorded tools, as servers describe them and as models will read them."""
+
+from octoc.diagnostics.model import Rule, Severity
+
+SCHEMA_NOT_OBJECT = Rule("OCT470", "schema-not-object", "A tool's `inputSchema` is not the schema of an object.")
+SCHEMA_UNSOUND = Rule(
+    "OCT471", "schema-unsound", "A tool's `inputSchema` does not meet its own dialect of JSON Schema."
+)
+SCHEMA_REF = Rule("OCT472", "schema-ref", "A `$ref` in a tool's `inputSchema` leads nowhere, in a circle or elsewhere.")
+SCHEMA_DIALECT = Rule(
+    "OCT473", "schema-dialect", "A tool's `inputSchema` names a dialect that octoc does not know.", Severity.INFO
+)
+SCHEMA_PATTERN = Rule(
+    "OCT474", "schema-pattern", "A regular expression in a tool's `inputSchema` cannot be read.", Severity.WARNING
+)
+PROVIDER_REJECTS = Rule(
+    "OCT475", "provider-rejects", "A model provider refuses a construct of a tool's `inputSchema`.", Severity.WARNING
+)
+PROVIDER_DROPS = Rule(
+    "OCT476", "provider-drops", "A model provider has no place for a keyword of a tool's `inputSchema`.", Severity.INFO
+)
+ALIAS_SHORTENED = Rule(
+    "OCT477", "alias-shortened", "A tool's name is too long for model APIs, so its alias is cut.", Severity.INFO
+)
+NO_TOOL_DESCRIPTION = Rule("OCT478", "no-tool-description", "A tool has no description.", Severity.WARNING)
+LONG_TOOL_DESCRIPTION = Rule(
+    "OCT479",
+    "long-tool-description",
+    "A tool's description is longer than a provider or client takes.",
+    Severity.WARNING,
+)
+INVISIBLE_CHARACTER = Rule(
+    "OCT480",
+    "invisible-character",
+    "A text that a model reads holds characters that people do not see.",
+    Severity.WARNING,
+)
+CONFUSABLE_CHARACTER = Rule(
+    "OCT481",
+    "confusable-character",
+    "A word holds letters that only look like those of another script.",
+    Severity.WARNING,
+)
+HIDDEN_TEXT = Rule(
+    "OCT482", "hidden-text", "A text has a part that is hidden from people and not from models.", Severity.WARNING
+)
+ADDRESSES_MODEL = Rule(
+    "OCT483", "addresses-model", "A text gives the model orders that have no place in a description.", Severity.WARNING
+)
+DRIFT_BREAKING = Rule("OCT484", "drift-breaking", "A tool that the lock knows is not recorded any more.")
+DRIFT_SCHEMA = Rule(
+    "OCT485", "drift-schema", "A tool is new, or takes other arguments, since the lock was written.", Severity.WARNING
+)
+DRIFT_WORDING = Rule("OCT486", "drift-wording", "A tool is worded otherwise since the lock was written.", Severity.INFO)
