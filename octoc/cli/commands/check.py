@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from octoc.cli.environment import environment_of, environment_options
 from octoc.cli.options import fail_on_option, format_options, verbose_option, workspace_option
 
 
@@ -17,6 +18,7 @@ from octoc.cli.options import fail_on_option, format_options, verbose_option, wo
 )
 @format_options("full", "concise", "json", "sarif", "github", "junit")
 @fail_on_option
+@environment_options
 @verbose_option
 def command(
     paths: tuple[Path, ...],
@@ -24,6 +26,8 @@ def command(
     kind: str | None,
     output_format: str,
     fail_on: str,
+    env_files: tuple[Path, ...],
+    env_names: tuple[str, ...],
     verbose: bool,
 ) -> int:
     """Find every mistake; write nothing.
@@ -38,10 +42,11 @@ def command(
 
     root = None if workspace is None else workspace_root(workspace)
     _refuse_kind(kind, paths)
+    environment = environment_of(env_files, env_names)
     from octoc.compiler.checkup.many import check_paths
 
     with ProgressLine() as progress:
-        checked = check_paths(paths, Path.cwd(), workspace=root, kind=kind, progress=progress)
+        checked = check_paths(paths, Path.cwd(), workspace=root, kind=kind, progress=progress, environment=environment)
     if not any(checkup.read or checkup.diagnostics for _, checkup in checked.parts):
         raise UnavailableError(
             f"there is nothing to check {'there' if paths else 'here'}: no `octoc.toml`, `.mcp.json`, agent or tap",

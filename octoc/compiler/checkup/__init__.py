@@ -20,12 +20,14 @@ from octoc.compiler.cache import Cache, cache_key, code_stamp
 from octoc.compiler.checkup.subject import Subject
 from octoc.compiler.context import Context, Progress, no_progress
 from octoc.compiler.discover import discover
+from octoc.compiler.environment import Environment
 from octoc.compiler.memo import Outcome, build_key, recall, remember
 from octoc.compiler.model.documents import Discovered, FileKind
 from octoc.compiler.opening import CACHE_FOLDER, NO_OVERLAY, Opened, open_workspace, versions_of
 from octoc.compiler.read.stage import input_digests
 from octoc.compiler.workspace import WORKSPACE_FILE, file_at
 from octoc.diagnostics.model import Diagnostic, Severity
+from octoc.diagnostics.rules.lint_policy import UNUSED_SILENCE
 from octoc.plugin.manager import Plugins
 
 __all__ = ["Checkup", "check_subject", "check_workspace"]
@@ -71,15 +73,18 @@ def check_subject(
     progress: Progress = no_progress,
     use_cache: bool = True,
     overlay: Mapping[str, bytes] = NO_OVERLAY,
+    environment: Environment | None = None,
 ) -> Checkup:
     """Find every mistake in `subject`.
 
     Args:
         use_cache: tell again what was found before in the same inputs, and remember what is found now.
         overlay: display path -> bytes that are read instead of what is on disk; nothing is then remembered.
+        environment: what the place of running has; None says nothing of it, and nothing is reported.
     """
     cache = _cache_of(subject) if use_cache and not overlay else Cache(None)
     opened = open_workspace(subject.root, cache=cache, progress=progress, plugins=plugins, overlay=overlay)
+    opened = attrs.evolve(opened, context=attrs.evolve(opened.context, environment=environment))
     if opened.settings is None:
         return Checkup(diagnostics=opened.context.sink.diagnostics, read=frozenset({subject.root / WORKSPACE_FILE}))
     before = opened.context.sink.diagnostics
@@ -147,6 +152,7 @@ def _key(subject: Subject, together: tuple[Discovered, ...], before: tuple[Diagn
         # What reading octoc.toml and looking through folders has found is part of the answer.
         "before": [repr(found) for found in before],
         "found": [repr(found) for found in context.sink.diagnostics],
+        "environment": None if context.environment is None else sorted(context.environment.names.items()),
     }
     versions = versions_of(context.plugins)
     return cache_key([build_key(each, input_digests(each), versions=versions, options=options) for each in together])
@@ -155,6 +161,8 @@ def _key(subject: Subject, together: tuple[Discovered, ...], before: tuple[Diagn
 def _stands_alone(found: Diagnostic, kind: FileKind) -> bool:
     """Tell whether a finding about one file is true whatever other files there are."""
     number = int(found.rule.code.removeprefix("OCT"))
+    if found.rule is UNUSED_SILENCE:
+        return False  # it may be in use where the other files are
     return (
         number < 300
         or kind in (FileKind.MCP, FileKind.WORKSPACE)

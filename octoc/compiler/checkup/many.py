@@ -10,6 +10,7 @@ import attrs
 from octoc.compiler.checkup import Checkup, check_subject
 from octoc.compiler.checkup.subject import Subject, not_read, rebased, subjects_of
 from octoc.compiler.context import Progress, no_progress
+from octoc.compiler.environment import Environment
 from octoc.diagnostics.model import Diagnostic
 
 
@@ -36,13 +37,18 @@ def check_paths(
     kind: str | None = None,
     progress: Progress = no_progress,
     use_cache: bool = True,
+    environment: Environment | None = None,
 ) -> Checked:
-    """Check `paths`, which exist, as `subjects_of` tells; workspaces that lie in a named folder are checked, too."""
+    """Check `paths`, which exist, as `subjects_of` tells; workspaces that lie in a named folder are checked, too.
+
+    Args:
+        environment: what the place of running has; None says nothing of it.
+    """
     pending = subjects_of(paths, cwd, workspace=workspace, kind=kind)
     parts: list[tuple[Subject, Checkup]] = []
     while pending:
         subject = pending.pop(0)
-        checkup = check_subject(subject, progress=progress, use_cache=use_cache)
+        checkup = check_subject(subject, progress=progress, use_cache=use_cache, environment=environment)
         parts.append((subject, checkup))
         pending.extend(not_read(subject, checkup.read))
         pending.extend(Subject(root=folder, shown=subject.shown) for folder in checkup.workspaces)
