@@ -5,14 +5,13 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import attrs
 import click
 
-from octoc.diagnostics.model import Diagnostic, Severity, Span
+from octoc.diagnostics.model import Diagnostic, Severity
 from octoc.diagnostics.render import Paint, ansi, plain, render_concise, render_full, render_json, summary
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ def print_diagnostics(
     verbose: bool,
     err: bool = False,
     fail_on: str = "error",
-    files: Iterable[str] = (),
+    files: Iterable[Path] = (),
 ) -> None:
     """Write findings to stdout, or to stderr with `err`, and their summary to stderr.
 
@@ -40,7 +39,7 @@ def print_diagnostics(
     Args:
         root: what the paths of spans are relative to.
         fail_on: as the option; `junit` calls a failure what the exit status does.
-        files: what was looked at, as spans name it; `junit` has a test case for each.
+        files: what was looked at, absolute; `junit` has a test case for each.
     """
     shown = [diagnostic for diagnostic in found if verbose or diagnostic.severity > Severity.INFO]
     paint = paint_for(err=err)
@@ -72,14 +71,12 @@ def least_failing(fail_on: str) -> Severity | None:
     return None if fail_on == "none" else Severity[fail_on.upper()]
 
 
-def _for_ci(output_format: str, shown: Sequence[Diagnostic], root: Path, fail_on: str, files: Iterable[str]) -> str:
+def _for_ci(output_format: str, shown: Sequence[Diagnostic], root: Path, fail_on: str, files: Iterable[Path]) -> str:
+    from octoc.compiler.checkup.subject import rebased
+
     # Where code is scanned or annotated, paths count from the checkout, which need not be the workspace.
-    base = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd())
-
-    def rebased(file: str) -> str:
-        return _rebased(file, root, base)
-
-    moved = [_moved(diagnostic, rebased) for diagnostic in shown]
+    base = Path(os.path.normpath(Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()).absolute()))
+    moved = [rebased(diagnostic, root, base) for diagnostic in shown]
     if output_format == "github":
         from octoc.diagnostics.render.github import render_github
 
@@ -87,34 +84,16 @@ def _for_ci(output_format: str, shown: Sequence[Diagnostic], root: Path, fail_on
     if output_format == "junit":
         from octoc.diagnostics.render.junit import render_junit
 
-        return render_junit(moved, files=[rebased(file) for file in files], fail_on=least_failing(fail_on))
+        return render_junit(moved, files=[_below(base, file) for file in files], fail_on=least_failing(fail_on))
     from octoc import __version__
     from octoc.diagnostics.pages import page_of
     from octoc.diagnostics.render.sarif import render_sarif
 
-    return render_sarif(moved, version=__version__, page_of=page_of, placeless=rebased("octoc.toml"))
+    return render_sarif(moved, version=__version__, page_of=page_of, placeless=_below(base, root / "octoc.toml"))
 
 
-def _rebased(file: str, root: Path, base: Path) -> str:
-    """Return a path that counts from `root` as one that counts from `base`, if it lies there; else as it is."""
-    if file.startswith("octoc:"):
-        return file  # of the tap that ships with octoc
-    path = Path(os.path.normpath(root.absolute() / file))
-    folder = Path(os.path.normpath(base.absolute()))
-    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else file
-
-
-def _moved(found: Diagnostic, rebased: Callable[[str], str]) -> Diagnostic:
-    def moved(span: Span) -> Span:
-        return attrs.evolve(span, file=rebased(span.file))
-
-    fix = found.fix
-    return attrs.evolve(
-        found,
-        span=None if found.span is None else moved(found.span),
-        related=tuple(attrs.evolve(label, span=moved(label.span)) for label in found.related),
-        fix=fix and attrs.evolve(fix, edits=tuple(attrs.evolve(edit, span=moved(edit.span)) for edit in fix.edits)),
-    )
+def _below(base: Path, path: Path) -> str:
+    return (path.relative_to(base) if path.is_relative_to(base) else path).as_posix()
 
 
 def paint_for(*, err: bool = False) -> Paint:
