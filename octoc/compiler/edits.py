@@ -6,11 +6,12 @@ place is not exactly what was expected: an escape in it, or several lines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import attrs
 
 from octoc.diagnostics.model import Edit, Fix, Locator, Place, Span
+from octoc.diagnostics.suggest import typo_of
 
 MakeFix = Callable[[Locator], Fix | None]
 
@@ -27,6 +28,12 @@ def replaced(place: Place, old: str, new: str, title: str) -> MakeFix:
         return None if span is None else Fix(title=title, edits=(Edit(span=span, text=new),))
 
     return make
+
+
+def renamed(place: Place, old: str, known: Iterable[str]) -> MakeFix | None:
+    """Replace `old` by the one known name that it is a slip of; None when there is none, or more than one."""
+    new = typo_of(old, known)
+    return None if new is None else replaced(place, old, new, f"write `{new}`")
 
 
 def removed(whole: Place, parts: Sequence[Place], title: str) -> MakeFix:

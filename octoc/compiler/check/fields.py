@@ -7,7 +7,8 @@ from typing import Any
 
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.translate import dotted
-from octoc.diagnostics.model import KeyPath, Severity
+from octoc.compiler.edits import renamed
+from octoc.diagnostics.model import KeyPath, Place, Severity
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.suggest import did_you_mean
 
@@ -23,6 +24,7 @@ def report_unknown_fields(
     for key in values:
         if key in known or str(key).startswith(("x-", "_")):
             continue
+        place = Place(file=inspection.file.display, path=(*path, key), part="key")
         near = did_you_mean(str(key), known)
         inspection.report(
             rules.UNKNOWN_FIELD,
@@ -31,4 +33,5 @@ def report_unknown_fields(
             key=True,
             help=near,
             severity=Severity.INFO if open_ended and not near else None,
+            fix=renamed(place, str(key), known - {str(other) for other in values}),
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from octoc.compiler.context import Context
+from octoc.compiler.edits import renamed
 from octoc.compiler.model.resolved import Agent, Capability, Resolved, ServerGrant, Skill
 from octoc.compiler.model.source import AgentSource, SkillSource, Sources
 from octoc.compiler.resolve.capabilities import Chosen, choose_providers, known_capabilities, resolve_capability
@@ -97,6 +98,7 @@ def _own_grants(source: AgentSource, servers: Servers, sink: DiagnosticSink) -> 
                 f"agent `{source.name}` refers to server `{reference.value}`, which is not defined",
                 at=reference.place,
                 help=did_you_mean(reference.value, by_name),
+                fix=renamed(reference.place, reference.value, by_name),
             )
         else:
             own[reference.value] = shared

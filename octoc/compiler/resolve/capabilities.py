@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 
+from octoc.compiler.edits import renamed
 from octoc.compiler.model.resolved import Capability, Server
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import CapabilitySource, Located, ProviderSource
@@ -95,6 +96,7 @@ def resolve_capability(chosen: Chosen, servers: Servers, sink: DiagnosticSink) -
             at=reference.place,
             label="nothing defines a server of this name",
             help=did_you_mean(name, [*own, *by_name]) or "add a `[[mcp.servers]]` of this name to the file",
+            fix=renamed(reference.place, name, [*own, *by_name]),
         )
     grants = resolve_patterns(provider.allowed_tools, own, provider.place.child("roles", "mcp", "allowed_tools"), sink)
     config = source.config
@@ -131,6 +133,7 @@ def known_capabilities(
                 f"{what} asks for capability `{reference.value}`, which no tap has",
                 at=reference.place,
                 help=did_you_mean(bare, capabilities),
+                fix=None if prefix else renamed(reference.place, bare, capabilities),
             )
         elif prefix and found.tap != prefix and not found.tap.startswith(f"{prefix}/"):
             sink.report(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from octoc.compiler.edits import renamed
 from octoc.compiler.model.resolved import Server, ServerGrant
 from octoc.compiler.model.source import Located
 from octoc.diagnostics.model import DiagnosticSink, Place
@@ -78,6 +79,7 @@ def _prefixed(
             f"pattern `{pattern}` names server `{name}`, which this file does not have",
             at=entry.place,
             help=did_you_mean(name, servers) or f"this file has {_quoted(servers)}",
+            fix=renamed(entry.place, entry.value, [f"{server}:{pattern.glob}" for server in servers]),
         )
         return ()
     if server.listed and not any(glob_matches(pattern.glob, tool.name) for tool in server.tools):
@@ -121,6 +123,7 @@ def _report_unknown(
     pattern: ToolPattern, entry: Located[str], servers: Mapping[str, Server], sink: DiagnosticSink
 ) -> None:
     names = [tool.name for server in servers.values() for tool in server.tools]
+    prefix = "" if pattern.server is None else f"{pattern.server}:"
     what = "tool" if pattern.is_literal else "pattern"
     sink.report(
         UNKNOWN_TOOL,
@@ -128,6 +131,7 @@ def _report_unknown(
         at=entry.place,
         help=did_you_mean(pattern.glob.rstrip("*"), names),
         notes=(f"recorded are {len(names)} tools: {_some(names)}",),
+        fix=renamed(entry.place, entry.value, [f"{prefix}{name}" for name in names]) if pattern.is_literal else None,
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from octoc.aliases import sanitize
+from octoc.compiler.edits import renamed
 from octoc.compiler.model.resolved import Agent, Server, ServerGrant
 from octoc.compiler.model.source import Located
 from octoc.diagnostics.model import DiagnosticSink, Severity
@@ -179,4 +180,5 @@ def _report_unknown(entry: Located[str], agent: Agent, known: Sequence[str], sin
         at=entry.place,
         help=did_you_mean(entry.value.removeprefix("mcp__"), known),
         severity=Severity.WARNING,
+        fix=renamed(entry.place, entry.value, known),
     )
