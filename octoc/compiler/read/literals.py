@@ -35,6 +35,20 @@ def ranges_of(literal: str, style: str, value: str) -> list[Range]:
     return _align(value, meant)
 
 
+def verbatim_range(literal: str, style: str) -> Range | None:
+    """Return the range in `literal` that is the value character by character, or None when some are written otherwise.
+
+    It is most strings' case, and long prompts need no list of characters then.
+    """
+    if style not in ("escaped", "escaped-lines", "literal", "literal-lines"):
+        return None
+    if style.startswith("escaped") and "\\" in literal:
+        return None
+    mark = _MARKS[style]
+    start = mark + (style.endswith("-lines") and literal[mark : mark + 1] == "\n")
+    return start, len(literal) - mark
+
+
 def _units(literal: str, style: str) -> Iterator[Unit]:
     mark = _MARKS[style]
     start, end = mark, len(literal) - mark

@@ -10,7 +10,7 @@ import attrs
 
 from octoc.compiler.read.frontmatter import FENCE, front_matter_positions
 from octoc.compiler.read.json import json_positions
-from octoc.compiler.read.literals import ranges_of
+from octoc.compiler.read.literals import ranges_of, verbatim_range
 from octoc.compiler.read.nodes import Lines, Node, Positions, Range
 from octoc.compiler.read.toml_positions import toml_positions
 from octoc.compiler.read.yaml import YamlError, parse_yaml
@@ -106,6 +106,10 @@ def _around(parsed: _Parsed, node: Node, place: Place, *, is_root: bool) -> Span
 def _within(parsed: _Parsed, node: Node, within: Range) -> Range:
     start, end = node.value
     literal = parsed.text[start + parsed.base : end + parsed.base]
+    verbatim = verbatim_range(literal, node.style)
+    if verbatim is not None:
+        first, last = (start + min(verbatim[0] + max(0, offset), verbatim[1]) for offset in within)
+        return (end, end) if first == start + verbatim[1] else (first, max(first, last))
     characters = ranges_of(literal, node.style, _meaning(parsed, node, literal))
     low = max(0, min(within[0], len(characters)))
     high = max(low, min(within[1], len(characters)))
