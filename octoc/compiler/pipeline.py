@@ -17,10 +17,10 @@ from octoc.compiler.lock import lock
 from octoc.compiler.model.documents import Discovered
 from octoc.compiler.model.resolved import Calibrated, Embedded, Emitted, Resolved, Scoped
 from octoc.compiler.model.settings import WorkspaceSettings
-from octoc.compiler.read import read
+from octoc.compiler.read.stage import read
 from octoc.compiler.resolve import resolve
 from octoc.compiler.scope import scope
-from octoc.compiler.structure import structure
+from octoc.compiler.structure.stage import structure
 
 Stage = Callable[[Any, Context], Any]
 

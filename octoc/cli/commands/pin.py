@@ -57,7 +57,8 @@ def command(servers: tuple[str, ...], dump: Path | None, workspace: Path | None,
         raise click.UsageError("with --from, name one server at most")
     root = workspace_root(workspace)
     from octoc.compiler.build import resolve_workspace
-    from octoc.compiler.read import SpanIndex, text_reader
+    from octoc.compiler.read.spans import SpanIndex
+    from octoc.compiler.read.text import text_reader
     from octoc.diagnostics.model import DiagnosticSink, Severity
 
     resolved, found, plugins = resolve_workspace(root)
@@ -160,7 +161,9 @@ def _print(recorded: Sequence[_Recorded]) -> None:
     for one in recorded:
         count = "1 tool" if one.tools == 1 else f"{one.tools} tools"
         changes = len(one.pinned.changes)
-        state = "new" if one.pinned.is_new else f"{changes} changed" if changes else "unchanged"
+        state = (
+            "new" if one.pinned.is_new else f"{changes} change{'s' if changes > 1 else ''}" if changes else "unchanged"
+        )
         click.echo(f"{escape(one.server)}: {count}, {state}")
         for change in one.pinned.changes:
             click.echo(f"  {escape(change)}")

@@ -10,9 +10,10 @@ octoc.toml belongs to somebody who has not asked for ours in it: its cache is th
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -20,15 +21,17 @@ from octoc.compiler.cache import Cache, cache_key, code_stamp
 from octoc.compiler.checkup.subject import Subject
 from octoc.compiler.context import Context, Progress, no_progress
 from octoc.compiler.discover import discover
-from octoc.compiler.environment import Environment
 from octoc.compiler.memo import Outcome, build_key, recall, remember
 from octoc.compiler.model.documents import Discovered, FileKind
-from octoc.compiler.opening import CACHE_FOLDER, NO_OVERLAY, Opened, open_workspace, versions_of
+from octoc.compiler.opening import CACHE_FOLDER, NO_OVERLAY, Opened, open_workspace
 from octoc.compiler.read.stage import input_digests
 from octoc.compiler.workspace import WORKSPACE_FILE, file_at
 from octoc.diagnostics.model import Diagnostic, Severity
 from octoc.diagnostics.rules.lint_policy import UNUSED_SILENCE
 from octoc.plugin.manager import Plugins
+
+if TYPE_CHECKING:
+    from octoc.compiler.environment import Environment
 
 __all__ = ["Checkup", "check_subject", "check_workspace"]
 
@@ -90,7 +93,8 @@ def check_subject(
     before = opened.context.sink.diagnostics
     together, workspaces = _found_in(subject, opened)
     read = frozenset(_read_by(together, subject.root))
-    key = _key(subject, together, before, opened.context) if use_cache and not overlay else ""
+    # Where nothing goes through the stages, as with an octoc.toml of another name, there is nothing to save.
+    key = _key(subject, together, before, opened.context) if together and use_cache and not overlay else ""
     known = recall(cache, key, kind=_KIND) if key else None
     if known is not None:
         return Checkup(diagnostics=known.diagnostics, read=read, workspaces=workspaces, unchanged=True)
@@ -154,8 +158,14 @@ def _key(subject: Subject, together: tuple[Discovered, ...], before: tuple[Diagn
         "found": [repr(found) for found in context.sink.diagnostics],
         "environment": None if context.environment is None else sorted(context.environment.names.items()),
     }
-    versions = versions_of(context.plugins)
+    versions = {"python": sys.version, "installed": _installed()}
     return cache_key([build_key(each, input_digests(each), versions=versions, options=options) for each in together])
+
+
+def _installed() -> str:
+    """Return what changes when a package is installed, removed or replaced: to ask each for its version takes long."""
+    folders = [Path(entry) for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")]
+    return " ".join(f"{folder}:{folder.stat().st_mtime_ns}" for folder in folders if folder.is_dir())
 
 
 def _stands_alone(found: Diagnostic, kind: FileKind) -> bool:

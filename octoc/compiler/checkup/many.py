@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 
 from octoc.compiler.checkup import Checkup, check_subject
 from octoc.compiler.checkup.subject import Subject, not_read, rebased, subjects_of
 from octoc.compiler.context import Progress, no_progress
-from octoc.compiler.environment import Environment
 from octoc.diagnostics.model import Diagnostic
+
+if TYPE_CHECKING:
+    from octoc.compiler.environment import Environment
 
 
 @attrs.frozen(kw_only=True)

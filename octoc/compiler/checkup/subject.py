@@ -8,7 +8,6 @@ from pathlib import Path
 
 import attrs
 
-from octoc.compiler.checkup.survey import enclosing_tap
 from octoc.compiler.workspace import WORKSPACE_FILE, file_at, find_workspace
 from octoc.diagnostics.model import Diagnostic, Span
 
@@ -103,6 +102,8 @@ def _for_path(path: Path, cwd: Path, workspace: Path | None, kind: str | None) -
         return [Subject(root=root or base, file=path, kind=kind)]
     if root is not None and (root / WORKSPACE_FILE).exists():
         return [Subject(root=root, shown=None if path == root else frozenset({path}))]
+    from octoc.compiler.checkup.survey import enclosing_tap  # a workspace needs none of it
+
     tap = enclosing_tap(path)
     if tap is not None:
         base = cwd if tap.is_relative_to(cwd) else tap

@@ -1,6 +1,4 @@
-"""Checked values -> the source model: every dialect becomes one form. It cannot fail after check."""
+"""Checked values -> source models. Cannot fail after check.
 
-from octoc.compiler.structure.settings import load_settings, settings_from
-from octoc.compiler.structure.stage import structure
-
-__all__ = ["load_settings", "settings_from", "structure"]
+Nothing is imported here: a check whose answer is known needs the settings, and no stage.
+"""

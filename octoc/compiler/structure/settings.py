@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import attrs
 
 from octoc.compiler.cache import Cache, code_stamp
-from octoc.compiler.check.stage import check_values
 from octoc.compiler.model.documents import FileKind, FoundFile, kept
 from octoc.compiler.model.settings import (
     LimitSettings,
@@ -69,7 +68,7 @@ def settings_from(
     A default stands in for what is unsound, `folder_name` for a name; a `mode` that says nothing known counts as
     production, so that a misspelt word never makes a build less strict. With `is_sound` nothing is checked.
     """
-    sound = values if is_sound else check_values(_file(place), values, sink) or {}
+    sound = values if is_sound else _checked(values, place, sink) or {}
     workspace = sound.get("workspace", {})
     written = values.get("workspace")
     misspelt = isinstance(written, Mapping) and "mode" in written and "mode" not in workspace
@@ -99,14 +98,17 @@ def _is_known_sound(values: Mapping[str, Any], place: Place, digest: str, cache:
     if cache.get_json("settings", key) is True:
         return True
     probe = DiagnosticSink()
-    is_sound = check_values(_file(place), values, probe) is values and not probe.diagnostics
+    is_sound = _checked(values, place, probe) is values and not probe.diagnostics
     if is_sound:
         cache.put_json("settings", key, value=True)
     return is_sound
 
 
-def _file(place: Place) -> FoundFile:
-    return FoundFile(path=Path(place.file), display=place.file, kind=FileKind.WORKSPACE)
+def _checked(values: Mapping[str, Any], place: Place, sink: DiagnosticSink) -> Mapping[str, Any] | None:
+    from octoc.compiler.check.stage import check_values  # what is known to be sound does not pay for it
+
+    file = FoundFile(path=Path(place.file), display=place.file, kind=FileKind.WORKSPACE)
+    return check_values(file, values, sink)
 
 
 def name_of_folder(root: Path) -> str:

@@ -12,7 +12,9 @@ from octoc.compiler.context import Context
 from octoc.compiler.discover import discover
 from octoc.compiler.model.documents import Discovered, Documents
 from octoc.compiler.model.settings import TapRef, WorkspaceSettings
-from octoc.compiler.read import SpanIndex, read, text_reader
+from octoc.compiler.read.spans import SpanIndex
+from octoc.compiler.read.stage import read
+from octoc.compiler.read.text import text_reader
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.plugin.manager import plugins_of
 

@@ -14,7 +14,7 @@ from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import Sources
 from octoc.compiler.read.spans import SpanIndex
 from octoc.compiler.read.stage import parse
-from octoc.compiler.structure import structure
+from octoc.compiler.structure.stage import structure
 from octoc.diagnostics.model import DiagnosticSink, Place
 
 

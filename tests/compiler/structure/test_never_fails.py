@@ -14,7 +14,8 @@ from octoc.compiler.check.stage import check_values
 from octoc.compiler.context import Context
 from octoc.compiler.model.documents import Discovered, Document, Documents, FileKind, FoundFile, kept
 from octoc.compiler.model.settings import WorkspaceSettings
-from octoc.compiler.structure import settings_from, structure
+from octoc.compiler.structure.settings import settings_from
+from octoc.compiler.structure.stage import structure
 from octoc.diagnostics.model import DiagnosticSink, Place, Severity
 
 KEY = {

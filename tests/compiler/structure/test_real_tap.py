@@ -10,8 +10,8 @@ from octoc.compiler.context import Context
 from octoc.compiler.discover import discover
 from octoc.compiler.model.settings import TapRef, WorkspaceSettings
 from octoc.compiler.model.source import Sources
-from octoc.compiler.read import read
-from octoc.compiler.structure import structure
+from octoc.compiler.read.stage import read
+from octoc.compiler.structure.stage import structure
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules import all_rules
 

@@ -14,7 +14,7 @@ from octoc.compiler.model.settings import (
 )
 from octoc.compiler.read.spans import SpanIndex
 from octoc.compiler.read.text import text_reader
-from octoc.compiler.structure import load_settings
+from octoc.compiler.structure.settings import load_settings
 from octoc.diagnostics.model import DiagnosticSink, Place
 
 PLACE = Place(file="octoc.toml")
