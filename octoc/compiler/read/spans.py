@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable
+from functools import lru_cache
 
 import attrs
 
@@ -110,7 +111,7 @@ def _within(parsed: _Parsed, node: Node, within: Range) -> Range:
     if verbatim is not None:
         first, last = (start + min(verbatim[0] + max(0, offset), verbatim[1]) for offset in within)
         return (end, end) if first == start + verbatim[1] else (first, max(first, last))
-    characters = ranges_of(literal, node.style, _meaning(parsed, node, literal))
+    characters = _characters(literal, node.style, parsed.kind)
     low = max(0, min(within[0], len(characters)))
     high = max(low, min(within[1], len(characters)))
     if low == len(characters):
@@ -119,13 +120,18 @@ def _within(parsed: _Parsed, node: Node, within: Range) -> Range:
     return (first, first) if low == high else (first, start + characters[high - 1][1])
 
 
-def _meaning(parsed: _Parsed, node: Node, literal: str) -> str:
+@lru_cache(maxsize=8)  # several findings in one long prompt are the rule, not the exception
+def _characters(literal: str, style: str, kind: str) -> list[Range]:
+    return ranges_of(literal, style, _meaning(literal, style, kind))
+
+
+def _meaning(literal: str, style: str, kind: str) -> str:
     try:
-        if parsed.kind == "json":
+        if kind == "json":
             value = json.loads(literal, strict=False)
-        elif parsed.kind == "toml":
+        elif kind == "toml":
             value = tomllib.loads(f"v = {literal}")["v"]
-        elif node.style == "plain":
+        elif style == "plain":
             # As front matter's lenient reading has it; plain text says what it is.
             value = " ".join(piece.strip(" \t") for piece in literal.split("\n"))
         else:
