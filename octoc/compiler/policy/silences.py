@@ -64,7 +64,11 @@ class FileSilences:
             named
             for silence in self.silences
             for named in silence.named
-            if named.rule is not None and named.rule.code == found.rule.code and silence.covers(lines)
+            if named.rule is not None
+            and named.rule.code == found.rule.code
+            and silence.covers(lines)
+            # What is said of a silence, it does not silence itself.
+            and named.span != found.span
         ]
         self.used.update(named.span for named in by)
         return bool(by)
