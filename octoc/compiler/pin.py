@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from octoc.compiler.drift import drift
 from octoc.compiler.files import write_if_changed
 from octoc.compiler.model.resolved import Server
 from octoc.compiler.packages import Package, package_of
@@ -166,22 +167,11 @@ def write_snapshot(
 
 
 def differences(old: ServerListing | None, new: ServerListing) -> tuple[str, ...]:
-    """Return one line per tool that was added, removed or changed, by name; nothing when there was no old listing."""
-    if old is None:
-        return ()
-    before = {tool.name: tool.wire for tool in old.tools}
-    after = {tool.name: tool.wire for tool in new.tools}
-    lines = []
-    for name in sorted(before.keys() | after.keys()):
-        if name not in before:
-            lines.append(f"`{name}` added")
-        elif name not in after:
-            lines.append(f"`{name}` removed")
-        elif before[name] != after[name]:
-            one, other = before[name], after[name]
-            keys = sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key))
-            lines.append(f"`{name}` changed: {', '.join(keys)}")
-    return tuple(lines)
+    """Return one line per change of a tool, by name, that says whether it is breaking, widening or wording.
+
+    Nothing when there was no old listing. See `octoc.compiler.drift`.
+    """
+    return () if old is None else tuple(map(str, drift(old, new)))
 
 
 def _old(path: Path) -> ServerListing | None:

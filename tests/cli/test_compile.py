@@ -161,7 +161,9 @@ def test_pin_says_what_changed(octoc: Run, workspace: Path, dump: Path) -> None:
     dump.write_text(json.dumps(recorded), encoding="utf-8")
     done = octoc("pin", "time", "--workspace", str(workspace), "--from", str(dump))
     assert done.out == (
-        "time: 1 tool, 2 changed\n  `convert_time` removed\n  `get_current_time` changed: description\n"
+        "time: 1 tool, 2 changes\n"
+        "  breaking: `convert_time` removed\n"
+        "  wording: `get_current_time` description changed\n"
     )
 
 

@@ -189,10 +189,14 @@ def test_an_unknown_server_is_reported_with_a_near_name() -> None:
 
 
 def test_differences_are_told_per_tool() -> None:
-    """Added, removed and changed tools are lines, by name; the same tools are none."""
+    """Added, removed and changed tools are lines, by name, that say how bad it is; the same tools are none."""
     old = listing_of("a", "b", c="old")
     new = listing_of("b", "d", c="new")
-    assert differences(old, new) == ("`a` removed", "`c` changed: description", "`d` added")
+    assert differences(old, new) == (
+        "breaking: `a` removed",
+        "wording: `c` description changed",
+        "widening: `d` added",
+    )
     assert differences(old, old) == ()
     assert differences(None, new) == ()
 
@@ -211,7 +215,7 @@ def test_an_unchanged_snapshot_is_not_touched(tmp_path: Path) -> None:
     assert again.path.stat().st_ino == before
     changed = write_snapshot(tmp_path, subject, listing_of("a", "b"), None, sink)
     assert changed is not None
-    assert changed.changes == ("`b` added",)
+    assert changed.changes == ("widening: `b` added",)
     assert [path.name for path in (tmp_path / "snapshots").iterdir()] == ["time.json"]
     assert sink.diagnostics == ()
 
