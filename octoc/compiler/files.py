@@ -9,8 +9,8 @@ from pathlib import Path
 _MODE = 0o644
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Put `data` at `path` with mode 0644, whatever the umask; missing folders are made.
+def write_whole(path: Path, data: bytes, *, mode: int = _MODE) -> None:
+    """Put `data` at `path` with mode 0644 or `mode`, whatever the umask; missing folders are made.
 
     A reader sees the old file or the new one, and a failure leaves the old one. Raises: OSError.
     """
@@ -18,7 +18,7 @@ def write_whole(path: Path, data: bytes) -> None:
     handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as out:
-            os.fchmod(out.fileno(), _MODE)
+            os.fchmod(out.fileno(), mode)
             out.write(data)
         Path(aside).replace(path)
     except BaseException:  # also an interruption must not leave the half-written file behind

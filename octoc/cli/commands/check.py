@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from octoc.cli.environment import environment_of, environment_options
 from octoc.cli.options import fail_on_option, format_options, verbose_option, workspace_option
+
+if TYPE_CHECKING:
+    from octoc.compiler.checkup.many import Checked
 
 
 @click.command
@@ -16,6 +20,8 @@ from octoc.cli.options import fail_on_option, format_options, verbose_option, wo
 @click.option(
     "--kind", metavar="KIND", help="What the files are, as `mcp:cursor`. Default: told by path, then content."
 )
+@click.option("--fix", "fixing", is_flag=True, help="Apply the fixes that are safe, and show what remains.")
+@click.option("--diff", "diffing", is_flag=True, help="Show what --fix would change, and change nothing.")
 @format_options("full", "concise", "json", "sarif", "github", "junit")
 @fail_on_option
 @environment_options
@@ -24,13 +30,15 @@ def command(
     paths: tuple[Path, ...],
     workspace: Path | None,
     kind: str | None,
+    fixing: bool,
+    diffing: bool,
     output_format: str,
     fail_on: str,
     env_files: tuple[Path, ...],
     env_names: tuple[str, ...],
     verbose: bool,
 ) -> int:
-    """Find every mistake; write nothing.
+    """Find every mistake; write nothing, unless told to --fix.
 
     Without PATH: the workspace that this folder lies in, else whatever is found below it (.mcp.json and its
     dialects, agents, taps). A PATH in a workspace filters what is shown; a file is checked whatever its name is.
@@ -45,20 +53,32 @@ def command(
     environment = environment_of(env_files, env_names)
     from octoc.compiler.checkup.many import check_paths
 
-    with ProgressLine() as progress:
-        checked = check_paths(paths, Path.cwd(), workspace=root, kind=kind, progress=progress, environment=environment)
+    def run() -> Checked:
+        with ProgressLine() as progress:
+            return check_paths(paths, Path.cwd(), workspace=root, kind=kind, progress=progress, environment=environment)
+
+    checked = run()
     if not any(checkup.read or checkup.diagnostics for _, checkup in checked.parts):
         raise UnavailableError(
             f"there is nothing to check {'there' if paths else 'here'}: no `octoc.toml`, `.mcp.json`, agent or tap",
             "run `octoc init` here, or name a file or a folder",
         )
+    if diffing:
+        from octoc.cli.fixing import show_fixes
+
+        show_fixes(checked, environment)
+        return exit_status(checked.diagnostics, fail_on)
+    if fixing:
+        from octoc.cli.fixing import apply_fixes
+
+        checked = run() if apply_fixes(checked, environment) else checked
     print_diagnostics(
         checked.diagnostics,
         checked.base,
         output_format=output_format,
         verbose=verbose,
         fail_on=fail_on,
-        files=(str(file) for _, checkup in checked.parts for file in checkup.read if file.is_file()),
+        files=(file for _, checkup in checked.parts for file in checkup.read if file.is_file()),
     )
     return exit_status(checked.diagnostics, fail_on)
 

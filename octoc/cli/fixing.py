@@ -1,0 +1,88 @@
+"""`octoc check --fix` and `--diff`: what is applied or shown, and what is said about what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import click
+
+from octoc.cli.failures import UserError
+from octoc.cli.report import paint_for
+from octoc.diagnostics.render import escape
+from octoc.secrets import mask_secrets
+
+if TYPE_CHECKING:
+    from octoc.compiler.checkup.many import Checked
+    from octoc.compiler.environment import Environment
+    from octoc.compiler.fixes import Fixed
+    from octoc.diagnostics.model import Diagnostic
+
+
+def apply_fixes(checked: Checked, environment: Environment | None) -> bool:
+    """Write what can be fixed, say so on stderr, and return whether a file has changed.
+
+    Raises: UserError when a file cannot be written; no file is then changed.
+    """
+    plans = _plans(checked, environment)
+    changes = {change.path: change for plan in plans for change in plan.changes}
+    from octoc.compiler.fixes import write_changes
+
+    trouble = write_changes(list(changes.values()))
+    if trouble is not None:
+        raise UserError(f"nothing was fixed: {trouble}", "run the command again")
+    _say(plans, f"fixed {_count(plans)} in {_files(len(changes))}", "nothing to fix" if not changes else "")
+    return bool(changes)
+
+
+def show_fixes(checked: Checked, environment: Environment | None) -> None:
+    """Print what `apply_fixes` would change as a unified diff. What looks like a secret is masked in it."""
+    plans = _plans(checked, environment)
+    from octoc.compiler.checkup.mend import unified_diff
+
+    changes = {change.path: change for plan in plans for change in plan.changes}
+    paint = paint_for()
+    roles = {"-": "error", "+": "bold", "@": "gutter"}
+    for change in changes.values():
+        for line in unified_diff(change):
+            text = escape(mask_secrets(line.removesuffix("\r")))
+            role = roles.get(line[:1])
+            click.echo(paint(role, text) if role else text)
+    _say(plans, f"would fix {_count(plans)} in {_files(len(changes))}", "nothing to fix" if not changes else "")
+
+
+def _plans(checked: Checked, environment: Environment | None) -> list[Fixed]:
+    from octoc.compiler.checkup.mend import fixes_of
+
+    return [fixes_of(subject, checkup, environment=environment) for subject, checkup in checked.parts]
+
+
+def _say(plans: Iterable[Fixed], done: str, nothing: str) -> None:
+    click.echo(nothing or done, err=True)
+    outside = [found for plan in plans for found in plan.outside]
+    if outside:
+        click.echo(
+            f"{len(outside)} more could be fixed in files that are not below this folder: {_first(outside)}", err=True
+        )
+    for found in (found for plan in plans for found in plan.refused):
+        click.echo(f"not fixed, since the result would not be sound: {_where(found)}", err=True)
+
+
+def _count(plans: Iterable[Fixed]) -> str:
+    count = sum(len(plan.applied) for plan in plans)
+    return f"{count} finding{'' if count == 1 else 's'}"
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'' if count == 1 else 's'}"
+
+
+def _first(found: list[Diagnostic]) -> str:
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    return f"{_where(found[0])}{more}"
+
+
+def _where(found: Diagnostic) -> str:
+    span = found.span
+    place = "" if span is None else f" at {span.file}:{span.line}:{span.column}" if span.line else f" in {span.file}"
+    return escape(f"{found.rule.code}{place}")
