@@ -18,6 +18,7 @@ _MODULES = (
     "check",
     "resolve",
     "lint",
+    "lint_taps",
     "lint_mcp",
     "lint_agents",
     "lint_env",

@@ -1,0 +1,43 @@
+"""Rules over taps: capabilities, agents, skills and dependency scripts, in octoc's reading and in Octomind's."""
+
+from __future__ import annotations
+
+from octoc.compiler.lint.taps.agents import check_domains, check_wiring
+from octoc.compiler.lint.taps.capabilities import check_substance, check_triggers, check_trust
+from octoc.compiler.lint.taps.deps import check_scripts, check_unused
+from octoc.compiler.lint.taps.headers import check_headers, check_tool_notes
+from octoc.compiler.lint.taps.placeholders import check_gate, check_prose, check_varying
+from octoc.compiler.lint.taps.portability import check_bare_names, check_merge
+from octoc.compiler.lint.taps.reach import check_reach
+from octoc.compiler.lint.taps.skills import check_activation, check_folders, check_needs, check_rules
+from octoc.compiler.lint.taps.tools import check_repeated_definitions, check_shared_tools
+from octoc.compiler.lint.taps.triggers import check_near_triggers
+
+__all__ = ["GATE_RULES", "RULES"]
+
+RULES = (
+    check_triggers,
+    check_substance,
+    check_trust,
+    check_near_triggers,
+    check_merge,
+    check_bare_names,
+    check_shared_tools,
+    check_repeated_definitions,
+    check_prose,
+    check_gate,
+    check_varying,
+    check_domains,
+    check_wiring,
+    check_rules,
+    check_activation,
+    check_needs,
+    check_folders,
+    check_scripts,
+    check_unused,
+    check_headers,
+    check_tool_notes,
+)
+
+GATE_RULES = (check_reach,)
+"""Rules that need the gate, which only a build has."""

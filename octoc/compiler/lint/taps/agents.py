@@ -1,0 +1,60 @@
+"""Rules over Octomind's agent manifests."""
+
+from __future__ import annotations
+
+from octoc.compiler.model.resolved import Scoped
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rules.lint_taps import IGNORED_ROLE_NAME, OUT_OF_DOMAIN, OWN_WIRING
+
+
+def check_domains(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report a capability that an agent grants itself although the capability is for other domains."""
+    sources = {(source.tap, source.name): source for source in scoped.resolved.sources.capabilities}
+    capabilities = {capability.name: capability for capability in scoped.resolved.capabilities}
+    for agent in scoped.resolved.agents:
+        domain = agent.source.domain
+        if domain is None:
+            continue
+        for reference in agent.source.capabilities:
+            capability = capabilities.get(reference.value.rpartition("/")[2])
+            if capability is None or not capability.domains or domain in capability.domains:
+                continue
+            config = sources[capability.tap, capability.name].config
+            sink.report(
+                OUT_OF_DOMAIN,
+                f"agent `{agent.name}` grants itself capability `{capability.name}`, which is for "
+                f"{'domain' if len(capability.domains) == 1 else 'domains'} "
+                f"{', '.join(f'`{name}`' for name in capability.domains)}",
+                at=reference.place,
+                related={} if config is None else {f"`{domain}` is not here": config.place.child("domains")},
+                notes=("it is there from the start, and Octomind refuses to enable it again",),
+                help=f'add "{domain}" to its `domains`, or leave it out of the agent',
+            )
+
+
+def check_wiring(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report what a manifest says itself beside its capabilities, and a role's name that nobody reads."""
+    for agent in scoped.resolved.sources.agents:
+        if agent.kind != "octomind":
+            continue
+        if agent.role_name is not None and agent.role_name.value != agent.name:
+            sink.report(
+                IGNORED_ROLE_NAME,
+                f"the role is called `{agent.role_name.value}`, and its path makes the agent `{agent.name}`",
+                at=agent.role_name.place,
+                help="remove `name`, or rename the file",
+            )
+        grant = agent.place.child("roles", 0, "mcp")
+        own = {
+            "deps.require": agent.deps and agent.place.child("deps", "require"),
+            "roles.mcp": (agent.server_refs or agent.allowed_tools) and grant,
+            "mcp.servers": agent.inline_servers and agent.place.child("mcp", "servers"),
+        }
+        found = {key: place for key, place in own.items() if place}
+        if agent.capabilities and found:
+            sink.report(
+                OWN_WIRING,
+                f"agent `{agent.name}` has {' and '.join(f'`{key}`' for key in found)} beside `capabilities`",
+                at=next(iter(found.values())),
+                help="move it to a capability, so that other agents can have it too",
+            )

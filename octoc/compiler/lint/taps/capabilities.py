@@ -1,0 +1,71 @@
+"""Rules over one capability at a time: what activates it, and what that brings."""
+
+from __future__ import annotations
+
+from octoc.compiler.lint.taps.lookup import sources_of
+from octoc.compiler.model.resolved import Scoped
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rules.lint import NO_TRIGGERS, NOTHING_TO_ACTIVATE
+from octoc.diagnostics.rules.lint_taps import FEW_TRIGGERS, ROUTED_HIGH_TRUST
+
+FEWEST_TRIGGERS = 3
+"""A score is the mean of a capability's three best triggers; Octomind's tap asks for as many."""
+
+HIGH_TRUST_SERVERS = frozenset({"runtime", "agent", "orchestration"})
+"""Builtin servers of Octomind that change what may be called, run other agents or defer messages.
+
+`core` is none of them: its one tool keeps a plan, and every agent of the public tap has it.
+"""
+
+
+def check_triggers(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report a capability that no message can activate, and one that is known by few examples."""
+    sources = sources_of(scoped)
+    for capability in scoped.resolved.capabilities:
+        if not capability.triggers:
+            sink.report(
+                NO_TRIGGERS,
+                f"capability `{capability.name}` has no trigger: only an agent or `capability(enable)` can activate it",
+                at=capability.place,
+                help=f"add `triggers` to capabilities/{capability.name}/config.toml",
+            )
+        elif len(capability.triggers) < FEWEST_TRIGGERS:
+            config = sources[capability.name].config
+            count = "1 trigger" if len(capability.triggers) == 1 else f"{len(capability.triggers)} triggers"
+            sink.report(
+                FEW_TRIGGERS,
+                f"capability `{capability.name}` has {count}, expected {FEWEST_TRIGGERS} or more",
+                at=capability.place if config is None else config.place.child("triggers"),
+                help="add what users say when they need it, in other words each time",
+            )
+
+
+def check_substance(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report a capability that would activate nothing."""
+    for capability in scoped.resolved.capabilities:
+        if not capability.grants and not capability.deps:
+            sink.report(
+                NOTHING_TO_ACTIVATE,
+                f"capability `{capability.name}` has no server and no dependency left: there is nothing to activate",
+                at=capability.place,
+                help="add a `[[mcp.servers]]` or `[deps]`",
+            )
+
+
+def check_trust(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report a capability with triggers that grants tools over the run time or over other agents."""
+    builtin = {server.name for server in scoped.resolved.servers if server.transport == "builtin"}
+    sources = sources_of(scoped)
+    for capability in scoped.resolved.capabilities:
+        trusted = [g.server for g in capability.grants if g.server in builtin & HIGH_TRUST_SERVERS]
+        config = sources[capability.name].config if capability.name in sources else None
+        if not trusted or not capability.triggers or config is None:
+            continue
+        scope = "any agent" if not capability.domains else f"any agent of {', '.join(capability.domains)}"
+        sink.report(
+            ROUTED_HIGH_TRUST,
+            f"capability `{capability.name}` grants `{trusted[0]}`, and its triggers bring it into {scope}",
+            at=config.place.child("triggers"),
+            related={f"`{trusted[0]}` is granted here": capability.place.child("roles", "mcp", "server_refs")},
+            help="remove its triggers, so that only agents that name it have it, or narrow its `domains`",
+        )

@@ -1,0 +1,50 @@
+"""Rules over dependency scripts: `deps/<org>/<tool>.sh`."""
+
+from __future__ import annotations
+
+from octoc.compiler.lint.taps.lookup import all_providers, names
+from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.source import Located
+from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.rules.lint_taps import MISSING_SCRIPT, UNUSED_SCRIPTS
+from octoc.diagnostics.suggest import did_you_mean
+
+
+def check_scripts(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report a required script that its tap does not have."""
+    discovered = scoped.resolved.sources.discovered
+    for tap, dep in _required(scoped):
+        if (tap, dep.value) in discovered.dep_scripts:
+            continue
+        sink.report(
+            MISSING_SCRIPT,
+            f"tap `{tap}` has no script `deps/{dep.value}.sh`",
+            at=dep.place,
+            help=did_you_mean(dep.value, (script for owner, script in discovered.dep_scripts if owner == tap)),
+        )
+
+
+def check_unused(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report, once a tap, the scripts that none of its files requires."""
+    discovered = scoped.resolved.sources.discovered
+    used = {(tap, dep.value) for tap, dep in _required(scoped)}
+    for tap in discovered.taps:
+        unused = sorted(script for owner, script in discovered.dep_scripts if owner == tap.name)
+        unused = [script for script in unused if (tap.name, script) not in used]
+        if unused:
+            count = "a script" if len(unused) == 1 else f"{len(unused)} scripts"
+            sink.report(
+                UNUSED_SCRIPTS,
+                f"nothing in tap `{tap.name}` requires {count} of `deps/`: {names(unused, 8)}",
+                at=Place(file=f"{tap.display}/deps"),
+                help="require them in a capability, or delete them",
+            )
+
+
+def _required(scoped: Scoped) -> list[tuple[str, Located[str]]]:
+    """Return every `deps.require` with the tap whose file says it; a provider that is not chosen counts too."""
+    found = [(source.tap, dep) for source, provider in all_providers(scoped) for dep in provider.deps]
+    found.extend(
+        (agent.tap, dep) for agent in scoped.resolved.sources.agents if agent.tap is not None for dep in agent.deps
+    )
+    return found

@@ -1,0 +1,102 @@
+"""Rules over the `# Key: value` lines at the top of a tap's TOML files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from octoc.compiler.lint.taps.lookup import all_providers, defined_server, names, server_of
+from octoc.compiler.model.documents import Comment
+from octoc.compiler.model.resolved import Scoped, Server
+from octoc.diagnostics.model import DiagnosticSink, Place, Span
+from octoc.diagnostics.rules.lint_taps import HEADER, STALE_TOOL_NOTE
+from octoc.names import ToolPattern, any_glob_matches, glob_matches
+
+LENGTHS = {"Title": (5, 60), "Description": (20, 160)}
+"""Header -> the fewest and the most characters that Octomind's tap allows."""
+
+_TOOL = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\*?\Z")
+_NOTE = "Provides tools"
+
+
+def check_headers(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report a title or a description that is missing, too short or too long."""
+    for what, place in _titled(scoped):
+        comments = scoped.resolved.sources.comments.get(place.file, ())
+        for key, (fewest, most) in LENGTHS.items():
+            found = _header(comments, key)
+            if found is None:
+                sink.report(
+                    HEADER,
+                    f"{what} has no `# {key}:`, expected one of {fewest} to {most} characters",
+                    at=Span(file=place.file, line=1, column=1, end_line=1, end_column=2),
+                    help=f"add `# {key}: …` to the comment at the top",
+                )
+            elif not fewest <= len(found[0]) <= most:
+                sink.report(
+                    HEADER,
+                    f"the `# {key}:` of {what} has {len(found[0])} characters, expected {fewest} to {most}",
+                    at=found[1],
+                )
+
+
+def check_tool_notes(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report a tool that `# Provides tools:` names and that no pattern of the file lets through."""
+    servers = server_of(scoped)
+    for source, provider in all_providers(scoped):
+        found = _header(scoped.resolved.sources.comments.get(provider.place.file, ()), _NOTE)
+        if found is None or not provider.allowed_tools:
+            continue
+        patterns = [ToolPattern.parse(located.value) for located in provider.allowed_tools]
+        own = [server for s in provider.servers if (server := defined_server(servers, s)) is not None]
+        absent = [tool for tool in _noted(found[0]) if not _is_granted(tool, patterns, own)]
+        if absent:
+            sink.report(
+                STALE_TOOL_NOTE,
+                f"`# {_NOTE}:` of capability `{source.name}` names {names(absent)}, which its `allowed_tools` "
+                f"{'does' if len(absent) == 1 else 'do'} not grant",
+                at=found[1],
+                related={"these are granted": provider.place.child("roles", "mcp", "allowed_tools")},
+            )
+
+
+def _titled(scoped: Scoped) -> Iterator[tuple[str, Place]]:
+    for source, provider in all_providers(scoped):
+        yield f"provider `{provider.name}` of capability `{source.name}`", provider.place
+    for agent in scoped.resolved.sources.agents:
+        if agent.kind == "octomind":
+            yield f"agent `{agent.name}`", agent.place
+
+
+def _header(comments: tuple[Comment, ...], key: str) -> tuple[str, Span] | None:
+    start = f"# {key}:"
+    for comment in comments:
+        if comment.text.startswith(start):
+            value = comment.text.removeprefix(start).strip()
+            first = comment.text.index(value, len(start)) if value else len(start)
+            line, column = comment.span.line, comment.span.column
+            end = column + first + len(value)
+            return value, Span(
+                file=comment.span.file, line=line, column=column + first, end_line=line, end_column=max(end, column + 1)
+            )
+    return None
+
+
+def _noted(text: str) -> list[str]:
+    """Return the tools that a note lists before its dash; words that are no list of names are none."""
+    listed = re.split(r"\s+(?:—|-)\s+", text, maxsplit=1)[0]
+    if listed.startswith("("):
+        return []
+    words = [word.strip() for word in re.sub(r"\([^)]*\)", "", listed).split(",")]
+    return [word for word in words if _TOOL.match(word)]
+
+
+def _is_granted(tool: str, patterns: list[ToolPattern], servers: list[Server]) -> bool:
+    """Tell whether a noted name, or a noted prefix, overlaps with what the patterns let through."""
+    globs = [pattern.glob for pattern in patterns]
+    if tool.endswith("*"):
+        return any(glob_matches(tool, glob.rstrip("*")) or glob_matches(glob, tool[:-1]) for glob in globs)
+    if not any_glob_matches(globs, tool):
+        return False
+    listed = [server for server in servers if server.listed]
+    return len(listed) < len(servers) or not servers or any(t.name == tool for s in listed for t in s.tools)

@@ -1,0 +1,78 @@
+"""Octomind's two readings of `allowed_tools`: merged into an agent's role, and for one capability alone.
+
+octoc has one: patterns are a filter on the servers of their own file. A tap that is to work in both must not depend on
+where Octomind's two part. Sources: Octomind's `RoleMcpConfig`, `filter_for_server` and `resolve_capabilities`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from octoc.compiler.model.source import AgentSource, Located, ProviderSource, ServerSource
+from octoc.names import ToolPattern
+
+
+@attrs.frozen(kw_only=True)
+class Pattern:
+    """One entry of a merged `allowed_tools`; `owner` is the capability that first wrote it, None the agent itself."""
+
+    located: Located[str]
+    owner: str | None
+
+    @property
+    def parsed(self) -> ToolPattern:
+        return ToolPattern.parse(self.located.value)
+
+
+@attrs.frozen(kw_only=True)
+class Role:
+    """An agent's role after the merge: server names in order, patterns in order, first definition of each server."""
+
+    server_refs: tuple[str, ...]
+    patterns: tuple[Pattern, ...]
+    servers: Mapping[str, ServerSource]
+
+
+def merge_role(agent: AgentSource, capabilities: Sequence[tuple[str, ProviderSource]]) -> Role:
+    """Merge what the manifest says with its capabilities, in the order written; equal strings and names count once.
+
+    The first definition of a server wins. Domains and triggers are not looked at.
+    """
+    refs = [located.value for located in agent.server_refs]
+    patterns = [Pattern(located=located, owner=None) for located in agent.allowed_tools or ()]
+    servers = {server.name: server for server in agent.inline_servers}
+    for name, provider in capabilities:
+        refs.extend(located.value for located in provider.server_refs or ())
+        patterns.extend(Pattern(located=located, owner=name) for located in provider.allowed_tools or ())
+        for server in provider.servers:
+            servers.setdefault(server.name, server)
+    first: dict[str, Pattern] = {}
+    for pattern in patterns:
+        first.setdefault(pattern.located.value, pattern)
+    return Role(server_refs=tuple(dict.fromkeys(refs)), patterns=tuple(first.values()), servers=servers)
+
+
+def static_filter(role: Role, server: str) -> tuple[Pattern, ...] | None:
+    """Return the patterns that Octomind applies to one server of a merged role.
+
+    Returns: None for every tool; `()` when no pattern reaches the server, which Octomind then drops.
+    """
+    if not role.patterns:
+        return None
+    reaching = tuple(pattern for pattern in role.patterns if pattern.parsed.server in (None, server))
+    if any(pattern.parsed == ToolPattern(server, "*") for pattern in reaching):
+        return None
+    return reaching
+
+
+def dynamic_filter(provider: ProviderSource, server: str) -> tuple[Located[str], ...] | None:
+    """Return the patterns that Octomind applies to a server when one capability is activated.
+
+    Returns: None for every tool, also when patterns are there and none is for this server (it fails open).
+    """
+    reaching = tuple(
+        located for located in provider.allowed_tools or () if ToolPattern.parse(located.value).server in (None, server)
+    )
+    return reaching or None

@@ -1,0 +1,160 @@
+"""Rules over what Octomind makes of patterns when it merges capabilities into an agent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+
+import attrs
+
+from octoc.compiler.lint.taps.lookup import defined_server, names, providers_of, server_of
+from octoc.compiler.lint.taps.merge import Pattern, Role, dynamic_filter, merge_role, static_filter
+from octoc.compiler.model.resolved import Agent, Scoped, Server
+from octoc.compiler.model.source import Located, ProviderSource
+from octoc.diagnostics.model import DiagnosticSink, Edit, Fix, Locator, Place
+from octoc.diagnostics.rules.lint_taps import BARE_TOOL_NAME, MERGE_DIFFERS
+from octoc.names import ToolPattern, any_glob_matches
+
+
+@attrs.frozen(kw_only=True)
+class _Loss:
+    """What one agent's merge leaves of a server that a capability alone grants whole."""
+
+    agent: Agent
+    culprit: Pattern
+    reaching: tuple[Pattern, ...]
+
+
+def check_merge(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report a server that Octomind grants whole to a capability alone and not when merged into agents."""
+    providers, servers = providers_of(scoped), server_of(scoped)
+    losses: dict[tuple[str, str, bool], list[_Loss]] = {}
+    for agent, role in _roles(scoped, providers):
+        for capability in agent.capabilities:
+            provider = providers.get(capability)
+            for name in _referenced(provider):
+                if provider is None or dynamic_filter(provider, name) is not None:
+                    continue
+                reaching = static_filter(role, name)
+                if reaching is not None:
+                    kept = _usable(
+                        reaching, defined_server(servers, role.servers[name]) if name in role.servers else None
+                    )
+                    loss = _Loss(agent=agent, culprit=(reaching or role.patterns)[0], reaching=reaching)
+                    losses.setdefault((capability, name, kept), []).append(loss)
+    for (capability, name, is_usable), found in losses.items():
+        _report_loss(capability, name, providers[capability], found, is_usable=is_usable, sink=sink)
+
+
+def check_bare_names(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report the bare patterns of a capability that Octomind merges into agents with several servers."""
+    providers = providers_of(scoped)
+    exposed: dict[str, list[tuple[Agent, Role]]] = {}
+    for agent, role in _roles(scoped, providers):
+        if len(role.server_refs) > 1:
+            for capability in agent.capabilities:
+                exposed.setdefault(capability, []).append((agent, role))
+    for capability, agents in exposed.items():
+        provider = providers.get(capability)
+        bare = [p for p in (provider.allowed_tools or ()) if _is_bare(p)] if provider is not None else []
+        if provider is None or not bare:
+            continue
+        own = tuple(_referenced(provider))
+        agent, role = agents[0]
+        others = [name for name in role.server_refs if name not in own]
+        if not others and len(own) < 2:
+            continue
+        sink.report(
+            BARE_TOOL_NAME,
+            f"capability `{capability}` has {_patterns(bare)} without a server: Octomind applies "
+            f"{'it' if len(bare) == 1 else 'them'} to every server of {_agents([a for a, _ in agents])}",
+            at=bare[0].place,
+            notes=(f"in `{agent.name}` also to {names(others)}",) if others else (),
+            help=f"write `{own[0]}:{bare[0].value}`" if own else None,
+            fix=_qualified(bare, own[0]) if len(own) == 1 else None,
+        )
+
+
+def _roles(scoped: Scoped, providers: dict[str, ProviderSource]) -> Iterator[tuple[Agent, Role]]:
+    """Yield each of Octomind's agents with its merged role. One without `capabilities` is not merged."""
+    for agent in scoped.resolved.agents:
+        if agent.source.kind == "octomind" and agent.capabilities:
+            found = [(name, providers[name]) for name in agent.capabilities if name in providers]
+            yield agent, merge_role(agent.source, found)
+
+
+def _referenced(provider: ProviderSource | None) -> Iterator[str]:
+    if provider is not None:
+        yield from dict.fromkeys(located.value for located in provider.server_refs or ())
+
+
+def _usable(reaching: tuple[Pattern, ...], server: Server | None) -> bool:
+    """Tell whether a tool may be left: of a server that is not listed nobody knows."""
+    if not reaching:
+        return False
+    if server is None or not server.listed:
+        return True
+    globs = [pattern.parsed.glob for pattern in reaching]
+    return any(any_glob_matches(globs, tool.name) for tool in server.tools)
+
+
+def _report_loss(
+    capability: str, server: str, provider: ProviderSource, found: list[_Loss], *, is_usable: bool, sink: DiagnosticSink
+) -> None:
+    first = found[0]
+    written = provider.allowed_tools
+    at = provider.place.child("roles", "mcp", *(() if written is None else ("allowed_tools",)))
+    what = "`allowed_tools = []`" if written == () else "no `allowed_tools`" if written is None else "`allowed_tools`"
+    left = f"only what {_patterns([p.located for p in first.reaching])} can match" if is_usable else "no tool"
+    culprit = first.culprit
+    owner = f"capability `{culprit.owner}`" if culprit.owner is not None else "the agent"
+    does = "applies to every server" if first.reaching else "makes the merged list, which names no tool of this server"
+    sink.report(
+        MERGE_DIFFERS,
+        f"{what} of capability `{capability}` grants all of server `{server}` when activated alone, "
+        f"and {left} once Octomind merges it into {_agents([loss.agent for loss in found])}",
+        at=at,
+        related={
+            f"pattern `{culprit.located.value}` of {owner} {does}": culprit.located.place,
+            f"`{first.agent.name}` merges them here": _merged_at(first.agent, capability),
+        },
+        notes=("octoc grants all of it in both cases",) if not written else (),
+        help=f'write `allowed_tools = ["{server}:*"]`' if not written else f"add `{server}:*`",
+        fix=_every_tool(at, server) if written == () else None,
+    )
+
+
+def _merged_at(agent: Agent, capability: str) -> Place:
+    references = agent.source.capabilities
+    return next((r.place for r in references if r.value.rpartition("/")[2] == capability), agent.source.place)
+
+
+def _agents(agents: list[Agent]) -> str:
+    found = [agent.name for agent in agents]
+    return f"agent `{found[0]}`" if len(found) == 1 else f"{len(found)} agents: {names(found)}"
+
+
+def _patterns(patterns: list[Located[str]]) -> str:
+    found = list(dict.fromkeys(pattern.value for pattern in patterns))
+    return f"pattern{'' if len(found) == 1 else 's'} {names(found)}"
+
+
+def _is_bare(pattern: Located[str]) -> bool:
+    return ToolPattern.parse(pattern.value).server is None
+
+
+def _every_tool(at: Place, server: str) -> Callable[[Locator], Fix]:
+    def fix(locate: Locator) -> Fix:
+        return Fix(title=f"grant `{server}:*`", edits=(Edit(span=locate(at), text=json.dumps([f"{server}:*"])),))
+
+    return fix
+
+
+def _qualified(bare: list[Located[str]], server: str) -> Callable[[Locator], Fix]:
+    def fix(locate: Locator) -> Fix:
+        edits = tuple(
+            Edit(span=locate(pattern.place), text=json.dumps(f"{server}:{pattern.value}")) for pattern in bare
+        )
+        return Fix(title=f"name server `{server}` in each pattern", edits=edits)
+
+    return fix

@@ -1,0 +1,91 @@
+"""Whether the gate lets a capability's own triggers activate it. Only a build has a gate; a check is silent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from octoc.bundle.model import CapabilityEntry
+from octoc.compiler.model.resolved import Calibrated, Capability
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rules.lint_taps import UNREACHABLE
+
+if TYPE_CHECKING:
+    from octoc.routing.decision import Decision
+    from octoc.routing.router import Router
+
+
+def check_reach(calibrated: Calibrated, sink: DiagnosticSink) -> None:
+    """Report a capability that none of its triggers activates, for no agent that may route to it."""
+    triggers = calibrated.embedded.triggers
+    if calibrated.gate is None or triggers is None:
+        return
+    from octoc.routing.router import load_router  # loads numpy, which a check never needs
+
+    scoped = calibrated.embedded.described.scoped
+    entries = _entries(scoped.resolved.capabilities)
+    router = load_router(calibrated.gate, calibrated.arrays, triggers, entries)
+    scopes = {frozenset(r.capabilities) - frozenset(r.boot): None for r in scoped.registries.values()}
+    # The fewest candidates first: there a capability is activated most easily.
+    ordered = sorted(scopes, key=lambda scope: (len(scope), sorted(scope)))
+    for capability, entry in zip(scoped.resolved.capabilities, entries, strict=True):
+        own = [scope for scope in ordered if capability.name in scope]
+        if not capability.triggers or not own:
+            continue
+        refused = _refusals(router, calibrated, entry, own)
+        if refused is None:
+            continue
+        best = max(refused, key=lambda decision: dict(decision.scores).get(capability.name, 0.0))
+        sink.report(
+            UNREACHABLE,
+            f"none of the {len(entry.triggers)} triggers of capability `{capability.name}` activates it",
+            at=capability.triggers[0].place,
+            notes=(_told(best, capability),),
+            help="reword them, or its rivals' triggers, so that they are about different things",
+        )
+
+
+def _entries(capabilities: Sequence[Capability]) -> list[CapabilityEntry]:
+    entries: list[CapabilityEntry] = []
+    row = 0
+    for capability in capabilities:
+        end = row + len(capability.triggers)
+        texts = tuple(trigger.value for trigger in capability.triggers)
+        entries.append(
+            CapabilityEntry(name=capability.name, provider=capability.provider, triggers=texts, rows=(row, end))
+        )
+        row = end
+    return entries
+
+
+def _refusals(
+    router: Router, calibrated: Calibrated, entry: CapabilityEntry, scopes: Sequence[frozenset[str]]
+) -> list[Decision] | None:
+    """Return what the gate decided for each trigger in its easiest scope; None as soon as one activates the capability.
+
+    A trigger that is no message as it stands (too short, or with a tag) is left to the gate, which abstains.
+    """
+    from octoc.routing.clean import clean_intent
+
+    triggers = calibrated.embedded.triggers
+    refused: list[Decision] = []
+    for scope in scopes:
+        for number, text in enumerate(entry.triggers):
+            vector = None if triggers is None else triggers[entry.rows[0] + number]
+            decision = router.decide(clean_intent(text), vector, scope)
+            if decision.capability == entry.name:
+                return None
+            refused.append(decision)
+    return refused
+
+
+def _told(best: Decision, capability: Capability) -> str:
+    winner = best.capability
+    if winner is not None:
+        return f"the nearest of them activates `{winner}`"
+    rival = next((name for name, _ in best.scores if name != capability.name), None)
+    own = dict(best.scores).get(capability.name)
+    if own is None:
+        return f"the gate abstains: {best.reason.value}"
+    beside = "" if rival is None else f", beside {dict(best.scores)[rival]:.3f} for `{rival}`"
+    return f"the best score is {own:.3f}, the threshold {best.threshold:.3f}{beside}"

@@ -1,0 +1,163 @@
+"""Rules over skills: their activation rules, what they ask for, and the folders beside them."""
+
+from __future__ import annotations
+
+import re
+
+from octoc.compiler.discover.tap import RESOURCE_FOLDERS
+from octoc.compiler.lint.taps.lookup import inside
+from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.source import Located
+from octoc.compiler.skill_rules import CHECKS, Check, RuleProblem, expression_error, parse_rule
+from octoc.diagnostics.model import DiagnosticSink, Edit, Fix, Place, Severity
+from octoc.diagnostics.rules.lint_taps import (
+    BAD_EXPRESSION,
+    CASE_SENSITIVE_MATCH,
+    DORMANT_SKILL,
+    SKILL_NEEDS_HIDDEN,
+    SKILL_WITHOUT_SERVERS,
+    UNCLOSED_CHECK,
+    UNKNOWN_CHECK,
+    UNLISTED_FOLDER,
+)
+from octoc.diagnostics.suggest import did_you_mean, near_names
+
+# Classes as `\S` and `\pL` are no letters of the text.
+_ESCAPE = re.compile(r"\\(?:[pP](?:\{\^?\w+\}|\w)|x\{[0-9a-fA-F]+\}|x[0-9a-fA-F]{2}|.)|\(\?P?<\w+>", re.DOTALL)
+_IGNORES_CASE = re.compile(r"\(\?[a-zA-Z]*i")
+
+
+def check_rules(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report what of a skill's rules does nothing, and `match(…)` that only fits one case."""
+    for skill in scoped.resolved.skills:
+        for line in skill.source.rules:
+            rule = parse_rule(line.value)
+            for problem in rule.problems:
+                _report_problem(problem, line, sink, is_alone=not rule.checks)
+            for check in rule.checks:
+                _check_expression(check, line, sink)
+
+
+def check_activation(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report a skill that nothing but its name activates."""
+    for skill in scoped.resolved.skills:
+        source = skill.source
+        missing = [key for key, value in (("rules", source.rules), ("domains", source.domains)) if not value]
+        if missing:
+            lacks = " and no ".join(f"`{key}`" for key in missing)
+            sink.report(
+                DORMANT_SKILL,
+                f"skill `{source.name}` has no {lacks}: only its name activates it",
+                at=source.place.child("name"),
+                help=f"add {' and '.join(f'`{key}`' for key in missing)}, or leave it to be used by name",
+            )
+
+
+def check_needs(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report capabilities that a skill asks for and that Octomind's skill path does not load."""
+    capabilities = {capability.name: capability for capability in scoped.resolved.capabilities}
+    for skill in scoped.resolved.skills:
+        for reference in skill.source.capabilities:
+            capability = capabilities.get(reference.value.rpartition("/")[2])
+            if capability is None or capability.name not in skill.capabilities:
+                continue
+            if not capability.grants and capability.deps:
+                sink.report(
+                    SKILL_WITHOUT_SERVERS,
+                    f"skill `{skill.source.name}` asks for capability `{capability.name}`, which has only "
+                    "dependencies: using a skill installs none",
+                    at=reference.place,
+                    related={"its dependencies": capability.place.child("deps", "require")},
+                    help="let the agent grant the capability, or say in the skill what must be installed",
+                )
+            elif not capability.triggers:
+                sink.report(
+                    SKILL_NEEDS_HIDDEN,
+                    f"skill `{skill.source.name}` asks for capability `{capability.name}`, which has no trigger: "
+                    "Octomind hides it, so the skill cannot load it there",
+                    at=reference.place,
+                    related={"this capability": capability.place},
+                    notes=("octoc loads it",),
+                    help=f"add `triggers` to capabilities/{capability.name}/config.toml",
+                )
+
+
+def check_folders(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report a folder beside a SKILL.md that no run time lists to the model."""
+    for skill in scoped.resolved.skills:
+        folder = skill.source.folder
+        for name in folder.unlisted if folder is not None else ():
+            near = near_names(name, RESOURCE_FOLDERS)
+            listed = ", ".join(f"`{known}/`" for known in RESOURCE_FOLDERS)
+            sink.report(
+                UNLISTED_FOLDER,
+                f"the files in `{name}/` of skill `{skill.source.name}` are not listed to the model",
+                at=Place(file=skill.source.place.file.removesuffix("SKILL.md") + name),
+                notes=(f"listed are {listed}",),
+                help=f"rename it to `{near[0]}/`" if near else "move them to one of these folders",
+                # A folder of another purpose, as `tests/`, may well be meant to stay unlisted.
+                severity=None if near else Severity.INFO,
+            )
+
+
+def _report_problem(problem: RuleProblem, line: Located[str], sink: DiagnosticSink, *, is_alone: bool) -> None:
+    at = inside(line, *problem.span)
+    effect = "Octomind drops the whole line" if is_alone else "Octomind ignores it and keeps the rest of the line"
+    if problem.kind == "unclosed":
+        sink.report(
+            UNCLOSED_CHECK,
+            f"`{problem.name}(` has no closing parenthesis",
+            at=at,
+            notes=(effect, "parentheses are counted, also those behind a backslash"),
+            help="add `)`, or write `\\x28` for a parenthesis that is only text",
+        )
+        return
+    if problem.kind == "stray":
+        sink.report(
+            UNKNOWN_CHECK,
+            f"`{problem.name}` is no check, expected `name(argument)`",
+            at=at,
+            notes=(effect,),
+            help=f"checks are {_listed()}",
+        )
+        return
+    near = near_names(problem.name, CHECKS)
+    name_at = inside(line, problem.span[0], problem.span[0] + len(problem.name))
+    sink.report(
+        UNKNOWN_CHECK,
+        f"`{problem.name}` is no check of a skill's rules",
+        at=name_at,
+        notes=(effect,),
+        help=did_you_mean(problem.name, CHECKS) or f"checks are {_listed()}",
+        fix=None
+        if len(near) != 1
+        else lambda locate: Fix(title=f"write `{near[0]}`", edits=(Edit(span=locate(name_at), text=near[0]),)),
+    )
+
+
+def _check_expression(check: Check, line: Located[str], sink: DiagnosticSink) -> None:
+    if check.expression is None:
+        return
+    text, span = check.expression
+    error = expression_error(text)
+    if error is not None:
+        sink.report(
+            BAD_EXPRESSION,
+            f"`{text}` is not a regular expression that RE2 reads: {error}",
+            at=inside(line, *span),
+            notes=("Octomind drops the check in silence",),
+            help="write it without look-around and back-references, every bracket closed",
+        )
+    elif check.name == "match" and not _IGNORES_CASE.search(text):
+        plain = _ESCAPE.sub("", text)
+        if plain != plain.lower():
+            sink.report(
+                CASE_SENSITIVE_MATCH,
+                f"`match({text})` has capitals, and matches only a message that has them too",
+                at=inside(line, *span),
+                help="put `(?i)` in front unless case is meant to count",
+            )
+
+
+def _listed() -> str:
+    return ", ".join(f"`{name}`" for name in CHECKS)

@@ -1,0 +1,88 @@
+"""Rules over who grants and who defines what: one tool of two capabilities, one server in many files."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import attrs
+
+from octoc.compiler.lint.taps.lookup import all_providers, names, providers_of
+from octoc.compiler.model.resolved import Capability, Scoped, ServerGrant
+from octoc.compiler.model.source import ProviderSource, ServerSource
+from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.rules.lint_taps import REPEATED_DEFINITION, SHARED_TOOL
+from octoc.names import ToolPattern, any_glob_matches, glob_matches
+
+
+def check_shared_tools(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report two capabilities that both grant a tool of one server: once for each pair and server."""
+    providers = providers_of(scoped)
+    granting: dict[str, list[tuple[Capability, ServerGrant]]] = {}
+    for capability in scoped.resolved.capabilities:
+        for grant in capability.grants:
+            granting.setdefault(grant.server, []).append((capability, grant))
+    for server, owners in granting.items():
+        for (one, first), (other, second) in combinations(owners, 2):
+            shared = _shared(first, second)
+            if not shared:
+                continue
+            sink.report(
+                SHARED_TOOL,
+                f"capabilities `{one.name}` and `{other.name}` both grant {names(shared)} of server `{server}`",
+                at=_granted_at(providers.get(other.name), other, shared[0]),
+                related={f"`{one.name}` grants it here": _granted_at(providers.get(one.name), one, shared[0])},
+                notes=("Octomind: disabling one takes it from the other too; octoc keeps it while one is active",),
+                help="leave it in one of them",
+            )
+
+
+def check_repeated_definitions(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report a server that several files of the taps define alike: once for each definition."""
+    found: dict[str, list[ServerSource]] = {}
+    servers = [server for _, provider in all_providers(scoped) for server in provider.servers]
+    servers.extend(s for agent in scoped.resolved.sources.agents if agent.tap for s in agent.inline_servers)
+    for server in servers:
+        found.setdefault(_meaning(server), []).append(server)
+    for same in found.values():
+        files = list(dict.fromkeys(server.place.file for server in same))
+        if len(files) < 2:
+            continue
+        first, *others = same
+        sink.report(
+            REPEATED_DEFINITION,
+            f"{len(files)} files define server `{first.name}` in the same words",
+            at=first.place.child("name"),
+            related={f"again here ({number})": other.place.child("name") for number, other in enumerate(others, 2)},
+            notes=("octoc takes equal definitions as one server; once they differ, there are two",),
+            help="change them together",
+        )
+
+
+def _shared(one: ServerGrant, other: ServerGrant) -> list[str]:
+    """Return the tools, or the patterns where the tools are not known, that both grants hold."""
+    if one.tools and other.tools:
+        return sorted({tool.tool for tool in one.tools} & {tool.tool for tool in other.tools})
+    both = {
+        longer
+        for left in one.globs
+        for right in other.globs
+        for shorter, longer in (sorted((left, right), key=lambda glob: len(glob.rstrip("*"))),)
+        if glob_matches(shorter, longer.rstrip("*")) and (longer == shorter or shorter.endswith("*"))
+    }
+    return sorted(both)
+
+
+def _granted_at(provider: ProviderSource | None, capability: Capability, tool: str) -> Place:
+    if provider is None:
+        return capability.place
+    bare = tool.rstrip("*")
+    for located in provider.allowed_tools or ():
+        if any_glob_matches((ToolPattern.parse(located.value).glob,), bare):
+            return located.place
+    return provider.place.child("roles", "mcp", "allowed_tools")
+
+
+def _meaning(server: ServerSource) -> str:
+    """Return what a definition says, as text that is equal for equal ones: all but its place and its time-out."""
+    said = attrs.asdict(server, filter=lambda field, _: field.name not in ("place", "timeout_s"))
+    return repr(sorted(said.items()))

@@ -1,0 +1,99 @@
+"""Triggers of different capabilities that compete for the same message, compared by their words alone.
+
+`octoc check` has no encoder, so this sees equal words and not equal meaning; `unreachable-capability` asks the gate.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+import attrs
+
+from octoc.compiler.lint.taps.lookup import SHOWN
+from octoc.compiler.model.resolved import Capability, Scoped
+from octoc.compiler.model.source import Located
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rules.lint_taps import NEAR_EQUAL_TRIGGERS
+
+SIMILARITY = 0.75
+"""The share of common words (Jaccard) from which two triggers count as nearly equal.
+
+Set by hand on the 541 triggers of Octomind's public tap: see the page of the rule.
+"""
+
+_WORD = re.compile(r"[^\W_]+")
+# Not `us`: two capabilities may differ by `US` and `UK` alone.
+_EMPTY = frozenset(
+    re.split(
+        r"\s+",
+        """a an and are as at be by can do for from get give i in into is it its me my of on or our please so some
+that the their them these this those to up use using via want we what with you your""",
+    )
+)
+
+
+@attrs.frozen(kw_only=True)
+class _Trigger:
+    capability: Capability
+    located: Located[str]
+    words: frozenset[str]
+
+
+def check_near_triggers(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report two capabilities whose triggers are nearly equal: once for each pair, at the most alike."""
+    found: dict[tuple[str, str], list[tuple[float, _Trigger, _Trigger]]] = {}
+    for likeness, one, other in _alike(_triggers(scoped)):
+        found.setdefault((one.capability.name, other.capability.name), []).append((likeness, one, other))
+    for (first, second), pairs in found.items():
+        _, one, other = max(pairs, key=lambda pair: pair[0])
+        more = [
+            f"also `{a.located.value}` and `{b.located.value}`" for _, a, b in pairs if a is not one or b is not other
+        ]
+        sink.report(
+            NEAR_EQUAL_TRIGGERS,
+            f"trigger `{other.located.value}` of capability `{second}` is nearly `{one.located.value}` of `{first}`",
+            at=other.located.place,
+            related={f"the trigger of `{first}`": one.located.place},
+            notes=tuple(more[:SHOWN]),
+            help="a message like these is for neither: reword one of them, or leave it to one capability",
+        )
+
+
+def words_of(trigger: str) -> frozenset[str]:
+    """Return the words that a trigger is compared by: lower case, without a plural's `s`, without empty words."""
+    found = (word for word in _WORD.findall(trigger.lower()) if word not in _EMPTY)
+    return frozenset(word[:-1] if len(word) > 3 and word.endswith("s") and word[-2] != "s" else word for word in found)
+
+
+def _triggers(scoped: Scoped) -> list[_Trigger]:
+    return [
+        _Trigger(capability=capability, located=trigger, words=words_of(trigger.value))
+        for capability in scoped.resolved.capabilities
+        for trigger in capability.triggers
+    ]
+
+
+def _alike(triggers: list[_Trigger]) -> Iterator[tuple[float, _Trigger, _Trigger]]:
+    """Yield each pair over the cut. Pairs come from an index of rare words, so that not all pairs are compared."""
+    frequency = Counter(word for trigger in triggers for word in trigger.words)
+    index: dict[str, list[int]] = {}
+    for number, trigger in enumerate(triggers):
+        # Two sets over the cut share one of the rarest words that this prefix holds.
+        ordered = sorted(trigger.words, key=lambda word: (frequency[word], word))
+        prefix = ordered[: len(ordered) - math.ceil(SIMILARITY * len(ordered)) + 1]
+        seen = dict.fromkeys(earlier for word in prefix for earlier in index.get(word, ()))
+        for word in prefix:
+            index.setdefault(word, []).append(number)
+        for earlier in sorted(seen):
+            other = triggers[earlier]
+            if other.capability is not trigger.capability and _compete(other.capability, trigger.capability):
+                likeness = len(other.words & trigger.words) / len(other.words | trigger.words)
+                if likeness >= SIMILARITY:
+                    yield likeness, other, trigger
+
+
+def _compete(one: Capability, other: Capability) -> bool:
+    return not one.domains or not other.domains or not set(one.domains).isdisjoint(other.domains)

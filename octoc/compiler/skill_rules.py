@@ -1,0 +1,151 @@
+r"""A skill's activation rules: lines of checks. A skill activates when all checks of one of its lines hold.
+
+    parse_rule("content(ads) match(\bRSA\b)")   # -> two checks, no problem
+
+A line is `name(argument)` any number of times; parentheses nest, and one behind a backslash counts like any other.
+Octomind ignores what it does not know, and what follows an unclosed parenthesis; here each of these is a problem.
+Source: Octomind's tap, skills, rules.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+import attrs
+
+CHECKS = ("match", "content", "semantic", "session", "file", "grep", "env", "bin", "workdir")
+SEMANTIC_THRESHOLD = 0.45
+"""The cosine that `semantic(phrase)` asks for unless its last comma is followed by a number."""
+
+ProblemKind = Literal["unknown", "unclosed", "stray"]
+
+_CHECK = re.compile(r"(?<![\w-])([A-Za-z_][\w-]*+)\(")
+
+
+@attrs.frozen(kw_only=True)
+class Check:
+    """One check. Ranges are half open, in code points of the line.
+
+    Args:
+        argument: what stands between its parentheses, trimmed.
+        span: from its name to its closing parenthesis.
+        argument_span: the range of `argument`.
+    """
+
+    name: str
+    argument: str
+    span: tuple[int, int]
+    argument_span: tuple[int, int]
+
+    @property
+    def is_known(self) -> bool:
+        return self.name in CHECKS
+
+    @property
+    def expression(self) -> tuple[str, tuple[int, int]] | None:
+        """The regular expression of `match(…)` and `grep(…[, glob])` and its range; None for other checks."""
+        if self.name == "match":
+            return self.argument, self.argument_span
+        if self.name != "grep":
+            return None
+        text = self.argument if self.glob is None else self.argument.rpartition(",")[0].rstrip()
+        return text, (self.argument_span[0], self.argument_span[0] + len(text))
+
+    @property
+    def glob(self) -> str | None:
+        """The glob over file names that follows the last comma of `grep(…)`; None where it has none."""
+        head, comma, tail = self.argument.rpartition(",")
+        # `a{1,2}` has a comma too, and no glob has a closing brace without its opening one.
+        is_split = self.name == "grep" and comma and head.strip() and tail.count("}") <= tail.count("{")
+        return tail.strip() if is_split else None
+
+    @property
+    def threshold(self) -> float | None:
+        """The cosine that `semantic(…)` asks for; None for other checks."""
+        if self.name != "semantic":
+            return None
+        try:
+            return float(self.argument.rpartition(",")[2]) if "," in self.argument else SEMANTIC_THRESHOLD
+        except ValueError:
+            return SEMANTIC_THRESHOLD
+
+
+@attrs.frozen(kw_only=True)
+class RuleProblem:
+    """What of a line does nothing: a check of an unknown `name`, an unclosed one, or text between checks."""
+
+    kind: ProblemKind
+    name: str
+    span: tuple[int, int]
+
+
+@attrs.frozen(kw_only=True)
+class SkillRule:
+    """One line. `checks` are the known ones, of which all must hold; a line without any never holds."""
+
+    text: str
+    checks: tuple[Check, ...] = ()
+    problems: tuple[RuleProblem, ...] = ()
+
+
+def parse_rule(text: str) -> SkillRule:
+    """Return the checks of one line, and what of it does nothing. Never fails."""
+    checks: list[Check] = []
+    problems: list[RuleProblem] = []
+    at = 0
+    while at < len(text):
+        opened = _CHECK.search(text, at)
+        _add_stray(text, at, len(text) if opened is None else opened.start(), problems)
+        if opened is None:
+            break
+        name, start = opened[1], opened.start()
+        end = _closing(text, opened.end())
+        if end is None:
+            problems.append(RuleProblem(kind="unclosed", name=name, span=(start, len(text))))
+            break
+        inner = text[opened.end() : end]
+        first = opened.end() + len(inner) - len(inner.lstrip())
+        argument = inner.strip()
+        if name in CHECKS:
+            span = (first, first + len(argument))
+            checks.append(Check(name=name, argument=argument, span=(start, end + 1), argument_span=span))
+        else:
+            problems.append(RuleProblem(kind="unknown", name=name, span=(start, end + 1)))
+        at = end + 1
+    return SkillRule(text=text, checks=tuple(checks), problems=tuple(problems))
+
+
+def expression_error(expression: str) -> str | None:
+    """Return why RE2, in whose dialect these rules are written, refuses `expression`; None when it does not."""
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        re2.compile(expression, options)
+    except re2.error as error:
+        reason = error.args[0] if error.args else str(error)
+        return reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+    return None
+
+
+def _closing(text: str, start: int) -> int | None:
+    """Return the index of the parenthesis that closes the one before `start`."""
+    depth = 1
+    for index in range(start, len(text)):
+        if text[index] == "(":
+            depth += 1
+        elif text[index] == ")":
+            depth -= 1
+            if depth == 0:
+                return index
+    return None
+
+
+def _add_stray(text: str, start: int, end: int, problems: list[RuleProblem]) -> None:
+    part = text[start:end]
+    stray = part.strip()
+    if stray:
+        first = start + len(part) - len(part.lstrip())
+        problems.append(RuleProblem(kind="stray", name=stray, span=(first, first + len(stray))))
