@@ -15,9 +15,12 @@ _CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
 _MOUNTS = frozenset({"-v", "--volume", "--mount", "--env-file"})
 # `/c` and `/s` are switches of Windows' own shell, hence at least three letters or a second part.
 _PATH = re.compile(
-    r"(?:--?[A-Za-z][A-Za-z0-9-]*=)?(?P<path>/[^/\s:]{3,}|/[^/\s:]+/[^\s:]+|~/\S+|[A-Za-z]:[\\/]\S+|\\\\\S+)"
+    r"(?:--?[A-Za-z][A-Za-z0-9-]*=)?(?P<path>/[^/\s:]+/[^\s:]+|/[^/\s:]{3,}|~/\S+|[A-Za-z]:[\\/]\S+|\\\\\S+)"
 )
-_ON_EVERY_MACHINE = frozenset({"/bin/sh", "/usr/bin/env", "/dev/null", "/tmp", "/dev/stdin", "/dev/stdout"})  # noqa: S108  # named, not used
+_ON_EVERY_MACHINE = frozenset({
+    "/bin/sh", "/bin/bash", "/usr/bin/env", "/dev/null", "/dev/stdin", "/dev/stdout", "/var/run/docker.sock",
+    "/tmp",  # noqa: S108  # named, not used
+})  # fmt: skip
 
 
 def has_shell(server: ServerSource | Server) -> bool:

@@ -1,0 +1,139 @@
+"""Agents in Markdown: what clients read differently or only in part, and names of tools without their server."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from octoc.compiler.lint.agents.fields import MAX_DESCRIPTION, shown_length
+from octoc.testing import WorkspaceBuilder
+
+Lint = Callable[..., Any]
+Listed = Callable[..., None]
+
+
+@pytest.fixture
+def listed(tmp_path: Path) -> Listed:
+    """A function that puts servers with recorded tools into the workspace: `log` is on git, `both` on git and diary."""
+    tools = {"git": ["log", "both", "list_file", "list_fill"], "diary": ["add_entry", "both"]}
+
+    def write(*servers: str) -> None:
+        builder = WorkspaceBuilder(tmp_path)
+        for name in servers:
+            builder.server(name, f"{name}-mcp").snapshot(name, tools[name])
+        builder.write()
+
+    return write
+
+
+def agent(front: str, path: str = "agents/a/AGENT.md") -> dict[str, str]:
+    """Return the file of an agent with this front matter beside its name."""
+    return {path: f"---\nname: a\n{front}\n---\n\nYou help.\n"}
+
+
+@pytest.mark.parametrize(
+    "front, shown",
+    [
+        ("tools: []", [("OCT455", "[]")]),
+        ('tools: ""', [("OCT455", '""')]),
+        ("type: deep_research\ntools: []", [("OCT455", "[]")]),
+        ("type: supervisor\ntools: []", []),
+        ("tools: [Read]", []),
+        ("color: red", []),
+    ],
+)
+def test_an_empty_list_of_tools(lint: Lint, front: str, shown: list[tuple[str, str]]) -> None:
+    """It is marked where it means none, and not where `tools` means nothing or is absent."""
+    assert lint(agent(f"description: An agent.\n{front}")).shown("OCT455") == shown
+
+
+def test_a_long_description_is_marked_where_it_is_cut(lint: Lint) -> None:
+    """What routing does not show is marked, also in a folded text of several lines."""
+    first = "Reviews a change for defects before it is merged, and says so line by line."
+    rest = " ".join(["It looks at tests, at names and at comments."] * 4)
+    linted = lint(agent(f"description: >\n  {first}\n  {rest}"))
+    assert linted.shown("OCT456") == [("OCT456", f"\n  {rest}")]
+
+
+def test_a_short_description_is_shown_whole(lint: Lint) -> None:
+    """At 200 characters nothing is cut."""
+    assert lint(agent(f"description: {'x' * MAX_DESCRIPTION}")).shown() == []
+    assert lint(agent(f"description: {'x' * (MAX_DESCRIPTION + 1)}")).shown() == [("OCT456", "x")]
+
+
+@given(st.text(alphabet="ab. ", min_size=150, max_size=400))
+def test_how_much_of_a_description_is_shown(text: str) -> None:
+    """Never more than there is; of a long one 200 characters, or a sentence that ends from the 51st to the 300th."""
+    shown = shown_length(text)
+    assert shown <= len(text)
+    if len(text) <= MAX_DESCRIPTION:
+        assert shown == len(text)
+    elif shown != MAX_DESCRIPTION:
+        assert text[shown - 1] == "."
+        assert "." not in text[50 : shown - 1]
+        assert 50 < shown <= 300
+
+
+@pytest.mark.parametrize(
+    "model, shown",
+    [
+        ("hihg", [("OCT457", "hihg")]),
+        ("sonnet", [("OCT457", "sonnet")]),
+        ("high", []),
+        ("inherit", []),
+        ("", []),
+        ("claude-sonnet-4-5", []),
+        ("openai/o3", []),
+    ],
+)
+def test_models_of_octo(lint: Lint, model: str, shown: list[tuple[str, str]]) -> None:
+    """A tier, or what looks like a model's name, is right; anything else is marked."""
+    assert lint(agent(f"description: An agent.\nmodel: {model}")).shown() == shown
+
+
+def test_models_of_claude_code(lint: Lint) -> None:
+    """Claude Code has aliases of its own."""
+    assert lint(agent("description: An agent.\nmodel: sonnet", ".claude/agents/a.md")).shown() == []
+
+
+@pytest.mark.parametrize(
+    "path, front, fixed",
+    [
+        ("agents/a/AGENT.md", "tools: [Read, log]", "tools: [Read, git/log]"),
+        ("agents/a/AGENT.md", 'tools: "Read, log"', 'tools: "Read, git/log"'),
+        (".claude/agents/a.md", "tools:\n  - log  # history", "tools:\n  - mcp__git__log  # history"),
+    ],
+)
+def test_a_tool_without_its_server(lint: Lint, listed: Listed, path: str, front: str, fixed: str) -> None:
+    """A bare name is marked, and the fix writes each client's own full name; comments and quotes stay."""
+    listed("git", "diary")
+    linted = lint(agent(f"description: An agent.\n{front}", path))
+    (found,) = linted.of("OCT458")
+    assert linted.text_at(found.span) == "log"
+    assert linted.fixed(found) == linted.text(path).replace(front, fixed)
+
+
+@pytest.mark.parametrize("tools", ["[git/log]", "[mcp__git__log]", "[Read]", "[both]", "[nowhere]"])
+def test_tools_that_are_not_bare(lint: Lint, listed: Listed, tools: str) -> None:
+    """A full name, a tool of the host, and a name that no server or more than one has are no findings of this rule."""
+    listed("git", "diary")
+    assert lint(agent(f"description: An agent.\ntools: {tools}")).shown("OCT458") == []
+
+
+def test_a_bare_tool_where_one_server_is(lint: Lint, listed: Listed) -> None:
+    """Where an agent can reach one server only there is nothing to confuse."""
+    listed("git")
+    assert lint(agent("description: An agent.\ntools: [log]")).shown("OCT458") == []
+
+
+def test_a_slip_in_a_tool_is_mended(lint: Lint, listed: Listed) -> None:
+    """A name that is a slip of exactly one tool has a fix; one that is near two has none."""
+    listed("git", "diary")
+    linted = lint(agent("description: An agent.\ntools: [git/lgo, add_entyr, list_fil]"))
+    slip, entry, near = sorted(linted.of("OCT321"), key=lambda found: found.span)
+    assert "git/log" in linted.fixed(slip)
+    assert "add_entry" in linted.fixed(entry)
+    assert near.fix is None

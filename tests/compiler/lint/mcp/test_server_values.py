@@ -1,0 +1,135 @@
+"""Texts of server definitions: references that stay text, and white space."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Lint = Callable[..., Any]
+
+
+@pytest.mark.parametrize(
+    "entry, marked",
+    [
+        ({"command": "$HOME/bin/server"}, ["$HOME"]),
+        ({"command": "x", "args": ["--token", "$TOKEN"]}, ["$TOKEN"]),
+        ({"command": "x", "args": ["--key=$API_KEY", "a,$SECOND_ONE"]}, ["$API_KEY", "$SECOND_ONE"]),
+        ({"command": "x", "env": {"API_KEY": "$API_KEY"}}, ["$API_KEY"]),
+        ({"command": "x", "cwd": "$PROJECT/src"}, ["$PROJECT"]),
+        ({"command": "x", "envFile": "${config:envFile}"}, ["${config:envFile}"]),
+        ({"type": "http", "url": "https://$HOST/mcp"}, ["$HOST"]),
+        ({"type": "http", "url": "https://h.example", "headers": {"Authorization": "Bearer $TOKEN"}}, ["$TOKEN"]),
+        ({"command": "x", "args": ["${my-var}", "${workspaceFolder:api}"]}, ["${my-var}", "${workspaceFolder:api}"]),
+    ],
+)
+def test_a_reference_that_nothing_replaces(lint: Lint, entry: dict[str, Any], marked: list[str]) -> None:
+    """A bare `$VAR` and a `${…}` of no known form are marked, each at its own characters."""
+    assert lint(servers={"s": entry}).shown("OCT440") == [("OCT440", text) for text in marked]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"command": "x", "args": ["${A}", "${A:-b}", "${env:A}", "${input:a}", "${workspaceFolder}/x", "${/}"]},
+        {"command": "x", "env": {"A": "{{ENV:A}}", "B": "{{INPUT:B}}"}},
+        {"command": "sh", "args": ["-c", "exec server --root $HOME ${x%.*}"]},
+        {"command": "docker", "args": ["run", "image", "sh", "-c", "echo $HOME"]},
+        {"command": "x", "args": ["$schema", "cost $5", "$", "a$B", "^a$", "$(date)", "$x"]},
+        {"command": "x", "env": {"PASSWORD": "pa$$WORD", "OTHER": "US$TWO"}},
+        {"command": "$HOME/x", "disabled": True},
+    ],
+)
+def test_what_is_no_reference(lint: Lint, entry: dict[str, Any]) -> None:
+    """Known forms, scripts for a shell, and a `$` that is part of other text are left alone."""
+    assert lint(servers={"s": entry}).shown("OCT440") == []
+
+
+def test_no_piece_of_a_secret_is_in_a_message(lint: Lint) -> None:
+    """A secret with a `$` in it is told of as a secret, and no part of it is repeated."""
+    secret = "Zx81:$QUANTUM_9f8e7d6c5b4aQWERTY"
+    linted = lint(servers={"s": {"command": "x", "env": {"DB_PASSWORD": secret}}})
+    assert [found.rule.code for found in linted.of("OCT340", "OCT440")] == ["OCT340"]
+    assert "QUANTUM" not in repr(linted.diagnostics)
+
+
+def test_a_variable_without_braces_is_no_literal_secret(lint: Lint) -> None:
+    """`$API_KEY` under a secret's name is a reference that was written wrong, not a secret."""
+    linted = lint(servers={"s": {"command": "x", "env": {"API_KEY": "$API_KEY"}}})
+    assert [found.rule.code for found in linted.of("OCT340", "OCT440")] == ["OCT440"]
+
+
+def test_braces_are_put_around_a_variable(lint: Lint) -> None:
+    """The fix of `$TOKEN` is `${TOKEN}`, and nothing else in the file changes."""
+    linted = lint(servers={"s": {"type": "http", "url": "https://h.example", "headers": {"X": "Bearer $TOKEN"}}})
+    (found,) = linted.of("OCT440")
+    assert linted.fixed(found) == linted.text(".mcp.json").replace("$TOKEN", "${TOKEN}")
+
+
+def test_a_reference_in_a_default(lint: Lint) -> None:
+    """A default that is a reference is marked with its braces, and the inner one is not told twice."""
+    linted = lint(servers={"s": {"command": "x", "args": ["a=${A:-${B}}!"]}})
+    assert linted.shown() == [("OCT441", "${A:-${B}}")]
+
+
+@pytest.mark.parametrize(
+    "entry, marked, fixed",
+    [
+        ({"command": " x"}, " ", ('" x"', '"x"')),
+        ({"type": "http", "url": "https://h.example/ \t"}, " \\t", ('/ \\t"', '/"')),
+        (
+            {"type": "http", "url": " https://h.example "},
+            '" https://h.example "',
+            ('" https://h.example "', '"https://h.example"'),
+        ),
+        ({"command": "x", "env": {"A": "${A} "}}, " ", ("${A} ", "${A}")),
+        ({"command": "x", "args": ["--prompt", "> "]}, " ", None),
+        ({"command": "x", "env": {"SEPARATOR": ", "}}, " ", None),
+    ],
+)
+def test_white_space_around_a_value(
+    lint: Lint, entry: dict[str, Any], marked: str, fixed: tuple[str, str] | None
+) -> None:
+    """It is marked; it is removed where it never means anything, and kept where it may be meant."""
+    linted = lint(servers={"s": entry})
+    (found,) = linted.of("OCT442")
+    assert linted.text_at(found.span) == marked
+    if fixed is None:
+        assert found.fix is None
+    else:
+        assert linted.fixed(found) == linted.text(".mcp.json").replace(*fixed)
+
+
+@pytest.mark.parametrize("text", ["a b", " ", "\n", "line one\nline two\n", ""])
+def test_white_space_that_is_meant(lint: Lint, text: str) -> None:
+    """White space inside, alone, or at the end of several lines is left alone."""
+    assert lint(servers={"s": {"command": "x", "env": {"A": text}}}).shown("OCT442") == []
+
+
+def test_values_of_taps_and_agents_are_looked_at(lint: Lint) -> None:
+    """A provider's and an agent's own servers are read by the same rules, at their places."""
+    linted = lint(
+        {
+            "octoc.toml": '[workspace]\nname = "acme"\n\n[[taps]]\nname = "acme"\npath = "taps/acme"\n',
+            "taps/acme/capabilities/clock/config.toml": 'triggers = ["what time is it"]\n',
+            "taps/acme/capabilities/clock/default.toml": (
+                '# Title: Clock\n# Description: Clocks.\n\n[roles.mcp]\nserver_refs = ["clock"]\n\n[[mcp.servers]]\n'
+                'name = "clock"\ntype = "stdio"\ncommand = "clock"\nargs = ["$ZONE"]\ntimeout_seconds = 30\n'
+            ),
+            "agents/a/AGENT.md": (
+                "---\nname: a\ndescription: An agent.\nmcpServers:\n  - docs:\n      type: http\n"
+                "      url: https://$HOST/mcp\n---\n\nYou help.\n"
+            ),
+        }
+    )
+    assert [(found.span and found.span.file, linted.text_at(found.span)) for found in linted.of("OCT440")] == [
+        ("agents/a/AGENT.md", "$HOST"),
+        ("taps/acme/capabilities/clock/default.toml", "$ZONE"),
+    ]
+
+
+def test_a_type_is_added_before_the_url(lint: Lint) -> None:
+    """The fix of a `url` without `type` inserts the type before it; an address of the old transport has no fix."""
+    linted = lint(servers={"new": {"url": "https://h.example/mcp"}, "old": {"url": "https://h.example/sse"}})
+    new, old = linted.of("OCT224")
+    assert linted.fixed(new) == linted.text(".mcp.json").replace('"url"', '"type": "http", "url"', 1)
+    assert old.fix is None
