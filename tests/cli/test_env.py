@@ -1,0 +1,143 @@
+"""`octoc env` and `octoc check --env-file`: who needs which variable, and never a value."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from octoc.testing import WorkspaceBuilder
+
+Run = Callable[..., Any]
+PLANTED = "planted-value-7c1f"
+SECRET = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+@pytest.fixture
+def needy(tmp_path: Path) -> Path:
+    """A workspace with two servers that need variables, and a `.env` file with secrets."""
+    root = (
+        WorkspaceBuilder(tmp_path / "acme")
+        .server("github", "github-mcp", env={"GITHUB_TOKEN": "${GITHUB_TOKEN}", "HOST": "${GITHUB_HOST:-github.com}"})
+        .server("search", type="http", url="https://search.example/mcp", headers={"X-Key": "${input:search-key}"})
+        .agent("reviewer", tools=["github/*"])
+        .write()
+    )
+    (root / ".env").write_text(f"GITHUB_TOKEN={SECRET}\nOTHER={PLANTED}\nEMPTY=\n", encoding="utf-8")
+    return root
+
+
+def test_the_table(octoc: Run, needy: Path) -> None:
+    """Without an environment each variable has a row, and nothing is said of what is set."""
+    done = octoc("env", "--workspace", str(needy))
+    assert (done.status, done.err) == (0, "")
+    assert done.out.splitlines() == [
+        "variables",
+        "variable            needed    servers  capabilities  agents",
+        "GITHUB_TOKEN        required  github                      2",
+        "search-key (input)  required  search                      1",
+        "GITHUB_HOST         default   github                      2",
+    ]
+
+
+def test_what_is_set(octoc: Run, needy: Path) -> None:
+    """With an environment there is a column more, and the status is 1 while a required variable is not set."""
+    arguments = ("env", "--workspace", str(needy), "--env-file", str(needy / ".env"))
+    done = octoc(*arguments)
+    assert done.status == 1
+    assert [line.split()[-1] for line in done.out.splitlines()[2:]] == ["set", "unset", "unset"]
+    assert octoc(*arguments, "--env", "search-key").status == 0
+
+
+def test_one_agent(octoc: Run, needy: Path) -> None:
+    """`--agent` tells what one agent needs; a name that is none is told with its nearest."""
+    done = octoc("env", "--workspace", str(needy), "--agent", "reviewer", "--json")
+    assert [(entry["name"], entry["agents"]) for entry in json.loads(done.out)] == [
+        ("GITHUB_TOKEN", ["reviewer"]),
+        ("GITHUB_HOST", ["reviewer"]),
+    ]
+    wrong = octoc("env", "--workspace", str(needy), "--agent", "reviwer")
+    assert wrong.status == 1
+    assert "did you mean `reviewer`?" in wrong.err
+
+
+def test_as_json(octoc: Run, needy: Path) -> None:
+    """`--json` prints one list of objects, with what refers to each variable."""
+    entries = json.loads(octoc("env", "--workspace", str(needy), "--json", "--env", "GITHUB_TOKEN").out)
+    assert entries[0] == {
+        "name": "GITHUB_TOKEN",
+        "kind": "env",
+        "required": True,
+        "state": "set",
+        "servers": ["github"],
+        "capabilities": [],
+        "agents": ["reviewer", "supervisor"],
+        "uses": [{"server": "github", "field": "env.GITHUB_TOKEN", "default": False, "file": ".mcp.json"}],
+    }
+    assert [entry["state"] for entry in entries] == ["set", "unset", "unset"]
+
+
+def test_the_process_environment_says_nothing(octoc: Run, needy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A variable that is set where the command runs is not set where the bundle runs."""
+    monkeypatch.setenv("GITHUB_TOKEN", PLANTED)
+    done = octoc("env", "--workspace", str(needy), "--env", "OTHER")
+    assert [line.split()[-1] for line in done.out.splitlines()[2:]] == ["unset", "unset", "unset"]
+
+
+def test_check_with_an_environment(octoc: Run, needy: Path) -> None:
+    """`check` is silent on the environment until it is told of one; then it marks what is not set there."""
+    quiet = octoc("check", "--workspace", str(needy), "--json")
+    assert not {found["code"] for found in json.loads(quiet.out)} & {"OCT465", "OCT466"}
+    for _ in range(2):  # what is remembered of one environment is not told of another
+        told = octoc("check", "--workspace", str(needy), "--json", "--env", "search-key")
+        assert [found["message"] for found in json.loads(told.out) if found["code"] == "OCT465"] == [
+            "variable `GITHUB_TOKEN`, which server `github` needs, is not set"
+        ]
+        other = octoc("check", "--workspace", str(needy), "--json", "--env-file", str(needy / ".env"))
+        assert [found["message"] for found in json.loads(other.out) if found["code"] == "OCT465"] == [
+            "input `search-key`, which server `search` needs, is not set"
+        ]
+
+
+@pytest.mark.parametrize("command", ["env", "check"])
+def test_a_value_on_the_command_line_is_refused_unseen(octoc: Run, needy: Path, command: str) -> None:
+    """`--env NAME=value` is a mistake that is told without the value."""
+    done = octoc(command, "--workspace", str(needy), "--env", f"GITHUB_TOKEN={SECRET}")
+    assert done.status == 2
+    assert "without `=` and value" in done.err
+    assert SECRET not in done.out + done.err
+
+
+@pytest.mark.parametrize("command", ["env", "check"])
+def test_an_env_file_that_is_not_there(octoc: Run, needy: Path, command: str) -> None:
+    """It is told by name, with status 2."""
+    done = octoc(command, "--workspace", str(needy), "--env-file", str(needy / "none"))
+    assert done.status == 2
+    assert done.err.startswith(f"error: the file `{needy / 'none'}` cannot be read: No such file or directory\n")
+
+
+def test_an_unsound_workspace(octoc: Run, needy: Path) -> None:
+    """What is unsound is left out, and said to be."""
+    (needy / "agents" / "reviewer" / "AGENT.md").write_text("---\nname: reviewer\n---\n", encoding="utf-8")
+    done = octoc("env", "--workspace", str(needy))
+    assert done.status == 0
+    assert done.err == "the workspace has 1 error, shown by `octoc check`; what is unsound is not counted here\n"
+
+
+def test_no_value_reaches_an_output_or_a_file(octoc: Run, needy: Path) -> None:
+    """Values of a `.env` file are in no output of any format, and in no file that is written: cache, lock, bundle."""
+    environment = ("--workspace", str(needy), "--env-file", str(needy / ".env"))
+    shown = [octoc("env", *environment), octoc("env", *environment, "--json")]
+    shown += [octoc("check", *environment, "--output-format", style, "-v") for style in ("full", "concise", "json")]
+    shown.append(octoc("build", "--workspace", str(needy)))
+    for done in shown:
+        assert SECRET not in done.out + done.err
+        assert PLANTED not in done.out + done.err
+    written = [path for path in needy.rglob("*") if path.is_file() and path.name != ".env"]
+    assert {"octoc.lock", "test.octoc"} <= {path.name for path in written}
+    assert any(".octoc" in path.parts for path in written)
+    for path in written:
+        data = path.read_bytes()
+        assert SECRET.encode() not in data, path.name
+        assert PLANTED.encode() not in data, path.name
