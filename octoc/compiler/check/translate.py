@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.units import unit_of
+from octoc.compiler.edits import MakeFix, renamed
 from octoc.compiler.model.documents import FileKind
-from octoc.diagnostics.model import KeyPath, Rule
+from octoc.diagnostics.model import KeyPath, Place, Rule
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.suggest import did_you_mean
 
@@ -133,12 +134,14 @@ def _missing(error: ValidationError, path: KeyPath, inspection: Inspection) -> N
             path,
             cut=cut,
             help=f"rename `{meant[0]}` to `{key}`" if meant else f"add `{key}`: {example}".rstrip(". :"),
+            fix=_renamed(inspection, (*path, meant[0]), meant[0], [key], part="key") if len(meant) == 1 else None,
         )
 
 
 def _unknown_keys(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:
     known = _mapping(error.schema).get("properties", {})
-    for key in (key for key in _mapping(error.instance) if key not in known):
+    instance = _mapping(error.instance)
+    for key in (key for key in instance if key not in known):
         inspection.report(
             rules.UNKNOWN_KEY,
             f"`{key}` is no key of {f'`{dotted(path)}`' if path else 'this file'}",
@@ -146,6 +149,7 @@ def _unknown_keys(error: ValidationError, path: KeyPath, inspection: Inspection)
             key=True,
             cut=unit_of(inspection.file.kind, (*path, key)),
             help=did_you_mean(str(key), known) or f"expected {one_of(known)}",
+            fix=_renamed(inspection, (*path, key), str(key), known.keys() - instance.keys(), part="key"),
         )
 
 
@@ -167,7 +171,14 @@ def _not_in_enum(error: ValidationError, path: KeyPath, inspection: Inspection) 
         path,
         cut=unit_of(kind, path),
         help=did_you_mean(error.instance, allowed),
+        fix=_renamed(inspection, path, error.instance, allowed),
     )
+
+
+def _renamed(
+    inspection: Inspection, path: KeyPath, old: str, known: Iterable[str], *, part: str = "value"
+) -> MakeFix | None:
+    return renamed(Place(file=inspection.file.display, path=path, part=part), old, known)
 
 
 def _out_of_range(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:

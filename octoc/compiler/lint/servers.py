@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from octoc.compiler.model.resolved import Scoped
-from octoc.compiler.packages import package_of
+from octoc.compiler.edits import MakeFix, replaced
+from octoc.compiler.model.resolved import Scoped, Server
+from octoc.compiler.packages import Package, package_of
 from octoc.diagnostics.model import DiagnosticSink, Severity
 from octoc.diagnostics.rules.lint import INSECURE_URL, UNPINNED_PACKAGE
 
@@ -24,7 +25,21 @@ def check_pins(scoped: Scoped, sink: DiagnosticSink) -> None:
                 f"server `{server.name}` runs package `{package.name}` without a version",
                 at=server.place.child("args"),
                 help=f"write `{package.name}{'==' if package.registry == 'pypi' else '@'}X.Y.Z`",
+                fix=_pinned(server, package),
             )
+
+
+def _pinned(server: Server, package: Package) -> MakeFix | None:
+    """Write the version that the server's snapshot was recorded from. Its definition is then another: pin it again."""
+    recorded = server.snapshot.package if server.snapshot is not None else None
+    joiner = {"pypi": "==", "npm": "@"}.get(package.registry)
+    if recorded is None or joiner is None or not recorded.startswith(f"{package.name}{joiner}"):
+        return None
+    places = [index for index, arg in enumerate(server.args) if arg == package.name]
+    if len(places) != 1:
+        return None
+    place = server.place.child("args", places[0])
+    return replaced(place, package.name, recorded, f"write `{recorded}`, which its tools were recorded from")
 
 
 def check_urls(scoped: Scoped, sink: DiagnosticSink) -> None:

@@ -48,6 +48,7 @@ def choose_providers(
                 f"`[providers]` chooses for capability `{name}`, which no tap has",
                 at=settings.place.child("providers", name).key(),
                 help=did_you_mean(name, folders),
+                fix=renamed(settings.place.child("providers", name).key(), name, folders.keys() - settings.providers),
             )
     chosen: dict[str, Chosen] = {}
     for name, candidates in folders.items():
@@ -170,6 +171,7 @@ def _report_missing(
             f"capability `{name}` has no provider `{wanted}`; it is left out",
             at=settings.place.child("providers", name),
             help=did_you_mean(wanted, have) or f"its providers are: {some}",
+            fix=renamed(settings.place.child("providers", name), wanted, have),
         )
     else:
         sink.report(
