@@ -13,6 +13,7 @@ from octoc.compiler.discover import discover
 from octoc.compiler.embed import embed
 from octoc.compiler.emit import emit
 from octoc.compiler.lint import lint
+from octoc.compiler.lint.tools.drift import check_drift
 from octoc.compiler.lock import lock
 from octoc.compiler.model.documents import Discovered
 from octoc.compiler.model.resolved import Calibrated, Embedded, Emitted, Resolved, Scoped
@@ -55,6 +56,7 @@ def run_checks(settings: WorkspaceSettings, context: Context) -> Calibrated:
 def check_discovered(discovered: Discovered, context: Context) -> Calibrated:
     """As `run_checks`, from the files on."""
     described = _through(discovered, _until(embed)[1:], context)
+    check_drift(described.scoped, context)  # a build writes the lock, and so has nothing to differ from
     return lint(Calibrated(embedded=Embedded(described=described)), context)
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from octoc.bundle.digest import sha256_hex
 from octoc.compiler.cache import Cache, cache_key, code_stamp
 from octoc.compiler.checkup.subject import Subject
 from octoc.compiler.context import Context, Progress, no_progress
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["Checkup", "check_subject", "check_workspace"]
 
 _KIND = "check"
+_LOCK_FILE = "octoc.lock"  # as `octoc.compiler.lock` has it, which a remembered answer need not import
 _KEPT_OF_USER = 64
 # Rules that one file alone can break, among those that look across files.
 _OF_ONE_FILE = frozenset({"OCT340", "OCT402", "OCT403"})
@@ -156,10 +158,19 @@ def _key(subject: Subject, together: tuple[Discovered, ...], before: tuple[Diagn
         # What reading octoc.toml and looking through folders has found is part of the answer.
         "before": [repr(found) for found in before],
         "found": [repr(found) for found in context.sink.diagnostics],
+        # Recorded tools are held against the lock, which is no input of a build.
+        "lock": _digest(context.root / _LOCK_FILE),
         "environment": None if context.environment is None else sorted(context.environment.names.items()),
     }
     versions = {"python": sys.version, "installed": _installed()}
     return cache_key([build_key(each, input_digests(each), versions=versions, options=options) for each in together])
+
+
+def _digest(path: Path) -> str:
+    try:
+        return sha256_hex(path.read_bytes())
+    except OSError:
+        return ""
 
 
 def _installed() -> str:

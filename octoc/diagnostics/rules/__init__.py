@@ -22,6 +22,7 @@ _MODULES = (
     "lint_mcp",
     "lint_agents",
     "lint_env",
+    "lint_tools",
     "lint_policy",
     "lock",
     "bundle",

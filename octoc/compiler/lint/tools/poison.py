@@ -6,15 +6,13 @@ import re
 
 import attrs
 
-from octoc.compiler.lint.tools.characters import LOOKALIKES, confusable_words, invisible_runs
+from octoc.compiler.lint.tools.characters import LOOKALIKES, confusable_words, invisible_runs, quoted
 from octoc.compiler.lint.tools.phrases import HIDDEN, ORDERS, far_text, signs_in
 from octoc.compiler.lint.tools.texts import Text, texts_of
 from octoc.compiler.model.resolved import Scoped
 from octoc.diagnostics.model import DiagnosticSink, Place
-from octoc.diagnostics.render.text import escape
 from octoc.diagnostics.rules import lint_tools as rules
 
-_QUOTED = 60
 _TOLD = 3
 _HELP = "read the text as a model does; if it is meant well, set the rule to `off` for the file in `[lint]`"
 
@@ -89,12 +87,6 @@ def _report_hidden(text: Text, what: str, start: int, end: int, sink: Diagnostic
 
 def _report_order(text: Text, what: str, words: str, place: Place, sink: DiagnosticSink) -> None:
     sink.report(rules.ADDRESSES_MODEL, f"{text.what} reads like {what}: `{quoted(words)}`", at=place, help=_HELP)
-
-
-def quoted(text: str) -> str:
-    """Return text that may be shown: one line, no back-tick, nothing that does not show, 60 characters at most."""
-    plain = escape(" ".join(text.split())).replace("`", "'")
-    return plain if len(plain) <= _QUOTED else plain[: _QUOTED - 1] + "…"
 
 
 def _bare(value: str) -> str:

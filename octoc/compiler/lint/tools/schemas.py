@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from octoc.compiler.lint.tools.characters import quoted
 from octoc.compiler.lint.tools.dialects import dialect_of, mistakes
 from octoc.compiler.lint.tools.recorded import Recorded, recorded_tools
 from octoc.compiler.lint.tools.references import broken_references
@@ -81,25 +82,31 @@ def _check_patterns(tool: Recorded, schema: Mapping[str, Any], sink: DiagnosticS
         if isinstance(named, dict):
             written += [((*path, "patternProperties", text), text) for text in named]
         for at, text in written:
-            why = _why_unreadable(text) if isinstance(text, str) else ""
+            why = _why_unreadable(text) if isinstance(text, str) else None
             if why:
                 place = tool.place.child("inputSchema", *at)
                 sink.report(
                     rules.SCHEMA_PATTERN,
-                    f"in the `inputSchema` of tool `{tool.id}`, the pattern at `{pointer(at)}` cannot be read: {why}",
+                    f"in the `inputSchema` of tool `{tool.id}`, `{quoted(why[1])}` at `{pointer(at)}` cannot be read",
                     at=place if at[-1] == "pattern" else place.key(),
+                    notes=(f"google-re2 says: {why[0]}",),
                     help="only the server can check that argument",
                 )
 
 
-def _why_unreadable(pattern: str) -> str:
+def _why_unreadable(pattern: str) -> tuple[str, str] | None:
+    """Return what google-re2 says of an expression that it does not read, and the part that it says it of."""
     import re2
 
     options = re2.Options()
     options.log_errors = False
     try:
         re2.compile(pattern, options)
-    except (re2.error, UnicodeEncodeError) as error:
-        text = error.args[0] if error.args else ""
-        return text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
-    return ""
+    except re2.error as error:
+        said = error.args[0] if error.args else b""
+        text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+        kind, _, part = text.partition(": ")
+        return kind, part or pattern
+    except UnicodeEncodeError:
+        return "half a surrogate pair is no text", pattern
+    return None

@@ -1,0 +1,67 @@
+"""Recorded tools against the pins of `octoc.lock`: what was pinned anew and not built, so not reviewed, since.
+
+The lock keeps digests, so that only `octoc pin`, which has both lists, tells a change that breaks from one that widens.
+A build writes the lock from what is recorded; hence only a check reports these.
+"""
+
+from __future__ import annotations
+
+from octoc.bundle.refusal import BundleError
+from octoc.compiler.context import Context
+from octoc.compiler.lint.tools.recorded import recorded_tools
+from octoc.compiler.lock import LOCK_FILE, tool_pin
+from octoc.compiler.lock.content import LockContent
+from octoc.compiler.lock.text import LockNewer, parse
+from octoc.compiler.model.resolved import Scoped
+from octoc.diagnostics.rules import lint_tools as rules
+from octoc.names import ToolId
+
+_HELP = "run `octoc build`, review what changes in `octoc.lock`, and commit it"
+
+
+def check_drift(scoped: Scoped, context: Context) -> None:
+    """Report each tool that is gone, new or other than `octoc.lock` says; nothing without a lock that can be read."""
+    lock = _lock(context)
+    if lock is None:
+        return
+    recorded = {tool.id: tool for tool in recorded_tools(scoped)}
+    for server in scoped.resolved.servers:
+        pins = lock.snapshots.get(server.name)
+        if pins is None or server.snapshot is None:
+            continue
+        names = [tool.name for tool in server.snapshot.listing.tools]
+        for name in sorted(pins.tools.keys() - set(names)):
+            context.sink.report(
+                rules.DRIFT_BREAKING,
+                f"tool `{server.name}/{name}` is in `{LOCK_FILE}` and is not recorded any more",
+                at=server.snapshot.place.child("tools"),
+                help=_HELP,
+            )
+        for name in names:
+            tool = recorded.get(ToolId(server.name, name))
+            if tool is None:
+                continue  # the server's own filter keeps it from models
+            pin, now = pins.tools.get(name), tool_pin(tool.wire)
+            if pin is None:
+                said, rule, part = "is new", rules.DRIFT_SCHEMA, "name"
+            elif pin.input_schema != now.input_schema:
+                said, rule, part = "takes other arguments", rules.DRIFT_SCHEMA, "inputSchema"
+            elif pin.description != now.description:
+                said, rule, part = "has another description", rules.DRIFT_WORDING, "description"
+            elif pin.digest != now.digest:
+                said, rule, part = "has other annotations, titles or results", rules.DRIFT_WORDING, "name"
+            else:
+                continue
+            context.sink.report(
+                rule,
+                f"tool `{tool.id}` {said} since `{LOCK_FILE}` was written",
+                at=tool.place.child(part),
+                help=_HELP,
+            )
+
+
+def _lock(context: Context) -> LockContent | None:
+    try:
+        return parse((context.root / LOCK_FILE).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, BundleError, LockNewer):
+        return None  # the build says what is wrong with it
