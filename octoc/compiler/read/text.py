@@ -130,12 +130,19 @@ def text_reader(root: Path, overlay: Mapping[str, bytes] | None = None) -> Calla
 
     def read_text(display: str) -> str | None:
         try:
-            data = instead[display] if display in instead else file_at(root, display).read_bytes()
+            data = instead[display] if display in instead else _regular_bytes(file_at(root, display))
             return data.removeprefix(UTF8_BOM).decode("utf-8").replace("\r\n", "\n")
         except (OSError, UnicodeDecodeError):
             return None
 
     return read_text
+
+
+def _regular_bytes(path: Path) -> bytes:
+    # A pipe would be waited for.
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise FileNotFoundError
+    return path.read_bytes()
 
 
 def why(error: OSError) -> str:
