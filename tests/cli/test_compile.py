@@ -52,7 +52,8 @@ def test_check_as_json_is_one_array(octoc: Run, workspace: Path) -> None:
     found = json.loads(done.out)
     assert {"OCT301", "OCT312"} <= {one["code"] for one in found}
     (wrong,) = [one for one in found if one["code"] == "OCT301"]
-    assert (wrong["file"], wrong["line"], wrong["column"], wrong["fix"]) == (BAD_PROVIDER, 5, 16, None)
+    assert (wrong["file"], wrong["line"], wrong["column"]) == (BAD_PROVIDER, 5, 16)
+    assert wrong["fix"]["title"] == "write `time`"
 
 
 def test_check_writes_nothing(octoc: Run, workspace: Path) -> None:
