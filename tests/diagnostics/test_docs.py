@@ -13,7 +13,7 @@ SECTIONS = ["## What it does", "## Why it matters", "## Bad", "## Good"]
 
 @pytest.mark.parametrize("code", sorted(all_rules()))
 def test_every_rule_has_a_page(code: str) -> None:
-    """A rule's page begins with its code and name, then has its four sections with examples, then settings or nothing."""
+    """A page begins with its rule's code and name, then has four sections with examples, then settings or nothing."""
     lines = (DOCS / f"{code}.md").read_text(encoding="utf-8").splitlines()
     assert lines[0] == f"# {code} {all_rules()[code].name}"
     assert [line for line in lines if line.startswith("## ")] in (SECTIONS, [*SECTIONS, "## Settings"])
