@@ -1,0 +1,144 @@
+"""`octoc check` as CI runs it: formats, exit statuses, and how often files are read."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from octoc.cli.report import exit_status, line_reader, print_diagnostics
+from octoc.diagnostics.model import Diagnostic, Label, Severity, Span
+from octoc.diagnostics.render import FORMATS, render_full
+from octoc.diagnostics.rules import all_rules
+
+Run = Callable[..., Any]
+
+AGENT = "agents/writer/AGENT.md"
+
+
+@pytest.fixture
+def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout, the working directory, with a workspace in a folder of it: an agent's description is a list."""
+    root = tmp_path / "checkout" / "fleet"
+    (root / AGENT).parent.mkdir(parents=True)
+    (root / "octoc.toml").write_text('[workspace]\nname = "acme"\n', encoding="utf-8")
+    (root / AGENT).write_text("---\nname: writer\ndescription: [1]\n---\nYou write.\n", encoding="utf-8")
+    monkeypatch.chdir(root.parent)
+    monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    return root
+
+
+def test_sarif_s_paths_count_from_the_checkout(octoc: Run, broken: Path) -> None:
+    """In SARIF a path is relative to the working directory, where CI runs, not to the workspace."""
+    done = octoc("check", "--workspace", "fleet", "--output-format", "sarif")
+    assert done.status == 1
+    (run,) = json.loads(done.out)["runs"]
+    (result,) = [one for one in run["results"] if one["ruleId"] == "OCT203"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == f"fleet/{AGENT}"
+    assert place["region"]["startLine"] == 3
+
+
+def test_github_s_paths_count_from_its_workspace(octoc: Run, broken: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where GitHub says what the checkout is, paths count from there, whatever the working directory."""
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(broken.parent))
+    monkeypatch.chdir(broken)
+    done = octoc("check", "--output-format", "github")
+    assert done.status == 1
+    (line,) = [line for line in done.out.splitlines() if "OCT203" in line]
+    assert line.startswith(f"::error file=fleet/{AGENT},line=3,")
+
+
+def test_junit_has_a_case_for_each_file(octoc: Run, broken: Path) -> None:
+    """Files that are sound are cases that pass."""
+    done = octoc("check", "--workspace", "fleet", "--output-format", "junit")
+    (suite,) = ET.fromstring(done.out)  # noqa: S314  # our own text
+    assert {case.get("name"): case.find("failure") is not None for case in suite} == {
+        "fleet/octoc.toml": False,
+        f"fleet/{AGENT}": True,
+    }
+
+
+@pytest.mark.parametrize("output_format", ["full", "concise"])
+def test_a_file_s_name_is_no_workflow_command(
+    octoc: Run, broken: Path, monkeypatch: pytest.MonkeyPatch, output_format: str
+) -> None:
+    """In a log of GitHub's no line that a file's name begins is obeyed."""
+    (broken / "agents" / "writer").rename(broken / "agents" / "##[error]x")
+    monkeypatch.chdir(broken)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    done = octoc("check", "--output-format", output_format)
+    assert "OCT203" in done.out
+    assert "##[" not in done.out
+
+
+@pytest.mark.parametrize("fail_on,least", [("none", None), ("info", 1), ("warning", 2), ("error", 3)])
+def test_fail_on_says_what_the_status_is(fail_on: str, least: int | None) -> None:
+    """The exit status is 1 for a finding at or above the severity, and 0 for every other; with `none` always 0."""
+    for severity in Severity:
+        found = [Diagnostic(rule=all_rules()["OCT401"], message="m", severity=severity)]
+        assert exit_status(found, fail_on) == int(least is not None and severity >= least)
+    assert exit_status([], fail_on) == 0
+
+
+def test_fail_on_none_shows_and_passes(octoc: Run, broken: Path) -> None:
+    """With `--fail-on none` errors are shown, and the status is 0."""
+    done = octoc("check", "--workspace", "fleet", "--fail-on", "none")
+    assert done.status == 0
+    assert "error[OCT203]" in done.out
+
+
+@pytest.mark.parametrize("output_format", FORMATS)
+def test_every_format_is_one_of_check_s(octoc: Run, broken: Path, output_format: str) -> None:
+    """Each format that octoc renders can be asked for, and has the finding on stdout."""
+    done = octoc("check", "--workspace", "fleet", "--output-format", output_format)
+    assert done.status == 1
+    assert "OCT203" in done.out
+
+
+@pytest.mark.parametrize("files", [1, 100])
+def test_many_findings_read_each_file_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], files: int
+) -> None:
+    """Five hundred findings, each with a second place in another file, are printed with one read of each file."""
+    names = [f"{number}.toml" for number in range(files)]
+    for name in names:
+        (tmp_path / name).write_text("a = 1\n" * 600, encoding="utf-8")
+    found = [
+        Diagnostic(
+            rule=all_rules()["OCT401"],
+            message=f"finding {number}",
+            severity=Severity.ERROR,
+            span=Span(file=names[number % files], line=number + 1, column=1, end_line=number + 1, end_column=2),
+            related=(Label(span=Span(file=names[-1 - number % files], line=1, column=1), text="there"),),
+        )
+        for number in range(500)
+    ]
+    read: list[str] = []
+    read_bytes = Path.read_bytes
+
+    def counted(path: Path) -> bytes:
+        read.append(path.name)
+        return read_bytes(path)
+
+    monkeypatch.setattr(Path, "read_bytes", counted)
+    print_diagnostics(found, tmp_path, output_format="full", verbose=False)
+    assert sorted(read) == sorted(names)
+    assert len(re.findall(r"^error\[", capsys.readouterr().out, re.MULTILINE)) == 500
+
+
+def test_a_line_that_is_gone_is_named_without_its_text(tmp_path: Path) -> None:
+    """A file that was deleted since is named, and nothing is quoted from it."""
+    found = Diagnostic(
+        rule=all_rules()["OCT401"],
+        message="m",
+        severity=Severity.ERROR,
+        span=Span(file="gone.toml", line=3, column=1, end_line=3, end_column=2),
+    )
+    text = render_full([found], line_reader(tmp_path))
+    assert "--> gone.toml:3:1" in text
+    assert "3 |" not in text
