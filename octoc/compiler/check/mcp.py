@@ -78,7 +78,9 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
             f"server `{name}` has a `url` and no `type`: Claude Code skips it, octoc takes it for `http`",
             (*path, "url"),
             key=True,
-            help='add `"type": "http"`',
+            help='add `"type": "sse"`, or take the server\'s address of Streamable HTTP, with `"type": "http"`'
+            if _is_sse(entry["url"])
+            else 'add `"type": "http"`',
             fix=_typed(path, inspection, entry["url"]),
         )
     if "include_tools" in entry and "toolFilter" in entry:
@@ -101,6 +103,14 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
     for field, (message, advice) in _UNUSED.items():
         if field in entry:
             inspection.report(rules.UNUSED_FIELD, message, (*path, field), key=True, help=advice)
+    if entry.get("alwaysLoad") is True:
+        inspection.report(
+            rules.UNUSED_FIELD,
+            "octoc does not act on `alwaysLoad`: the server's tools are found like any other",
+            (*path, "alwaysLoad"),
+            key=True,
+            help="name the tools in an agent's `tools` to have them in its prompt",
+        )
     for field in ("auth", "oauth"):
         if field in entry:
             inspection.report(
@@ -121,8 +131,12 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
 
 
 def _typed(path: KeyPath, inspection: Inspection, url: str) -> MakeFix | None:
-    # An address that ends like this is one of the older transport; which of the two it speaks is not ours to say.
-    if not inspection.file.display.endswith(".json") or url.rstrip("/").endswith("/sse"):
+    if not inspection.file.display.endswith(".json") or _is_sse(url):
         return None
     place = Place(file=inspection.file.display, path=(*path, "url"), part="key")
     return inserted_before(place, '"type": "http", ', 'add `"type": "http"`')
+
+
+def _is_sse(url: str) -> bool:
+    # The older transport's usual address; which of the two it speaks is not ours to say.
+    return url.rstrip("/").endswith("/sse")

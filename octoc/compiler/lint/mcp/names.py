@@ -16,6 +16,8 @@ from octoc.diagnostics.rules.lint_mcp import (
 
 # Source: Claude Code, MCP configuration.
 _USUAL = re.compile(r"[A-Za-z0-9_-]+\Z")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,20}):/")
+_SCHEMES = frozenset({"http", "https", "ws", "wss"})
 _RESERVED = frozenset({"workspace", "claude-in-chrome", "computer-use", "Claude Preview", "Claude Browser"})
 
 
@@ -58,7 +60,16 @@ def check_connections(scoped: Scoped, sink: DiagnosticSink) -> None:
                 at=server.place.child("type"),
                 help="ask its provider for the address of Streamable HTTP, and write `http`",
             )
-        if server.transport == "ws":
+        scheme = _SCHEME.match(server.url or "")
+        if scheme is not None and scheme[1].lower() not in _SCHEMES:
+            sink.report(
+                UNSUPPORTED_CONNECTION,
+                f"the address of server `{server.name}` begins with `{scheme[1]}://`, "
+                "which no transport that comes with octoc does",
+                at=server.place.child("url"),
+                help="use an address that begins with `https://`",
+            )
+        elif server.transport == "ws":
             sink.report(
                 UNSUPPORTED_CONNECTION,
                 f"server `{server.name}` is reached over `ws`, which no transport that comes with octoc does",

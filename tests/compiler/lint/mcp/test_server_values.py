@@ -133,3 +133,10 @@ def test_a_type_is_added_before_the_url(lint: Lint) -> None:
     new, old = linted.of("OCT224")
     assert linted.fixed(new) == linted.text(".mcp.json").replace('"url"', '"type": "http", "url"', 1)
     assert old.fix is None
+    assert old.help.startswith('add `"type": "sse"`')
+
+
+def test_a_field_that_changes_nothing_here(lint: Lint) -> None:
+    """`alwaysLoad` is told to have no effect, where it asks for one."""
+    servers = {"a": {"command": "x", "alwaysLoad": True}, "b": {"command": "y", "alwaysLoad": False}}
+    assert lint(servers=servers).shown("OCT209") == [("OCT209", '"alwaysLoad"')]

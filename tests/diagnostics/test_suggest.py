@@ -1,0 +1,47 @@
+"""Near names are hints; a slip is what may be mended without asking."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from octoc.diagnostics.suggest import did_you_mean, near_names, typo_of
+
+NAMES = st.text(alphabet="abcd12-_", min_size=1, max_size=8)
+
+
+@pytest.mark.parametrize(
+    "name, known, meant",
+    [
+        ("evn", ["env", "args"], "env"),
+        ("convert-time", ["convert_time", "get_time"], "convert_time"),
+        ("Commands", ["command"], "command"),
+        ("git_lgo", ["git_log", "git_diff"], "git_log"),
+        ("list_fil", ["list_file", "list_fill"], None),
+        ("set_user", ["get_user"], None),
+        ("read_v1", ["read_v2", "read_v10"], None),
+        ("get", ["get_time"], None),
+        ("ab", ["abc"], None),
+        ("time", ["time"], None),
+        ("time", [], None),
+    ],
+)
+def test_what_is_a_slip(name: str, known: list[str], meant: str | None) -> None:
+    """Case, separators, a letter too many or too few, two swapped; nothing that could be another name."""
+    assert typo_of(name, known) == meant
+
+
+@given(NAMES, st.lists(NAMES, max_size=6))
+def test_a_slip_is_a_known_name_and_near(name: str, known: list[str]) -> None:
+    """It is one of the known names, another than the name itself, and has the same digits in the same order."""
+    meant = typo_of(name, known)
+    if meant is not None:
+        assert meant in known
+        assert meant != name
+        assert [c for c in meant if c.isdigit()] == [c for c in name if c.isdigit()]
+
+
+def test_hints_are_ranked() -> None:
+    """The nearest is named first, at most three, and nothing when nothing is near."""
+    assert near_names("postgres", ["database-postgres", "postgre", "sqlite"]) == ("postgre", "database-postgres")
+    assert did_you_mean("postgres", ["postgre", "sqlite"]) == "did you mean `postgre`?"
+    assert did_you_mean("postgres", ["sqlite"]) is None
