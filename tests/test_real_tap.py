@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -80,12 +81,31 @@ def test_recorded_tools_are_in_the_bundle(real: Built) -> None:
         assert {bundle.tools[index].name for grant in browser.grants for index in grant.tools} >= {"browser_click"}
 
 
-def test_the_one_error_of_the_tap_is_real(real: Built) -> None:
-    """The tap's one error is the server that runs a package without a version."""
+def test_the_errors_of_the_tap_are_real(real: Built) -> None:
+    """The tap's errors are a package without a version, placeholders in examples, and checks that do not exist."""
     errors = [found for found in real.outcome.diagnostics if found.severity is Severity.ERROR]
-    assert [(found.rule.name, Path(found.span.file).name) for found in errors if found.span] == [
-        ("unpinned-package", "svelte.toml")
-    ]
+    files = Counter(
+        (found.rule.name, Path(found.span.file).relative_to(real.tap).as_posix()) for found in errors if found.span
+    )
+    assert files == {
+        ("unpinned-package", "capabilities/svelte/svelte.toml"): 1,
+        ("live-placeholder", "agents/octomind/assistant.toml"): 1,
+        ("live-placeholder", "agents/octomind/tap.toml"): 6,
+        ("unknown-skill-check", "skills/analytical-report/SKILL.md"): 2,
+        ("unknown-skill-check", "skills/ats-optimization/SKILL.md"): 3,
+        ("unknown-skill-check", "skills/code-review-lenses/SKILL.md"): 2,
+        ("unknown-skill-check", "skills/cover-letter/SKILL.md"): 1,
+        ("unknown-skill-check", "skills/resume-conventions/SKILL.md"): 3,
+    }
+
+
+def test_where_octomind_reads_a_capability_in_two_ways(real: Built) -> None:
+    """The messaging capabilities with `allowed_tools = []` are told with the agents that lose their tools."""
+    found = [one for one in real.outcome.diagnostics if one.rule.name == "octomind-merge-differs"]
+    names = sorted(one.message.split("`")[3] for one in found)
+    assert names == ["messaging-discord", "messaging-email", "messaging-email", "messaging-linkedin", "messaging-slack"]
+    slack = next(one for one in found if "`messaging-slack`" in one.message)
+    assert slack.message.endswith("no tool once Octomind merges it into 2 agents: `assistant:inbox`, `support:desk`")
 
 
 def test_an_unchanged_rebuild_runs_no_stage(real: Built) -> None:

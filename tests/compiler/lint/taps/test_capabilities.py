@@ -1,0 +1,99 @@
+"""Rules on capabilities: shared tools, repeated definitions, triggers, trust."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from octoc.compiler.lint.taps.triggers import words_of
+
+Files = Callable[..., dict[str, str]]
+BUILTIN = 'type = "builtin"\n'
+
+
+def test_one_tool_of_two_capabilities(lint_tap: Callable[..., Any], capability: Files) -> None:
+    """The second owner's pattern is marked, and the first one's beside it; a prefix covers a name."""
+    linted = lint_tap(
+        capability("read", ["notes:view", "notes:find*"], server="notes"),
+        capability("write", ["notes:edit", "notes:find_all"], server="notes"),
+    )
+    (found,) = linted.of("OCT416")
+    assert linted.text_at(found.span) == '"notes:find_all"'
+    assert [linted.text_at(label.span) for label in found.related] == ['"notes:find*"']
+
+
+def test_capabilities_that_share_a_server_and_no_tool(lint_tap: Callable[..., Any], capability: Files) -> None:
+    """Different tools of one server are no one's concern."""
+    linted = lint_tap(
+        capability("read", ["notes:view*"], server="notes"), capability("write", ["notes:vie"], server="notes")
+    )
+    assert linted.of("OCT416") == []
+
+
+def test_one_definition_in_several_files(lint_tap: Callable[..., Any], capability: Files) -> None:
+    """Equal definitions are one finding with every place, whatever their time-outs; different ones are none."""
+    names = ("a", "b", "c")
+    files = [capability(name, ["notes:view"], server="notes") for name in names]
+    files[1] = {path: text.replace("timeout_seconds = 30", "timeout_seconds = 60") for path, text in files[1].items()}
+    other = capability("d", ["notes:view"], server="notes", fields='type = "stdio"\ncommand = "other"\nargs = []\n')
+    linted = lint_tap(*files, other)
+    (found,) = linted.of("OCT417")
+    assert linted.text_at(found.span) == '"notes"'
+    assert [label.span.file.split("/")[-2] for label in found.related] == ["b", "c"]
+
+
+@pytest.mark.parametrize(
+    "one,other,is_found",
+    [
+        (["list the open issues"], ["list my open issue"], True),
+        (["look up US case law"], ["look up UK case law"], False),
+        (["list the open issues"], ["close this issue"], False),
+    ],
+)
+def test_triggers_in_nearly_the_same_words(
+    lint_tap: Callable[..., Any], capability: Files, one: list[str], other: list[str], is_found: bool
+) -> None:
+    """Plurals and empty words do not tell triggers apart, a country does."""
+    linted = lint_tap(
+        capability("a", ["a:*"], triggers=one), capability("b", ["b:*"], triggers=other, domains=["office"])
+    )
+    assert [linted.text_at(found.span) for found in linted.of("OCT423")] == [f'"{other[0]}"'] * is_found
+
+
+def test_triggers_of_domains_that_never_meet(lint_tap: Callable[..., Any], capability: Files) -> None:
+    """Capabilities of different domains do not compete, and a capability does not compete with itself."""
+    same = ["list the open issues", "list my open issue"]
+    linted = lint_tap(
+        capability("a", ["a:*"], triggers=same, domains=["x"]), capability("b", ["b:*"], triggers=same, domains=["y"])
+    )
+    assert linted.of("OCT423") == []
+
+
+def test_the_words_of_a_trigger() -> None:
+    """Case, plurals and empty words count for nothing; `US` and words in `ss` stay."""
+    assert words_of("Show the US classes of my Access rights") == {"show", "us", "classe", "access", "right"}
+
+
+def test_control_of_the_run_time_with_triggers(lint_tap: Callable[..., Any], capability: Files) -> None:
+    """Triggers of a capability over agents or the run time are marked; `core` is not, nor one without triggers."""
+    talk = ["hand this to another agent", "let a specialist do it", "split this among agents"]
+    plan = ["plan the steps", "outline the approach", "map out a roadmap"]
+    linted = lint_tap(
+        capability("delegation", ["agent:*"], server="agent", fields=BUILTIN, triggers=talk, domains=["office"]),
+        capability("control", ["runtime:*"], server="runtime", fields=BUILTIN),
+        capability("plan", ["core:*"], server="core", fields=BUILTIN, triggers=plan),
+    )
+    (found,) = linted.of("OCT425")
+    assert linted.text_at(found.span).startswith("[")
+    assert "any agent of office" in found.message
+
+
+def test_few_triggers(lint_tap: Callable[..., Any], capability: Files) -> None:
+    """Fewer than three triggers are an information, and none at all is told by its own rule."""
+    linted = lint_tap(
+        capability("a", ["a:*"], triggers=["write this down", "find my note"]),
+        capability("b", ["b:*"], triggers=["what time is it", "which day is it", "when is noon"]),
+        capability("c", ["c:*"]),
+    )
+    assert [found.message for found in linted.of("OCT435")] == ["capability `a` has 2 triggers, expected 3 or more"]
+    assert len(linted.of("OCT401")) == 1

@@ -1,0 +1,70 @@
+"""Rules on what Octomind's merge makes of patterns."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from octoc.testing import WorkspaceBuilder
+
+Files = Callable[..., dict[str, str]]
+
+
+def test_an_empty_list_beside_patterns(lint_tap: Callable[..., Any], capability: Files, agent: Files) -> None:
+    """`[]` is reported once with its agents counted, at the list, with the pattern that makes the merged list."""
+    agents = [agent(f"office:{name}", "clock", "mail") for name in ("ada", "bob", "cy", "dan")]
+    linted = lint_tap(capability("clock", ["clock:*"]), capability("mail", []), *agents)
+    (found,) = linted.of("OCT410")
+    assert linted.text_at(found.span) == "[]"
+    assert "no tool once Octomind merges it into 4 agents: `office:ada`, `office:bob`, `office:cy` and 1 more" in (
+        found.message
+    )
+    assert [linted.text_at(label.span) for label in found.related] == ['"clock:*"', '"mail"']
+    assert 'allowed_tools = ["mail:*"]\n' in linted.fixed(found)
+
+
+def test_only_bare_patterns_of_others_are_left(lint_tap: Callable[..., Any], capability: Files, agent: Files) -> None:
+    """A server that bare patterns of another capability reach is not dropped, and the message says what is left."""
+    linted = lint_tap(capability("web", ["search"]), capability("mail", []), agent("office:ada", "web", "mail"))
+    (found,) = linted.of("OCT410")
+    assert "only what pattern `search` can match once Octomind merges it into agent `office:ada`" in found.message
+
+
+def test_where_both_readings_agree(lint_tap: Callable[..., Any], capability: Files, agent: Files) -> None:
+    """Nothing is said where no pattern is merged, where another one grants all, or where no agent merges it."""
+    both = agent("office:ada", "clock", "mail")
+    assert lint_tap(capability("clock", []), capability("mail", []), both).of("OCT410") == []
+    assert lint_tap(capability("clock", ["clock:*"]), capability("mail", ["mail:*"]), both).of("OCT410") == []
+    alone = agent("office:ada", "clock")
+    assert lint_tap(capability("clock", ["clock:*"]), capability("mail", []), alone).of("OCT410") == []
+
+
+def test_recorded_tools_show_that_nothing_usable_is_left(tmp_path: Any, lint: Callable[..., Any]) -> None:
+    """Where the server's tools are recorded, bare patterns that match none of them leave no tool."""
+    builder = WorkspaceBuilder(tmp_path)
+    builder.capability("web", ["search the web for this"], server={"command": "web"}, allowed_tools=["search"])
+    builder.capability("mail", ["send this by mail"], server={"command": "mail"})
+    builder.octomind_agent("office", "ada", capabilities=["web", "mail"]).snapshot("mail", ["send", "read"])
+    builder.write()
+    snapshot = json.loads((tmp_path / "snapshots" / "mail.json").read_text(encoding="utf-8"))
+    assert [tool["name"] for tool in snapshot["tools"]] == ["send", "read"]
+    linted = lint({"octoc.toml": (tmp_path / "octoc.toml").read_text(encoding="utf-8")})
+    (found,) = linted.of("OCT410")
+    assert "and no tool once Octomind merges it" in found.message
+
+
+def test_bare_patterns_get_their_server(lint_tap: Callable[..., Any], capability: Files, agent: Files) -> None:
+    """Bare patterns of a file with one server are reported once, and the fix names the server in each."""
+    linted = lint_tap(
+        capability("clock", ["clock:*"]), capability("mail", ["send", "mail:x", "read_*"]),
+        agent("office:ada", "clock", "mail"),
+    )  # fmt: skip
+    (found,) = linted.of("OCT418")
+    assert linted.text_at(found.span) == '"send"'
+    assert 'allowed_tools = ["mail:send", "mail:x", "mail:read_*"]\n' in linted.fixed(found)
+
+
+def test_a_bare_pattern_in_an_agent_with_one_server(
+    lint_tap: Callable[..., Any], capability: Files, agent: Files
+) -> None:
+    """With one server in the agent a bare pattern can match nothing else."""
+    assert lint_tap(capability("mail", ["send"]), agent("office:ada", "mail")).of("OCT418") == []
