@@ -16,6 +16,7 @@ from octoc.compiler.memo import build_key, recall, remember, still_there
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.opening import CACHE_FOLDER, Opened, open_workspace, versions_of
 from octoc.compiler.read.stage import input_digests
+from octoc.compiler.workspace import WORKSPACE_FILE
 from octoc.diagnostics.model import Diagnostic, Severity
 from octoc.plugin.manager import Plugins
 
@@ -84,6 +85,8 @@ def build(
             "strict": context.strict,
             "output": target.name,
             "found": [[found.rule.code, found.message] for found in before],
+            # Where its keys stand, and the silences in its comments, are no settings.
+            "workspace": _digest(root / WORKSPACE_FILE),
         },
     )
     known = recall(context.cache, key)
@@ -150,6 +153,10 @@ def current_inputs(root: Path) -> tuple[Path, str] | None:
 
     discovered = discover(opened.settings, opened.context)
     return bundle_path(root, opened.settings), inputs_digest(discovered, input_digests(discovered))
+
+
+def _digest(path: Path) -> str:
+    return sha256_hex(path.read_bytes()) if path.is_file() else ""
 
 
 def _refused(root: Path, opened: Opened) -> Outcome:

@@ -158,6 +158,8 @@ def _key(subject: Subject, together: tuple[Discovered, ...], before: tuple[Diagn
         # What reading octoc.toml and looking through folders has found is part of the answer.
         "before": [repr(found) for found in before],
         "found": [repr(found) for found in context.sink.diagnostics],
+        # Where its keys stand, and the silences in its comments, are no settings.
+        "workspace": _digest(context.root / WORKSPACE_FILE),
         # Recorded tools are held against the lock, which is no input of a build.
         "lock": _digest(context.root / _LOCK_FILE),
         "environment": None if context.environment is None else sorted(context.environment.names.items()),

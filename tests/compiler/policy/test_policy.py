@@ -232,3 +232,21 @@ def test_findings_about_the_build_are_left_as_they_are() -> None:
         rules={"OCT501": "off"}, overrides=(LintOverride(path="**", rules={"lock-missing": "info"}),)
     )
     assert policy_of(settings, lambda _: None)(found) == found
+
+
+@pytest.mark.parametrize("run", ["check", "build"])
+def test_a_comment_in_octoc_toml_is_seen_by_a_cached_run(tmp_path: Path, run: str) -> None:
+    """A run that remembers the last one sees that only a silence, or only the line of a key, has changed."""
+    write(tmp_path, lint='[[lint.overrides]]\npath = "x/**"\nrules = {}\n', provider=AT_ARGS)
+    plugins = plugins_of(InProcessPlugin())
+
+    def lines() -> list[int]:
+        outcome = check_workspace(tmp_path, plugins=plugins) if run == "check" else build(tmp_path, plugins=plugins)
+        return [one.span.line for one in outcome.diagnostics if one.span and one.rule.code == "OCT493"]
+
+    assert (lines(), lines()) == ([8], [8])
+    path = tmp_path / "octoc.toml"
+    path.write_text("# A comment.\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
+    assert lines() == [9]
+    path.write_text("# octoc: ignore-file[OCT493]\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
+    assert lines() == []
