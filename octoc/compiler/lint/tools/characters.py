@@ -16,7 +16,7 @@ _INVISIBLE = (
     "\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff9-\\ufffb\\U0001d173-\\U0001d17a\\U000e0000-\\U000e01ef"
 )
 _RUN = re.compile(f"[{_CONTROLS}{_INVISIBLE}]+")
-_ASCII_CONTROLS = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f]")
+_ASCII_CONTROLS = bytes(code for code in (*range(32), 127) if chr(code) not in "\t\n\r")
 _RIGHT_TO_LEFT = re.compile("[\\u0590-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefc]")
 _FLAG = "\U0001f3f4"
 _FLAGS = frozenset({"gbeng", "gbsct", "gbwls"})
@@ -48,8 +48,10 @@ class Run:
 
 def invisible_runs(text: str) -> Iterator[Run]:
     """Yield the runs of characters that do not show, but for those that scripts and emoji are written with."""
-    if text.isascii() and not _ASCII_CONTROLS.search(text):
-        return
+    if text.isascii():
+        data = text.encode()
+        if len(data) == len(data.translate(None, _ASCII_CONTROLS)):
+            return
     has_right_to_left = _RIGHT_TO_LEFT.search(text) is not None
     for match in _RUN.finditer(text):
         run = match.group()

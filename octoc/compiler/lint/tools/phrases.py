@@ -124,10 +124,12 @@ def signs_in(text: str, signs: tuple[Sign, ...]) -> Iterator[tuple[str, int, int
     """Yield what each sign is and where in the text it was first found."""
     low = text.lower()
     for sign in signs:
-        if any(hint in low for hint in sign.hints):
-            match = sign.pattern.search(text)
-            if match is not None:
-                yield sign.what, match.start(), match.end()
+        for hint in sign.hints:
+            if hint in low:
+                match = sign.pattern.search(text)
+                if match is not None:
+                    yield sign.what, match.start(), match.end()
+                break
 
 
 def far_text(text: str) -> tuple[int, int] | None:
