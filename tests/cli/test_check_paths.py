@@ -206,3 +206,11 @@ def test_an_unlistable_folder_costs_only_itself(octoc: Run, here: Path) -> None:
     found = _found(octoc)
     (here / "closed").chmod(0o700)
     assert found == [("OCT224", ".mcp.json")]
+
+
+@pytest.mark.parametrize("host", ["[x.example", "[::1", "", "@", "user:p@h.example", "A.example:x"])
+def test_an_address_that_is_none_is_no_bug(octoc: Run, here: Path, host: str) -> None:
+    """Plain http to a host that no library can read is plain http beyond this machine all the same."""
+    server = {"type": "http", "url": f"http://{host}/mcp"}
+    _write(here, {".mcp.json": json.dumps({"mcpServers": {"a": server}})})
+    assert ("OCT403", ".mcp.json") in _found(octoc)

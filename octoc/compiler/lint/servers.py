@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+import re
 
 from octoc.compiler.edits import MakeFix, replaced
 from octoc.compiler.model.resolved import Scoped, Server
@@ -10,7 +10,9 @@ from octoc.compiler.packages import Package, package_of
 from octoc.diagnostics.model import DiagnosticSink, Severity
 from octoc.diagnostics.rules.lint import INSECURE_URL, UNPINNED_PACKAGE
 
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
+# urllib raises for a host that is none; here it only matters that it is not this machine.
+_PLAIN_HTTP = re.compile(r"http://(?:[^/?#@]*@)?(?P<host>\[[^\]/]*\]|[^:/?#]*)", re.IGNORECASE)
 
 
 def check_pins(scoped: Scoped, sink: DiagnosticSink) -> None:
@@ -48,8 +50,8 @@ def check_urls(scoped: Scoped, sink: DiagnosticSink) -> None:
     for server in scoped.resolved.servers:
         if server.url is None:
             continue
-        parts = urlsplit(server.url)
-        if parts.scheme == "http" and (parts.hostname or "") not in _LOOPBACK:
+        plain = _PLAIN_HTTP.match(server.url)
+        if plain is not None and plain["host"].lower() not in _LOOPBACK:
             sink.report(
                 INSECURE_URL,
                 f"server `{server.name}` is reached over plain http",

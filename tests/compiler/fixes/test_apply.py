@@ -120,11 +120,11 @@ def test_fixes_that_never_end_are_stopped(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text("x", encoding="utf-8")
 
-    def recheck(overlay: object) -> tuple[Diagnostic, ...]:
-        nonlocal rounds
-        rounds += 1
-        return (_finding(_edit(1, 1, 0, "x"), message=str(rounds)),)
+    rounds: list[object] = []
 
-    rounds = 0
+    def recheck(overlay: object) -> tuple[Diagnostic, ...]:
+        rounds.append(overlay)
+        return (_finding(_edit(1, 1, 0, "x"), message=str(len(rounds))),)
+
     plan = plan_fixes([_finding(_edit(1, 1, 0, "x"), message="first")], lambda _: path, recheck, ["a.json"])
-    assert rounds == len(plan.applied) == MAX_ROUNDS
+    assert len(rounds) == len(plan.applied) == MAX_ROUNDS
