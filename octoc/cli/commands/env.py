@@ -58,18 +58,22 @@ def command(
 
 
 def _scoped(root: Path) -> Scoped:
+    import attrs
+
     from octoc.cli.failures import FindingsError
     from octoc.compiler.cache import Cache
     from octoc.compiler.opening import open_workspace
     from octoc.compiler.pipeline import run_to_scope
-    from octoc.diagnostics.model import Severity
+    from octoc.diagnostics.model import DiagnosticSink, Severity
 
     opened = open_workspace(root, cache=Cache(None))
-    sink = opened.context.sink
+    before = opened.context.sink.diagnostics
     if opened.settings is None:
-        raise FindingsError(sink.diagnostics)
-    scoped = run_to_scope(opened.settings, opened.context)
-    errors = sum(diagnostic.severity >= Severity.ERROR for diagnostic in sink.diagnostics)
+        raise FindingsError(before)
+    # Findings are only counted, so no file is parsed again for the place of one.
+    sink = DiagnosticSink()
+    scoped = run_to_scope(opened.settings, attrs.evolve(opened.context, sink=sink))
+    errors = sum(diagnostic.severity >= Severity.ERROR for diagnostic in (*before, *sink.diagnostics))
     if errors:
         many = "1 error" if errors == 1 else f"{errors} errors"
         click.echo(f"the workspace has {many}, shown by `octoc check`; what is unsound is not counted here", err=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from octoc.compiler.environment import Environment, Variable, contract
 from octoc.compiler.model.resolved import Scoped
-from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.lint_env import ENVIRONMENT_CONTRACT, UNSET_VARIABLE
 
 _SHOWN = 5
@@ -37,7 +37,7 @@ def check_environment(scoped: Scoped, environment: Environment, sink: Diagnostic
             ENVIRONMENT_CONTRACT,
             f"the workspace refers to {len(variables)} {_plural('variable', len(variables))}: {required} required, "
             f"of which {len(missing)} not set",
-            at=scoped.resolved.sources.discovered.settings.place,
+            at=Place(file=variables[0].uses[0].place.file),
             help="`octoc env` lists them",
         )
 

@@ -111,7 +111,7 @@ def test_nothing_is_said_without_an_environment(lint: Lint) -> None:
 def test_what_is_not_set_is_marked_at_its_reference(lint: Lint) -> None:
     """A required variable is marked where it stands, with who needs it; one with a default is not."""
     linted = lint(servers={"s": {"command": "x", "env": {"A": "Bearer ${A}", "B": "${B:-b}"}}}, environment=NOTHING_SET)
-    assert linted.shown() == [("OCT465", "${A}"), ("OCT466", "")]
+    assert linted.shown() == [("OCT466", ""), ("OCT465", "${A}")]
     unset, summary = linted.of("OCT465", "OCT466")
     assert unset.message == "variable `A`, which server `s` needs, is not set"
     assert unset.notes == ("needed by agent `supervisor`",)
@@ -125,7 +125,7 @@ def test_one_variable_in_many_places_is_one_finding(lint: Lint) -> None:
     assert [label.text for label in unset.related] == ["also needed by `env.X` of server `two`"]
 
 
-@pytest.mark.parametrize("state, codes", [(True, ["OCT466"]), (False, ["OCT465", "OCT466"])])
+@pytest.mark.parametrize("state, codes", [(True, ["OCT466"]), (False, ["OCT466", "OCT465"])])
 def test_a_name_without_a_value_is_not_set(lint: Lint, state: bool, codes: list[str]) -> None:
     """`A=` in a `.env` file is as good as no line."""
     linted = lint(servers={"s": {"command": "${A}"}}, environment=Environment(names={"A": state}))
