@@ -17,7 +17,8 @@ from octoc.diagnostics.render import Paint, ansi, plain, render_concise, render_
 if TYPE_CHECKING:
     from octoc.diagnostics.render import ReadLine
 
-_FOR_PEOPLE = ("full", "concise")
+FOR_PEOPLE = ("full", "concise")
+"""Formats that are read on a terminal or in a log, among other lines."""
 _FOR_CI = ("sarif", "github", "junit")
 _MAX_QUOTED_BYTES = 64 * 1024 * 1024
 
@@ -52,7 +53,7 @@ def print_diagnostics(
     else:
         text = render_full(shown, line_reader(root), paint)
         text += "\n" if text else ""
-    if output_format in _FOR_PEOPLE and os.environ.get("GITHUB_ACTIONS") == "true":
+    if output_format in FOR_PEOPLE and os.environ.get("GITHUB_ACTIONS") == "true":
         from octoc.diagnostics.render.github import defuse
 
         text = defuse(text)

@@ -100,6 +100,23 @@ def test_every_format_is_one_of_check_s(octoc: Run, broken: Path, output_format:
     assert "OCT203" in done.out
 
 
+@pytest.mark.parametrize("output_format", ["json", "sarif", "github", "junit"])
+def test_what_a_build_says_to_programs_is_all_there_is_on_stdout(octoc: Run, broken: Path, output_format: str) -> None:
+    """A build in a format for programs writes nothing else to stdout, and has the finding there."""
+    done = octoc("build", "--workspace", "fleet", "--output-format", output_format)
+    assert done.status == 1
+    assert "OCT203" in done.out
+    match output_format:
+        case "json":
+            assert json.loads(done.out)["name"] == "acme"
+        case "sarif":
+            assert json.loads(done.out)["version"] == "2.1.0"
+        case "junit":
+            assert ET.fromstring(done.out).get("failures") == "1"  # noqa: S314  # our own text
+        case _:
+            assert all(line.startswith("::") for line in done.out.splitlines())
+
+
 @pytest.mark.parametrize("files", [1, 100])
 def test_many_findings_read_each_file_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], files: int

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option(
     "--output", type=click.Path(path_type=Path), metavar="FILE", help="The bundle's path, not dist/<name>.octoc."
 )
-@format_options("full", "concise", "json")
+@format_options("full", "concise", "json", "sarif", "github", "junit")
 @fail_on_option
 @verbose_option
 def command(
@@ -38,7 +38,7 @@ def command(
     unchanged, diagnostics.
     """
     from octoc.cli.progress import ProgressLine
-    from octoc.cli.report import exit_status, print_diagnostics
+    from octoc.cli.report import FOR_PEOPLE, exit_status, print_diagnostics
     from octoc.cli.workspace import workspace_root
 
     root = workspace_root(workspace)
@@ -58,7 +58,7 @@ def _print_outcome(outcome: Outcome, root: Path, *, locked: bool) -> None:
     from octoc.diagnostics.render import escape
 
     for change in outcome.changes:
-        click.echo(f"octoc.lock: {escape(change)}")
+        click.echo(f"octoc.lock: {escape(change)}", err=err)
     if locked:
         click.echo("compared with octoc.lock; nothing was written", err=True)
         return
@@ -67,7 +67,7 @@ def _print_outcome(outcome: Outcome, root: Path, *, locked: bool) -> None:
         return
     path = outcome.bundle.relative_to(root) if outcome.bundle.is_relative_to(root) else outcome.bundle
     state = "unchanged" if outcome.unchanged else "built"
-    click.echo(f"{state}: {escape(str(path))}, {outcome.size:,} bytes, {outcome.digest[:16]}")
+    click.echo(f"{state}: {escape(str(path))}, {outcome.size:,} bytes, {outcome.digest[:16]}", err=err)
 
 
 def _print_json(outcome: Outcome) -> None:
