@@ -112,7 +112,7 @@ def test_what_is_not_set_is_marked_at_its_reference(lint: Lint) -> None:
     """A required variable is marked where it stands, with who needs it; one with a default is not."""
     linted = lint(servers={"s": {"command": "x", "env": {"A": "Bearer ${A}", "B": "${B:-b}"}}}, environment=NOTHING_SET)
     assert linted.shown() == [("OCT466", ""), ("OCT465", "${A}")]
-    unset, summary = linted.of("OCT465", "OCT466")
+    summary, unset = linted.of("OCT465", "OCT466")
     assert unset.message == "variable `A`, which server `s` needs, is not set"
     assert unset.notes == ("needed by agent `supervisor`",)
     assert summary.message == "the workspace refers to 2 variables: 1 required, of which 1 not set"
