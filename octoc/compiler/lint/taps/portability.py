@@ -108,20 +108,26 @@ def _report_loss(
     left = f"only what {_patterns([p.located for p in first.reaching])} can match" if is_usable else "no tool"
     culprit = first.culprit
     owner = f"capability `{culprit.owner}`" if culprit.owner is not None else "the agent"
-    does = "applies to every server" if first.reaching else "makes the merged list, which names no tool of this server"
+    is_sole = len(tuple(_referenced(provider))) == 1
     sink.report(
         MERGE_DIFFERS,
         f"{what} of capability `{capability}` grants all of server `{server}` when activated alone, "
         f"and {left} once Octomind merges it into {_agents([loss.agent for loss in found])}",
         at=at,
         related={
-            f"pattern `{culprit.located.value}` of {owner} {does}": culprit.located.place,
+            f"pattern `{culprit.located.value}` of {owner} {_effect(first)}": culprit.located.place,
             f"`{first.agent.name}` merges them here": _merged_at(first.agent, capability),
         },
         notes=("octoc grants all of it in both cases",) if not written else (),
-        help=f'write `allowed_tools = ["{server}:*"]`' if not written else f"add `{server}:*`",
-        fix=_every_tool(at, server) if written == () else None,
+        help=f'write `allowed_tools = ["{server}:*"]`' if is_sole and not written else f"add `{server}:*`",
+        fix=_every_tool(at, server) if is_sole and written == () else None,
     )
+
+
+def _effect(loss: _Loss) -> str:
+    if not loss.reaching:
+        return "makes the merged list, which names no tool of this server"
+    return "applies to every server" if _is_bare(loss.culprit.located) else "is for this server"
 
 
 def _merged_at(agent: Agent, capability: str) -> Place:
@@ -145,16 +151,18 @@ def _is_bare(pattern: Located[str]) -> bool:
 
 def _every_tool(at: Place, server: str) -> Callable[[Locator], Fix]:
     def fix(locate: Locator) -> Fix:
-        return Fix(title=f"grant `{server}:*`", edits=(Edit(span=locate(at), text=json.dumps([f"{server}:*"])),))
+        return Fix(title=f"grant `{server}:*`", edits=(Edit(span=locate(at), text=f"[{_quoted(f'{server}:*')}]"),))
 
     return fix
 
 
 def _qualified(bare: list[Located[str]], server: str) -> Callable[[Locator], Fix]:
     def fix(locate: Locator) -> Fix:
-        edits = tuple(
-            Edit(span=locate(pattern.place), text=json.dumps(f"{server}:{pattern.value}")) for pattern in bare
-        )
+        edits = tuple(Edit(span=locate(pattern.place), text=_quoted(f"{server}:{pattern.value}")) for pattern in bare)
         return Fix(title=f"name server `{server}` in each pattern", edits=edits)
 
     return fix
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)  # a string of JSON is one of TOML too

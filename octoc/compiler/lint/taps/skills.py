@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from octoc.compiler.discover.tap import RESOURCE_FOLDERS
+from octoc.compiler.edits import renamed
 from octoc.compiler.lint.taps.lookup import inside
 from octoc.compiler.model.resolved import Scoped
 from octoc.compiler.model.source import Located
 from octoc.compiler.skill_rules import CHECKS, Check, RuleProblem, expression_error, parse_rule
-from octoc.diagnostics.model import DiagnosticSink, Edit, Fix, Place, Severity
+from octoc.diagnostics.model import DiagnosticSink, Place, Severity
 from octoc.diagnostics.rules.lint_taps import (
     BAD_EXPRESSION,
     CASE_SENSITIVE_MATCH,
@@ -121,7 +122,6 @@ def _report_problem(problem: RuleProblem, line: Located[str], sink: DiagnosticSi
             help=f"checks are {_listed()}",
         )
         return
-    near = near_names(problem.name, CHECKS)
     name_at = inside(line, problem.span[0], problem.span[0] + len(problem.name))
     sink.report(
         UNKNOWN_CHECK,
@@ -129,9 +129,7 @@ def _report_problem(problem: RuleProblem, line: Located[str], sink: DiagnosticSi
         at=name_at,
         notes=(effect,),
         help=did_you_mean(problem.name, CHECKS) or f"checks are {_listed()}",
-        fix=None
-        if len(near) != 1
-        else lambda locate: Fix(title=f"write `{near[0]}`", edits=(Edit(span=locate(name_at), text=near[0]),)),
+        fix=renamed(name_at, problem.name, CHECKS),
     )
 
 

@@ -68,3 +68,30 @@ def test_a_bare_pattern_in_an_agent_with_one_server(
 ) -> None:
     """With one server in the agent a bare pattern can match nothing else."""
     assert lint_tap(capability("mail", ["send"]), agent("office:ada", "mail")).of("OCT418") == []
+
+
+def test_a_file_with_two_servers_has_no_fix(lint_tap: Callable[..., Any], capability: Files, agent: Files) -> None:
+    """Where `[]` stands for two servers, naming one of them would take the other away."""
+    files = capability("mail", [])
+    (path,) = files
+    second = '[[mcp.servers]]\nname = "post"\ntype = "stdio"\ncommand = "post"\nargs = []\n'
+    second += "timeout_seconds = 30\ntools = []\n"
+    text = files[path].replace('["mail"]', '["mail", "post"]') + second
+    linted = lint_tap(capability("clock", ["clock:*"]), {path: text}, agent("office:ada", "clock", "mail"))
+    found = linted.of("OCT410")
+    assert [one.help for one in found] == ["add `mail:*`", "add `post:*`"]
+    assert [one.fix for one in found] == [None, None]
+
+
+def test_a_pattern_of_another_capability_for_this_server(
+    lint_tap: Callable[..., Any], capability: Files, agent: Files
+) -> None:
+    """Another capability's pattern for the same server narrows what `[]` grants alone."""
+    linted = lint_tap(
+        capability("read", ["notes:view"], server="notes"),
+        capability("all", [], server="notes"),
+        agent("office:ada", "read", "all"),
+    )
+    (found,) = linted.of("OCT410")
+    assert "only what pattern `notes:view` can match" in found.message
+    assert found.related[0].text == "pattern `notes:view` of capability `read` is for this server"

@@ -34,8 +34,8 @@ def test_what_of_a_rule_does_nothing(
 
 def test_a_near_check_is_renamed(lint_tap: Callable[..., Any], skill: Files) -> None:
     """A check whose name is near just one is mended in place."""
-    linted = lint_tap(skill("minutes", "domains: office", rules=["contents(minutes)"]))
-    assert "  - content(minutes)\n" in linted.fixed(linted.of("OCT413")[0])
+    linted = lint_tap(skill("minutes", "domains: office", rules=["contnet(minutes) session(x)"]))
+    assert "  - content(minutes) session(x)\n" in linted.fixed(linted.of("OCT413")[0])
 
 
 def test_rules_that_are_sound(lint_tap: Callable[..., Any], skill: Files) -> None:
