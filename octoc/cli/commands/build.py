@@ -49,12 +49,12 @@ def command(
     if output_format == "json":
         _print_json(outcome)
     else:
-        print_diagnostics(outcome.diagnostics, root, output_format=output_format, verbose=verbose)
-        _print_outcome(outcome, root, locked=locked)
+        print_diagnostics(outcome.diagnostics, root, output_format=output_format, verbose=verbose, fail_on=fail_on)
+        _print_outcome(outcome, root, locked=locked, err=output_format not in FOR_PEOPLE)
     return exit_status(outcome.diagnostics, fail_on)
 
 
-def _print_outcome(outcome: Outcome, root: Path, *, locked: bool) -> None:
+def _print_outcome(outcome: Outcome, root: Path, *, locked: bool, err: bool) -> None:
     from octoc.diagnostics.render import escape
 
     for change in outcome.changes:
