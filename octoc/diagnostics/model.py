@@ -8,8 +8,6 @@ from typing import Any
 
 import attrs
 
-from octoc.secrets import mask_values
-
 
 class Severity(enum.IntEnum):
     """How bad it is; an error makes something unusable."""
@@ -162,6 +160,9 @@ class DiagnosticSink:
             related: text of a secondary label -> its place.
             severity: the rule's own unless given.
         """
+        # Not at the top: the runtime loads this module for its data, and never reports.
+        from octoc.secrets import mask_values
+
         diagnostic = Diagnostic(
             rule=rule,
             message=mask_values(message),
