@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from functools import cache
 
 from octoc.diagnostics.model import Rule
-from octoc.diagnostics.suggest import did_you_mean
 
 _MODULES = (
     "read",
@@ -60,6 +59,8 @@ def is_configurable(rule: Rule) -> bool:
 
 def advice_for(name: str) -> str | None:
     """Return the next step for one who named a rule that does not exist."""
+    from octoc.diagnostics.suggest import did_you_mean  # which the runtime, that imports rules too, has no need of
+
     near = did_you_mean(name, (rule.name for rule in all_rules().values() if is_configurable(rule)))
     return near or "`octoc rules` lists them"
 
