@@ -8,8 +8,6 @@ from collections.abc import Iterator
 
 import attrs
 
-from octoc.diagnostics.render.text import escape
-
 _CONTROLS = "\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f"
 _INVISIBLE = (
     "\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u3164"
@@ -111,5 +109,12 @@ def confusable_words(text: str, *, is_name: bool) -> Iterator[tuple[int, int, st
 
 def quoted(text: str) -> str:
     """Return text that may be shown: one line, no back-tick, nothing that does not show, 60 characters at most."""
-    plain = escape(" ".join(text.split())).replace("`", "'")
+    plain = printable(" ".join(text.split())).replace("`", "'")
     return plain if len(plain) <= _QUOTED else plain[: _QUOTED - 1] + "…"
+
+
+def printable(text: str) -> str:
+    r"""Return text with every character that would not be seen written as `\u{200B}`, also what is not assigned."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else f"\\u{{{ord(one):X}}}" for one in text)

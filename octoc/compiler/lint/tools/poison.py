@@ -6,7 +6,7 @@ import re
 
 import attrs
 
-from octoc.compiler.lint.tools.characters import LOOKALIKES, confusable_words, invisible_runs, quoted
+from octoc.compiler.lint.tools.characters import LOOKALIKES, confusable_words, invisible_runs, printable, quoted
 from octoc.compiler.lint.tools.phrases import HIDDEN, ORDERS, far_text, signs_in
 from octoc.compiler.lint.tools.texts import Text, texts_of
 from octoc.compiler.model.resolved import Scoped
@@ -40,7 +40,7 @@ def _check_invisible(text: Text, sink: DiagnosticSink) -> bool:
     spelt = "".join(run.spelt for run in runs)
     sink.report(
         rules.INVISIBLE_CHARACTER,
-        f"{text.what} holds {many}: {named}",
+        f"{printable(text.what)} holds {many}: {named}",
         at=_at(text, runs[0].start, runs[0].end),
         notes=((f"the tag characters spell `{quoted(spelt)}`",) if spelt else ()) + _line_note(text, runs[0].start),
         help="delete them; a model reads what people do not see",
@@ -52,7 +52,7 @@ def _check_confusable(text: Text, sink: DiagnosticSink) -> None:
     for start, end, plain, letter in confusable_words(text.value, is_name=text.kind == "name"):
         sink.report(
             rules.CONFUSABLE_CHARACTER,
-            f"{text.what} has a word that looks like `{plain}` and is not: it holds {letter}",
+            f"{printable(text.what)} has a word that looks like `{plain}` and is not: it holds {letter}",
             at=_at(text, start, end),
             help=f"write `{plain}` in ASCII letters, if that is what is meant",
         )
@@ -79,14 +79,16 @@ def _check_words(text: Text, sink: DiagnosticSink, *, hides: bool) -> None:
 def _report_hidden(text: Text, what: str, start: int, end: int, sink: DiagnosticSink) -> None:
     sink.report(
         rules.HIDDEN_TEXT,
-        f"{text.what} has {what}: `{quoted(text.value[start:end])}`",
+        f"{printable(text.what)} has {what}: `{quoted(text.value[start:end])}`",
         at=_at(text, start, end),
         help=_HELP,
     )
 
 
 def _report_order(text: Text, what: str, words: str, place: Place, sink: DiagnosticSink) -> None:
-    sink.report(rules.ADDRESSES_MODEL, f"{text.what} reads like {what}: `{quoted(words)}`", at=place, help=_HELP)
+    sink.report(
+        rules.ADDRESSES_MODEL, f"{printable(text.what)} reads like {what}: `{quoted(words)}`", at=place, help=_HELP
+    )
 
 
 def _bare(value: str) -> str:
