@@ -63,6 +63,13 @@ def test_junit_has_a_case_for_each_file(octoc: Run, broken: Path) -> None:
     }
 
 
+def test_junit_passes_no_file_that_was_not_asked_for(octoc: Run, broken: Path) -> None:
+    """Of a workspace of which one path is asked for, other files are no cases: what they have is not shown."""
+    done = octoc("check", "fleet/octoc.toml", "--output-format", "junit")
+    (suite,) = ET.fromstring(done.out)  # noqa: S314  # our own text
+    assert [case.get("name") for case in suite] == ["fleet/octoc.toml"]
+
+
 @pytest.mark.parametrize("output_format", ["full", "concise"])
 def test_a_file_s_name_is_no_workflow_command(
     octoc: Run, broken: Path, monkeypatch: pytest.MonkeyPatch, output_format: str

@@ -78,7 +78,9 @@ def command(
         output_format=output_format,
         verbose=verbose,
         fail_on=fail_on,
-        files=(file for _, checkup in checked.parts for file in checkup.read if file.is_file()),
+        files=(
+            file for part, checkup in checked.parts for file in checkup.read if part.covers(file) and file.is_file()
+        ),
     )
     return exit_status(checked.diagnostics, fail_on)
 

@@ -34,8 +34,11 @@ class Subject:
         """Tell whether a finding is one that was asked for. What has no place concerns everybody."""
         if self.shown is None or found.span is None:
             return True
-        path = _normal(file_at(self.root, found.span.file))
-        return any(path == wanted or wanted in path.parents for wanted in self.shown)
+        return self.covers(_normal(file_at(self.root, found.span.file)))
+
+    def covers(self, path: Path) -> bool:
+        """Tell whether a file, absolute, is one that was asked for."""
+        return self.shown is None or any(path == wanted or wanted in path.parents for wanted in self.shown)
 
 
 def subjects_of(
