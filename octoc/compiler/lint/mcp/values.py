@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bisect
 import re
+import sys
 from collections.abc import Iterator
+from itertools import islice
 
 import attrs
 
@@ -18,9 +21,11 @@ from octoc.secrets import is_literal_secret
 
 # Capitals alone: `$x` and `$schema` are what programs and queries are written in. Behind other text than these marks a
 # `$` is rather part of a password, of which no message may show a piece.
-_BARE = re.compile(r"""(?:(?<=[\s/:=,@"'])|\A)\$(?P<name>[A-Z_][A-Z0-9_]+)(?![A-Za-z0-9_(])""")
+_BARE = re.compile(r"""(?:(?<=[\s/:=,@"'])|\A)\$(?P<name>[A-Z_][A-Z0-9_]{1,99})(?![A-Za-z0-9_(])""")
 _BRACED = re.compile(r"\$\{(?P<inside>[^{}]*)\}")
 _SHOWABLE = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,60}\Z")
+_MAX_OF_ONE_VALUE = 20
+"""Findings about one text, at most: each looks at all of it."""
 # Where white space around a value never means anything. In `args` and `env` it may: a separator, a prompt.
 _TRIMMABLE = frozenset({"command", "cwd", "envFile", "url", "headers"})
 
@@ -39,18 +44,18 @@ def check_values(scoped: Scoped, sink: DiagnosticSink) -> None:
 def _check_references(definition: Definition, value: Value, sink: DiagnosticSink) -> None:
     text, name = value.text, definition.source.name
     found = find_references(text)
-    for reference in found:
-        if reference.default is not None and "${" in reference.default:
-            start, end = reference.span
-            end = end + 1 if text[end : end + 1] == "}" else end
-            sink.report(
-                NESTED_REFERENCE,
-                f"the default of `{reference.name}` in `{value}` of server `{name}` is a reference, "
-                "and nothing replaces it",
-                at=attrs.evolve(value.place, within=(start, end)),
-                help=f"write `${{{reference.name}}}` and set that variable, or a default that is plain text",
-            )
-    for start, end, shown, variable in _unexpanded(text, [reference.span for reference in found]):
+    nested = (one for one in found if one.default is not None and "${" in one.default)
+    for reference in islice(nested, _MAX_OF_ONE_VALUE):
+        start, end = reference.span
+        end = end + 1 if text[end : end + 1] == "}" else end
+        sink.report(
+            NESTED_REFERENCE,
+            f"the default of `{reference.name}` in `{value}` of server `{name}` is a reference, "
+            "and nothing replaces it",
+            at=attrs.evolve(value.place, within=(start, end)),
+            help=f"write `${{{reference.name}}}` and set that variable, or a default that is plain text",
+        )
+    for start, end, shown, variable in islice(_unexpanded(text, [one.span for one in found]), _MAX_OF_ONE_VALUE):
         # What is left of a secret without its `$VAR` is still one: OCT340 tells of it, and nothing of it is shown here.
         if is_literal_secret(value.name, text[:start] + text[end:]):
             continue
@@ -75,7 +80,9 @@ def _unexpanded(text: str, known: list[tuple[int, int]]) -> Iterator[tuple[int, 
 
 
 def _is_inside(offset: int, spans: list[tuple[int, int]]) -> bool:
-    return any(start <= offset < end for start, end in spans)
+    """Tell whether `offset` lies in one of `spans`, which are in order and apart."""
+    before = bisect.bisect_right(spans, (offset, sys.maxsize))
+    return before > 0 and offset < spans[before - 1][1]
 
 
 def _check_space(definition: Definition, value: Value, sink: DiagnosticSink) -> None:

@@ -99,6 +99,13 @@ def test_white_space_around_a_value(
         assert linted.fixed(found) == linted.text(".mcp.json").replace(*fixed)
 
 
+def test_a_text_full_of_them_is_told_in_part(lint: Lint) -> None:
+    """A text of fifteen thousand references does not become as many findings."""
+    text = "$AA ${B:-${C}} ${d.e} " * 5_000
+    found = lint(servers={"s": {"command": "x", "env": {"A": f"{text}."}}}).shown()
+    assert {code: sum(one == code for one, _ in found) for code in ("OCT440", "OCT441")} == {"OCT440": 20, "OCT441": 20}
+
+
 @pytest.mark.parametrize("text", ["a b", " ", "\n", "line one\nline two\n", ""])
 def test_white_space_that_is_meant(lint: Lint, text: str) -> None:
     """White space inside, alone, or at the end of several lines is left alone."""
