@@ -191,5 +191,6 @@ def _stands_alone(found: Diagnostic, kind: FileKind) -> bool:
         or kind in (FileKind.MCP, FileKind.WORKSPACE)
         or found.rule.code in _OF_ONE_FILE
         or number >= 490
+        or 440 <= number < 455  # definitions of servers, each by itself
         or (kind is FileKind.AGENT_MD and 455 <= number < 465)
     )
