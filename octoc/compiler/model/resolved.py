@@ -70,7 +70,10 @@ class ServerGrant:
 
 @attrs.frozen(kw_only=True)
 class Capability:
-    """A capability with its provider chosen and its patterns resolved."""
+    """A capability with its provider chosen and its patterns resolved.
+
+    `closed`: its `config.toml` is unsound, so that nobody knows which domains it is for, and nobody may activate it.
+    """
 
     name: str
     tap: str
@@ -83,6 +86,7 @@ class Capability:
     grants: tuple[ServerGrant, ...] = ()
     requires_env: tuple[str, ...] = ()
     deps: tuple[str, ...] = ()
+    closed: bool = False
 
 
 @attrs.frozen(kw_only=True)

@@ -85,12 +85,16 @@ class ProviderSource:
 
 @attrs.frozen(kw_only=True)
 class CapabilitySource:
-    """A capability's folder in one tap. `default` is the provider that `default.toml` links to, if it is a link."""
+    """A capability's folder in one tap. `default` is the provider that `default.toml` links to, if it is a link.
+
+    `has_config` tells that there is a `config.toml`, sound or not: `config` None is then an unsound one.
+    """
 
     name: str
     tap: str
     place: Place
     config: ConfigSource | None = None
+    has_config: bool = False
     providers: Mapping[str, ProviderSource] = attrs.field(factory=dict)
     default: DefaultLink | None = None
 

@@ -113,6 +113,7 @@ def resolve_capability(chosen: Chosen, servers: Servers, sink: DiagnosticSink) -
         grants=grants,
         requires_env=_required(own, [grant.server for grant in grants]),
         deps=tuple(dict.fromkeys(dep.value for dep in provider.deps)),
+        closed=config is None and source.has_config,
     )
 
 

@@ -95,8 +95,8 @@ def _routable(agent: Agent, fleet: Fleet) -> tuple[str, ...]:
     domain = agent.source.domain
 
     def admitted(capability: Capability) -> bool:
-        if not capability.domains:
-            return True
+        if capability.closed or not capability.domains:
+            return not capability.closed
         return fleet.domainless == "all" if domain is None else domain in capability.domains
 
     return tuple(

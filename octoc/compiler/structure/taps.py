@@ -24,9 +24,12 @@ def capability_sources(discovered: Discovered, documents: tuple[Document, ...]) 
     A folder whose files are all unsound is a capability without providers, so that nobody takes it for unknown.
     """
     folders: dict[tuple[str, str], Place] = {}
+    configured = set()
     for file in discovered.files:
         if file.kind in (FileKind.CAPABILITY_CONFIG, FileKind.CAPABILITY_PROVIDER):
             folders.setdefault((file.tap or "", file.key["capability"]), Place(file=file.display))
+        if file.kind is FileKind.CAPABILITY_CONFIG:
+            configured.add((file.tap or "", file.key["capability"]))
     configs: dict[tuple[str, str], ConfigSource] = {}
     providers: dict[tuple[str, str], dict[str, ProviderSource]] = {}
     defaults = {(link.tap, link.capability): link for link in discovered.default_links}
@@ -46,6 +49,7 @@ def capability_sources(discovered: Discovered, documents: tuple[Document, ...]) 
             tap=tap,
             place=place,
             config=configs.get((tap, name)),
+            has_config=(tap, name) in configured,
             providers=providers.get((tap, name), {}),
             default=defaults.get((tap, name)),
         )

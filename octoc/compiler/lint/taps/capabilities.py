@@ -22,6 +22,8 @@ def check_triggers(scoped: Scoped, sink: DiagnosticSink) -> None:
     """Report a capability that no message can activate, and one that is known by few examples."""
     sources = sources_of(scoped)
     for capability in scoped.resolved.capabilities:
+        if capability.closed:  # the error in its config.toml says it all
+            continue
         if not capability.triggers:
             sink.report(
                 NO_TRIGGERS,
