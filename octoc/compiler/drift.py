@@ -129,6 +129,12 @@ def _compared(old: Any, new: Any, where: str) -> Iterator[Change]:
     if _same(_meaning(old), _meaning(new)):
         yield _WORDING, f"{what}: description changed"
         return
+    found = [*_parts(old, new, where, what)]
+    # What no rule of ours knows, as a keyword of somebody's own, is at least told.
+    yield from found or [(_WORDING, f"{what}: written otherwise")]
+
+
+def _parts(old: Mapping[str, Any], new: Mapping[str, Any], where: str, what: str) -> Iterator[Change]:
     if not _same(_annotations(old), _annotations(new)):
         yield _WORDING, f"{what}: description changed"
     yield from _types(old, new, what)
@@ -211,7 +217,7 @@ def _value_list(schema: Mapping[str, Any]) -> list[tuple[str, str]] | None:
     values = [schema["const"]] if "const" in schema else schema.get("enum")
     if not isinstance(values, list):
         return None
-    if "const" in schema and "enum" in schema and schema["const"] not in schema["enum"]:
+    if "const" in schema and isinstance(schema.get("enum"), list) and schema["const"] not in schema["enum"]:
         values = []
     return sorted((type(value).__name__, repr(value)) for value in values)
 

@@ -1,5 +1,6 @@
 """Changes of recorded tools: what each is called, and that what is not called breaking breaks no call."""
 
+import json
 from typing import Any
 
 import jsonschema
@@ -192,3 +193,21 @@ def test_one_more_required_argument_is_breaking(schema: Any, name: str) -> None:
     if schema["type"] == "object" and name not in schema.get("required", []):
         narrower = {**schema, "required": [*schema.get("required", []), name]}
         assert schema_changes(schema, narrower)[0][0] is DriftKind.BREAKING
+
+
+KEYWORDS = [
+    "additionalProperties", "anyOf", "const", "description", "enum", "items", "maximum", "minLength", "not",
+    "properties", "required", "type", "$ref", "$defs", "prefixItems", "unevaluatedProperties", "title",
+]  # fmt: skip
+ANYTHING = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-1, 2), st.sampled_from(["string", "x", ""])),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(KEYWORDS), inner, max_size=3)),
+    max_leaves=8,
+)
+
+
+@given(old=ANYTHING, new=ANYTHING)
+def test_schemas_that_are_none_are_compared_too(old: Any, new: Any) -> None:
+    """Whatever a server lists as a schema is compared without failing; what differs is told, what is equal is not."""
+    found = schema_changes(old, new)
+    assert bool(found) == (json.dumps(old, sort_keys=True) != json.dumps(new, sort_keys=True))

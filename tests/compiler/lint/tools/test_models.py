@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from octoc.compiler.lint.tools.constructs import constructs_of
 from octoc.compiler.lint.tools.providers import DESCRIPTION_LIMITS, LABELS, PROVIDER_RULES
@@ -144,3 +146,28 @@ def test_a_name_that_is_cut_is_told_with_its_alias(linted: Linted) -> None:
     (found,) = linted({**now(), "name": "n" * 60})
     assert (found.rule.code, found.severity) == ("OCT477", Severity.INFO)
     assert found.message.startswith(f"tool `time/{'n' * 60}` is called `time__{'n' * 49}_")
+
+
+@given(
+    schema=st.recursive(
+        st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=3)),
+        lambda inner: st.one_of(
+            st.lists(inner, max_size=3),
+            st.dictionaries(
+                st.one_of(
+                    st.sampled_from(["properties", "items", "type", "enum", "format", "$ref"]), st.text(max_size=3)
+                ),
+                inner,
+                max_size=3,
+            ),
+        ),
+        max_leaves=8,
+    ).filter(lambda value: isinstance(value, dict))
+)
+def test_constructs_of_anything_stand_where_they_are_said_to(schema: dict[str, Any]) -> None:
+    """Whatever a server lists as a schema, each path leads to something in it."""
+    for paths in constructs_of(schema).values():
+        for path in paths:
+            current: Any = schema
+            for key in path:
+                current = current[key]
