@@ -1,6 +1,6 @@
 """How long `octoc check` takes: the real tap, cold and unchanged, and a tap of ten times the files.
 
-    python benchmarks/check.py [--runs 5]
+    python -m benchmarks.check [--runs 5]
 
 Whole processes, in turn. CPU seconds are the process's own (user and system): on a machine that others share they say
 more than wall time does.
@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from measure import ROOT, in_turn, ratio, realworld, row, seconds
+from benchmarks.measure import ROOT, in_turn, ratio, realworld, row, seconds
 
 TIMES = 10
 OCTOC = str(Path(sys.executable).with_name("octoc"))

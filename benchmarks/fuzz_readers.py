@@ -1,7 +1,7 @@
 """Mutations of real files of every kind, read and checked: how many fail in another way than by a finding.
 
-    python benchmarks/fuzz_readers.py            # 10,000 of each kind
-    python benchmarks/fuzz_readers.py --count 500 --seed 3
+    python -m benchmarks.fuzz_readers            # 10,000 of each kind
+    python -m benchmarks.fuzz_readers --count 500 --seed 3
 
 A failure prints its kind, the seed and the file that it was made from; the exit status is then 1.
 """
@@ -18,8 +18,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from measure import ROOT, realworld
-
+from benchmarks.measure import ROOT, realworld
 from octoc.compiler.checkup import check_subject
 from octoc.compiler.checkup.subject import Subject
 from octoc.compiler.model.documents import FileKind
