@@ -15,6 +15,7 @@ import shutil
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 from benchmarks.measure import ROOT, in_turn, ratio, realworld, row, seconds
@@ -106,10 +107,10 @@ def main() -> None:
         for unit, measured in (("CPU", _cpu), ("wall", _wall)):
             cold, unchanged, many, many_unchanged = in_turn(
                 runs,
-                lambda measured=measured: measured(one, is_cold=True),
-                lambda measured=measured: measured(one, is_cold=False),
-                lambda measured=measured: measured(ten, is_cold=True),
-                lambda measured=measured: measured(ten, is_cold=False),
+                partial(measured, one, is_cold=True),
+                partial(measured, one, is_cold=False),
+                partial(measured, ten, is_cold=True),
+                partial(measured, ten, is_cold=False),
             )
             row(f"{unit}: cold", cold)
             row(f"{unit}: unchanged", unchanged)
