@@ -25,6 +25,7 @@ $(STAMP): Makefile pyproject.toml $(PLUGINS:%=%/pyproject.toml)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable ".[compile]" $(PLUGINS:%=--editable ./%) --group dev
+	$(BIN)/python -m compileall -q octoc plugins/*/octoc_* # pip compiles what it copies, and an editable install copies nothing
 	@if ! command -v npm >/dev/null; then \
 	    echo "setup: npm is not here, so the tests that need node will be skipped"; \
 	elif ! { mkdir -p $(VENV)/node && npm install --silent --no-audit --no-fund --prefix $(VENV)/node $(NODE_SERVERS); }; then \

@@ -20,7 +20,7 @@ import pytest
 from octoc.bundle.reader import OpenBundle
 from octoc.cli import main
 from octoc.compiler.build import Outcome, build
-from octoc.diagnostics.model import Severity
+from octoc.diagnostics.rule import Severity
 from octoc.runtime import Runtime
 
 COUNTS = {"capabilities": 72, "agents": 137, "skills": 101}

@@ -39,7 +39,7 @@ from octoc.bundle.layout import (
 )
 from octoc.bundle.model import Bundle, Grant, Slice
 from octoc.bundle.refusal import BundleError, BundleRefused
-from octoc.diagnostics.model import Rule
+from octoc.diagnostics.rule import Rule
 from octoc.diagnostics.rules.bundle import (
     BUNDLE_ALTERED,
     BUNDLE_CUT,

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from octoc.diagnostics.model import Diagnostic, KeyPath, Rule, Span
+from typing import TYPE_CHECKING
+
+from octoc.diagnostics.rule import Rule
+
+if TYPE_CHECKING:
+    from octoc.diagnostics.model import Diagnostic, KeyPath
 
 
 class BundleError(Exception):
@@ -37,5 +42,8 @@ class BundleRefused(Exception):  # noqa: N818  # the state of a file, not a faul
 
     def diagnostic(self) -> Diagnostic:
         """Return the refusal as a finding about the file as a whole."""
+        # Not at the top: opening a bundle that is sound needs no finding.
+        from octoc.diagnostics.model import Diagnostic, Span
+
         span = Span(file=self.file) if self.file else None
         return Diagnostic(rule=self.rule, message=self.reason, severity=self.rule.severity, span=span, help=self.help)

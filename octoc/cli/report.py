@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from octoc.diagnostics.model import Diagnostic, Severity
+from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.render import Paint, ansi, plain, render_concise, render_full, render_json, summary
+from octoc.diagnostics.rule import Severity
 
 if TYPE_CHECKING:
     from octoc.diagnostics.render import ReadLine

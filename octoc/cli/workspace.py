@@ -80,7 +80,7 @@ def _built(root: Path) -> Path:
     from octoc.cli.progress import ProgressLine
     from octoc.cli.report import print_diagnostics
     from octoc.compiler.build import build
-    from octoc.diagnostics.model import Severity
+    from octoc.diagnostics.rule import Severity
 
     with ProgressLine() as progress:
         outcome = build(root, progress=progress)

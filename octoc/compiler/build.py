@@ -17,7 +17,8 @@ from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.opening import CACHE_FOLDER, Opened, open_workspace, versions_of
 from octoc.compiler.read.stage import input_digests
 from octoc.compiler.workspace import WORKSPACE_FILE
-from octoc.diagnostics.model import Diagnostic, Severity
+from octoc.diagnostics.model import Diagnostic
+from octoc.diagnostics.rule import Severity
 from octoc.plugin.manager import Plugins
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ import attrs
 
 from octoc.compiler.files import write_whole
 from octoc.compiler.read.text import UTF8_BOM, why
-from octoc.diagnostics.model import Diagnostic, Edit, Severity, Span
+from octoc.diagnostics.model import Diagnostic, Edit, Span
+from octoc.diagnostics.rule import Severity
 
 MAX_ROUNDS = 12
 """How often what was mended is looked through for more to mend."""

@@ -24,7 +24,8 @@ from octoc.bundle.digest import sha256_hex
 from octoc.bundle.refusal import BundleError
 from octoc.compiler.cache import Cache, cache_key
 from octoc.compiler.model.documents import Discovered
-from octoc.diagnostics.model import Diagnostic, Fix, Label, Rule, Severity, Span
+from octoc.diagnostics.model import Diagnostic, Fix, Label, Span
+from octoc.diagnostics.rule import Rule, Severity
 from octoc.diagnostics.rules.bundle import BUNDLE_NOT_WRITTEN
 from octoc.diagnostics.rules.lock import LOCK_NOT_WRITTEN, LOCK_UNREADABLE, PLUGINS_UNKNOWN
 from octoc.diagnostics.rules.plugin import ENCODER_FAILED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from octoc.compiler.context import Context
 from octoc.compiler.model.resolved import Calibrated
-from octoc.diagnostics.model import Severity
+from octoc.diagnostics.rule import Severity
 
 
 def is_strict(calibrated: Calibrated, context: Context) -> bool:

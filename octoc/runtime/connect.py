@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from octoc.bundle.model import ServerEntry
 from octoc.plugin import ConnectionFailed, PluginError
-from octoc.plugin.targets import NotReady, make_target
 from octoc.results import FailureKind
 from octoc.runtime.builtin import BuiltinConnection
 from octoc.runtime.pool import Unreachable
@@ -52,6 +51,9 @@ class Connector:
 
     async def _remote(self, entry: ServerEntry) -> Connection:
         import asyncio
+
+        # Not at the top: opening a bundle connects nothing.
+        from octoc.plugin.targets import NotReady, make_target
 
         try:
             target = make_target(entry, self._runtime.lookup, self._workspace)

@@ -10,8 +10,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from octoc.cli.report import exit_status, line_reader, print_diagnostics
-from octoc.diagnostics.model import Diagnostic, Label, Severity, Span
+from octoc.diagnostics.model import Diagnostic, Label, Span
 from octoc.diagnostics.render import FORMATS, render_full
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import all_rules
 
 Run = Callable[..., Any]

@@ -11,7 +11,8 @@ from octoc.compiler.cache import Cache
 from octoc.compiler.memo import Outcome, build_key, recall, remember, still_there
 from octoc.compiler.model.documents import Discovered, FileKind, FoundFile, SkillFolder, Tap
 from octoc.compiler.model.settings import RoutingSettings, WorkspaceSettings
-from octoc.diagnostics.model import DiagnosticSink, Place, Rule, Severity
+from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.rule import Rule, Severity
 from octoc.diagnostics.rules.bundle import BUNDLE_NOT_WRITTEN
 from octoc.diagnostics.rules.lock import LOCK_NOT_WRITTEN
 from octoc.diagnostics.rules.plugin import ENCODER_FAILED

@@ -14,12 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator
 
-from octoc.diagnostics.model import Diagnostic, Edit, Fix, Label, Severity, Span
+from octoc.diagnostics.model import Diagnostic, Edit, Fix, Label, Span
 from octoc.diagnostics.pages import page_of
 from octoc.diagnostics.render import escape, render_concise, render_full, render_json
 from octoc.diagnostics.render.github import defuse, render_github
 from octoc.diagnostics.render.junit import render_junit
 from octoc.diagnostics.render.sarif import render_sarif
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import all_rules
 
 SCHEMA = Path(__file__).parent / "data" / "sarif-2.1.0-rtm.5.json"

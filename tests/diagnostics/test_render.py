@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.diagnostics.model import Diagnostic, Label, Rule, Severity, Span
+from octoc.diagnostics.model import Diagnostic, Label, Span
 from octoc.diagnostics.render import ReadLine, ansi, escape, render_concise, render_full, render_json, summary
 from octoc.diagnostics.render.text import cells
+from octoc.diagnostics.rule import Rule, Severity
 from octoc.secrets import mask_secrets
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -10,7 +10,8 @@ from octoc.compiler.read.json import read_json
 from octoc.compiler.read.spans import SpanIndex
 from octoc.compiler.read.text import decode
 from octoc.compiler.read.toml import read_toml
-from octoc.diagnostics.model import DiagnosticSink, Place, Severity
+from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.rule import Severity
 
 SAMPLES = [
     b'# Title: T\ntriggers = ["a", \'b\']\n[[mcp.servers]]\nenv = { A = "{{ENV:A}}" }\n[roles]\nsystem = """\nx\n"""\n',

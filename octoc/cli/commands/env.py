@@ -64,7 +64,8 @@ def _scoped(root: Path) -> Scoped:
     from octoc.compiler.cache import Cache
     from octoc.compiler.opening import open_workspace
     from octoc.compiler.pipeline import run_to_scope
-    from octoc.diagnostics.model import DiagnosticSink, Severity
+    from octoc.diagnostics.model import DiagnosticSink
+    from octoc.diagnostics.rule import Severity
 
     opened = open_workspace(root, cache=Cache(None))
     before = opened.context.sink.diagnostics

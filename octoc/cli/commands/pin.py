@@ -59,7 +59,8 @@ def command(servers: tuple[str, ...], dump: Path | None, workspace: Path | None,
     from octoc.compiler.build import resolve_workspace
     from octoc.compiler.read.spans import SpanIndex
     from octoc.compiler.read.text import text_reader
-    from octoc.diagnostics.model import DiagnosticSink, Severity
+    from octoc.diagnostics.model import DiagnosticSink
+    from octoc.diagnostics.rule import Severity
 
     resolved, found, plugins = resolve_workspace(root)
     if resolved is None or plugins is None:

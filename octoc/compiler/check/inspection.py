@@ -9,7 +9,8 @@ import attrs
 
 from octoc.compiler.edits import MakeFix
 from octoc.compiler.model.documents import REMOVED, FoundFile
-from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place, Rule, Severity
+from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place
+from octoc.diagnostics.rule import Rule, Severity
 
 
 @attrs.define(kw_only=True)

@@ -13,7 +13,7 @@ from octoc.compiler.check.mcp import check_entry
 from octoc.compiler.check.schemas import fields
 from octoc.compiler.check.translate import one_of
 from octoc.compiler.model.documents import FileKind, kept
-from octoc.diagnostics.model import Severity
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.names import is_name

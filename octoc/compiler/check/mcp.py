@@ -11,7 +11,8 @@ from octoc.compiler.check.schemas import fields
 from octoc.compiler.check.transports import check_transport
 from octoc.compiler.edits import MakeFix, inserted_before
 from octoc.compiler.model.documents import FileKind
-from octoc.diagnostics.model import KeyPath, Place, Severity
+from octoc.diagnostics.model import KeyPath, Place
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.rules.lint_mcp import UNSUPPORTED_CONNECTION
 from octoc.diagnostics.suggest import near_names

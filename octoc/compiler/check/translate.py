@@ -10,7 +10,8 @@ from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.units import unit_of
 from octoc.compiler.edits import MakeFix, renamed
 from octoc.compiler.model.documents import FileKind
-from octoc.diagnostics.model import KeyPath, Place, Rule
+from octoc.diagnostics.model import KeyPath, Place
+from octoc.diagnostics.rule import Rule
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.suggest import did_you_mean
 

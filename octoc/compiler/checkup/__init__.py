@@ -27,7 +27,8 @@ from octoc.compiler.model.documents import Discovered, FileKind
 from octoc.compiler.opening import CACHE_FOLDER, NO_OVERLAY, Opened, open_workspace
 from octoc.compiler.read.stage import input_digests
 from octoc.compiler.workspace import WORKSPACE_FILE, file_at
-from octoc.diagnostics.model import Diagnostic, Severity
+from octoc.diagnostics.model import Diagnostic
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint_policy import UNUSED_SILENCE
 from octoc.plugin.manager import Plugins
 

@@ -11,7 +11,7 @@ from octoc.compiler.files import write_if_changed
 from octoc.compiler.model.resolved import Emitted, Locked
 from octoc.compiler.strictness import is_withheld
 from octoc.compiler.workspace import display_path
-from octoc.diagnostics.model import Severity
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.bundle import BUNDLE_NOT_WRITTEN, BUNDLE_WITHHELD
 
 __all__ = ["emit"]

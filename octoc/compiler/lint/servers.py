@@ -7,7 +7,8 @@ import re
 from octoc.compiler.edits import MakeFix, replaced
 from octoc.compiler.model.resolved import Scoped, Server
 from octoc.compiler.packages import Package, package_of
-from octoc.diagnostics.model import DiagnosticSink, Severity
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint import INSECURE_URL, UNPINNED_PACKAGE
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})

@@ -17,7 +17,8 @@ from octoc.compiler.model.resolved import Calibrated, Locked
 from octoc.compiler.read.text import Limit, decode, load_bytes
 from octoc.compiler.strictness import is_withheld
 from octoc.compiler.workspace import WORKSPACE_FILE
-from octoc.diagnostics.model import DiagnosticSink, Severity, Span
+from octoc.diagnostics.model import DiagnosticSink, Span
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lock import (
     LOCK_MISSING,
     LOCK_NEWER,

@@ -16,7 +16,7 @@ from octoc.compiler.lock.content import (
     TapLock,
     ToolPin,
 )
-from octoc.diagnostics.model import Rule
+from octoc.diagnostics.rule import Rule
 from octoc.diagnostics.rules.lock import (
     STALE_ENCODER,
     STALE_FILE,

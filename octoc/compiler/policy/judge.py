@@ -9,7 +9,8 @@ import attrs
 from octoc.compiler.model.settings import LintSettings
 from octoc.compiler.policy.globs import path_matches
 from octoc.compiler.policy.silences import Silences
-from octoc.diagnostics.model import Diagnostic, Severity
+from octoc.diagnostics.model import Diagnostic
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import is_configurable, rule_named
 
 OFF = "off"

@@ -8,7 +8,8 @@ from octoc.compiler.model.settings import LintSettings
 from octoc.compiler.policy.globs import path_matches
 from octoc.compiler.policy.judge import LintPolicy
 from octoc.compiler.policy.silences import FileSilences, Silence
-from octoc.diagnostics.model import DiagnosticSink, Severity
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import advice_for, rule_named
 from octoc.diagnostics.rules import lint_policy as rules
 

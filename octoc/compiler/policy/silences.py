@@ -10,7 +10,8 @@ import attrs
 from octoc.compiler.policy.comments import Commented, commented
 from octoc.compiler.read.nodes import Range
 from octoc.compiler.read.spans import kind_of
-from octoc.diagnostics.model import Diagnostic, Rule, Span
+from octoc.diagnostics.model import Diagnostic, Span
+from octoc.diagnostics.rule import Rule
 from octoc.diagnostics.rules import is_configurable, rule_named
 
 # Also behind another comment of the same line: `# why  # octoc: ignore[OCT402]`.

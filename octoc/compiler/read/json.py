@@ -19,7 +19,8 @@ from octoc.compiler.read.nodes import (
     span_of,
 )
 from octoc.compiler.read.values import MAX_DEPTH, sound
-from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place, Severity, Span
+from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place, Span
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import read as rules
 
 WITH_COMMENTS = frozenset({"vscode", "cursor"})

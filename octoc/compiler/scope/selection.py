@@ -12,7 +12,8 @@ from octoc.aliases import sanitize
 from octoc.compiler.edits import renamed
 from octoc.compiler.model.resolved import Agent, Server, ServerGrant
 from octoc.compiler.model.source import Located
-from octoc.diagnostics.model import DiagnosticSink, Severity
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.resolve import (
     AMBIGUOUS_TOOL,
     NO_TOOL_RESOLVES,

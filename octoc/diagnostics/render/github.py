@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from octoc.diagnostics.model import Diagnostic, Severity, Span
+from octoc.diagnostics.model import Diagnostic, Span
 from octoc.diagnostics.render.text import escape
+from octoc.diagnostics.rule import Severity
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 # The percent sign first: it begins every escape.

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree as ET
 
-from octoc.diagnostics.model import Diagnostic, Severity
+from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.render.concise import where
 from octoc.diagnostics.render.text import escape
+from octoc.diagnostics.rule import Severity
 
 _WORKSPACE = "octoc"
 # What XML 1.0 cannot hold, in whatever form it is written.

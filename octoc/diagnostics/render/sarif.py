@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from octoc.diagnostics.model import Diagnostic, Edit, Fix, Rule, Severity, Span
+from octoc.diagnostics.model import Diagnostic, Edit, Fix, Span
 from octoc.diagnostics.render.text import escape
+from octoc.diagnostics.rule import Rule, Severity
 
 VERSION = "2.1.0"
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

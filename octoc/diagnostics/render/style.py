@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from octoc.diagnostics.model import Severity
+from octoc.diagnostics.rule import Severity
 
 Paint = Callable[[str, str], str]
 """Called with a role (`error`, `warning`, `info`, `gutter`, `bold`) and text; returns the text to write."""

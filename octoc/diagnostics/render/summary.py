@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from octoc.diagnostics.model import Diagnostic, Severity
+from octoc.diagnostics.model import Diagnostic
+from octoc.diagnostics.rule import Severity
 
 
 def summary(diagnostics: Iterable[Diagnostic], *, infos_shown: bool) -> str:

@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Mapping
 from functools import cache
 
-from octoc.diagnostics.model import Rule
+from octoc.diagnostics.rule import Rule
 
 _MODULES = (
     "read",

@@ -1,6 +1,6 @@
 """OCT6xx: the bundle, when it is opened and when it is written."""
 
-from octoc.diagnostics.model import Rule, Severity
+from octoc.diagnostics.rule import Rule, Severity
 
 BUNDLE_UNREADABLE = Rule("OCT601", "bundle-unreadable", "There is no file that can be read where the bundle should be.")
 NOT_A_BUNDLE = Rule("OCT602", "not-a-bundle", "The file is not a bundle of octoc.")

@@ -1,9 +1,9 @@
 """OCT2xx: files whose text is sound and whose content is not what their kind expects."""
 
-from octoc.diagnostics.model import Rule, Severity
+from octoc.diagnostics.rule import Rule, Severity
 
 UNKNOWN_KEY = Rule("OCT201", "unknown-key", "A key that this kind of file does not have.")
-MISSING_KEY = Rule("OCT202", "missing-key", "A key without which the entity cannot be used.")
+MISSING_KEY = Rule("OCT202", "missing-key", "A key without which the entity cannot be used is missing.")
 WRONG_TYPE = Rule("OCT203", "wrong-type", "A value is of another type than its key expects.")
 UNEXPECTED_VALUE = Rule("OCT204", "unexpected-value", "A value is none of those that its key allows.")
 OUT_OF_RANGE = Rule("OCT205", "out-of-range", "A number is outside the range that its key allows.")

@@ -1,5 +1,5 @@
 """OCT9xx: a bug in octoc itself."""
 
-from octoc.diagnostics.model import Rule
+from octoc.diagnostics.rule import Rule
 
 INTERNAL_ERROR = Rule("OCT901", "internal-error", "octoc failed in a way that is not the user's mistake.")

@@ -1,6 +1,6 @@
 """OCT4xx: what is legal and still likely to be wrong."""
 
-from octoc.diagnostics.model import Rule, Severity
+from octoc.diagnostics.rule import Rule, Severity
 
 NO_TRIGGERS = Rule(
     "OCT401", "no-triggers", "A capability has no trigger: no message can ever activate it.", Severity.WARNING

@@ -1,6 +1,6 @@
 """OCT455 to OCT464: agents whose definition clients read differently, or only in part."""
 
-from octoc.diagnostics.model import Rule, Severity
+from octoc.diagnostics.rule import Rule, Severity
 
 EMPTY_TOOLS = Rule(
     "OCT455", "empty-tools", "An agent's `tools` is empty: no tool in octoc, every tool in Octo.", Severity.WARNING

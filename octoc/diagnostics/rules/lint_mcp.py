@@ -1,6 +1,6 @@
 """OCT440 to OCT454: definitions of servers that are sound, and will not do what their author expects."""
 
-from octoc.diagnostics.model import Rule, Severity
+from octoc.diagnostics.rule import Rule, Severity
 
 UNEXPANDED_REFERENCE = Rule(
     "OCT440",

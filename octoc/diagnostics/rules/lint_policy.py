@@ -1,6 +1,6 @@
 """OCT490 to 499: settings of `[lint]`, and silences in comments."""
 
-from octoc.diagnostics.model import Rule, Severity
+from octoc.diagnostics.rule import Rule, Severity
 
 UNUSED_SILENCE = Rule(
     "OCT490", "unused-silence", "A comment silences a rule that finds nothing there.", Severity.WARNING

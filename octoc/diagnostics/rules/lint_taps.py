@@ -1,6 +1,6 @@
 """OCT410 to OCT439: what in a tap is legal and still does not do what it says, in octoc or in Octomind."""
 
-from octoc.diagnostics.model import Rule, Severity
+from octoc.diagnostics.rule import Rule, Severity
 
 MERGE_DIFFERS = Rule(
     "OCT410",

@@ -1,6 +1,6 @@
 """OCT470 to OCT489: recorded tools, as servers describe them and as models will read them."""
 
-from octoc.diagnostics.model import Rule, Severity
+from octoc.diagnostics.rule import Rule, Severity
 
 SCHEMA_NOT_OBJECT = Rule("OCT470", "schema-not-object", "A tool's `inputSchema` is not the schema of an object.")
 SCHEMA_UNSOUND = Rule(

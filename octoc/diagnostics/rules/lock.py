@@ -3,7 +3,7 @@
 From 504 on each rule is one reason why `octoc.lock` does not describe what is there; only `--locked` reports them.
 """
 
-from octoc.diagnostics.model import Rule, Severity
+from octoc.diagnostics.rule import Rule, Severity
 
 LOCK_MISSING = Rule("OCT501", "lock-missing", "The build must keep to `octoc.lock`, and there is none.")
 LOCK_UNREADABLE = Rule("OCT502", "lock-unreadable", "`octoc.lock` cannot be read as a lock.")

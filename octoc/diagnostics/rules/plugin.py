@@ -1,6 +1,6 @@
 """OCT7xx: plugins. 701-719 the encoder."""
 
-from octoc.diagnostics.model import Rule, Severity
+from octoc.diagnostics.rule import Rule, Severity
 
 ENCODER_MISSING = Rule(
     "OCT701",

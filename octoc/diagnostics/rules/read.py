@@ -1,6 +1,6 @@
 """OCT1xx: what discover and read find. 101 to 119 are about one file's text, from 120 on about folders and links."""
 
-from octoc.diagnostics.model import Rule, Severity
+from octoc.diagnostics.rule import Rule, Severity
 
 UNREADABLE = Rule("OCT101", "unreadable", "A file or folder that the build needs cannot be opened or listed.")
 TOO_LARGE = Rule("OCT102", "too-large", "A file is larger than the limit of its kind.")

@@ -1,6 +1,6 @@
 """OCT3xx: names that must mean something, servers that must be told apart, tools that must be found."""
 
-from octoc.diagnostics.model import Rule, Severity
+from octoc.diagnostics.rule import Rule, Severity
 
 UNKNOWN_SERVER = Rule("OCT301", "unknown-server", "A capability or an agent refers to a server that nothing defines.")
 UNKNOWN_PROVIDER = Rule("OCT302", "unknown-provider", "`[providers]` names a provider that the capability has not.")

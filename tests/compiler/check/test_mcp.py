@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from octoc.compiler.model.documents import REMOVED, FileKind
-from octoc.diagnostics.model import Severity
+from octoc.diagnostics.rule import Severity
 
 TRANSPORTS = "`stdio`, `http`, `streamable-http`, `streamable_http`, `streamableHttp`, `sse` or `ws`"
 

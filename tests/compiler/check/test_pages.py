@@ -9,7 +9,7 @@ import pytest
 
 import octoc.diagnostics
 from octoc.compiler.model.documents import FileKind
-from octoc.diagnostics.model import Rule
+from octoc.diagnostics.rule import Rule
 from octoc.diagnostics.rules import check as rules
 
 DOCS = Path(octoc.diagnostics.__file__).parent / "docs"

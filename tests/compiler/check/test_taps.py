@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from octoc.compiler.model.documents import REMOVED, FileKind
-from octoc.diagnostics.model import Severity
+from octoc.diagnostics.rule import Severity
 
 CONFIG, PROVIDER, MANIFEST = FileKind.CAPABILITY_CONFIG, FileKind.CAPABILITY_PROVIDER, FileKind.AGENT_MANIFEST
 AGENT, SKILL, SNAPSHOT = FileKind.AGENT_MD, FileKind.SKILL, FileKind.SNAPSHOT

@@ -16,7 +16,7 @@ from octoc.compiler.emit import emit
 from octoc.compiler.emit.paths import relocator
 from octoc.compiler.lock.inputs import inputs_digest
 from octoc.compiler.model.resolved import Calibrated, Emitted, Locked
-from octoc.diagnostics.model import Rule
+from octoc.diagnostics.rule import Rule
 
 ProductsMaker = Callable[..., Calibrated]
 ContextMaker = Callable[..., Context]

@@ -30,7 +30,7 @@ from octoc.compiler.lock.content import (
 from octoc.compiler.lock.text import LockNewer, parse, text_of
 from octoc.compiler.model.resolved import Calibrated
 from octoc.compiler.model.settings import RoutingSettings
-from octoc.diagnostics.model import Rule, Severity
+from octoc.diagnostics.rule import Rule, Severity
 from octoc.plugin import hookimpl
 from octoc.plugin.manager import Plugins
 

@@ -10,7 +10,8 @@ from octoc.compiler.build import build
 from octoc.compiler.checkup import check_workspace
 from octoc.compiler.model.settings import LintOverride, LintSettings
 from octoc.compiler.policy import policy_of
-from octoc.diagnostics.model import Diagnostic, Severity, Span
+from octoc.diagnostics.model import Diagnostic, Span
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import all_rules
 from octoc.plugin.manager import Plugins, plugins_of
 from octoc.testing import InProcessPlugin

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from octoc.compiler.policy.comments import commented
 from octoc.compiler.policy.silences import Silences, silences_in
-from octoc.diagnostics.model import Diagnostic, Severity, Span
+from octoc.diagnostics.model import Diagnostic, Span
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import rule_named
 
 MARK = "octoc: ignore[no-triggers]"

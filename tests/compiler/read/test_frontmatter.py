@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from octoc.compiler.read.frontmatter import read_front_matter
-from octoc.diagnostics.model import DiagnosticSink, Place, Severity
+from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.rule import Severity
 
 PLACE = Place(file="a.md")
 SinkFor = Callable[[str], DiagnosticSink]

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from octoc.compiler.read.json import read_json
-from octoc.diagnostics.model import DiagnosticSink, Place, Severity
+from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.rule import Severity
 
 PLACE = Place(file="a.json")
 SinkFor = Callable[[str], DiagnosticSink]

@@ -16,7 +16,8 @@ from octoc.compiler.model.documents import Discovered, Document, Documents, File
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.structure.settings import settings_from
 from octoc.compiler.structure.stage import structure
-from octoc.diagnostics.model import DiagnosticSink, Place, Severity
+from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.rule import Severity
 
 KEY = {
     FileKind.CAPABILITY_CONFIG: {"capability": "clock"},

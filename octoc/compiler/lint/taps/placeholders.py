@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from octoc.compiler.lint.taps.lookup import all_providers
 from octoc.compiler.model.resolved import Scoped
 from octoc.compiler.model.source import AgentSource, ServerSource
-from octoc.diagnostics.model import DiagnosticSink, Place, Severity, Span
+from octoc.diagnostics.model import DiagnosticSink, Place, Span
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint_taps import LIVE_PLACEHOLDER, UNGATED_PLACEHOLDER, VARYING_PROMPT
 from octoc.references import Reference, find_references
 

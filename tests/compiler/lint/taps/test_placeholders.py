@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from octoc.diagnostics.model import Severity
+from octoc.diagnostics.rule import Severity
 
 Files = Callable[..., dict[str, str]]
 

@@ -7,7 +7,7 @@ import pytest
 
 from octoc.compiler.build import build
 from octoc.compiler.checkup import check_workspace
-from octoc.diagnostics.model import Severity
+from octoc.diagnostics.rule import Severity
 from octoc.plugin.manager import plugins_of
 from octoc.testing import WorkspaceBuilder
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from octoc.compiler.checkup import check_workspace
 from octoc.compiler.lint.tools.characters import LOOKALIKES, confusable_words, invisible_runs, quoted
 from octoc.compiler.lint.tools.phrases import HIDDEN, ORDERS, far_text, signs_in
-from octoc.diagnostics.model import Diagnostic, Severity
+from octoc.diagnostics.model import Diagnostic
+from octoc.diagnostics.rule import Severity
 from octoc.testing import WorkspaceBuilder
 
 Linted = Callable[..., list[Diagnostic]]
@@ -271,7 +272,7 @@ def test_the_place_is_the_words_in_the_file(builder: WorkspaceBuilder) -> None:
 
 
 def test_recorded_lists_raise_no_false_alarm(realworld: Path, tmp_path: Path) -> None:
-    """The texts of tools of 20 real packages, every one read by hand, neither hide nor order anything."""
+    """The texts of the tools of 20 real packages neither hide nor order anything."""
     builder = WorkspaceBuilder(tmp_path, name="real")
     for dump in sorted((realworld / "tools").glob("*.json")):
         builder.server(dump.stem, "program", dump.stem)
