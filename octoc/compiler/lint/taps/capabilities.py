@@ -21,10 +21,13 @@ HIGH_TRUST_SERVERS = frozenset({"runtime", "agent", "orchestration"})
 def check_triggers(scoped: Scoped, sink: DiagnosticSink) -> None:
     """Report a capability that no message can activate, and one that is known by few examples."""
     sources = sources_of(scoped)
+    builtin = _high_trust_servers(scoped)
     for capability in scoped.resolved.capabilities:
         if capability.closed:  # the error in its config.toml says it all
             continue
         if not capability.triggers:
+            if any(grant.server in builtin for grant in capability.grants):
+                continue  # with triggers it would be OCT425
             sink.report(
                 NO_TRIGGERS,
                 f"capability `{capability.name}` has no trigger: only an agent or `capability(enable)` can activate it",
@@ -56,10 +59,10 @@ def check_substance(scoped: Scoped, sink: DiagnosticSink) -> None:
 
 def check_trust(scoped: Scoped, sink: DiagnosticSink) -> None:
     """Report a capability with triggers that grants tools over the run time or over other agents."""
-    builtin = {server.name for server in scoped.resolved.servers if server.transport == "builtin"}
+    builtin = _high_trust_servers(scoped)
     sources = sources_of(scoped)
     for capability in scoped.resolved.capabilities:
-        trusted = [g.server for g in capability.grants if g.server in builtin & HIGH_TRUST_SERVERS]
+        trusted = [grant.server for grant in capability.grants if grant.server in builtin]
         config = sources[capability.name].config if capability.name in sources else None
         if not trusted or not capability.triggers or config is None:
             continue
@@ -71,3 +74,8 @@ def check_trust(scoped: Scoped, sink: DiagnosticSink) -> None:
             related={f"`{trusted[0]}` is granted here": capability.place.child("roles", "mcp", "server_refs")},
             help="remove its triggers, so that only agents that name it have it, or narrow its `domains`",
         )
+
+
+def _high_trust_servers(scoped: Scoped) -> frozenset[str]:
+    builtin = {server.name for server in scoped.resolved.servers if server.transport == "builtin"}
+    return HIGH_TRUST_SERVERS & builtin

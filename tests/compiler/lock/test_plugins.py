@@ -1,0 +1,37 @@
+"""The versions of plugins in the lock."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import attrs
+
+from octoc.compiler.context import Context
+from octoc.compiler.lock import lock
+from octoc.compiler.model.resolved import Calibrated
+from octoc.plugin.manager import Plugins
+
+
+class _Installed(Plugins):
+    """No plugins, of which one has the version that a test says."""
+
+    def __init__(self, version: str) -> None:
+        super().__init__()
+        self._version = version
+
+    def versions(self) -> Mapping[str, str]:
+        return {"transport-mcp": self._version}
+
+
+def test_another_version_of_a_plugin_is_told(
+    tmp_path: Path, products: Callable[..., Calibrated], context_of: Callable[..., Context]
+) -> None:
+    """With `--locked` a plugin of another version than the lock's is an error; the same version is silent."""
+
+    def found(version: str, *, locked: bool) -> list[tuple[str, str]]:
+        context = attrs.evolve(context_of(tmp_path, locked=locked), plugins=_Installed(version))
+        lock(products(tmp_path), context)
+        return [(one.rule.code, one.message) for one in context.sink.diagnostics]
+
+    assert found("0.1.0", locked=False) == []
+    assert found("0.1.0", locked=True) == []
+    assert found("0.2.0", locked=True) == [("OCT511", "plugin `transport-mcp`: version is `0.2.0`, was `0.1.0`")]

@@ -1,0 +1,148 @@
+"""The pages of the rules: each says what its rule says, and its examples do what they are said to do.
+
+The fenced blocks of a section that have a `title` are the files of one workspace, and `octoc check` of it finds what
+the page is about. What goes without saying is added: an octoc.toml with tap `acme`, where a page shows none, and the
+`default.toml` of a capability with one provider. A block with the title `.env` is also what the check is told to find
+set.
+"""
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+import octoc.diagnostics
+from octoc.compiler.checkup import check_subject
+from octoc.compiler.checkup.subject import Subject
+from octoc.compiler.environment import read_environment
+from octoc.diagnostics import rules
+from octoc.diagnostics.model import Diagnostic
+from octoc.diagnostics.rule import Severity
+from octoc.diagnostics.rules import all_rules
+from octoc.plugin.manager import Plugins
+
+DOCS = Path(octoc.diagnostics.__file__).parent / "docs"
+CHECKOUT = Path(__file__).resolve().parents[2]
+SECTIONS = ["## What it does", "## Why it matters", "## Bad", "## Good"]
+FENCED = re.compile(r"^```(\w*)(.*)\n((?s:.*?))^```$", re.MULTILINE)
+TITLE = re.compile(r'\A title="([^"]+)"\Z')
+
+_LINK = "text shows no link"
+_LOCK = "told by `octoc build --locked`, or when the lock is written"
+_PIN = "told by `octoc pin`"
+_BUNDLE = "about the bundle, which a check neither reads nor writes"
+_ENCODER = "told while texts are encoded, which a check does not"
+NOT_SHOWN: Mapping[str, str] = {
+    "OCT101": "text shows no permissions",
+    "OCT102": "a page has no room for a file of this size",
+    "OCT103": "a page is UTF-8 itself",
+    "OCT104": "a page is text itself",
+    "OCT122": _LINK,
+    "OCT123": _LINK,
+    "OCT124": _LINK,
+    "OCT128": "about what stands on the command line",
+    "OCT129": "a page has no room for so many folders",
+    "OCT424": "needs the sentence encoder, which a check does not run",
+    **dict.fromkeys((f"OCT{number}" for number in range(501, 515)), _LOCK),
+    **dict.fromkeys((f"OCT{number}" for number in range(540, 546)), _PIN),
+    **dict.fromkeys((f"OCT{number}" for number in range(601, 609)), _BUNDLE),
+    **dict.fromkeys((f"OCT{number}" for number in range(701, 704)), _ENCODER),
+    "OCT901": "about a bug of octoc",
+}
+COMPANIONS: Mapping[str, tuple[str, str]] = {
+    "OCT125": ("OCT303", "a capability whose default leads nowhere has none"),
+    "OCT330": ("OCT321", "each of the entries that are no tool is told, too"),
+    "OCT434": ("OCT401", "the skill's capability is hidden because it has no trigger"),
+}
+SHOWN = sorted(set(all_rules()) - set(NOT_SHOWN))
+
+
+def page(code: str) -> str:
+    """Return the page of a rule, in Markdown."""
+    return (DOCS / f"{code}.md").read_text(encoding="utf-8")
+
+
+def blocks(code: str, section: str) -> list[tuple[str | None, str]]:
+    """Return title and text of each fenced block of a section."""
+    text = re.split(r"^## ", page(code).partition(f"\n## {section}\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
+    titles = [(TITLE.match(info), example) for _, info, example in FENCED.findall(text)]
+    return [(title and title[1], example) for title, example in titles]
+
+
+def workspace(shown: Mapping[str, str]) -> dict[str, str]:
+    """Return the files of the workspace that a page means by those that it shows."""
+    files = dict(shown)
+    if "octoc.toml" not in files:
+        in_tap = any(path.startswith("taps/") for path in files)
+        tap = '\n[[taps]]\nname = "acme"\npath = "taps/acme"\n' if in_tap else ""
+        files["octoc.toml"] = f'[workspace]\nname = "acme"\n{tap}'
+    providers: dict[PurePosixPath, list[str]] = {}
+    for path in map(PurePosixPath, shown):
+        if path.parent.parent.name == "capabilities" and path.name != "config.toml":
+            providers.setdefault(path.parent, []).append(path.name)
+    alone = {folder: names[0] for folder, names in providers.items() if len(names) == 1}
+    return {**{f"{folder}/default.toml": name for folder, name in alone.items() if name != "default.toml"}, **files}
+
+
+def check_section(code: str, section: str, root: Path) -> tuple[Diagnostic, ...]:
+    """Return what is found in the workspace that a section of a page makes, written to `root`."""
+    files = workspace({title: text for title, text in blocks(code, section) if title is not None})
+    for path, text in files.items():
+        target = root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+    environment = read_environment([root / ".env"], []) if ".env" in files else None
+    return check_subject(Subject(root=root), plugins=Plugins(), use_cache=False, environment=environment).diagnostics
+
+
+def test_every_page_is_of_a_rule() -> None:
+    """There is a page of each rule, and no page of a rule that does not exist."""
+    assert {path.stem for path in DOCS.glob("*.md")} == set(all_rules())
+
+
+@pytest.mark.parametrize("code", sorted(all_rules()))
+def test_a_page_says_what_its_rule_says(code: str) -> None:
+    """A page begins with code, name and summary of its rule, and has its sections in one order, with examples."""
+    rule = all_rules()[code]
+    assert page(code).startswith(f"# {code} {rule.name}\n\n{rule.summary}\n\n{SECTIONS[0]}\n")
+    headings = [line for line in page(code).splitlines() if line.startswith("## ")]
+    assert headings in (SECTIONS, [*SECTIONS, "## Settings"])
+    assert all(blocks(code, section) for section in ("Bad", "Good"))
+
+
+@pytest.mark.parametrize("code", SHOWN)
+def test_what_a_page_calls_bad_breaks_its_rule_alone(code: str, tmp_path: Path) -> None:
+    """The bad example has a finding of the rule, and of other rules nothing but information."""
+    found = check_section(code, "Bad", tmp_path)
+    shown = {one.rule.code for one in found if one.severity > Severity.INFO or one.rule.code == code}
+    assert shown == {code, *COMPANIONS.get(code, ())[:1]}, found
+
+
+@pytest.mark.parametrize("code", SHOWN)
+def test_what_a_page_calls_good_keeps_its_rule(code: str, tmp_path: Path) -> None:
+    """The good example has no finding of the rule, and of other rules nothing but information."""
+    found = check_section(code, "Good", tmp_path)
+    assert [one for one in found if one.severity > Severity.INFO or one.rule.code == code] == []
+
+
+@pytest.mark.parametrize("code", sorted(all_rules()))
+def test_an_example_is_a_file_where_it_is_checked(code: str) -> None:
+    """Every block of a page's examples has a title when they are checked, and none has one when they are not."""
+    titles = [title for section in ("Bad", "Good") for title, _ in blocks(code, section)]
+    assert {title is not None for title in titles} == {code not in NOT_SHOWN}
+
+
+def test_what_no_page_can_show_is_tested_elsewhere() -> None:
+    """A rule whose page is not checked is named, by its constant, its name or its code, in a test that is not this."""
+    modules = [
+        importlib.import_module(f"{rules.__name__}.{found.name}") for found in pkgutil.iter_modules(rules.__path__)
+    ]
+    constants = {id(value): name for module in modules for name, value in vars(module).items()}
+    tests = {*CHECKOUT.glob("tests/**/test_*.py"), *CHECKOUT.glob("plugins/*/tests/**/test_*.py")}
+    texts = (path.read_text(encoding="utf-8") for path in tests - {Path(__file__).resolve()})
+    named = {word for text in texts for word in re.findall(r"[\w-]+", text)}
+    hidden = [all_rules()[code] for code in NOT_SHOWN]
+    assert [rule.code for rule in hidden if not named & {rule.code, rule.name, constants[id(rule)]}] == []
