@@ -1,4 +1,7 @@
-"""The page of each rule: what it does, why it matters, a bad and a good example."""
+"""The page of each rule: what it does, why it matters, a bad and a good example.
+
+The blocks of an example are the files of one workspace, each named by the `title` of its fence; a test checks them.
+"""
 
 from __future__ import annotations
 

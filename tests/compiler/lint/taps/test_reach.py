@@ -36,7 +36,7 @@ def test_triggers_that_the_gate_cannot_tell_apart(tmp_path: Path, diary: Sequenc
     if not expected:
         builder.capability("notes", (*SAME[:2], "list the notes of this week"), server={"command": "notes"})
     outcome = builder.build(plugins_of(Fake()))
-    found = [one for one in outcome.diagnostics if one.rule.name == "unreachable-capability"]
+    found = [one for one in outcome.diagnostics if one.rule.code == "OCT424"]
     assert [one.message for one in found] == expected
     for one in found:
         assert one.notes == (f"the best score is 1.000, the threshold 0.550, beside 1.000 for `{other(one.message)}`",)
@@ -52,6 +52,6 @@ def test_without_an_encoder_nothing_is_said(tmp_path: Path) -> None:
     builder = WorkspaceBuilder(tmp_path, routing={"encoder": "none-such"})
     for name in ("notes", "diary"):
         builder.capability(name, SAME, server={"command": name})
-    codes = {one.rule.name for one in builder.build(plugins_of()).diagnostics}
-    assert "encoder-missing" in codes
-    assert "unreachable-capability" not in codes
+    codes = {one.rule.code for one in builder.build(plugins_of()).diagnostics}
+    assert "OCT701" in codes
+    assert "OCT424" not in codes
