@@ -208,10 +208,15 @@ class _State:
     def overlay(self) -> dict[str, bytes]:
         return {name: data for path, data in self.contents.items() for name in self.names.get(path, ())}
 
+    def _own_name(self, path: Path) -> str:
+        """Return the display path that is the file's own, rather than that of a link to it."""
+        names = self.names[path]
+        return next((name for name in names if name.rpartition("/")[2] == path.name), names[0])
+
     def changes(self) -> tuple[Change, ...]:
         changed = (path for path, data in self.contents.items() if data != self.before[path])
         return tuple(
-            Change(display=self.names[path][0], path=path, before=self.before[path], after=self.contents[path])
+            Change(display=self._own_name(path), path=path, before=self.before[path], after=self.contents[path])
             for path in sorted(changed)
         )
 

@@ -191,6 +191,20 @@ def test_a_tap_elsewhere_is_left_alone(octoc: Run, tmp_path: Path) -> None:
     assert "1 more could be fixed in files that are not below this folder: OCT304" in done.err
 
 
+def test_a_link_stays_a_link_and_the_diff_names_the_file(octoc: Run, tmp_path: Path) -> None:
+    """Where `default.toml` links to the provider that is fixed, the diff names the provider, and the link stays."""
+    local = PROVIDER_AT.replace("default", "local")
+    wrong = PROVIDER.replace("time:*", "tiem:*")
+    _write(tmp_path, {**{name: text for name, text in SOUND.items() if name != PROVIDER_AT}, local: wrong})
+    (tmp_path / PROVIDER_AT).symlink_to("local.toml")
+    done = octoc("check", "--workspace", str(tmp_path), "--diff")
+    assert f"--- a/{local}\n" in done.out
+    assert PROVIDER_AT not in done.out
+    octoc("check", "--workspace", str(tmp_path), "--fix")
+    assert (tmp_path / PROVIDER_AT).is_symlink()
+    assert (tmp_path / local).read_text(encoding="utf-8") == PROVIDER
+
+
 def test_a_copied_default_stays_a_copy(octoc: Run, tmp_path: Path) -> None:
     """Where `default.toml` is a copy of the provider that is fixed, it is so afterwards, and nothing is left to fix."""
     wrong = PROVIDER.replace("time:*", "tiem:*")

@@ -67,6 +67,13 @@ def test_the_minute_finds_and_calls(minute: dict[str, Any]) -> None:
     assert "21:00" in outputs["call"]
 
 
+def test_the_commands_for_ci_work(minute: dict[str, Any]) -> None:
+    """Every command of "In CI" succeeds in the same folder, which has nothing to complain about."""
+    for line in blocks("In CI")["sh"][0].splitlines():
+        done = run(line, minute["folder"])
+        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+
+
 def test_the_readmes_workspace_routes(tmp_path: Path) -> None:
     """The workspace of "Capabilities" builds, and its question activates `time`."""
     found = blocks("Capabilities")
