@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import time
@@ -60,6 +61,7 @@ class Runtime:
         self.connector = Connector(self, (workspace or Path.cwd()).absolute())
         self.pool = Pool(self.connector)
         self.routing = RoutingParts(self, embedder)
+        self.session_numbers = itertools.count(1)
         self._counter = token_counter
         self._bound: dict[str, BuiltinConnection | None] = {}
 

@@ -46,7 +46,6 @@ class Pool:
     """
 
     def __init__(self, connect: Callable[[str], Awaitable[Connection]]) -> None:
-
         self._connect = connect
         self._open: dict[str, _Open] = {}
         self._connecting: dict[str, asyncio.Task[_Open]] = {}

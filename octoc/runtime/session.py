@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import logging
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -28,12 +28,13 @@ from octoc.search.keyword import DEFAULT_LIMIT
 from octoc.tokens import APPROXIMATE
 
 if TYPE_CHECKING:
+    import asyncio
+
     from octoc.runtime.calls import Outcome
     from octoc.runtime.load import Runtime
 
 logger = logging.getLogger("octoc.runtime")
 
-_NUMBERS = itertools.count(1)
 _BASE, _PROXY = "*base", "*proxy"
 
 
@@ -52,19 +53,23 @@ class Session:
     """One conversation. Make it with `Runtime.session`; `close` it, or let it go: then what it needed is let go too."""
 
     def __init__(self, runtime: Runtime, agent: AgentEntry, who: Who) -> None:
-        import asyncio
-
         self.runtime = runtime
         self.agent = agent
         self.who = who
         self.active = ActiveSet(runtime.bundle.settings.max_active, runtime.clock)
         self.surface = Surface(agent.registry, runtime.catalog, self.active, runtime.capabilities)
-        self.lock = asyncio.Lock()
-        self._number = next(_NUMBERS)
+        self._number = next(runtime.session_numbers)
         self._holders: set[str] = set()
         self._proxied: set[Use] = set()
         weakref.finalize(self, _let_go, runtime.references, self._number, self._holders).atexit = False
         self.hold(_BASE, (self._use(index) for index in self.surface.base()))
+
+    @cached_property
+    def lock(self) -> asyncio.Lock:
+        """What one change of the active set at a time holds; made when the first asks, as asyncio loads slowly."""
+        import asyncio
+
+        return asyncio.Lock()
 
     @property
     def profile(self) -> str:
