@@ -27,8 +27,8 @@ from octoc.compiler.model.documents import Discovered
 from octoc.diagnostics.model import Diagnostic, Fix, Label, Span
 from octoc.diagnostics.rule import Rule, Severity
 from octoc.diagnostics.rules.bundle import BUNDLE_NOT_WRITTEN
-from octoc.diagnostics.rules.lock import LOCK_NOT_WRITTEN, LOCK_UNREADABLE, PLUGINS_UNKNOWN
-from octoc.diagnostics.rules.plugin import ENCODER_FAILED
+from octoc.diagnostics.rules.lock import LOCK_NOT_WRITTEN, LOCK_UNREADABLE
+from octoc.diagnostics.rules.plugin import ENCODER_FAILED, PLUGIN_BROKEN, PLUGIN_MISSING
 from octoc.diagnostics.rules.read import UNREADABLE
 
 BUILD = "build"
@@ -38,9 +38,10 @@ _PASSING = frozenset(
         UNREADABLE,
         LOCK_UNREADABLE,
         LOCK_NOT_WRITTEN,
-        PLUGINS_UNKNOWN,
         BUNDLE_NOT_WRITTEN,
         ENCODER_FAILED,
+        PLUGIN_BROKEN,
+        PLUGIN_MISSING,
     )
 )
 

@@ -23,7 +23,8 @@ class Plugins:
     """The plugins of one build or runtime. Entry points are looked up, by name and sorted, at the first question.
 
     Args:
-        names: entry point names in the group `octoc`; one that is not installed stands in `missing` afterwards.
+        names: entry point names in the group `octoc`. One that is not installed stands in `missing` afterwards, one
+            that cannot be used in `broken`, with the reason; the others serve all the same.
         objects: plugins that are passed in, asked before those of `names`.
         env: where the built-in resolver looks variables up.
     """
@@ -37,6 +38,7 @@ class Plugins:
         self._manager: pluggy.PluginManager | None = None
         self._versions: dict[str, str] = {}
         self.missing: tuple[str, ...] = ()
+        self.broken: Mapping[str, str] = {}
 
     def make_embedder(
         self, name: str, settings: Mapping[str, str] | None = None, files: Mapping[str, bytes] | None = None
@@ -109,12 +111,23 @@ class Plugins:
         self._register_entry_points(manager)
         for number, plugin in enumerate(self._objects):
             manager.register(plugin, f"object:{number}:{type(plugin).__name__}")
-        try:
-            manager.check_pending()
-        except pluggy.PluginValidationError as error:
-            raise PluginError(f"a plugin has a hook that octoc does not know: {error}") from error
+        self._check_hooks(manager)
         self._manager = manager
         return manager
+
+    def _check_hooks(self, manager: pluggy.PluginManager) -> None:
+        """Take out installed plugins with a hook that does not exist. Raises: PluginError for one passed in."""
+        while True:
+            try:
+                manager.check_pending()
+            except pluggy.PluginValidationError as error:
+                name = manager.get_name(error.plugin) or ""
+                if name not in self._versions:
+                    raise PluginError(f"a plugin has a hook that octoc does not know: {error}") from error
+                manager.unregister(error.plugin)
+                self._break(name, f"it has a hook that octoc does not know: {str(error).splitlines()[0]}")
+            else:
+                return
 
     def _register_entry_points(self, manager: pluggy.PluginManager) -> None:
         if not self._names:
@@ -123,26 +136,29 @@ class Plugins:
         # machine's order and skips a second plugin of one name in silence.
         from importlib.metadata import entry_points
 
-        found: dict[str, Any] = {}
+        found: dict[str, dict[str, Any]] = {}
         for point in entry_points(group=hookspecs.PROJECT):
-            if point.name not in self._names:
-                continue
-            other = found.setdefault(point.name, point)
-            if other.value != point.value:
-                raise PluginError(
-                    f"two plugins are called `{point.name}`: `{other.value}` and `{point.value}`; uninstall one"
-                )
+            if point.name in self._names:
+                found.setdefault(point.name, {}).setdefault(point.value, point)
         self.missing = tuple(name for name in self._names if name not in found)
-        for name in sorted(found):
-            point = found[name]
+        for name, points in sorted(found.items()):
+            if len(points) > 1:
+                both = ", ".join(f"`{value}`" for value in sorted(points))
+                self._break(name, f"several installed plugins are called so: {both}; uninstall all but one")
+                continue
+            ((value, point),) = points.items()
             try:
                 plugin = point.load()
-            except Exception as error:  # whatever an import can raise
-                raise PluginError(
-                    f"plugin `{name}` ({point.value}) cannot be imported: {type(error).__name__}: {error}"
-                ) from error
+            except Exception as error:  # noqa: BLE001  # whatever an import can raise
+                self._break(name, f"`{value}` cannot be imported: {type(error).__name__}: {error}")
+                continue
             manager.register(plugin, name)
             self._versions[name] = point.dist.version if point.dist is not None else "0"
+
+    def _break(self, name: str, why: str) -> None:
+        self._versions.pop(name, None)
+        self.broken = {**self.broken, name: why}
+        logger.warning("plugin `%s` is left out: %s", name, why)
 
 
 def load_plugins(names: Iterable[str], env: Mapping[str, str] | None = None) -> Plugins:

@@ -43,7 +43,13 @@ def _tool(name: str, description: str) -> ListedTool:
     return ListedTool(name=name, description=description, wire=wire)
 
 
-def _make(root: Path, *, description: str = "Reads a file", encoder_file: bytes = b"weights") -> Calibrated:
+def _make(
+    root: Path,
+    *,
+    description: str = "Reads a file",
+    encoder_file: bytes = b"weights",
+    plugins: tuple[str, ...] = ("embed-onnx", "transport-mcp"),
+) -> Calibrated:
     """Return the products of a workspace in `root` with one of everything."""
     tools = (_tool("read", description), _tool("write", "Writes a file"))
     listing = ServerListing(
@@ -96,7 +102,7 @@ def _make(root: Path, *, description: str = "Reads a file", encoder_file: bytes 
     )
     discovered = Discovered(
         root=root,
-        settings=WorkspaceSettings(name="acme", place=PLACE),
+        settings=WorkspaceSettings(plugins=plugins, name="acme", place=PLACE),
         taps=(Tap(name="acme", root=root / "taps/acme", display="taps/acme", precedence=0, place=PLACE),),
         files=(
             FoundFile(path=root / "octoc.toml", display="octoc.toml", kind=FileKind.WORKSPACE),

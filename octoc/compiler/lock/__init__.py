@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+import attrs
+
 from octoc.bundle.refusal import BundleError
 from octoc.compiler.context import Context
 from octoc.compiler.files import write_if_changed
@@ -14,6 +16,7 @@ from octoc.compiler.lock.content import LockContent, content_of, tool_pin
 from octoc.compiler.lock.inputs import inputs_digest
 from octoc.compiler.lock.text import LockNewer, is_of_newer_revision, parse, text_of
 from octoc.compiler.model.resolved import Calibrated, Locked
+from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.read.text import Limit, decode, load_bytes
 from octoc.compiler.strictness import is_withheld
 from octoc.compiler.workspace import WORKSPACE_FILE
@@ -24,9 +27,8 @@ from octoc.diagnostics.rules.lock import (
     LOCK_NEWER,
     LOCK_NOT_WRITTEN,
     LOCK_UNREADABLE,
-    PLUGINS_UNKNOWN,
 )
-from octoc.plugin.protocols import PluginError
+from octoc.diagnostics.rules.plugin import PLUGIN_BROKEN, PLUGIN_MISSING
 
 __all__ = ["LOCK_FILE", "inputs_digest", "lock", "tool_pin"]
 
@@ -46,7 +48,7 @@ def lock(calibrated: Calibrated, context: Context) -> Locked:
     With `context.locked` nothing is written, and each difference is an error. A folder without an `octoc.toml` gets no
     lock. Nor does a strict build with errors: its old bundle stays, and so does the lock that describes it.
     """
-    plugins = _plugins(context)
+    plugins = _plugins(calibrated.embedded.described.scoped.resolved.sources.discovered.settings, context)
     content = content_of(calibrated, plugins)
     if not (context.root / WORKSPACE_FILE).is_file():
         if context.locked:
@@ -72,12 +74,24 @@ def lock(calibrated: Calibrated, context: Context) -> Locked:
     return Locked(calibrated=calibrated, text=text, changes=said, plugins=plugins)
 
 
-def _plugins(context: Context) -> Mapping[str, str]:
-    try:
-        return context.plugins.versions()
-    except PluginError as error:
-        context.sink.report(PLUGINS_UNKNOWN, f"the versions of the plugins could not be had: {error}")
-        return {}
+def _plugins(settings: WorkspaceSettings, context: Context) -> Mapping[str, str]:
+    """Return the versions of the plugins that serve, and report those that the workspace names and that do not."""
+    versions = context.plugins.versions()
+    expected: tuple[str, ...] = attrs.fields_dict(WorkspaceSettings)["plugins"].default or ()
+    for index, name in enumerate(settings.plugins):
+        at = settings.place.child("plugins", "use", index)
+        if name in context.plugins.broken:
+            why = context.plugins.broken[name]
+            context.sink.report(PLUGIN_BROKEN, f"plugin `{name}` cannot be used: {why}", at=at)
+        elif name in context.plugins.missing and name not in expected:
+            # Without one of those that every workspace has, whoever needs it says so.
+            context.sink.report(
+                PLUGIN_MISSING,
+                f"plugin `{name}` is not installed",
+                at=at,
+                help=f"install the distribution that has the entry point `{name}` in the group `octoc`",
+            )
+    return versions
 
 
 def _read(path: Path, context: Context) -> LockContent | None:

@@ -18,7 +18,6 @@ STALE_GATE = Rule("OCT510", "lock-stale-gate", "The routing gate is another than
 STALE_PLUGIN = Rule("OCT511", "lock-stale-plugin", "A plugin has another version than the lock says.")
 STALE_SETTING = Rule("OCT512", "lock-stale-setting", "A setting of the workspace is another than the lock says.")
 LOCK_NOT_WRITTEN = Rule("OCT513", "lock-not-written", "`octoc.lock` could not be written.")
-PLUGINS_UNKNOWN = Rule("OCT514", "plugin-versions-unknown", "The versions of the plugins could not be had.")
 
 DUMP_SHAPE = Rule("OCT540", "dump-shape", "A recorded dump does not hold what a server answers to `tools/list`.")
 DUMP_TOOL_SKIPPED = Rule(

@@ -1,4 +1,4 @@
-"""OCT7xx: plugins. 701-719 the encoder."""
+"""OCT7xx: plugins. 701-719 the encoder, 720-739 plugins as such."""
 
 from octoc.diagnostics.rule import Rule, Severity
 
@@ -20,3 +20,5 @@ GATE_SETTING_UNUSED = Rule(
     "A setting of the octomind gate stands beside another gate, where it has no effect.",
     Severity.WARNING,
 )
+PLUGIN_MISSING = Rule("OCT720", "plugin-missing", "A plugin that the workspace names is not installed.")
+PLUGIN_BROKEN = Rule("OCT721", "plugin-broken", "An installed plugin that the workspace names cannot be used.")

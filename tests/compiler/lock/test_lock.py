@@ -31,8 +31,6 @@ from octoc.compiler.lock.text import LockNewer, parse, text_of
 from octoc.compiler.model.resolved import Calibrated
 from octoc.compiler.model.settings import RoutingSettings
 from octoc.diagnostics.rule import Rule, Severity
-from octoc.plugin import hookimpl
-from octoc.plugin.manager import Plugins
 
 ProductsMaker = Callable[..., Calibrated]
 ContextMaker = Callable[..., Context]
@@ -400,21 +398,3 @@ def test_a_full_disk_is_a_diagnostic_and_leaves_the_old_lock(
     (found,) = context.sink.diagnostics
     assert (found.rule.code, found.message) == ("OCT513", "`octoc.lock` could not be written: No space left on device")
     assert (tmp_path / "octoc.lock").read_bytes() == old
-
-
-class _Unasked:
-    """A plugin with a hook that octoc does not have."""
-
-    @hookimpl
-    def octoc_no_such_hook(self) -> None: ...
-
-
-def test_plugins_that_do_not_load_are_a_diagnostic(
-    tmp_path: Path, products: ProductsMaker, context_of: ContextMaker
-) -> None:
-    """A plugin that cannot be registered is reported, and the lock is made without its version."""
-    context = attrs.evolve(context_of(tmp_path), plugins=Plugins(objects=[_Unasked()]))
-    assert lock(products(tmp_path), context).plugins == {}
-    (found,) = context.sink.diagnostics
-    assert found.rule.code == "OCT514"
-    assert "octoc_no_such_hook" in found.message

@@ -35,3 +35,24 @@ def test_another_version_of_a_plugin_is_told(
     assert found("0.1.0", locked=False) == []
     assert found("0.1.0", locked=True) == []
     assert found("0.2.0", locked=True) == [("OCT511", "plugin `transport-mcp`: version is `0.2.0`, was `0.1.0`")]
+
+
+class _Troubled(Plugins):
+    """Of three plugins, one that is installed, one that is not and one that cannot be imported."""
+
+    def versions(self) -> Mapping[str, str]:
+        self.missing, self.broken = ("absent", "embed-onnx"), {"mine": "`mine` cannot be imported: ValueError: no"}
+        return {"transport-mcp": "1.0"}
+
+
+def test_a_plugin_that_does_not_serve_is_reported_at_its_name(
+    tmp_path: Path, products: Callable[..., Calibrated], context_of: Callable[..., Context]
+) -> None:
+    """A named plugin that is broken or absent is an error at its name; of those that are expected others speak."""
+    calibrated = products(tmp_path, plugins=("transport-mcp", "embed-onnx", "absent", "mine"))
+    context = attrs.evolve(context_of(tmp_path), plugins=_Troubled())
+    assert lock(calibrated, context).plugins == {"transport-mcp": "1.0"}
+    assert [(found.rule.code, found.message) for found in context.sink.diagnostics] == [
+        ("OCT720", "plugin `absent` is not installed"),
+        ("OCT721", "plugin `mine` cannot be used: `mine` cannot be imported: ValueError: no"),
+    ]
