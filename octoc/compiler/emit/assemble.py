@@ -25,7 +25,7 @@ from octoc.compiler.emit.paths import relocator
 from octoc.compiler.lock.inputs import inputs_digest
 from octoc.compiler.model.resolved import Agent, Capability, Described, Embedded, Locked, Server, ServerGrant, Skill
 from octoc.compiler.model.settings import WorkspaceSettings
-from octoc.names import SUPERVISOR, ToolId
+from octoc.names import ToolId
 
 if TYPE_CHECKING:
     import numpy as np
@@ -154,11 +154,9 @@ def _skill(skill: Skill, texts: BlobBuilder) -> SkillEntry:
 
 
 def _agents(described: Described, texts: BlobBuilder) -> Iterator[AgentEntry]:
-    """Yield the agents by name; the supervisor also where no file defines one, since every workspace has it."""
+    """Yield the agents that have a registry, by name; the supervisor has one also where no file defines it."""
     agents = {agent.name: agent for agent in described.scoped.resolved.agents}
-    registries = described.scoped.registries
-    for name in sorted({*agents, *({SUPERVISOR} & registries.keys())}):
-        registry = registries.get(name, Registry())
+    for name, registry in sorted(described.scoped.registries.items()):
         servers_prompt = described.servers_prompts.get(name, "")
         if name in agents:
             yield _agent(agents[name], registry, servers_prompt, texts)

@@ -68,6 +68,21 @@ def test_the_bundle_has_everything(tmp_path: Path, products: ProductsMaker, cont
         assert bundle.inputs == inputs_digest(sources.discovered, sources.digests)
 
 
+def test_an_agent_that_scope_left_out_is_not_there(
+    tmp_path: Path, products: ProductsMaker, context_of: ContextMaker
+) -> None:
+    """An agent without a registry is not in the bundle: a session of it would have no tool, and no one would say so."""
+    calibrated = products(tmp_path)
+    scoped = calibrated.embedded.described.scoped
+    kept = {name: registry for name, registry in scoped.registries.items() if name != "writer"}
+    described = attrs.evolve(calibrated.embedded.described, scoped=attrs.evolve(scoped, registries=kept))
+    without = attrs.evolve(calibrated, embedded=attrs.evolve(calibrated.embedded, described=described))
+    emitted = _emit(without, context_of(tmp_path))
+    assert emitted.path is not None
+    with OpenBundle.open(emitted.path) as opened:
+        assert [agent.name for agent in opened.bundle.agents] == ["supervisor"]
+
+
 def test_another_folder_gives_the_same_bytes(tmp_path: Path, products: ProductsMaker, context_of: ContextMaker) -> None:
     """No path of the build machine is in the file: two folders of unlike length give equal bytes."""
     one, two = tmp_path / "a", tmp_path / "elsewhere" / "deeper"
