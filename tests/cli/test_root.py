@@ -118,6 +118,7 @@ def test_debug_shows_the_traceback(octoc: Run, monkeypatch: pytest.MonkeyPatch) 
     [
         ("tomlkit", 'pip install "octoc[compile]"'),
         ("tree_sitter_toml", 'pip install "octoc[compile]"'),
+        ("re2", 'pip install "octoc[compile]"'),
         ("onnxruntime", 'pip install "octoc[all]"'),
         ("mcp.client", 'pip install "octoc[all]"'),
     ],

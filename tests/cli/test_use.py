@@ -205,6 +205,25 @@ def test_bundle_and_workspace_exclude_each_other(octoc: Run, bundle: str, built:
     assert octoc("show", "--bundle", bundle, "--workspace", str(built)).status == 2
 
 
+@pytest.mark.parametrize(
+    "words,plugin",
+    [
+        (("call", "time", "get_current_time", '{"timezone": "UTC"}'), "transport-mcp"),
+        (("route", "what time is it in Tokyo"), "embed-onnx"),
+    ],
+)
+def test_without_the_plugin_that_it_needs_a_command_says_what_installs_it(
+    octoc: Run, bundle: str, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], plugin: str
+) -> None:
+    """In a thin install `call` and `route` name the plugin to install, and the exit status is 2."""
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: ())
+    done = octoc(*words, "--bundle", bundle)
+    assert (done.status, done.out) == (2, "")
+    assert done.err == (
+        f"error: this needs the plugin `{plugin}`, which is not installed\n  = help: run `pip install octoc-{plugin}`\n"
+    )
+
+
 @pytest.mark.parametrize("words", [["show"], ["route", "what time is it in Tokyo"], ["find", "time"]])
 def test_a_named_bundle_needs_no_compiler(bundle: str, words: list[str]) -> None:
     """With --bundle a command loads nothing of the compiler, so that a thin installation can run it."""

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from octoc.results import ContentPart, ToolFailure, ToolResult
     from octoc.runtime import Runtime
 
+_MCP = ("stdio", "http", "sse")
+_TRANSPORT = "transport-mcp"
+
 
 @click.command
 @click.argument("words", nargs=-1, required=True, metavar="SERVER TOOL [ARGUMENTS]")
@@ -32,6 +35,7 @@ def command(
     ARGUMENTS is a JSON object. SERVER/TOOL, or a TOOL that only one server has, are understood too. The exit status is
     1 when the tool fails.
     """
+    from octoc.cli.failures import plugin_missing
     from octoc.cli.workspace import log_to_stderr, target_of, with_runtime
 
     names, arguments = _split(words)
@@ -39,7 +43,10 @@ def command(
 
     async def work(runtime: Runtime) -> ToolResult | ToolFailure:
         server, tool = _meant(names, runtime.bundle)
-        return await runtime.call_direct(server, tool, arguments)
+        outcome = await runtime.call_direct(server, tool, arguments)
+        if not outcome.ok and runtime.servers[server].transport in _MCP and _TRANSPORT in runtime.plugins.missing:
+            raise plugin_missing(_TRANSPORT)
+        return outcome
 
     outcome = with_runtime(target_of(bundle, workspace), work)
     if output_format == "json":

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from octoc.cli.options import agent_option, bundle_option, format_options, verbose_option, workspace_option
 
+if TYPE_CHECKING:
+    from octoc.bundle.model import Gate
+    from octoc.runtime import Routing, Session
+
 _SHOWN = 10
+_ENCODER = "embed-onnx"
 
 
 @click.command
@@ -25,12 +31,18 @@ def command(
 
     Scores, gate and decision are printed; nothing is activated.
     """
+    from octoc.cli.failures import plugin_missing
     from octoc.cli.workspace import log_to_stderr, target_of, with_session
 
     log_to_stderr(verbose=verbose)
-    routing, gate = with_session(
-        target_of(bundle, workspace), agent, lambda session: (session.route(message), session.runtime.bundle.gate)
-    )
+
+    def work(session: Session) -> tuple[Routing, Gate | None]:
+        routing = session.route(message)
+        if routing.reason.startswith("no-encoder") and _ENCODER in session.runtime.plugins.missing:
+            raise plugin_missing(_ENCODER)
+        return routing, session.runtime.bundle.gate
+
+    routing, gate = with_session(target_of(bundle, workspace), agent, work)
     if output_format == "json":
         import json
 
