@@ -75,7 +75,6 @@ def build(
     settings, context = opened.settings, opened.context
     target = bundle_path(root, settings) if output is None else output.absolute()
     context = attrs.evolve(context, locked=locked, strict=strict or settings.mode == "production", output=target)
-    before = context.sink.diagnostics
     discovered = discover(settings, context)
     key = build_key(
         discovered,
@@ -85,7 +84,8 @@ def build(
             "locked": locked,
             "strict": context.strict,
             "output": target.name,
-            "found": [[found.rule.code, found.message] for found in before],
+            # Also of what is not there or may not be read, which no list of files shows.
+            "found": [[found.rule.code, found.message] for found in context.sink.diagnostics],
             # Where its keys stand, and the silences in its comments, are no settings.
             "workspace": _digest(root / WORKSPACE_FILE),
         },
