@@ -11,8 +11,15 @@ import attrs
 _NPM_SPEC = re.compile(r"(?P<name>(?:@[A-Za-z0-9._~-]+/)?[A-Za-z0-9_~][A-Za-z0-9._~-]*)(?:@(?P<version>[^/:\s]+))?\Z")
 _PYPI_SPEC = re.compile(
     r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?:\[[^\]]*\])?\s*"
-    r"(?:(?:==|@)\s*(?P<version>[A-Za-z0-9.+!_-]+)|[<>=!~].*)?\Z"
+    r"(?:(?:==|@)\s*(?P<version>[A-Za-z0-9.*+!_-]+)|[<>=!~].*)?\Z"
 )
+# `@` stands before the revision for pip and uv, `#` for npm; pip also writes `NAME @ ` before.
+_PIP_GIT = re.compile(
+    r"(?:[A-Za-z0-9._-]+\s*@\s*)?(?P<name>git\+[a-z]+://[^\s#]+?)(?:@(?P<version>[^@/\s#]+))?(?:#\S*)?\Z"
+)
+_NPM_GIT = re.compile(r"(?P<name>(?:git(?:\+[a-z]+)?://|(?:github|gitlab|bitbucket):)[^\s#]+)(?:#(?P<version>\S+))?\Z")
+_EXACT_NPM = re.compile(r"v?\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?\Z")
+_HAS_DIGIT = re.compile(r"\d")
 _IMAGE = re.compile(
     r"(?P<name>[a-z0-9][A-Za-z0-9._-]*(?::[0-9]+(?=/))?(?:/[a-z0-9][a-z0-9._-]*)*)"
     r"(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9._-]*))?(?:@(?P<digest>sha256:[0-9a-f]+))?\Z"
@@ -26,7 +33,10 @@ _MAX_DEPTH = 4
 
 @attrs.frozen(kw_only=True)
 class Package:
-    """A package as a command names it. `registry` is `npm`, `pypi`, `jsr` or `docker`; `version` None is not fixed."""
+    """A package as a command names it. `registry` is `npm`, `pypi`, `jsr`, `docker` or `git`.
+
+    `version` is what is written; None for nothing, `latest`, and for PyPI a range.
+    """
 
     registry: str
     name: str
@@ -38,11 +48,23 @@ class Package:
         name = re.sub(r"[-_.]+", "-", self.name).lower() if self.registry == "pypi" else self.name
         return (self.registry, name)
 
+    @property
+    def is_fixed(self) -> bool:
+        """Whether no later release is meant: a full version of npm, or a tag or revision that is not a word alone."""
+        if self.version is None:
+            return False
+        if self.registry in ("npm", "jsr"):
+            return _EXACT_NPM.match(self.version) is not None
+        return "*" not in self.version and _HAS_DIGIT.search(self.version) is not None
+
+    @property
+    def joiner(self) -> str:
+        """What stands between name and version."""
+        return _JOINERS.get(self.registry, "@")
+
     def __str__(self) -> str:
         """Return it as its registry's own tools write it."""
-        if self.version is None:
-            return self.name
-        return f"{self.name}{_JOINERS.get(self.registry, '@')}{self.version}"
+        return self.name if self.version is None else f"{self.name}{self.joiner}{self.version}"
 
 
 _JOINERS = {"pypi": "==", "docker": ":"}
@@ -121,6 +143,12 @@ def package_of(command: str, args: Sequence[str]) -> Package | None:
     `sh -c "…"`, `env …` and `cmd /c …`. None for a program that is simply there (`mcp-server-time`), a path, a URL, and
     for a name that holds a reference.
     """
+    found = fetched_by(command, args)
+    return None if found is None or found.registry == "git" else found
+
+
+def fetched_by(command: str, args: Sequence[str]) -> Package | None:
+    """Return what `package_of` does, and also a repository that is fetched by git: its URL and the revision."""
     return _package([command, *args], 0)
 
 
@@ -204,6 +232,9 @@ def _parsed(registry: str, spec: str) -> Package | None:
             return None
         version = image["digest"] or _fixed(image["tag"])
         return Package(registry=registry, name=image["name"], version=version)
+    git = (_PIP_GIT if registry == "pypi" else _NPM_GIT).match(spec)
+    if git is not None:
+        return Package(registry="git", name=git["name"], version=git["version"])
     found = (_PYPI_SPEC if registry == "pypi" else _NPM_SPEC).match(spec)
     if found is None:
         return None

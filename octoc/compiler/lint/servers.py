@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+import attrs
+
 from octoc.compiler.edits import MakeFix, replaced
 from octoc.compiler.model.resolved import Scoped, Server
-from octoc.compiler.packages import Package, package_of
-from octoc.diagnostics.model import DiagnosticSink
+from octoc.compiler.packages import Package, fetched_by
+from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint import INSECURE_URL, UNPINNED_PACKAGE
 
@@ -21,15 +23,33 @@ def check_pins(scoped: Scoped, sink: DiagnosticSink) -> None:
     for server in scoped.resolved.servers:
         if server.open or server.command is None:
             continue
-        package = package_of(server.command, server.args)
-        if package is not None and package.version is None:
-            sink.report(
-                UNPINNED_PACKAGE,
-                f"server `{server.name}` runs package `{package.name}` without a version",
-                at=server.place.child("args"),
-                help=f"write `{package.name}{'==' if package.registry == 'pypi' else '@'}X.Y.Z`",
-                fix=_pinned(server, package),
-            )
+        package = fetched_by(server.command, server.args)
+        if package is None or package.is_fixed:
+            continue
+        written = "without a version" if package.version is None else f"at `{package.version}`, which moves"
+        sink.report(
+            UNPINNED_PACKAGE,
+            f"server `{server.name}` runs package `{package.name}` {written}",
+            at=_place_of(server, package),
+            help=_advice(package),
+            fix=_pinned(server, package),
+        )
+
+
+def _place_of(server: Server, package: Package) -> Place:
+    """Return where the command line names the package, also inside a script."""
+    name = re.compile(rf"(?<![\w@/.-]){re.escape(package.name)}(?![\w/.-])")
+    for index, arg in enumerate(server.args):
+        found = name.search(arg)
+        if found is not None:
+            return attrs.evolve(server.place.child("args", index), within=found.span())
+    return server.place.child("args")
+
+
+def _advice(package: Package) -> str:
+    if package.registry == "git":
+        return "name a commit or a release's tag behind it: `@` for uv and pipx, `#` for npm"
+    return f"write `{package.name}{package.joiner}X.Y.Z`"
 
 
 def _pinned(server: Server, package: Package) -> MakeFix | None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.compiler.packages import Package, package_of
+from octoc.compiler.packages import Package, fetched_by, package_of
 
 RUNS = [
     ("npx -y @modelcontextprotocol/server-github@2025.4.8", "npm", "@modelcontextprotocol/server-github", "2025.4.8"),
@@ -136,3 +136,37 @@ def test_the_real_taps_launchers_are_read(realworld: Path) -> None:
             kinds["package" if package else server["command"]] += 1
     assert kinds["package"] > 0
     assert not kinds.keys() & {"npx", "uvx", "bunx", "sh"}
+
+
+@pytest.mark.parametrize(
+    "line,is_fixed",
+    [
+        ("npx a@1.2.3", True),
+        ("npx a@1.2.3-beta.1", True),
+        ("npx a@^1.2.3", False),
+        ("npx a@1", False),
+        ("npx a@next", False),
+        ("npx a@latest", False),
+        ("deno run jsr:@a/b@1.0.0", True),
+        ("deno run jsr:@a/b@^1", False),
+        ("uvx a==1.0", True),
+        ("uvx a==1.*", False),
+        ("uvx a>=1", False),
+        ("docker run a/b:1.2", True),
+        ("docker run a/b:v1-alpine", True),
+        ("docker run a/b:stable", False),
+        ("docker run a/b@sha256:0f", True),
+        ("uvx --from git+https://example.org/x y", False),
+        ("uvx --from git+https://example.org/x@main y", False),
+        ("uvx --from git+https://example.org/x@v1.2 y", True),
+        ("uvx --from git+ssh://git@example.org/x.git@0123abc#subdirectory=z y", True),
+        ("npx git+https://example.org/x", False),
+        ("npx github:a/b#1.0.0", True),
+    ],
+)
+def test_a_version_is_fixed_or_moves(line: str, is_fixed: bool) -> None:
+    """A range, a tag that is a word, and a branch move; a full version, a digest and a revision do not."""
+    command, *args = line.split()
+    found = fetched_by(command, args)
+    assert found is not None
+    assert found.is_fixed == is_fixed

@@ -1,0 +1,44 @@
+"""Servers of a tap: packages that move, and where a command line names them."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+TAP = '[workspace]\nname = "acme"\n\n[[taps]]\nname = "acme"\npath = "taps/acme"\n'
+
+
+@pytest.mark.parametrize(
+    "command, args, marked, says",
+    [
+        ("npx", ["-y", "@a/notes"], "@a/notes", "without a version"),
+        ("npx", ["-y", "notes@^1.2"], "notes", "at `^1.2`, which moves"),
+        ("sh", ["-c", "cd x && exec uvx notes --v notes.md"], "notes", "without a version"),
+        ("uvx", ["--from", "git+https://example.org/notes", "notes"], "git+https://example.org/notes", "without a"),
+        ("docker", ["run", "-i", "mcp/notes"], "mcp/notes", "without a version"),
+        ("npx", ["-y", "notes@1.2.0"], None, ""),
+    ],
+)
+def test_a_package_that_moves_is_marked_where_it_is_named(
+    lint: Callable[..., Any], command: str, args: list[str], marked: str | None, says: str
+) -> None:
+    """The name itself is marked, also inside a script; a fixed version is left alone."""
+    provider = (
+        f'[roles.mcp]\nserver_refs = ["notes"]\n[[mcp.servers]]\nname = "notes"\ntype = "stdio"\n'
+        f'command = "{command}"\nargs = {json.dumps(args)}\ntimeout_seconds = 30\ntools = []\n'
+    )
+    linted = lint({"octoc.toml": TAP, "taps/acme/capabilities/notes/default.toml": provider})
+    assert linted.shown("OCT402") == ([] if marked is None else [("OCT402", marked)])
+    for found in linted.of("OCT402"):
+        assert says in found.message
+
+
+def test_the_advice_is_in_the_registrys_own_spelling(lint: Callable[..., Any]) -> None:
+    """An image takes its version behind a colon."""
+    provider = (
+        '[roles.mcp]\nserver_refs = ["notes"]\n[[mcp.servers]]\nname = "notes"\ntype = "stdio"\n'
+        'command = "docker"\nargs = ["run", "mcp/notes"]\ntimeout_seconds = 30\ntools = []\n'
+    )
+    linted = lint({"octoc.toml": TAP, "taps/acme/capabilities/notes/default.toml": provider})
+    assert [found.help for found in linted.of("OCT402")] == ["write `mcp/notes:X.Y.Z`"]
