@@ -61,11 +61,17 @@ class LintOverride:
 
 @attrs.frozen(kw_only=True)
 class LintSettings:
-    """`[lint]`: rule name or code -> `off`, `info`, `warning` or `error`; later overrides win over earlier ones."""
+    """`[lint]`: rule name or code -> `off`, `info`, `warning` or `error`; later overrides win over earlier ones.
+
+    `max_tools` and `max_tokens` are an agent's budget for the tools that it sees at once. The defaults are what OpenAI
+    takes in one request, and where Claude Code begins to warn of the context that MCP tools take.
+    """
 
     rules: Mapping[str, str] = attrs.field(factory=dict)
     overrides: tuple[LintOverride, ...] = ()
     providers: tuple[str, ...] = ("anthropic", "openai", "gemini")
+    max_tools: int = 128
+    max_tokens: int = 25_000
 
 
 @attrs.frozen(kw_only=True)

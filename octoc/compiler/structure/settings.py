@@ -129,6 +129,8 @@ def _lint(sound: Mapping[str, Any], place: Place) -> LintSettings:
             if "path" in override and "rules" in override
         ),
         providers=_strings(sound, "lint", "providers", LintSettings().providers),
+        max_tools=int(lint.get("max_tools", LintSettings().max_tools)),
+        max_tokens=int(lint.get("max_tokens", LintSettings().max_tokens)),
     )
 
 

@@ -15,3 +15,9 @@ UNUSUAL_MODEL = Rule(
     "OCT457", "unusual-model", "An agent's `model` is no tier of Octo and looks like no model's name.", Severity.WARNING
 )
 BARE_TOOL = Rule("OCT458", "bare-tool", "An agent names a tool without the server that it is on.", Severity.INFO)
+LARGE_SURFACE = Rule(
+    "OCT459",
+    "large-surface",
+    "The tools in an agent's every prompt are over its budget in number or tokens.",
+    Severity.WARNING,
+)

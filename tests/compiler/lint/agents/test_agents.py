@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from octoc.compiler.checkup import check_workspace
 from octoc.compiler.lint.agents.fields import MAX_DESCRIPTION, shown_length
 from octoc.testing import WorkspaceBuilder
 
@@ -137,3 +138,40 @@ def test_a_slip_in_a_tool_is_mended(lint: Lint, listed: Listed) -> None:
     assert "git/log" in linted.fixed(slip)
     assert "add_entry" in linted.fixed(entry)
     assert near.fix is None
+
+
+@pytest.mark.parametrize(
+    "front, settings, count",
+    [
+        ({"tools": ["git/*"]}, {}, 0),
+        ({"tools": ["git/*"]}, {"max_tools": 4}, 0),
+        ({"tools": ["git/*"]}, {"max_tools": 3}, 1),
+        ({"tools": ["git/*"]}, {"max_tokens": 40}, 1),
+        ({"tools": ["git/log"]}, {"max_tools": 1}, 0),
+        ({}, {"max_tools": 1, "max_tokens": 1}, 0),
+    ],
+)
+def test_what_every_prompt_holds_has_a_budget(
+    tmp_path: Path, front: dict[str, Any], settings: dict[str, int], count: int
+) -> None:
+    """The tools that an agent sees from the start are counted, and weighed; those that it has to find are not."""
+    builder = WorkspaceBuilder(tmp_path, lint=settings).server("git", "git-mcp")
+    builder.snapshot("git", ["log", "diff", "show", "blame"]).agent("a", **front).write()
+    found = [one for one in check_workspace(tmp_path, use_cache=False).diagnostics if one.rule.code == "OCT459"]
+    assert len(found) == count
+    for one in found:
+        assert one.span is not None
+        assert (one.span.file, one.span.line) == ("agents/a/AGENT.md", 4)
+        assert "has 4 tools in every prompt" in one.message
+        assert one.notes == ("most are on `git` (4)",)
+
+
+def test_a_manifests_budget_is_of_its_capabilities(tmp_path: Path) -> None:
+    """What capabilities bring from the start counts, and is told where the manifest names them."""
+    builder = WorkspaceBuilder(tmp_path, lint={"max_tools": 1})
+    builder.capability("git", ["show the log"], server={"command": "git-mcp"}, allowed_tools=["git:*"])
+    builder.snapshot("git", ["log", "diff"]).octomind_agent("dev", "a", capabilities=["git"]).write()
+    found = [one for one in check_workspace(tmp_path, use_cache=False).diagnostics if one.rule.code == "OCT459"]
+    assert [one.span.line for one in found if one.span is not None] == [4]
+    assert found[0].help is not None
+    assert "fewer capabilities" in found[0].help
