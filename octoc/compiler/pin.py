@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from octoc.secrets import MASK
 
 MIN_SECRET_CHARS = 6
 """A resolved value shorter than this is not cut out of a listing: it would be found in ordinary words."""
+_PYTHON = re.compile(r"python(?:3(?:\.[0-9]+)?)?|py")
 
 
 @attrs.frozen(kw_only=True)
@@ -107,7 +109,11 @@ def pin_targets_for_dump(
         )
         return ()
     in_use = {server.name: package_of(server.command, server.args) for server in servers if server.command is not None}
-    found = tuple(server for server in servers if _is_of(in_use.get(server.name), package))
+    found = tuple(
+        server
+        for server in servers
+        if _is_of(in_use.get(server.name), package) or _is_program_of(server.command or "", server.args, package)
+    )
     if not found:
         names = sorted({used.name for used in in_use.values() if used is not None})
         sink.report(
@@ -126,6 +132,20 @@ def _is_of(used: Package | None, package: Package) -> bool:
     if used is None:
         return False
     return used.key == package.key if package.registry else used.name == package.name
+
+
+def _is_program_of(command: str, args: Sequence[str], package: Package) -> bool:
+    """Tell whether a command starts the package's program where it is installed: nothing is fetched, so no version.
+
+    As `mcp-server-time`, by path or not; `python -m mcp_server_time`; a script below `node_modules/<package>`.
+    """
+    program = re.sub(r"\.(?:exe|cmd)\Z", "", re.split(r"[/\\]", command)[-1])
+    if _PYTHON.fullmatch(program) is not None and len(args) > 1 and args[0] == "-m":
+        program = args[1]
+    if _is_of(Package(registry=package.registry, name=program), package):
+        return True
+    folder = f"/node_modules/{package.name}/"
+    return package.registry != "pypi" and any(folder in f"/{word.replace(chr(92), '/')}" for word in (command, *args))
 
 
 def named_servers(names: Sequence[str], servers: Sequence[Server], sink: DiagnosticSink) -> tuple[Server, ...]:

@@ -157,6 +157,32 @@ def test_a_dump_finds_every_server_that_runs_its_package() -> None:
     assert sink.diagnostics == ()
 
 
+TIME = Package(registry="pypi", name="mcp-server-time")
+MEMORY = Package(registry="npm", name="@modelcontextprotocol/server-memory")
+
+
+@pytest.mark.parametrize(
+    "line,package,is_found",
+    [
+        ("mcp-server-time --local-timezone=UTC", TIME, True),
+        ("/opt/venv/bin/mcp-server-time", TIME, True),
+        ("mcp-server-time.exe", TIME, True),
+        ("python3.12 -m mcp_server_time --local-timezone UTC", TIME, True),
+        ("python -m mcp_server_times", TIME, False),
+        ("node -m mcp_server_time", TIME, False),
+        ("run mcp-server-time", TIME, False),
+        ("node node_modules/@modelcontextprotocol/server-memory/dist/index.js", MEMORY, True),
+        ("/app/node_modules/@modelcontextprotocol/server-memory/cli.js", MEMORY, True),
+        ("node node_modules/@modelcontextprotocol/server-memory-2/dist/index.js", MEMORY, False),
+    ],
+)
+def test_a_dump_finds_the_installed_program_of_its_package(line: str, package: Package, is_found: bool) -> None:
+    """A command that starts the package where it is installed runs it, too: the program that is called like it."""
+    sink = DiagnosticSink()
+    subject = server("one", line)
+    assert pin_targets_for_dump(package, [subject], None, DUMP, sink) == ((subject,) if is_found else ())
+
+
 def test_a_named_server_is_taken_whatever_it_runs() -> None:
     """With a server's name the package does not matter."""
     sink = DiagnosticSink()
