@@ -1,0 +1,42 @@
+"""The transport to tool servers of the Octopus REST protocol. Loading this module loads no httpx: connecting does."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import attrs
+
+from octoc.plugin.hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from octoc.plugin.protocols import Connection, ServerTarget, Transport
+
+__all__ = ["KIND", "RestTransport", "octoc_make_transport"]
+
+KIND = "rest"
+
+
+@attrs.frozen
+class RestTransport:
+    """Connects to servers that list tools at `GET {url}/tools` and take calls at `POST {url}/tool/{name}/call`."""
+
+    async def connect(self, target: ServerTarget) -> Connection:
+        """Connect within `target.timeout_s`. Raises: ConnectionFailed, with all that was started stopped again."""
+        # httpx is slow to load: in a thread, so that the host's loop goes on meanwhile.
+        open_connection = await asyncio.to_thread(_load)
+        return await open_connection(target)
+
+
+def _load() -> Callable[[ServerTarget], Awaitable[Connection]]:
+    from octoc_transport_rest.connection import open_connection
+
+    return open_connection
+
+
+@hookimpl
+def octoc_make_transport(kind: str) -> Transport | None:
+    """Return the transport when `kind` is `rest`, else None."""
+    return RestTransport() if kind == KIND else None

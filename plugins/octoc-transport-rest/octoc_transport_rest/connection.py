@@ -1,0 +1,317 @@
+"""One connection to a REST tool server: an HTTP client of its own, whose sockets come and go beneath it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import ssl
+from collections.abc import AsyncIterator, Callable, Mapping
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import Any
+
+import attrs
+import httpx
+
+from octoc.plugin.protocols import Connection, ConnectionFailed, ServerTarget
+from octoc.results import ContentPart, ServerListing, ToolCall, ToolFailure, ToolResult
+from octoc_transport_rest.body import Body, BrokenBody, read_body
+from octoc_transport_rest.endpoint import Endpoint, endpoint_of
+from octoc_transport_rest.faults import (
+    Fault,
+    of_exception,
+    one_line,
+    origin,
+    retry_after_s,
+    secrets_of,
+    without_secrets,
+)
+from octoc_transport_rest.listing import tools_of
+from octoc_transport_rest.protocol import JSON_TYPE, PROTOCOL, TOOL_NAME, media_type, parse_json
+
+log = logging.getLogger(__name__)
+
+HEALTH_S = 2.0
+"""How long a server that has taken the request may think about its health."""
+CLOSE_S = 5.0
+_WAITING = frozenset({429, 503})
+LIMITS = httpx.Limits(max_connections=20, max_keepalive_connections=10, keepalive_expiry=15.0)
+
+
+async def open_connection(target: ServerTarget) -> Connection:
+    """Connect to `target` within its time-out: its health is asked for, and any answer at all will do.
+
+    Raises: ConnectionFailed, with all that was started stopped again.
+    """
+    endpoint = endpoint_of(target)
+    # Reading the certificates takes time: in a thread, so that the host's loop goes on meanwhile.
+    client = await asyncio.to_thread(_client, endpoint)
+    connection = RestConnection(target, endpoint, client)
+    try:
+        await connection.probe()
+    except BaseException:
+        await connection.close()
+        raise
+    return connection
+
+
+def _client(endpoint: Endpoint) -> httpx.AsyncClient:
+    plain = endpoint.base.startswith("http://")
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else httpx.create_ssl_context()
+    tls.minimum_version = ssl.TLSVersion.TLSv1_2
+    return httpx.AsyncClient(
+        headers=dict(endpoint.headers),
+        verify=tls,
+        timeout=None,  # noqa: S113  # every request runs inside a limit of wall clock
+        limits=LIMITS,
+        follow_redirects=False,
+        # A proxy would be handed what is meant for this machine, in plain text.
+        trust_env=not endpoint.loopback,
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+    )
+
+
+@attrs.frozen(kw_only=True)
+class Answer:
+    """A response, read up to the limit. `kind` is its media type."""
+
+    status: int
+    kind: str
+    body: Body
+    retry_after: str | None
+
+    def json(self) -> Any:
+        """Return the body's value, or None when it is not wholly there or no JSON."""
+        if self.body.cut or not (self.kind == JSON_TYPE or self.kind.endswith("+json")):
+            return None
+        try:
+            return parse_json(self.body.data)
+        except ValueError:
+            return None
+
+
+class RestConnection:
+    """A `Connection`. It is alive until closed: the next request may find the server back."""
+
+    def __init__(self, target: ServerTarget, endpoint: Endpoint, client: httpx.AsyncClient) -> None:
+        self._target = target
+        self._endpoint = endpoint
+        self._client = client
+        self._secrets = secrets_of(target)
+        self._server_info: dict[str, Any] = {}
+        self._limits: set[asyncio.Timeout] = set()
+        self._closed = False
+
+    @property
+    def alive(self) -> bool:
+        """False once the connection can carry no further call."""
+        return not self._closed
+
+    async def probe(self) -> None:
+        """Ask for the server's health; no answer is fatal. Raises: ConnectionFailed when nothing took the request."""
+        sent = False
+        loop = asyncio.get_running_loop()
+
+        def taken() -> None:
+            nonlocal sent
+            sent = True
+            if not limit.expired():
+                limit.reschedule(min(limit.when() or 0.0, loop.time() + HEALTH_S))
+
+        try:
+            async with asyncio.timeout(self._target.timeout_s) as limit:
+                answer = await self._send("GET", "/health", taken=taken)
+        except TimeoutError:
+            if not sent:
+                late = f"`{origin(self._endpoint.base)}` did not answer within {self._target.timeout_s:g} s"
+                raise ConnectionFailed(one_line(late, self._secrets)) from None
+            log.debug("`%s` does not tell its health in time", self._target.name)
+        except Fault as fault:
+            if fault.kind == "connect_failed":
+                raise ConnectionFailed(str(fault)) from None
+            log.debug("%s", fault)
+        else:
+            health = answer.json() if answer.status == 200 else None
+            version = health.get("version") if isinstance(health, dict) else None
+            if isinstance(version, str):
+                self._server_info = {"version": one_line(version, self._secrets)}
+
+    async def list_tools(self) -> ServerListing:
+        """Return the server's tools, as far as they keep the protocol's rules. Raises: ConnectionFailed."""
+        name = self._target.name
+        try:
+            async with self._within(self._target.timeout_s, "list its tools"):
+                answer = await self._send("GET", "/tools")
+            self._expect_success(answer, "the list of its tools")
+            if answer.body.cut:
+                raise Fault("protocol", f"the list of tools of `{name}` is longer than {len(answer.body.data)} bytes")
+            descriptors = self._parsed(answer, "the list of its tools")
+            if not isinstance(descriptors, list):
+                raise Fault("protocol", f"`{name}` lists its tools in something that is no JSON array")
+            tools = tools_of(name, descriptors, self._secrets)
+        except Fault as fault:
+            raise ConnectionFailed(str(fault)) from None
+        except RecursionError:
+            raise ConnectionFailed(f"`{name}` lists its tools in too deep a JSON value") from None
+        return ServerListing(server_info=self._server_info, protocol_version=PROTOCOL, instructions=None, tools=tools)
+
+    async def call(self, call: ToolCall) -> ToolResult | ToolFailure:
+        """Call a tool. Never raises for a failure of server, tool or connection; cancellation passes through."""
+        try:
+            # Also what keeps a name from being a path.
+            if not TOOL_NAME.fullmatch(call.tool):
+                raise Fault("not_found", one_line(f"`{self._target.name}` has no tool `{call.tool}`", self._secrets))
+            content = _content(call)
+            async with self._within(call.timeout_s, f"answer `{call.tool}`"):
+                answer = await self._send("POST", f"/tool/{call.tool}/call", content)
+            return self._result(answer, call.tool)
+        except Fault as fault:
+            return fault.failure()
+        except RecursionError:
+            return Fault(
+                "protocol", f"`{self._target.name}` answered `{call.tool}` with too deep a JSON value"
+            ).failure()
+
+    def _result(self, answer: Answer, tool: str) -> ToolResult:
+        if answer.status >= 400:
+            error = without_secrets(answer.json(), self._secrets)
+            if isinstance(error, dict) and isinstance(error.get("message"), str) and error["message"]:
+                wait = retry_after_s(answer.retry_after, error) if answer.status in _WAITING else None
+                error = error if wait is None else {**error, "retry_after": wait}
+                part = ContentPart(type="text", text=error["message"])
+                return ToolResult(content=(part,), structured=error, is_error=True)
+        what = f"`{tool}`"
+        self._expect_success(answer, what)
+        if answer.body.cut:
+            text, truncation = answer.body.text()
+            return ToolResult(content=(ContentPart(type="text", text=text),), truncations=(truncation,))
+        value = self._parsed(answer, what)
+        return ToolResult(
+            content=(ContentPart(type="text", text=answer.body.data.decode("utf-8")),),
+            structured=value if isinstance(value, (dict, list)) else None,
+        )
+
+    def _expect_success(self, answer: Answer, what: str) -> None:
+        """Refuse what is not 200 with JSON. Raises: Fault."""
+        name, status = self._target.name, answer.status
+        if status != 200:
+            raise self._refused(answer, what)
+        if answer.kind != JSON_TYPE:
+            found = f"`{answer.kind}`" if answer.kind else "no content type"
+            text = f"`{name}` answered {what} with {found} where `{JSON_TYPE}` was expected"
+            raise Fault("protocol", one_line(text, self._secrets))
+
+    def _refused(self, answer: Answer, what: str) -> Fault:
+        body = answer.json()
+        said = body.get("message") if isinstance(body, dict) else None
+        if 300 <= answer.status < 400:
+            more = ": it redirects, which is not followed"
+        elif isinstance(said, str) and said:
+            more = f": {said}"
+        else:
+            more = f" and {f'`{answer.kind}`' if answer.kind else 'no content type'}"
+        text = f"`{self._target.name}` answered {what} with HTTP {answer.status}{more}"
+        wait = retry_after_s(answer.retry_after, body) if answer.status in _WAITING else None
+        return Fault("not_found" if answer.status == 404 else "protocol", one_line(text, self._secrets), wait)
+
+    def _parsed(self, answer: Answer, what: str) -> Any:
+        try:
+            return parse_json(answer.body.data)
+        except ValueError as error:
+            text = f"`{self._target.name}` answered {what} with something that is no JSON: {error}"
+            raise Fault("protocol", one_line(text, self._secrets)) from None
+
+    @contextlib.asynccontextmanager
+    async def _within(self, seconds: float, verb: str) -> AsyncIterator[None]:
+        """Hold what is inside to `seconds`, and end it when the connection is closed. Raises: Fault."""
+        name = self._target.name
+        closed = Fault("connection_lost", f"the connection to `{name}` is closed")
+        if self._closed:
+            raise closed
+        try:
+            async with asyncio.timeout(seconds) as limit:
+                self._limits.add(limit)
+                try:
+                    yield
+                finally:
+                    self._limits.discard(limit)
+        except (TimeoutError, Fault) as error:
+            if self._closed:
+                raise closed from None
+            if isinstance(error, Fault):
+                raise
+            raise Fault("timeout", f"`{name}` did not {verb} within {seconds:g} s") from None
+
+    async def _send(
+        self, method: str, path: str, content: bytes | None = None, taken: Callable[[], None] | None = None
+    ) -> Answer:
+        """Send a request and read its answer; `taken` is called when there is a connection to send it over.
+
+        Raises: Fault. Time is the caller's to limit.
+        """
+        opening = _Opening(taken)
+        try:
+            async with self._client.stream(
+                method,
+                self._endpoint.base + path,
+                content=content,
+                headers={} if content is None else {"Content-Type": JSON_TYPE},
+                extensions={"trace": opening.trace},
+            ) as response:
+                return Answer(
+                    status=response.status_code,
+                    kind=media_type(response.headers.get("Content-Type", "")),
+                    body=await read_body(response),
+                    retry_after=response.headers.get("Retry-After"),
+                )
+        except BrokenBody as error:
+            text = f"`{self._target.name}` answered with {error}"
+            raise Fault("protocol", one_line(text, self._secrets)) from None
+        except Exception as error:  # noqa: BLE001  # the contract: a failure is a value, whatever HTTP and network make of it
+            raise of_exception(error, self._target, self._secrets) from None
+        finally:
+            await opening.abandon()
+
+    async def close(self) -> None:
+        """End the connection and every call under way; idempotent, bounded in time."""
+        if self._closed:
+            return
+        self._closed = True
+        now = asyncio.get_running_loop().time()
+        for limit in self._limits:
+            if not limit.expired():
+                limit.reschedule(now)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_S):
+                await self._client.aclose()
+
+
+class _Opening:
+    """The socket of a request that is not on its way: httpcore leaves it open when a handshake is cancelled."""
+
+    def __init__(self, taken: Callable[[], None] | None) -> None:
+        self._taken = taken
+        self._stream: Any = None
+
+    async def trace(self, event: str, info: Mapping[str, Any]) -> None:
+        """Take httpcore's word for how far a request has come."""
+        if event == "connection.connect_tcp.complete":
+            self._stream = info["return_value"]
+        elif event == "http11.send_request_headers.started":
+            self._stream = None
+            if self._taken is not None:
+                self._taken()
+
+    async def abandon(self) -> None:
+        """Close the socket, unless the request has been sent over it."""
+        if self._stream is not None:
+            await self._stream.aclose()
+
+
+def _content(call: ToolCall) -> bytes:
+    try:
+        return json.dumps(dict(call.arguments), allow_nan=False).encode("ascii")
+    except (TypeError, ValueError, RecursionError) as error:
+        kind = type(error).__name__
+        raise Fault("bad_request", f"the arguments of `{call.tool}` cannot be written as JSON: {kind}") from None

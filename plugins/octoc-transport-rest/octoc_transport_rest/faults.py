@@ -1,0 +1,137 @@
+"""What went wrong, in one line and without a secret: httpx's exceptions and HTTP's refusals in the contract's words."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from octoc.plugin.protocols import ServerTarget
+from octoc.results import FailureKind, ToolFailure
+
+MIN_SECRET_CHARS = 6
+"""A value shorter than this is not cut out of a message: it would be found in ordinary words."""
+MAX_MESSAGE_CHARS = 400
+
+
+class Fault(Exception):  # noqa: N818  # a state of the world, not a fault in the program
+    """A request that brought no answer of the protocol; the message is one line without a secret."""
+
+    def __init__(self, kind: FailureKind, message: str, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.kind: FailureKind = kind
+        self.retry_after_s = retry_after_s
+
+    def failure(self) -> ToolFailure:
+        """Return the fault as a value for the model."""
+        message = str(self)
+        return ToolFailure(kind=self.kind, message=message, text=message, retry_after_s=self.retry_after_s)
+
+
+def secrets_of(target: ServerTarget) -> tuple[str, ...]:
+    """Return every value that may be secret, longest first, so that none is cut by another."""
+    values = {*target.env.values(), *target.headers.values(), *target.secrets}
+    token = (target.auth or {}).get("token")
+    values.update([token] if isinstance(token, str) else [])
+    # A server may echo the credential without its scheme.
+    values.update(value.partition(" ")[2] for name, value in target.headers.items() if name.lower() == "authorization")
+    long = (value for value in values if len(value) >= MIN_SECRET_CHARS)
+    return tuple(sorted(long, key=lambda value: (-len(value), value)))
+
+
+def without_secrets(value: Any, secrets: tuple[str, ...]) -> Any:
+    """Return a JSON value with each secret in its texts replaced, and without lone surrogates, which are no UTF-8."""
+    if isinstance(value, str):
+        for secret in secrets:
+            value = value.replace(secret, "***")
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, Mapping):
+        return {without_secrets(key, secrets): without_secrets(item, secrets) for key, item in value.items()}
+    return [without_secrets(item, secrets) for item in value] if isinstance(value, list) else value
+
+
+def one_line(text: str, secrets: tuple[str, ...]) -> str:
+    """Return `text` on one line of at most MAX_MESSAGE_CHARS, with the secrets cut out."""
+    text = " ".join(without_secrets(text, secrets).split()).rstrip(".")
+    return text if len(text) <= MAX_MESSAGE_CHARS else text[: MAX_MESSAGE_CHARS - 1] + "…"
+
+
+def origin(url: str) -> str:
+    """Return scheme, host and port of a URL: its path may hold a credential."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{host}{f':{parts.port}' if parts.port else ''}"
+
+
+def of_exception(error: Exception, target: ServerTarget, secrets: tuple[str, ...]) -> Fault:
+    """Return the fault that an exception of httpx means."""
+    if isinstance(error, (httpx.ConnectError, httpx.ProxyError)):
+        where = f"`{origin(target.url or '')}` could not be reached"
+        return Fault("connect_failed", one_line(f"{where}: {_reason(error)}", secrets))
+    if isinstance(error, httpx.RemoteProtocolError):
+        text = str(error)
+        if "disconnected" in text or "peer closed" in text:
+            ended = "before" if "disconnected" in text else "in the middle of"
+            return Fault("connection_lost", f"`{target.name}` closed the connection {ended} its answer")
+        return Fault("protocol", one_line(f"`{target.name}` does not speak HTTP/1.1: {text}", secrets))
+    if isinstance(error, (httpx.NetworkError, OSError)):
+        text = f"the connection to `{target.name}` was lost: {_reason(error)}"
+        return Fault("connection_lost", one_line(text, secrets))
+    # The exception's own text may quote a request: its type says enough.
+    return Fault("internal", f"the request to `{target.name}` failed: {type(error).__name__}")
+
+
+def _reason(error: BaseException) -> str:
+    """Return the root of a failed connection in a few words."""
+    chain = list(_causes(error))
+    for cause in chain:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return f"its certificate is not trusted: {cause.verify_message}"
+        if isinstance(cause, ssl.SSLError):
+            return f"the TLS handshake failed: {(cause.reason or type(cause).__name__).replace('_', ' ').lower()}"
+    for cause in reversed(chain):
+        if isinstance(cause, socket.gaierror):
+            return str(cause.strerror).lower()
+        if isinstance(cause, OSError) and cause.errno:  # its own text repeats the address
+            return os.strerror(cause.errno).lower()
+    return str(error) or type(error).__name__
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        if isinstance(current, BaseExceptionGroup):
+            current = current.exceptions[0]
+        else:
+            current = current.__cause__ or current.__context__
+
+
+def retry_after_s(header: str | None, body: Any, now: dt.datetime | None = None) -> float | None:
+    """Return how many seconds a server asks to wait: its body's `retry_after`, else the header; None when it does not.
+
+    Source: RFC 9110, 10.2.3: seconds or an HTTP date. What is neither, or negative, is nothing.
+    """
+    asked = body.get("retry_after") if isinstance(body, Mapping) else None
+    if isinstance(asked, (int, float)) and not isinstance(asked, bool) and asked >= 0:
+        return float(asked)
+    if header is None:
+        return None
+    if header.isascii() and header.isdigit():
+        return float(header[:9])
+    try:
+        when = parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    when = when if when.tzinfo else when.replace(tzinfo=dt.UTC)
+    return max(0.0, (when - (now or dt.datetime.now(dt.UTC))).total_seconds())

@@ -1,0 +1,258 @@
+"""A host: serves in-process tools by the REST protocol, on the standard library alone.
+
+For tests, and for users who move from one side of the protocol to the other. It speaks plain HTTP: whoever serves
+beyond this machine puts something that speaks TLS in front of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import inspect
+import ipaddress
+import json
+import logging
+import re
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from typing import Any
+
+import attrs
+
+from octoc.plugin.protocols import PythonTool
+from octoc.results import ToolResult
+from octoc_transport_rest.http import MAX_HEAD_BYTES, Refused, Request, read_body, read_head, response
+from octoc_transport_rest.protocol import JSON_TYPE, MAX_TOOLS, TOOL_NAME, media_type, parse_json
+
+log = logging.getLogger(__name__)
+
+MAX_CONNECTIONS = 100
+LINGER_S = 1.0
+INTERNAL = "An internal error occurred. Please try again."
+"""What a client gets of a handler's exception. Source: Octopus, its tool loop."""
+
+_CALL = re.compile(r"/tool/([^/]+)/call")
+
+
+@attrs.frozen(kw_only=True)
+class HostLimits:
+    """How long each part of a request may take, in seconds of wall clock."""
+
+    head_s: float = 30.0
+    """From one answer to the end of the next request's head: also how long an idle connection is kept."""
+    body_s: float = 30.0
+    call_s: float = 30.0
+    write_s: float = 30.0
+
+
+async def serve(
+    tools: Iterable[PythonTool],
+    host: str = "127.0.0.1",
+    port: int = 0,
+    token: str | None = None,
+    limits: HostLimits | None = None,
+) -> RestHost:
+    """Serve `tools` until the host is closed.
+
+    A handler gives text, a JSON value or a ToolResult; one whose `is_error` is set becomes 422 with its text as
+    `message`. What it raises is logged by its type and becomes 500 with INTERNAL.
+
+    Args:
+        tools: at most MAX_TOOLS, their names of the form `[a-z0-9_]+`, each once.
+        host: where to listen; beyond this machine only with a token.
+        port: 0 takes a free one, which the host's `url` tells.
+        token: what clients send as bearer token; `/health` alone needs none.
+        limits: how long the parts of a request may take.
+
+    Raises: ValueError for tools, a host or a token that break the rules above; OSError when it cannot listen.
+    """
+    known = _checked(tools)
+    if token is not None and not re.fullmatch(r"[!-~]+", token):
+        raise ValueError("a token is one or more visible ASCII characters")
+    if token is None and not _is_loopback(host):
+        raise ValueError(f"serving at `{host}`, beyond this machine, needs a token")
+    running = RestHost(known, token, limits or HostLimits())
+    await running.listen(host, port)
+    return running
+
+
+def _checked(tools: Iterable[PythonTool]) -> dict[str, PythonTool]:
+    known: dict[str, PythonTool] = {}
+    for tool in tools:
+        if not TOOL_NAME.fullmatch(tool.name):
+            raise ValueError(f"the name `{tool.name}` of a tool is not of the form `{TOOL_NAME.pattern}`")
+        if tool.name in known:
+            raise ValueError(f"two tools have the name `{tool.name}`")
+        known[tool.name] = tool
+    if len(known) > MAX_TOOLS:
+        raise ValueError(f"{len(known)} tools are more than the {MAX_TOOLS} that the protocol allows")
+    return known
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+class RestHost:
+    """A running host. Made by `serve`."""
+
+    def __init__(self, tools: Mapping[str, PythonTool], token: str | None, limits: HostLimits) -> None:
+        self._tools = tools
+        self._token = token
+        self._limits = limits
+        self._listing = _dump(
+            [
+                {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
+                for tool in tools.values()
+            ]
+        )
+        self._server: asyncio.Server | None = None
+        self._clients: set[asyncio.Task[None]] = set()
+        self.url = ""
+
+    async def listen(self, host: str, port: int) -> None:
+        """Start listening. Raises: OSError."""
+        self._server = await asyncio.start_server(self._accept, host, port, limit=MAX_HEAD_BYTES)
+        taken = self._server.sockets[0].getsockname()
+        name = f"[{taken[0]}]" if ":" in taken[0] else taken[0]
+        self.url = f"http://{name}:{taken[1]}"
+
+    async def close(self) -> None:
+        """Stop listening and end every connection and call under way; idempotent."""
+        server, self._server = self._server, None
+        if server is None:
+            return
+        server.close()
+        clients = list(self._clients)
+        for client in clients:
+            client.cancel()
+        await asyncio.gather(*clients, return_exceptions=True)
+        await server.wait_closed()
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(self._converse(reader, writer))
+        self._clients.add(task)
+        task.add_done_callback(self._clients.discard)
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one client's requests, one after another, until either side has enough."""
+        try:
+            while await self._exchange(reader, writer):
+                pass
+        except (TimeoutError, OSError):
+            pass  # a client that is too slow, or has gone: there is nobody to tell
+        finally:
+            writer.close()
+            with contextlib.suppress(OSError, TimeoutError):
+                async with asyncio.timeout(1.0):
+                    await writer.wait_closed()
+
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        keep_alive = False
+        headers: dict[str, str] = {}
+        try:
+            if len(self._clients) > MAX_CONNECTIONS:
+                raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "busy", "there are too many connections")
+            async with asyncio.timeout(self._limits.head_s):
+                request = await read_head(reader)
+            if request is None:
+                return False
+            self._authorize(request)
+            if request.headers.get("expect", "").lower() == "100-continue":
+                writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            async with asyncio.timeout(self._limits.body_s):
+                content = await read_body(request, reader)
+            if content is None:
+                return False
+            keep_alive = request.keep_alive
+            status, body = HTTPStatus.OK, await self._answer(request, content)
+        except Refused as refused:
+            status, body = refused.status, _dump({"error": refused.code, "message": str(refused)})
+            if status is HTTPStatus.METHOD_NOT_ALLOWED:
+                headers["Allow"] = "POST" if "POST" in str(refused) else "GET"
+            if status is HTTPStatus.UNAUTHORIZED:
+                headers["WWW-Authenticate"] = "Bearer"
+        writer.write(response(status, body, keep_alive=keep_alive, headers=headers))
+        async with asyncio.timeout(self._limits.write_s):
+            await writer.drain()
+        if not keep_alive:
+            await _linger(reader, writer)
+        return keep_alive
+
+    def _authorize(self, request: Request) -> None:
+        """Refuse who may not ask. Raises: Refused."""
+        if "origin" in request.headers:
+            # A page in a browser on this machine could otherwise call the tools of a host that wants no token.
+            raise Refused(HTTPStatus.FORBIDDEN, "forbidden", "requests of web pages are not taken")
+        if self._token is None or request.path == "/health":
+            return
+        given = request.headers.get("authorization", "").encode("latin-1")
+        if not hmac.compare_digest(given, f"Bearer {self._token}".encode("latin-1")):
+            raise Refused(HTTPStatus.UNAUTHORIZED, "unauthorized", "a bearer token is missing or wrong")
+
+    async def _answer(self, request: Request, content: bytes) -> bytes:
+        """Return the body of a successful answer. Raises: Refused."""
+        called = _CALL.fullmatch(request.path)
+        if request.path not in {"/tools", "/health"} and called is None:
+            raise Refused(HTTPStatus.NOT_FOUND, "not_found", "there is nothing at this path")
+        method = "GET" if called is None else "POST"
+        if request.method != method:
+            raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", f"this path takes {method}")
+        if called is None:
+            return self._listing if request.path == "/tools" else _dump({"status": "ok"})
+        tool = self._tools.get(called[1])
+        if tool is None:
+            raise Refused(HTTPStatus.NOT_FOUND, "not_found", f"there is no tool `{called[1]}`")
+        return await self._call(tool, _arguments(request, content))
+
+    async def _call(self, tool: PythonTool, arguments: Mapping[str, Any]) -> bytes:
+        limit = asyncio.timeout(self._limits.call_s)
+        try:
+            async with limit:
+                value = tool.handler(arguments)
+                if inspect.isawaitable(value):
+                    value = await value
+            if isinstance(value, ToolResult):
+                if value.is_error:
+                    raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, "tool_error", value.text or "the tool failed")
+                value = value.text if value.structured is None else value.structured
+            return _dump(value)
+        except Refused:
+            raise
+        except Exception as error:  # noqa: BLE001  # whatever a function raises is answered with an error
+            if limit.expired():
+                late = f"`{tool.name}` did not end within {self._limits.call_s:g} s"
+                raise Refused(HTTPStatus.GATEWAY_TIMEOUT, "timeout", late) from None
+            # Its text is the tool's own, and may hold what no log should.
+            log.warning("tool `%s` failed with %s", tool.name, type(error).__name__)
+            raise Refused(HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error", INTERNAL) from None
+
+
+async def _linger(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Take what the client still sends: a socket closed over unread bytes resets, and loses the answer on its way."""
+    with contextlib.suppress(TimeoutError, OSError):
+        writer.write_eof()
+        async with asyncio.timeout(LINGER_S):
+            while await reader.read(MAX_HEAD_BYTES):
+                pass
+
+
+def _arguments(request: Request, content: bytes) -> dict[str, Any]:
+    if media_type(request.headers.get("content-type", "")) != JSON_TYPE:
+        wanted = f"the body's content type is to be `{JSON_TYPE}`"
+        raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", wanted)
+    try:
+        arguments = parse_json(content)
+    except ValueError as error:
+        raise Refused(HTTPStatus.BAD_REQUEST, "invalid_arguments", f"the body is no JSON: {error}") from None
+    if not isinstance(arguments, dict):
+        raise Refused(HTTPStatus.BAD_REQUEST, "invalid_arguments", "the body is no JSON object")
+    return arguments
+
+
+def _dump(value: Any) -> bytes:
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).encode("ascii")

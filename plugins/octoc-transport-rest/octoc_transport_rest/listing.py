@@ -1,0 +1,55 @@
+"""From a server's array of descriptors to the tools it lists: what breaks the protocol's rules is left out, aloud."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from octoc.results import ListedTool
+from octoc_transport_rest.faults import one_line, without_secrets
+from octoc_transport_rest.protocol import MAX_TOOLS, TOOL_NAME
+
+log = logging.getLogger(__name__)
+
+_NAMED = 5
+
+
+def tools_of(server: str, descriptors: Sequence[Any], secrets: tuple[str, ...]) -> tuple[ListedTool, ...]:
+    """Return the first MAX_TOOLS sound tools in the server's order; each of the others is named in a warning."""
+    sound: dict[str, ListedTool] = {}
+    for index, descriptor in enumerate(descriptors):
+        why = _fault(descriptor, sound)
+        if why is None:
+            wire = without_secrets(descriptor, secrets)
+            sound[wire["name"]] = ListedTool(name=wire["name"], description=wire["description"], wire=wire)
+        elif index < MAX_TOOLS:  # a server that lists nonsense without end gets no log without end
+            log.warning("%s", one_line(f"`{server}` lists a tool that is left out, number {index + 1}: {why}", secrets))
+    tools = tuple(sound.values())
+    rest = tools[MAX_TOOLS:]
+    if rest:
+        named = ", ".join(f"`{tool.name}`" for tool in rest[:_NAMED]) + (", …" if len(rest) > _NAMED else "")
+        text = (
+            f"`{server}` lists {len(tools)} tools: the first {MAX_TOOLS} are taken, and {len(rest)} left out: {named}"
+        )
+        log.warning("%s", one_line(text, secrets))
+    return tools[:MAX_TOOLS]
+
+
+def _fault(descriptor: Any, known: Mapping[str, ListedTool]) -> str | None:
+    if not isinstance(descriptor, dict):
+        return "it is no object"
+    name = descriptor.get("name")
+    if not isinstance(name, str):
+        return "it has no `name`"
+    if not TOOL_NAME.fullmatch(name):
+        return f"the name `{name:.80}` is not of the form `{TOOL_NAME.pattern}`"
+    if name in known:
+        return f"`{name}` is listed already"
+    if not isinstance(descriptor.get("description"), str):
+        return f"`{name}` has no `description`"
+    if not isinstance(descriptor.get("inputSchema"), dict):
+        return f"`{name}` has no `inputSchema`"
+    if not isinstance(descriptor.get("outputSchema", {}), dict):
+        return f"the `outputSchema` of `{name}` is no object"
+    return None
