@@ -45,7 +45,8 @@ def show_fixes(checked: Checked, environment: Environment | None) -> None:
     roles = {"-": "error", "+": "bold", "@": "gutter"}
     for change in changes.values():
         for line in unified_diff(change):
-            text = escape(mask_secrets(line.removesuffix("\r")))
+            # A tab is layout, and a diff without it would not apply.
+            text = "\t".join(map(escape, mask_secrets(line.removesuffix("\r")).split("\t")))
             role = roles.get(line[:1])
             click.echo(paint(role, text) if role else text)
     _say(plans, f"would fix {_count(plans)} in {_files(len(changes))}", "nothing to fix" if not changes else "")

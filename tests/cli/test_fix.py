@@ -160,6 +160,15 @@ def test_a_diff_writes_nothing(octoc: Run, tmp_path: Path, name: str) -> None:
     ]
 
 
+def test_tabs_are_tabs_in_a_diff(octoc: Run, tmp_path: Path) -> None:
+    """A diff of a file that is indented with tabs shows them as they are."""
+    text = '{\n\t"mcpServers": {\n\t\t"a": {"url": "https://a.example/mcp"}\n\t}\n}\n'
+    _write(tmp_path, {".mcp.json": text})
+    shown = octoc("check", "--workspace", str(tmp_path), "--diff").out.splitlines()
+    assert '-\t\t"a": {"url": "https://a.example/mcp"}' in shown
+    assert ' \t"mcpServers": {' in shown
+
+
 def test_byte_order_mark_line_ends_and_mode_stay(octoc: Run, tmp_path: Path) -> None:
     """A file with a byte-order mark, CRLF, no newline at its end and a mode of its own keeps them all."""
     before = b'\xef\xbb\xbf{\r\n  "mcpServers": {\r\n    "\xc3\xa9": {"url": "https://a.example/mcp"}\r\n  }\r\n}'
