@@ -20,7 +20,7 @@ from octoc.diagnostics.rules.resolve import (
     TOOL_ON_UNLISTED_SERVER,
     UNKNOWN_TOOL,
 )
-from octoc.diagnostics.suggest import did_you_mean
+from octoc.diagnostics.suggest import did_you_mean, typo_of
 from octoc.names import any_glob_matches, glob_matches
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ HOST_TOOLS = frozenset({
     "EnterPlanMode", "ListMcpResourcesTool", "ReadMcpResourceTool", "ToolSearch", "LSP", "TaskCreate", "TaskUpdate",
     "TaskList", "TaskGet", "TaskOutput", "TaskStop", "Monitor", "SendMessage",
 })  # fmt: skip
+_SHOWN = 5
 _CALL = re.compile(r"(?P<name>[A-Za-z_]+)\(.*\)\Z", re.DOTALL)
 
 
@@ -117,7 +118,7 @@ def _targets(
         if not servers[name].listed or any(glob_matches(glob, tool.tool) for tool in reach[name].tools):
             return [(name, glob)]
         if not quiet:
-            _report_unknown(entry, agent, [str(tool) for tool in reach[name].tools], sink)
+            _report_unknown(entry, agent, [str(tool) for tool in reach[name].tools], servers, sink)
         return None
     have = [name for name, grant in reach.items() if any(glob_matches(text, tool.tool) for tool in grant.tools)]
     if have:
@@ -132,7 +133,10 @@ def _targets(
         return [(name, text) for name in have]
     unlisted = [name for name in servers if not servers[name].listed]
     if unlisted and "__" not in text:
-        if not quiet:
+        # Claude Code calls no server's tool by a bare name: what is nearly one of its own is meant to be it.
+        if not quiet and agent.source.kind == "claude" and typo_of(text, HOST_TOOLS) is not None:
+            _report_unknown(entry, agent, sorted(HOST_TOOLS), servers, sink)
+        elif not quiet:
             sink.report(
                 TOOL_ON_UNLISTED_SERVER,
                 f"tool `{text}` of agent `{agent.name}` could only be on a server that is not listed yet",
@@ -141,7 +145,7 @@ def _targets(
             )
         return [(name, text) for name in unlisted]
     if not quiet:
-        _report_unknown(entry, agent, [*_known(reach), *HOST_TOOLS], sink)
+        _report_unknown(entry, agent, [*_known(reach), *HOST_TOOLS], servers, sink)
     return None
 
 
@@ -174,12 +178,27 @@ def _original(glob: str, server: Server) -> str:
     return next((tool.name for tool in server.tools if sanitize(tool.name) == glob), glob)
 
 
-def _report_unknown(entry: Located[str], agent: Agent, known: Sequence[str], sink: DiagnosticSink) -> None:
+def _report_unknown(
+    entry: Located[str], agent: Agent, known: Sequence[str], servers: Mapping[str, Server], sink: DiagnosticSink
+) -> None:
     sink.report(
         UNKNOWN_TOOL,
         f"tool `{entry.value}` of agent `{agent.name}` is not found",
         at=entry.place,
-        help=did_you_mean(entry.value.removeprefix("mcp__"), known),
+        help=did_you_mean(entry.value.removeprefix("mcp__"), known) or _about_server(entry.value, servers),
         severity=Severity.WARNING,
         fix=renamed(entry.place, entry.value, known),
     )
+
+
+def _about_server(text: str, servers: Mapping[str, Server]) -> str | None:
+    """Return a hint on the server that an entry names, when there is none of the name."""
+    plain = text.removeprefix("mcp__")
+    named = re.split(r"/|:|__", plain, maxsplit=1)[0]
+    if named in ("", "*") or (named == text and plain == text) or named in servers:
+        return None
+    near = did_you_mean(named, servers)
+    if near is not None:
+        return f"no server is called `{named}`: {near}"
+    there = ", ".join(f"`{name}`" for name in sorted(servers)[:_SHOWN]) + (", …" if len(servers) > _SHOWN else "")
+    return f"no server is called `{named}`: the agent has {there or 'none'}"

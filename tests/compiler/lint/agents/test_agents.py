@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from octoc.compiler.checkup import check_workspace
 from octoc.compiler.lint.agents.fields import MAX_DESCRIPTION, shown_length
+from octoc.diagnostics.rule import Severity
 from octoc.testing import WorkspaceBuilder
 
 Lint = Callable[..., Any]
@@ -175,3 +176,24 @@ def test_a_manifests_budget_is_of_its_capabilities(tmp_path: Path) -> None:
     assert [one.span.line for one in found if one.span is not None] == [4]
     assert found[0].help is not None
     assert "fewer capabilities" in found[0].help
+
+
+@pytest.mark.parametrize(
+    "kind, entry, hint",
+    [
+        ("claude", "mcp__githb__x", "no server is called `githb`: did you mean `github`?"),
+        ("claude", "mcp__jra", "no server is called `jra`: did you mean `jira`?"),
+        ("claude", "mcp__weather__now", "no server is called `weather`: the agent has `github`, `jira`"),
+        ("claude", "Raed", "did you mean `Read`?"),
+        ("claude", "search", None),
+        ("octo", "Raed", None),
+        ("octo", "mcp__githb__x", "no server is called `githb`: did you mean `github`?"),
+    ],
+)
+def test_what_is_found_nowhere_has_a_next_step(lint: Lint, kind: str, entry: str, hint: str | None) -> None:
+    """A server that is not there is named with near ones, also where none is recorded; so is a slip of a host tool."""
+    path = ".claude/agents/a.md" if kind == "claude" else "agents/a/AGENT.md"
+    servers = {"github": {"command": "x"}, "jira": {"command": "y"}}
+    linted = lint(agent(f"description: An agent.\ntools: Read, {entry}", path), servers=servers)
+    assert [found.help for found in linted.of("OCT321")] == ([] if hint is None else [hint])
+    assert [found.severity for found in linted.of("OCT321")] == ([] if hint is None else [Severity.WARNING])
