@@ -44,11 +44,12 @@ def check_mcp(values: Mapping[str, Any], inspection: Inspection) -> None:
         return
     if "mcpServers" not in values and "servers" not in values:
         near = [key for key in values if near_names(str(key), ("mcpServers", "servers"))]
+        wanted = "servers" if inspection.file.dialect == "vscode" else "mcpServers"
         inspection.report(
             rules.MISSING_KEY,
-            "the file has no `mcpServers`",
+            f"the file has no `{wanted}`",
             (),
-            help=f"rename `{near[0]}` to `mcpServers`" if near else "add `mcpServers`, an object of servers by name",
+            help=f"rename `{near[0]}` to `{wanted}`" if near else f"add `{wanted}`, an object of servers by name",
             # VS Code's file may hold inputs alone; an empty object says that no server is wanted.
             severity=None if near or set(values) - {"inputs", "$schema"} else Severity.WARNING,
         )
@@ -62,6 +63,14 @@ def check_mcp(values: Mapping[str, Any], inspection: Inspection) -> None:
             ("servers",),
             key=True,
             help="rename it to `mcpServers`",
+        )
+    elif key == "mcpServers" and inspection.file.dialect == "vscode":
+        inspection.report(
+            rules.FOREIGN_SERVER_LIST,
+            "VS Code reads `servers`, and not `mcpServers`",
+            ("mcpServers",),
+            key=True,
+            help="rename it to `servers`",
         )
     for name, entry in values[key].items():
         check_entry(name, entry, (key, name), inspection)

@@ -19,7 +19,7 @@ def _under(*prefix: str, of: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
 
 _MCP_ENTRY = (
     *("timeout", "timeoutMs", "include_tools/*", "toolFilter/*"),
-    *("headersHelper", "alwaysLoad", "stateful", "dev", "sandboxEnabled", "sandbox"),
+    *("headersHelper", "alwaysLoad", "stateful", "dev", "sandboxEnabled", "sandbox", "gallery", "version"),
 )
 _OCTOMIND_SERVERS = (
     ("mcp", "servers", _ANY),

@@ -17,7 +17,10 @@ REPEATED_NAME = Rule("OCT210", "repeated-name", "Two entities of one file have t
 
 TWO_SERVER_LISTS = Rule("OCT220", "two-server-lists", "A file has both `mcpServers` and `servers`.")
 FOREIGN_SERVER_LIST = Rule(
-    "OCT221", "foreign-server-list", "`servers` stands in the file of a client that does not read it.", Severity.WARNING
+    "OCT221",
+    "foreign-server-list",
+    "Servers are listed under a key that the client of the file does not read.",
+    Severity.WARNING,
 )
 UNKNOWN_TRANSPORT = Rule("OCT222", "unknown-transport", "A server's `type` is no transport that octoc knows.")
 AMBIGUOUS_TRANSPORT = Rule("OCT223", "ambiguous-transport", "A server has both a `command` and a `url`.")

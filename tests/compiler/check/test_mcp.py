@@ -177,8 +177,9 @@ FILES: list[tuple[str, str, str, str, Severity, str]] = [
     ),
     ("claude", '{"servers": {}}', "OCT221", '"servers"', Severity.WARNING, "rename it to `mcpServers`"),
     ("cursor", '{"servers": {}}', "OCT221", '"servers"', Severity.WARNING, "rename it to `mcpServers`"),
+    ("vscode", '{"mcpServers": {}}', "OCT221", '"mcpServers"', Severity.WARNING, "rename it to `servers`"),
     ("claude", "{}", "OCT202", "", Severity.WARNING, "add `mcpServers`"),
-    ("vscode", '{"inputs": []}', "OCT202", "", Severity.WARNING, "add `mcpServers`"),
+    ("vscode", '{"inputs": []}', "OCT202", "", Severity.WARNING, "add `servers`"),
     ("claude", '{"mcpServers": []}', "OCT203", "[]", Severity.ERROR, ""),
     ("claude", '{"mcpServers": {"a/b": {"command": "x"}}}', "OCT206", '"a/b"', Severity.ERROR, ""),
     ("claude", '{"mcpServers": {"a:b": {"command": "x"}}}', "OCT206", '"a:b"', Severity.ERROR, ""),
@@ -222,6 +223,12 @@ def test_every_spelling_of_a_transport_is_accepted(dialect: str, written: str, c
 def test_cursor_needs_no_type(check_text: Callable[..., Any]) -> None:
     """A `url` without `type` is usual in Cursor's files, and not reported there."""
     assert check_text(FileKind.MCP, '{"mcpServers": {"a": {"url": "https://x"}}}', "cursor").codes == []
+
+
+def test_vs_code_writes_where_a_server_is_from(check_text: Callable[..., Any]) -> None:
+    """What VS Code adds to a server that it installed from a registry is known."""
+    fields = '"type": "http", "url": "https://x", "gallery": "https://api.mcp.github.com", "version": "1.0.0"'
+    assert check_text(FileKind.MCP, f'{{"servers": {{"a": {{{fields}}}}}}}', "vscode").codes == []
 
 
 def test_vs_code_may_have_numbers_and_nulls_in_env(check_text: Callable[..., Any]) -> None:
