@@ -134,14 +134,15 @@ class RestHost:
         await server.wait_closed()
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.create_task(self._converse(reader, writer))
+        crowded = len(self._clients) >= MAX_CONNECTIONS
+        task = asyncio.create_task(self._converse(reader, writer, crowded=crowded))
         self._clients.add(task)
         task.add_done_callback(self._clients.discard)
 
-    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, crowded: bool) -> None:
         """Answer one client's requests, one after another, until either side has enough."""
         try:
-            while await self._exchange(reader, writer):
+            while await self._exchange(reader, writer, crowded=crowded):
                 pass
         except (TimeoutError, OSError):
             pass  # a client that is too slow, or has gone: there is nobody to tell
@@ -151,11 +152,12 @@ class RestHost:
                 async with asyncio.timeout(1.0):
                     await writer.wait_closed()
 
-    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, crowded: bool) -> bool:
+        """Answer one request. Return whether another may follow on the connection."""
         keep_alive = False
         headers: dict[str, str] = {}
         try:
-            if len(self._clients) > MAX_CONNECTIONS:
+            if crowded:
                 raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "busy", "there are too many connections")
             async with asyncio.timeout(self._limits.head_s):
                 request = await read_head(reader)

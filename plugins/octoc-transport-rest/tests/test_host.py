@@ -156,3 +156,36 @@ def test_a_call_that_takes_too_long_is_ended() -> None:
     answer = conversation(request + b"Content-Length: 2\r\n\r\n{}", limits=HostLimits(call_s=0.1))
     assert answer.startswith(b"HTTP/1.1 504")
     assert b"`hang` did not end within 0.1 s" in answer
+
+
+def test_a_crowd_is_turned_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection beyond the limit is told so, and those before it go on."""
+    monkeypatch.setattr("octoc_transport_rest.host.MAX_CONNECTIONS", 1)
+    last = b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+
+    async def asked(port: int | None, sent: bytes) -> bytes:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(sent)
+        answer = await reader.read()
+        writer.close()
+        await writer.wait_closed()
+        return answer
+
+    async def scenario() -> list[bytes]:
+        host = await serve(TOOLS)
+        port = urlsplit(host.url).port
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(last.replace(b"Connection: close\r\n", b""))
+        first = await reader.readuntil(b"}")
+        refused = await asked(port, last)
+        writer.write(last)
+        second = await reader.read()
+        writer.close()
+        await writer.wait_closed()
+        await host.close()
+        return [first, refused, second]
+
+    first, refused, second = asyncio.run(scenario())
+    assert first.startswith(b"HTTP/1.1 200")
+    assert refused.startswith(b"HTTP/1.1 503")
+    assert second.startswith(b"HTTP/1.1 200")

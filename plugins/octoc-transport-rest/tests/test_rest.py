@@ -1,9 +1,11 @@
 import asyncio
 import datetime as dt
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any, ClassVar
 
@@ -287,3 +289,23 @@ def test_no_header_breaks_when_to_try_again(header: str) -> None:
     """Whatever the header says, the answer is None or a number of seconds that is not negative."""
     found = retry_after_s(header, None, NOW)
     assert found is None or found >= 0
+
+
+def test_the_examples_of_the_readme_run() -> None:
+    """Both programs of the README load, and the tool that the second one serves answers."""
+    readme = Path(__file__).parents[1].joinpath("README.md").read_text(encoding="utf-8")
+    programs = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    found: dict[str, Any] = {}
+    for program in programs:
+        exec(program.replace("asyncio.run(main())", ""), found)  # noqa: S102  # the project's own page
+
+    async def scenario() -> Any:
+        host = await serve([found["GREET"]], token=TOKEN)
+        connection = await transport().connect(target_at(host.url))
+        outcome = await connection.call(ToolCall(tool="greet", arguments={"name": "Ada"}, timeout_s=20.0))
+        await connection.close()
+        await host.close()
+        return outcome
+
+    assert len(programs) == 2
+    assert asyncio.run(scenario()).structured == {"greeting": "Hello Ada"}
