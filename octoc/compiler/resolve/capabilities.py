@@ -151,7 +151,8 @@ def known_capabilities(
 
 
 def _provider(source: CapabilitySource, wanted: str | None) -> ProviderSource | None:
-    if wanted is not None:
+    # `default` is the file that the tap's link stands for, whether it is named or not.
+    if wanted not in {None, "default"}:
         return source.providers.get(wanted)
     name = source.default.provider if source.default is not None else "default"
     return source.providers.get(name)
