@@ -29,6 +29,8 @@ _SEPARATORS = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 _REFERENCE = re.compile(r"\$\{[^}]*\}|\{\{[^}]*\}\}")
 # A `$VAR` that should have been a reference; only where it names a secret itself, since a password may begin with `$`.
 _BARE_REFERENCE = re.compile(r"(?:(?<=[\s:=])|\A)\$(?P<name>[A-Z_][A-Z0-9_]+)(?![A-Za-z0-9_])")
+# Where a credential is kept: a path that says so by how it begins, and by the file that it ends in.
+_FILE = re.compile(r"(?:\.{0,2}|~|[A-Za-z]:)[\\/][^\s:;,]*\.[A-Za-z][A-Za-z0-9]{1,4}")
 _PLAIN = re.compile(r"(?i)true|false|yes|no|on|off|none|null|[-+]?[0-9.]{1,15}")
 # A credential inside a longer text: behind a scheme, behind the name of a header or a variable, in a URL's query.
 _SCHEME = r"(?:bearer|basic|token)\s+"
@@ -86,7 +88,11 @@ def _is_named_secret(name: str, value: str) -> bool:
     literal = _REFERENCE.sub("", value)
     if literal.startswith("$") or literal.lower() in _NO_VALUES:
         return False
-    return is_secret_name(name) and not _PLAIN.fullmatch(literal)
+    return _is_named_literal(name, literal)
+
+
+def _is_named_literal(name: str, literal: str) -> bool:
+    return is_secret_name(name) and not _PLAIN.fullmatch(literal) and not _FILE.fullmatch(literal)
 
 
 def is_literal_secret(name: str, value: str) -> bool:
@@ -98,7 +104,7 @@ def is_literal_secret(name: str, value: str) -> bool:
         return False
     if is_secret_value(literal):
         return True
-    return is_secret_name(name) and not _PLAIN.fullmatch(literal)
+    return _is_named_literal(name, literal)
 
 
 _QUOTED = r""""(?:[^"\\]|\\.)*"?|'[^']*'?"""
