@@ -13,7 +13,7 @@ from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint import INSECURE_URL, UNPINNED_PACKAGE
 
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
+_LOOPBACK = re.compile(r"localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\]", re.IGNORECASE)
 # urllib raises for a host that is none; here it only matters that it is not this machine.
 _PLAIN_HTTP = re.compile(r"http://(?:[^/?#@]*@)?(?P<host>\[[^\]/]*\]|[^:/?#]*)", re.IGNORECASE)
 
@@ -72,7 +72,7 @@ def check_urls(scoped: Scoped, sink: DiagnosticSink) -> None:
         if server.url is None:
             continue
         plain = _PLAIN_HTTP.match(server.url)
-        if plain is not None and plain["host"].lower() not in _LOOPBACK:
+        if plain is not None and not _LOOPBACK.fullmatch(plain["host"]):
             sink.report(
                 INSECURE_URL,
                 f"server `{server.name}` is reached over plain http",

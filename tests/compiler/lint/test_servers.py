@@ -42,3 +42,13 @@ def test_the_advice_is_in_the_registrys_own_spelling(lint: Callable[..., Any]) -
     )
     linted = lint({"octoc.toml": TAP, "taps/acme/capabilities/notes/default.toml": provider})
     assert [found.help for found in linted.of("OCT402")] == ["write `mcp/notes:X.Y.Z`"]
+
+
+@pytest.mark.parametrize(
+    "host, count",
+    [("h.example", 1), ("127.0.0.1:80", 0), ("127.0.1.1", 0), ("LOCALHOST", 0), ("[::1]:8", 0), ("1.2.7.0", 1)],
+)
+def test_plain_http_beyond_this_machine(lint: Callable[..., Any], host: str, count: int) -> None:
+    """Every address of the loopback network is this machine."""
+    linted = lint(servers={"a": {"type": "http", "url": f"http://{host}/mcp"}})
+    assert len(linted.of("OCT403")) == count
