@@ -17,6 +17,7 @@ from octoc.diagnostics.rules.lint_mcp import (
 # Source: Claude Code, MCP configuration.
 _USUAL = re.compile(r"[A-Za-z0-9_-]+\Z")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,20}):/")
+_HOST_FIRST = re.compile(r"[A-Za-z0-9.-]+(?::\d+)?(?:[/?#]|\Z)")
 _SCHEMES = frozenset({"http", "https", "ws", "wss"})
 _RESERVED = frozenset({"workspace", "claude-in-chrome", "computer-use", "Claude Preview", "Claude Browser"})
 
@@ -68,6 +69,13 @@ def check_connections(scoped: Scoped, sink: DiagnosticSink) -> None:
                 "which no transport that comes with octoc does",
                 at=server.place.child("url"),
                 help="use an address that begins with `https://`",
+            )
+        elif scheme is None and _HOST_FIRST.match((server.url or "").strip() or "-://"):
+            sink.report(
+                UNSUPPORTED_CONNECTION,
+                f"the address of server `{server.name}` does not say how it is reached",
+                at=server.place.child("url"),
+                help="begin it with `https://`",
             )
         elif server.transport == "ws":
             sink.report(

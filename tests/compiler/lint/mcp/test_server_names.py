@@ -44,6 +44,8 @@ def test_a_reserved_name_is_reserved_by_one_client(lint: Lint) -> None:
         ({"type": "http", "url": "https://h.example", "oauth": {"clientId": "x"}}, [("OCT446", '"oauth"')]),
         ({"type": "http", "url": "https://h.example", "auth": {"type": "oauth"}}, [("OCT446", '"auth"')]),
         ({"type": "http", "url": "unix:///run/mcp.sock"}, [("OCT446", '"unix:///run/mcp.sock"')]),
+        ({"type": "http", "url": "h.example/mcp"}, [("OCT446", '"h.example/mcp"')]),
+        ({"type": "http", "url": "localhost:8080"}, [("OCT446", '"localhost:8080"')]),
         ({"type": "http", "url": "https://h.example"}, []),
         ({"type": "http", "url": "${BASE}/mcp"}, []),
         ({"type": "sse", "url": "https://h.example/sse", "disabled": True}, []),
