@@ -5,7 +5,7 @@ from octoc.diagnostics.rule import Rule, Severity
 MERGE_DIFFERS = Rule(
     "OCT410",
     "octomind-merge-differs",
-    "A capability grants more when it is activated alone than when Octomind merges it into an agent.",
+    "A server that is granted whole is not once Octomind merges capabilities into an agent.",
     Severity.WARNING,
 )
 LIVE_PLACEHOLDER = Rule(

@@ -7,7 +7,7 @@ from octoc.compiler.lint.taps.capabilities import check_substance, check_trigger
 from octoc.compiler.lint.taps.deps import check_scripts, check_unused
 from octoc.compiler.lint.taps.headers import check_headers, check_tool_notes
 from octoc.compiler.lint.taps.placeholders import check_gate, check_prose, check_varying
-from octoc.compiler.lint.taps.portability import check_bare_names, check_merge
+from octoc.compiler.lint.taps.portability import check_bare_names, check_merge, check_own_servers
 from octoc.compiler.lint.taps.reach import check_reach
 from octoc.compiler.lint.taps.skills import check_activation, check_folders, check_needs, check_rules
 from octoc.compiler.lint.taps.tools import check_repeated_definitions, check_shared_tools
@@ -21,6 +21,7 @@ RULES = (
     check_trust,
     check_near_triggers,
     check_merge,
+    check_own_servers,
     check_bare_names,
     check_shared_tools,
     check_repeated_definitions,

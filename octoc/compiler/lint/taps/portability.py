@@ -46,6 +46,29 @@ def check_merge(scoped: Scoped, sink: DiagnosticSink) -> None:
         _report_loss(capability, name, providers[capability], found, is_usable=is_usable, sink=sink)
 
 
+def check_own_servers(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report a server of a manifest's own that the patterns of its capabilities leave without a usable tool."""
+    providers, servers = providers_of(scoped), server_of(scoped)
+    for agent, role in _roles(scoped, providers):
+        for reference in agent.source.server_refs:
+            name = reference.value
+            reaching = static_filter(role, name)
+            # A manifest with patterns of its own has said what it wants.
+            if reaching is None or agent.source.allowed_tools or name not in role.servers:
+                continue
+            if _usable(reaching, defined_server(servers, role.servers[name])):
+                continue
+            culprit = (reaching or role.patterns)[0]
+            sink.report(
+                MERGE_DIFFERS,
+                f"agent `{agent.name}` has server `{name}` of its own, and no tool of it once Octomind merges "
+                f"capability `{culprit.owner}` into it",
+                at=reference.place,
+                related={f"pattern `{culprit.located.value}` makes the merged list": culprit.located.place},
+                help=f'write `allowed_tools = ["{name}:*"]` beside it',
+            )
+
+
 def check_bare_names(scoped: Scoped, sink: DiagnosticSink) -> None:
     """Report the bare patterns of a capability that Octomind merges into agents with several servers."""
     providers = providers_of(scoped)

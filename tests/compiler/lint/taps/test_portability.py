@@ -29,6 +29,25 @@ def test_only_bare_patterns_of_others_are_left(lint_tap: Callable[..., Any], cap
     assert "only what pattern `search` can match once Octomind merges it into agent `office:ada`" in found.message
 
 
+def test_a_manifests_own_server_beside_a_capability(
+    lint_tap: Callable[..., Any], capability: Files, agent: Files
+) -> None:
+    """A server of the manifest's own that no merged pattern reaches is reported where it is named, with the pattern."""
+    server = (
+        '[[mcp.servers]]\nname = "own"\ntype = "stdio"\ncommand = "o"\nargs = []\ntimeout_seconds = 3\ntools = []\n'
+    )
+    wiring = '[roles.mcp]\nserver_refs = ["own"]\n'
+    clock = capability("clock", ["clock:*"])
+    linted = lint_tap(clock, agent("office:ada", "clock", more=wiring + server))
+    (found,) = linted.of("OCT410")
+    assert linted.text_at(found.span) == '"own"'
+    assert "no tool of it once Octomind merges capability `clock` into it" in found.message
+    assert [linted.text_at(label.span) for label in found.related] == ['"clock:*"']
+    granted = wiring + 'allowed_tools = ["own:*"]\n' + server
+    assert lint_tap(clock, agent("office:ada", "clock", more=granted)).of("OCT410") == []
+    assert lint_tap(capability("clock", []), agent("office:ada", "clock", more=wiring + server)).of("OCT410") == []
+
+
 def test_where_both_readings_agree(lint_tap: Callable[..., Any], capability: Files, agent: Files) -> None:
     """Nothing is said where no pattern is merged, where another one grants all, or where no agent merges it."""
     both = agent("office:ada", "clock", "mail")
