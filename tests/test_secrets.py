@@ -47,7 +47,7 @@ def test_a_literal_secret_is_recognised(name: str, value: str) -> None:
         ("GOOGLE_APPLICATION_CREDENTIALS", "./creds.json"),
         ("GOOGLE_APPLICATION_CREDENTIALS", "${HOME}/.config/creds.json"),
         ("COOKIES", r"C:\Users\me\cookies.txt"),
-        ("--credentials", "--credentials=./creds.json"),
+        ("--credentials", "./creds.json"),
         ("PATH", "/usr/local/bin:/usr/bin"),
         ("NODE_ENV", "production"),
         ("package", "@modelcontextprotocol/server-filesystem@2026.8.31"),
