@@ -83,4 +83,5 @@ async def call_mcp_tool(session: Session, arguments: Mapping[str, Any]) -> Outco
 def _servers(session: Session) -> list[str]:
     named = {session.runtime.catalog[index].id.server for index in session.surface.reachable()}
     named.update(session.surface.unlisted_servers())
-    return [name for name in session.runtime.servers if name in named]
+    # A builtin server that nothing is bound to has no tool to look for.
+    return [name for name in session.runtime.servers if name in named and session.runtime.can_connect(name)]

@@ -262,8 +262,9 @@ def test_an_unbound_builtin_server_contributes_nothing(fleet: Fleet, caplog: pyt
     """Without a binding a builtin server is no error: it is told once, and routing passes its capability over."""
     caplog.set_level(logging.INFO, "octoc.runtime")
     fleet.server("core", listed=False, transport="builtin", command=None)
+    fleet.server("git", ["log"])
     fleet.capability("core", Grant(server="core", globs=("*",)), triggers=["read the source file"])
-    fleet.agent()
+    fleet.agent(proxy=True, unlisted=(Grant(server="core", globs=("*",)),))
 
     async def run() -> None:
         async with fleet.open() as runtime:
@@ -273,6 +274,8 @@ def test_an_unbound_builtin_server_contributes_nothing(fleet: Fleet, caplog: pyt
                 "Capability 'core' enabled. Activated 0 server(s): \n"
                 "Tools available: none — nothing is bound to builtin server(s): core"
             )
+            found = await session.call("find_tools", {"query": "read"})
+            assert found.text == "No tools found matching 'read'. Available servers: git"
 
     asyncio.run(run())
     assert caplog.messages == ["nothing is bound to builtin server `core`: it contributes no tools"]
