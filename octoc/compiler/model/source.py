@@ -53,11 +53,12 @@ class ServerSource:
 
 @attrs.frozen(kw_only=True)
 class McpFileSource:
-    """One `.mcp.json` or a file of its dialects."""
+    """One `.mcp.json` or a file of its dialects. `inputs` are the ids that VS Code's file declares."""
 
     place: Place
     dialect: str
     servers: tuple[ServerSource, ...]
+    inputs: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)

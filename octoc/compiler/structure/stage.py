@@ -45,6 +45,7 @@ def mcp_file(document: Document) -> McpFileSource:
         place=document.place(),
         dialect=document.file.dialect,
         servers=tuple(server_of_mcp(name, entry, place.child(name)) for name, entry in servers.items()),
+        inputs=tuple(entry["id"] for _, entry in kept(document.values.get("inputs", ()))),
     )
 
 

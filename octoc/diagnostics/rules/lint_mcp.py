@@ -30,3 +30,9 @@ UNSUPPORTED_CONNECTION = Rule(
 ABSOLUTE_PATH = Rule(
     "OCT447", "absolute-path", "In production mode a server's command line has an absolute path.", Severity.WARNING
 )
+UNDECLARED_INPUT = Rule(
+    "OCT448",
+    "undeclared-input",
+    "A server of VS Code's file refers to an input that it does not declare.",
+    Severity.WARNING,
+)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from octoc.compiler.lint.mcp.commands import check_paths
+from octoc.compiler.lint.mcp.inputs import check_inputs
 from octoc.compiler.lint.mcp.names import check_connections, check_names
 from octoc.compiler.lint.mcp.values import check_values
 
 __all__ = ["RULES"]
 
-RULES = (check_values, check_names, check_connections, check_paths)
+RULES = (check_values, check_inputs, check_names, check_connections, check_paths)

@@ -1,0 +1,31 @@
+"""Rules over the inputs of VS Code's file."""
+
+from __future__ import annotations
+
+import attrs
+
+from octoc.compiler.definitions import values_of
+from octoc.compiler.model.resolved import Scoped
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rules.lint_mcp import UNDECLARED_INPUT
+from octoc.diagnostics.suggest import did_you_mean
+from octoc.references import find_references
+
+
+def check_inputs(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report `${input:id}` in VS Code's file where its `inputs` have no such id: VS Code asks nobody for it."""
+    for file in scoped.resolved.sources.mcp_files:
+        if file.dialect != "vscode":
+            continue
+        for server in file.servers:
+            for value in values_of(server):
+                for reference in find_references(value.text):
+                    if reference.kind == "input" and reference.name not in file.inputs:
+                        sink.report(
+                            UNDECLARED_INPUT,
+                            f"`{value}` of server `{server.name}` refers to input `{reference.name}`, "
+                            "which the file does not declare",
+                            at=attrs.evolve(value.place, within=reference.span),
+                            help=did_you_mean(reference.name, file.inputs)
+                            or f'add `{{"type": "promptString", "id": "{reference.name}"}}` to `inputs`',
+                        )
