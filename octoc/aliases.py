@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
@@ -76,6 +75,8 @@ def _cut(plain: str, tool: ToolId, digits: int) -> str:
     # In a later round the text itself may be what two ids share: `a/b` and `c`, `a` and `b/c`.
     text = str(tool) if digits == _HEX else f"{tool.server}\0{tool.tool}"
     # `surrogatepass` because a recorded name may hold a lone surrogate.
+    import hashlib  # not at the top: only an alias that is cut needs it
+
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
     return f"{plain[: MAX_ALIAS - 1 - len(digest)]}_{digest}"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import Any
 
@@ -20,4 +19,6 @@ def canonical_json(value: Any) -> bytes:
 
 def sha256_hex(data: bytes | bytearray | memoryview) -> str:
     """Return the sha256 of `data` as 64 hex digits."""
+    import hashlib  # not at the top: it loads OpenSSL, and importing the runtime digests nothing
+
     return hashlib.sha256(data).hexdigest()

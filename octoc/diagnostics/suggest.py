@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 _CUTOFF = 0.6
@@ -14,6 +13,8 @@ def near_names(name: str, known: Iterable[str], limit: int = 3) -> tuple[str, ..
 
     Case and the separators `-`, `_`, `.` count for nothing; one name that contains the other is near.
     """
+    import difflib  # not at the top: the runtime needs it only for a name that is wrong
+
     wanted = _fold(name)
     ranked: list[tuple[float, str]] = []
     for candidate in set(known):
