@@ -1,4 +1,4 @@
-"""What a build remembers for the next one: JSON, arrays and bytes, in a folder that may be deleted at any time.
+"""What a build remembers for the next one: JSON and arrays, in a folder that may be deleted at any time.
 
 A caller's key has all that the value depends on, and octoc's version is added: no entry is stale. Each entry ends
 in the digest of its content: what is cut or altered is a miss, and so is a folder that cannot be read or written.
@@ -100,15 +100,6 @@ class Cache:
     def put_array(self, kind: str, key: str, array: NDArray[np.generic]) -> None:
         """Keep an array of plain numbers. Raises: ValueError when it holds objects."""
         self._write(kind, key, "npy", npy_bytes(array))
-
-    def get_bytes(self, kind: str, key: str) -> bytes | None:
-        """Return the bytes, or None when there are none."""
-        data = self._read(kind, key, "bin")
-        return None if data is None else bytes(data)
-
-    def put_bytes(self, kind: str, key: str, data: bytes) -> None:
-        """Keep bytes."""
-        self._write(kind, key, "bin", data)
 
     def _path(self, kind: str, key: str, suffix: str) -> Path | None:
         if not kind.replace("-", "").isalnum():

@@ -39,10 +39,6 @@ class Check:
     argument_span: tuple[int, int]
 
     @property
-    def is_known(self) -> bool:
-        return self.name in CHECKS
-
-    @property
     def expression(self) -> tuple[str, tuple[int, int]] | None:
         """The regular expression of `match(…)` and `grep(…[, glob])` and its range; None for other checks."""
         if self.name == "match":

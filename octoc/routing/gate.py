@@ -6,7 +6,6 @@ from octoc.routing.decision import Decision, Reason, ranked
 
 OCTOMIND_THRESHOLD = 0.55
 OCTOMIND_MARGIN = 0.08
-OCTOMIND_TOP_K = 3
 """Octomind's published constants (its page "Token Efficiency"); they belong to its own fine-tuned encoder."""
 
 CALIBRATED_THRESHOLD = 0.175

@@ -19,19 +19,17 @@ def _entry(root: Path, kind: str) -> Path:
 
 
 def test_what_was_put_is_got(tmp_path: Path) -> None:
-    """JSON, arrays and bytes come back equal, by kind and key, from another cache on the same folder."""
+    """JSON and arrays come back equal, by kind and key, from another cache on the same folder."""
     cache = Cache(tmp_path)
     array = np.arange(6, dtype=np.float32).reshape(2, 3)
     cache.put_json("words", KEY, {"b": [1, None], "a": "ü"})
     cache.put_array("vectors", "any key: of / a caller", array)
-    cache.put_bytes("raw", KEY, b"\x00\xff")
     other = Cache(tmp_path)
     assert other.get_json("words", KEY) == {"b": [1, None], "a": "ü"}
     found = other.get_array("vectors", "any key: of / a caller")
     assert found is not None
     assert np.array_equal(found, array)
     assert found.dtype == np.float32
-    assert other.get_bytes("raw", KEY) == b"\x00\xff"
     assert other.get_json("words", cache_key("other")) is None
     assert other.get_json("raw", KEY) is None
 
@@ -56,12 +54,13 @@ def test_a_cut_or_altered_entry_is_a_miss(
 def test_an_entry_of_another_form_is_a_miss(tmp_path: Path) -> None:
     """An entry that is sound but no array, or no JSON, is not there."""
     cache = Cache(tmp_path)
-    cache.put_bytes("raw", KEY, b"no array")
-    entry = _entry(tmp_path, "raw")
-    entry.with_suffix(".npy").write_bytes(entry.read_bytes())
-    entry.with_suffix(".json").write_bytes(entry.read_bytes())
-    assert cache.get_array("raw", KEY) is None
-    assert cache.get_json("raw", KEY) is None
+    cache.put_json("words", KEY, "no array")
+    cache.put_array("vectors", KEY, np.zeros(3, dtype=np.float32))
+    words, vectors = _entry(tmp_path, "words"), _entry(tmp_path, "vectors")
+    words.with_suffix(".npy").write_bytes(words.read_bytes())
+    vectors.with_suffix(".json").write_bytes(vectors.read_bytes())
+    assert cache.get_array("words", KEY) is None
+    assert cache.get_json("vectors", KEY) is None
 
 
 def test_objects_are_never_kept(tmp_path: Path) -> None:
@@ -81,8 +80,8 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_time(tmp_path: Path) 
 def test_no_folder_remembers_nothing() -> None:
     """A cache without a folder takes everything and has nothing."""
     cache = Cache(None)
-    cache.put_bytes("raw", KEY, b"x")
-    assert cache.get_bytes("raw", KEY) is None
+    cache.put_array("raw", KEY, np.zeros(3, dtype=np.float32))
+    assert cache.get_array("raw", KEY) is None
 
 
 def test_the_folder_keeps_itself_out_of_git_and_may_be_deleted(tmp_path: Path) -> None:

@@ -18,9 +18,6 @@ from octoc.diagnostics.suggest import did_you_mean
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
-NOT_BLANK = r"\S"
-"""The pattern of a text that has to say something."""
-
 _RULES = {rule.name: rule for rule in vars(rules).values() if isinstance(rule, Rule)}
 _OBJECT_WORD = {
     FileKind.MCP: "an object",
