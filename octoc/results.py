@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import attrs
 
 FailureKind = Literal[
-    "bad_request",  # the call itself is malformed: no name, arguments that are no object
+    "bad_request",  # the call itself is malformed: no name, arguments that are no object or not what the tool takes
     "not_found",  # no such tool for this agent
     "ambiguous",  # a bare name that several servers have
     "not_active",  # the tool's capability is not active
     "not_ready",  # a variable that the server needs is not set, or nothing is bound to a builtin server
+    "unauthorized",  # the server wants credentials, or others than it got
+    "unavailable",  # not tried: the server failed too often just now, or has no room for another call
     "connect_failed",  # the server did not start, or refused the connection
     "connection_lost",  # the server died during the call
     "timeout",
+    "too_large",  # the server answered more than the limit of bytes
     "protocol",  # the server answered something that is not the protocol
     "cancelled",
     "internal",  # a plugin or octoc itself failed
@@ -42,22 +45,57 @@ class Truncation:
 
 
 @attrs.frozen(kw_only=True)
+class Caller:
+    """For whom a call is made; passed to transports, tools and observers, and interpreted by none of octoc's parts.
+
+    `session` is the conversation's name, `workdir` the folder that it is about.
+    """
+
+    agent: str = ""
+    session: str | None = None
+    workdir: str | None = None
+    tenant: str | None = None
+    user: str | None = None
+    correlation_id: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Progress:
+    """What a server says of a call under way: `done` of `total`, in the server's own unit; `total` when it knows it."""
+
+    done: float
+    total: float | None = None
+    message: str | None = None
+
+
+@attrs.frozen(kw_only=True)
 class ToolCall:
-    """A call as a transport gets it: the server's own tool name, and arguments that are a JSON object."""
+    """A call as a transport gets it: the server's own tool name, and arguments that are a JSON object.
+
+    `timeout_s` is wall clock, for the whole call. `on_progress` is called from the event loop and must not block.
+    `meta` goes with the request where the protocol has a place for it (MCP's `_meta`), as for a trace context.
+    """
 
     tool: str
     arguments: Mapping[str, Any]
     timeout_s: float
+    caller: Caller = attrs.field(factory=Caller)
+    on_progress: Callable[[Progress], None] | None = attrs.field(default=None, eq=False, repr=False)
+    meta: Mapping[str, Any] = attrs.field(factory=dict, repr=False)
 
 
 @attrs.frozen(kw_only=True)
 class ToolResult:
-    """What a tool answered. `is_error` is the server's own word that the call failed (MCP's `isError`)."""
+    """What a tool answered. `is_error` is the server's own word that the call failed (MCP's `isError`).
+
+    `handle` names the whole result where a part of it was left out and kept: `read_result` pages through it.
+    """
 
     content: tuple[ContentPart, ...]
     structured: Any = None
     is_error: bool = False
     truncations: tuple[Truncation, ...] = ()
+    handle: str | None = None
 
     @property
     def text(self) -> str:
@@ -78,7 +116,8 @@ class ToolResult:
 class ToolFailure:
     """A failure as a value for the model: octoc could not bring an answer of the tool.
 
-    `message` is one line without a full stop; `text` is what the model is shown.
+    `message` is one line without a full stop; `text` is what the model is shown. `sent` is False only where it is
+    certain that the server has not begun the call, so that repeating it cannot do anything twice.
     """
 
     kind: FailureKind
@@ -86,6 +125,7 @@ class ToolFailure:
     text: str
     similar: tuple[str, ...] = ()
     retry_after_s: float | None = None
+    sent: bool = True
 
     @property
     def ok(self) -> bool:

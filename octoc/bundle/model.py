@@ -21,14 +21,39 @@ class Slice:
 
 
 @attrs.frozen(kw_only=True)
+class ToolPolicy:
+    """What the tools of one server that `glob` matches do otherwise than the server or the workspace; None is as there.
+
+    The first match of a server's list counts. `retry` and `arguments` as in `ServerEntry` and `Settings`; `max_chars`
+    and `keep` as in `ResultSettings`.
+    """
+
+    glob: str
+    timeout_s: float | None = None
+    retry: str | None = None
+    arguments: str | None = None
+    max_chars: int | None = None
+    keep: str | None = None
+
+
+@attrs.frozen(kw_only=True)
 class ServerEntry:
     """How to reach one MCP server. Secrets are references (`${VAR}`, `{{ENV:VAR}}`), resolved when it is connected.
 
-    `transport` is `stdio`, `http`, `sse`, `ws` or `builtin` (bound by the host or a plugin).
+    `transport` is `stdio`, `http`, `sse`, `ws`, `rest` or `builtin` (bound by the host or a plugin).
     `include` and `exclude` are the server's own filter over bare tool names (globs); `include` None is no filter.
     `listed` tells that a snapshot was there at build time, so that `Bundle.tools` has all its tools; an unlisted
     server's
     tools join when it is connected. `definition` is the digest of what reaches the server, without time-outs.
+
+    Args:
+        max_connections: how many connections calls are spread over; one is opened when all others are busy.
+        max_concurrent: how many calls run at once over all of them; the others wait within their time limit.
+        idle_close_s: seconds without a call after which a connection is closed; 0 is never.
+        max_body_bytes: longest message or body that is read; None is the transport's default.
+        retry: `safe` repeats what was not sent, and what a trusted server calls read-only or idempotent; `always`
+            also anything else that failed in transport; `never` nothing.
+        trusted: whether what the server says of its own tools (annotations, size hints) is believed.
     """
 
     name: str
@@ -47,6 +72,13 @@ class ServerEntry:
     listed: bool = False
     definition: str = ""
     instructions: str | None = None
+    max_connections: int = 1
+    max_concurrent: int = 16
+    idle_close_s: float = 300.0
+    max_body_bytes: int | None = None
+    retry: str = "safe"
+    trusted: bool = False
+    tools: tuple[ToolPolicy, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -179,14 +211,63 @@ class Gate:
 
 
 @attrs.frozen(kw_only=True)
+class ResultSettings:
+    """How results are cut, and what becomes of the rest.
+
+    Args:
+        profile: `octoc`, `octo` or `octopus`: whose cut and whose words.
+        max_chars: longest text in code points; the tighter of it and `max_tokens` counts.
+        max_tokens: longest text in tokens; 0 is no such limit (profile `octopus`: 2,000 where none was written).
+        keep: what of a long text stays: `head`, `tail` or `both`. Profiles `octo` and `octopus` keep the head.
+        max_media_bytes: largest image, audio or blob part, in bytes of its base64 text.
+        store_memory_bytes, store_disk_bytes: how much of what was left out one runtime keeps, in memory and on disk;
+            0 keeps none there.
+        store_s: seconds after which a kept result is forgotten.
+    """
+
+    profile: str = "octoc"
+    max_chars: int = 40000
+    max_tokens: int = 0
+    keep: str = "head"
+    max_media_bytes: int = 5 * 1024 * 1024
+    store_memory_bytes: int = 64 * 1024 * 1024
+    store_disk_bytes: int = 256 * 1024 * 1024
+    store_s: float = 3600.0
+
+
+@attrs.frozen(kw_only=True)
+class DepEntry:
+    """A dependency of capabilities. `program` is what its script's `# check:` line names, None without such a line.
+
+    `script` is its text in `texts.blob`, `digest` the text's sha256: what `deps = "run"` may execute, and nothing else.
+    """
+
+    name: str
+    program: str | None = None
+    script: Slice = Slice(0, 0)
+    digest: str = ""
+
+
+@attrs.frozen(kw_only=True)
 class Settings:
-    """What the workspace set for run time."""
+    """What the workspace set for run time.
+
+    Args:
+        arguments: what becomes of a call whose arguments are not what the tool's schema says: `error`, `warn`, `off`.
+        deps: what activation does about dependencies: `check`, `never` or `run`.
+        deps_timeout_s: longest run of one dependency's script.
+        breaker_failures: after how many failures in a row a server is left alone for `breaker_s` seconds; 0 is never.
+    """
 
     mode: str = "development"
     max_active: int = 4
-    results_profile: str = "octo"
-    max_chars: int = 40000
     alias_style: str = "qualified"
+    results: ResultSettings = attrs.field(factory=ResultSettings)
+    arguments: str = "error"
+    deps: str = "check"
+    deps_timeout_s: float = 300.0
+    breaker_failures: int = 5
+    breaker_s: float = 30.0
 
 
 @attrs.frozen(kw_only=True)
@@ -204,4 +285,5 @@ class Bundle:
     encoder: Encoder | None = None
     gate: Gate | None = None
     plugins: Mapping[str, str] = attrs.field(factory=dict)
+    deps: tuple[DepEntry, ...] = ()
     inputs: str = ""

@@ -41,7 +41,7 @@ class CallLog:
 
     @hookimpl
     def octoc_call_finished(
-        self, agent: str, server: str, call: ToolCall, outcome: ToolResult | ToolFailure, seconds: float
+        self, server: str, call: ToolCall, outcome: ToolResult | ToolFailure, seconds: float
     ) -> None:
         how = getattr(outcome, "kind", None) or ("ok" if outcome.ok else "tool error")
-        logger.debug("%s called %s/%s: %s after %.3f s", agent, server, call.tool, how, seconds)
+        logger.debug("%s called %s/%s: %s after %.3f s", call.caller.agent, server, call.tool, how, seconds)

@@ -29,7 +29,7 @@ def octoc_make_embedder(name: str, settings: Mapping[str, str], files: Mapping[s
 
 @hookspec(firstresult=True)
 def octoc_make_transport(kind: str) -> Transport | None:
-    """Return a transport for servers of `kind` (`stdio`, `http`, `sse`, `ws`), or None to let another plugin answer."""
+    """Return a transport for servers of `kind` (`stdio`, `http`, `sse`, `ws`, `rest`), or None when it has none."""
 
 
 @hookspec(firstresult=True)
@@ -48,7 +48,8 @@ def octoc_tools(server: str) -> Iterable[PythonTool] | None:
 
 
 @hookspec
-def octoc_call_finished(
-    agent: str, server: str, call: ToolCall, outcome: ToolResult | ToolFailure, seconds: float
-) -> None:
-    """A tool's call ended. An observer cannot change the outcome, and its failure is logged, never passed on."""
+def octoc_call_finished(server: str, call: ToolCall, outcome: ToolResult | ToolFailure, seconds: float) -> None:
+    """A tool's call ended. An observer cannot change the outcome, and its failure is logged, never passed on.
+
+    `call.caller` says for whom it was; `seconds` is wall clock, waiting for a connection included.
+    """

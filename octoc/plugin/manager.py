@@ -69,16 +69,10 @@ class Plugins:
         answers = self._ask(lambda hook: hook.octoc_tools(server=server))
         return tuple(tool for answer in answers for tool in answer)
 
-    def call_finished(
-        self, agent: str, server: str, call: ToolCall, outcome: ToolResult | ToolFailure, seconds: float
-    ) -> None:
+    def call_finished(self, server: str, call: ToolCall, outcome: ToolResult | ToolFailure, seconds: float) -> None:
         """Tell observers that a call ended. Never raises: an observer's failure is logged."""
         try:
-            self._ask(
-                lambda hook: hook.octoc_call_finished(
-                    agent=agent, server=server, call=call, outcome=outcome, seconds=seconds
-                )
-            )
+            self._ask(lambda hook: hook.octoc_call_finished(server=server, call=call, outcome=outcome, seconds=seconds))
         except PluginError as error:
             logger.warning("%s", error)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import attrs
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from octoc.results import ServerListing, ToolCall, ToolFailure, ToolResult
+    from octoc.results import FailureKind, ServerListing, ToolCall, ToolFailure, ToolResult
 
     Vector = NDArray[np.float32]
 
@@ -49,7 +49,9 @@ class ServerTarget:
     """A server with every reference resolved: what a transport connects to. What may be secret never shows in repr.
 
     `secrets` are the values that references were resolved to, wherever they stand: a transport cuts them, and every
-    value of `env` and `headers`, out of its messages.
+    value of `env` and `headers`, out of its messages. `max_body_bytes` is the longest message or body that a transport
+    reads, decompressed; None is the transport's own default (16 MiB, and 4 MiB for REST). `production` refuses what is
+    only fit for development, as plain HTTP beyond loopback. `login` is the command that brings credentials.
     """
 
     name: str
@@ -63,6 +65,24 @@ class ServerTarget:
     auth: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
     secrets: tuple[str, ...] = attrs.field(default=(), repr=False)
     timeout_s: float = 30.0
+    max_body_bytes: int | None = None
+    production: bool = False
+    login: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class Host:
+    """What a host answers when a server asks something of it. Without a callback the server is declined at once.
+
+    Each callback gets the server's name. `elicit` and `sample` get the request's parameters in MCP's wire form
+    (camelCase) and return the result in it (`{"action": "accept", "content": {…}}`); `roots` returns the list of roots.
+    `tools_changed` is called when a server says that its list of tools is another; it must not block.
+    """
+
+    elicit: Callable[[str, Mapping[str, Any]], Awaitable[Mapping[str, Any]]] | None = None
+    sample: Callable[[str, Mapping[str, Any]], Awaitable[Mapping[str, Any]]] | None = None
+    roots: Callable[[str], Awaitable[Sequence[Mapping[str, Any]]]] | None = None
+    tools_changed: Callable[[str], None] | None = None
 
 
 @runtime_checkable
@@ -88,15 +108,35 @@ class Connection(Protocol):
 
 
 class ConnectionFailed(Exception):  # noqa: N818  # a state of the world, not a fault in the program
-    """A server could not be reached. The message is one line for the model, with an exit code or status if known."""
+    """A server could not be reached. The message is one line for the model, with an exit code or status if known.
+
+    `kind` is `connect_failed`, or `unauthorized`, `timeout`, `protocol` or `too_large` where it is known to be that.
+    `permanent` says that trying again cannot help before somebody changes something (no such program, HTTP 401).
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: FailureKind = "connect_failed",
+        retry_after_s: float | None = None,
+        permanent: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.kind: FailureKind = kind
+        self.retry_after_s = retry_after_s
+        self.permanent = permanent
 
 
 @runtime_checkable
 class Transport(Protocol):
     """Makes connections of one kind."""
 
-    async def connect(self, target: ServerTarget) -> Connection:
-        """Connect within `target.timeout_s`. Raises: ConnectionFailed, with all that was started stopped again."""
+    async def connect(self, target: ServerTarget, host: Host | None = None) -> Connection:
+        """Connect within `target.timeout_s`. Without a host whatever the server asks for is declined.
+
+        Raises: ConnectionFailed, with all that was started stopped again.
+        """
         ...
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.results import ToolCall, ToolFailure, ToolResult
+from octoc.results import Caller, Progress, ToolCall, ToolFailure, ToolResult
 from octoc.runtime.pool import Unreachable
 from octoc.runtime.results import exception_of, failure, redact, worded
 
@@ -21,7 +21,14 @@ _DEAD = "the connection was closed"
 
 
 async def call_server(
-    runtime: Runtime, server: str, tool: str, arguments: Mapping[str, Any], *, agent: str = "", shown: str | None = None
+    runtime: Runtime,
+    server: str,
+    tool: str,
+    arguments: Mapping[str, Any],
+    *,
+    caller: Caller | None = None,
+    shown: str | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
 ) -> Outcome:
     """Call `tool` of `server` within the server's time limit, and never raise for a failure.
 
@@ -32,8 +39,14 @@ async def call_server(
 
     entry = runtime.servers[server]
     name = shown or f"{server}/{tool}"
-    profile = runtime.bundle.settings.results_profile
-    call = ToolCall(tool=tool, arguments=arguments, timeout_s=entry.timeout_s)
+    profile = runtime.bundle.settings.results.profile
+    call = ToolCall(
+        tool=tool,
+        arguments=arguments,
+        timeout_s=entry.timeout_s,
+        caller=caller or Caller(),
+        on_progress=on_progress,
+    )
     started = time.monotonic()
     try:
         async with runtime.pool.use(server) as connection:
@@ -55,5 +68,5 @@ async def call_server(
     if isinstance(outcome, ToolFailure):
         secrets = runtime.connector.secrets(server)
         outcome = attrs.evolve(outcome, message=redact(outcome.message, secrets), text=redact(outcome.text, secrets))
-    runtime.plugins.call_finished(agent, server, call, outcome, time.monotonic() - started)
+    runtime.plugins.call_finished(server, call, outcome, time.monotonic() - started)
     return outcome

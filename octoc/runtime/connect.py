@@ -70,7 +70,7 @@ class Connector:
                 )
             # A transport keeps the limit itself; this one is for a plugin that does not.
             async with asyncio.timeout(entry.timeout_s + _GRACE_S):
-                return await transport.connect(target)
+                return await transport.connect(target, self._runtime.host)
         except Unreachable:
             raise
         except TimeoutError:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from octoc.aliases import sanitize
 from octoc.diagnostics.suggest import near_names
-from octoc.results import ToolFailure
+from octoc.results import Progress, ToolFailure
 from octoc.runtime.calls import call_server
 from octoc.runtime.capability_tool import capability_tool
-from octoc.runtime.find_tools import call_mcp_tool, find_tools
+from octoc.runtime.find_tools import find_tools
 from octoc.runtime.pool import Unreachable
 from octoc.runtime.results import failure, worded
 from octoc.runtime.wire import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS
@@ -20,24 +20,44 @@ if TYPE_CHECKING:
     from octoc.runtime.session import Session
 
 _MAX_SIMILAR = 5
+_NO_NAME = (
+    "[Error] tool_name is required. Use find_tools(query) first to discover available tools, "
+    "then call call_mcp_tool(tool_name='exact_name', arguments={...})."
+)
 
 
-async def dispatch(session: Session, name: str, arguments: Mapping[str, Any] | None) -> Outcome:
-    """Call what the model named: one of octoc's own tools that this session has, or a tool of its registry."""
+async def dispatch(
+    session: Session, name: str, arguments: Any, on_progress: Callable[[Progress], None] | None = None
+) -> Outcome:
+    """Call what the model named: one of octoc's own tools that this session has, or a tool of its registry.
+
+    Whatever comes back is cut to the limit that the workspace, the server or the tool itself has for it.
+    """
     surface = session.surface
-    if name in (FIND_TOOLS, CALL_MCP_TOOL) and surface.registry.proxy:
-        given = _object(arguments)
-        if given is None:
-            return _bad_arguments(session)
-        return await (find_tools if name == FIND_TOOLS else call_mcp_tool)(session, given)
-    if name == CAPABILITY and surface.switchable:
-        given = _object(arguments)
-        return _bad_arguments(session) if given is None else await capability_tool(session, given)
-    return await dispatch_tool(session, name, arguments)
+    proxied = name in (FIND_TOOLS, CALL_MCP_TOOL) and surface.registry.proxy
+    if not proxied and not (name == CAPABILITY and surface.switchable):
+        return await dispatch_tool(session, name, arguments, on_progress)
+    given = _object(arguments)
+    if given is None:
+        return _bad_arguments(session)
+    if name == CALL_MCP_TOOL:
+        return await _call_mcp_tool(session, given, on_progress)
+    return session.cut(await (find_tools if name == FIND_TOOLS else capability_tool)(session, given))
 
 
-async def dispatch_tool(session: Session, name: str, arguments: Any) -> Outcome:
-    """Call a tool of the session's registry by any of its names."""
+async def _call_mcp_tool(
+    session: Session, arguments: Mapping[str, Any], on_progress: Callable[[Progress], None] | None
+) -> Outcome:
+    name = arguments.get("tool_name", "")
+    if not isinstance(name, str) or not name.strip():
+        return failure("bad_request", "tool_name is required", text=_NO_NAME, profile=session.profile)
+    return await dispatch_tool(session, name.strip(), arguments.get("arguments"), on_progress)
+
+
+async def dispatch_tool(
+    session: Session, name: str, arguments: Any, on_progress: Callable[[Progress], None] | None = None
+) -> Outcome:
+    """Call a tool of the session's registry by any of its names, octoc's own tools apart."""
     given = _object(arguments)
     if given is None:
         return _bad_arguments(session)
@@ -56,11 +76,17 @@ async def dispatch_tool(session: Session, name: str, arguments: Any) -> Outcome:
             return _not_active(session, name, found)
         session.note_proxied(found)
     outcome = await call_server(
-        session.runtime, tool.id.server, tool.id.tool, given, agent=session.agent.name, shown=tool.alias
+        session.runtime,
+        tool.id.server,
+        tool.id.tool,
+        given,
+        caller=session.caller,
+        shown=tool.alias,
+        on_progress=on_progress,
     )
     if outcome.ok:
         session.active.touch(surface.active_owners(found))
-    return outcome
+    return session.cut(outcome, tool.id)
 
 
 def _object(arguments: Any) -> Mapping[str, Any] | None:

@@ -1,4 +1,4 @@
-"""The tools of the proxy: `find_tools` searches what a session can call, `call_mcp_tool` calls one by name."""
+"""`find_tools`: searches what a session can call."""
 
 from __future__ import annotations
 
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 
 _SHOWN_DESCRIPTION = 200
 _DIRECT = "direct (call by name, NOT via call_mcp_tool)"
-_NO_NAME = (
-    "[Error] tool_name is required. Use find_tools(query) first to discover available tools, "
-    "then call call_mcp_tool(tool_name='exact_name', arguments={...})."
-)
 
 
 def search(session: Session, query: str, limit: int = DEFAULT_LIMIT) -> list[tuple[int, SearchHit]]:
@@ -59,7 +55,7 @@ async def find_tools(session: Session, arguments: Mapping[str, Any]) -> Outcome:
             "call_via": _DIRECT if hit.direct else CALL_MCP_TOOL,
         })  # fmt: skip
     if answer:
-        return ToolResult.of_text(_fitting(answer, session.runtime.bundle.settings.max_chars))
+        return ToolResult.of_text(_fitting(answer, session.runtime.bundle.settings.results.max_chars))
     return ToolResult.of_text(f"No tools found matching '{query}'. Available servers: {', '.join(_servers(session))}")
 
 
@@ -70,14 +66,6 @@ def _fitting(answer: list[dict[str, Any]], max_chars: int) -> str:
         if len(text) <= max_chars or len(answer) == 1:
             return text
         answer = answer[:-1]
-
-
-async def call_mcp_tool(session: Session, arguments: Mapping[str, Any]) -> Outcome:
-    """Answer `call_mcp_tool`: call a tool of the registry by any of its names."""
-    name = arguments.get("tool_name", "")
-    if not isinstance(name, str) or not name.strip():
-        return failure("bad_request", "tool_name is required", text=_NO_NAME, profile=session.profile)
-    return await session.call_tool(name.strip(), arguments.get("arguments"))
 
 
 def _servers(session: Session) -> list[str]:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from octoc.bundle.model import CapabilityEntry
 from octoc.bundle.reader import OpenBundle
 from octoc.names import SUPERVISOR
-from octoc.plugin import PluginError
+from octoc.plugin import Host, PluginError
 from octoc.plugin.manager import Plugins, load_plugins
+from octoc.results import Caller
 from octoc.runtime.active_set import References
 from octoc.runtime.builtin import BuiltinConnection
 from octoc.runtime.calls import call_server
@@ -23,7 +24,7 @@ from octoc.runtime.catalog import Catalog
 from octoc.runtime.connect import BUILTIN, Connector
 from octoc.runtime.pool import Pool
 from octoc.runtime.route import RoutingParts
-from octoc.runtime.session import Session, Who
+from octoc.runtime.session import Session
 from octoc.runtime.values import UnknownNameError
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Runtime:
         embedder: Embedder | None = None,
         workspace: Path | None = None,
         token_counter: TokenCounter | None = None,
+        host: Host | None = None,
     ) -> None:
         self.opened = opened
         self.bundle = opened.bundle
@@ -63,6 +65,7 @@ class Runtime:
         self.routing = RoutingParts(self, embedder)
         self.session_numbers = itertools.count(1)
         self._counter = token_counter
+        self.host = host or Host()
         self._bound: dict[str, BuiltinConnection | None] = {}
 
     @classmethod
@@ -77,6 +80,7 @@ class Runtime:
         env: Mapping[str, str] | None = None,
         workspace: str | Path | None = None,
         token_counter: TokenCounter | None = None,
+        host: Host | None = None,
     ) -> Runtime:
         """Verify and map the bundle at `path`; connects nothing and loads no plugin.
 
@@ -88,6 +92,7 @@ class Runtime:
             env: where references of servers are looked up, instead of the environment.
             workspace: the folder that `${workspaceFolder}` and relative paths mean; the working directory by default.
             token_counter: instead of the one that the plugins give.
+            host: what answers servers that ask for something; without it they are declined.
 
         Raises: BundleRefused when the file is cut, altered, of a newer format or no bundle.
         """
@@ -99,6 +104,7 @@ class Runtime:
             embedder=embedder,
             workspace=None if workspace is None else Path(workspace),
             token_counter=token_counter,
+            host=host,
         )
 
     def session(
@@ -116,8 +122,10 @@ class Runtime:
         if entry is None:
             raise UnknownNameError("agent", agent, self.agents)
         folder = None if workdir is None else str(workdir)
-        who = Who(name=name, workdir=folder, tenant=tenant, user=user, correlation_id=correlation_id)
-        return Session(self, entry, who)
+        caller = Caller(
+            agent=agent, session=name, workdir=folder, tenant=tenant, user=user, correlation_id=correlation_id
+        )
+        return Session(self, entry, caller)
 
     def bind(self, server: str, tools: Iterable[PythonTool]) -> None:
         """Give a builtin server its tools, which join at once. Raises: UnknownNameError when there is none such."""

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import logging
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from octoc.bundle.model import AgentEntry
-from octoc.results import ToolFailure
+from octoc.names import ToolId
+from octoc.results import Caller, Progress, ToolFailure
 from octoc.runtime.activate import activate, deactivate, end
 from octoc.runtime.active_set import ActiveSet, References, Use
-from octoc.runtime.dispatch import dispatch, dispatch_tool
+from octoc.runtime.dispatch import dispatch
 from octoc.runtime.find_tools import search
 from octoc.runtime.history import Message, prune
 from octoc.runtime.pool import Unreachable
@@ -38,24 +39,13 @@ logger = logging.getLogger("octoc.runtime")
 _BASE, _PROXY = "*base", "*proxy"
 
 
-@attrs.frozen(kw_only=True)
-class Who:
-    """For whom a session works; passed to tools and observers, never interpreted."""
-
-    name: str | None = None
-    workdir: str | None = None
-    tenant: str | None = None
-    user: str | None = None
-    correlation_id: str | None = None
-
-
 class Session:
     """One conversation. Make it with `Runtime.session`; `close` it, or let it go: then what it needed is let go too."""
 
-    def __init__(self, runtime: Runtime, agent: AgentEntry, who: Who) -> None:
+    def __init__(self, runtime: Runtime, agent: AgentEntry, caller: Caller) -> None:
         self.runtime = runtime
         self.agent = agent
-        self.who = who
+        self.caller = caller
         self.active = ActiveSet(runtime.bundle.settings.max_active, runtime.clock)
         self.surface = Surface(agent.registry, runtime.catalog, self.active, runtime.capabilities)
         self._number = next(runtime.session_numbers)
@@ -73,8 +63,8 @@ class Session:
 
     @property
     def profile(self) -> str:
-        """The profile of results and failures: `octo` or `octopus`."""
-        return self.runtime.bundle.settings.results_profile
+        """The profile of results and failures: `octoc`, `octo` or `octopus`."""
+        return self.runtime.bundle.settings.results.profile
 
     @property
     def system_prompt(self) -> str:
@@ -134,13 +124,15 @@ class Session:
         logger.info("capability auto-activated: '%s' (score %.2f) — servers: %s", name, routing.scores[name], servers)
         return routing
 
-    async def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> Outcome:
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Outcome:
         """Call a tool that the model named. Every failure is a value; long results are cut to the workspace's limit."""
-        return self._cut(await dispatch(self, name, arguments))
-
-    async def call_tool(self, name: str, arguments: Any) -> Outcome:
-        """Call a server's tool by any of its names, octoc's own tools apart."""
-        return self._cut(await dispatch_tool(self, name, arguments))
+        return await dispatch(self, name, arguments, on_progress)
 
     def prune(self, messages: Sequence[Message], *, budget_tokens: int) -> list[Message]:
         """Return the messages that fit the budget, no call without its result and no result without its call."""
@@ -189,6 +181,16 @@ class Session:
         """End the session: nothing is active any more, and servers that nobody else needs are closed."""
         await end(self)
 
+    def cut(self, outcome: Outcome, tool: ToolId | None = None) -> Outcome:
+        """Return what came back, cut to the limit for `tool`; None is one of octoc's own."""
+        if isinstance(outcome, ToolFailure):
+            return outcome
+        settings = self.runtime.bundle.settings
+        limits = Limits(profile=settings.results.profile, max_chars=settings.results.max_chars)
+        # Asking for the workspace's counter loads its plugins, for which a limit in characters has no use.
+        counter = self.runtime.counter if limits.profile == "octopus" else APPROXIMATE
+        return truncate(outcome, limits, counter)
+
     def hold(self, holder: str, uses: Iterable[Use]) -> None:
         """Note that `holder`, a capability or a part of the session, needs these tools."""
         self._holders.add(holder)
@@ -215,15 +217,6 @@ class Session:
     def _use(self, index: int) -> Use:
         tool = self.runtime.catalog[index].id
         return (tool.server, tool.tool)
-
-    def _cut(self, outcome: Outcome) -> Outcome:
-        if isinstance(outcome, ToolFailure):
-            return outcome
-        settings = self.runtime.bundle.settings
-        limits = Limits(profile=settings.results_profile, max_chars=settings.max_chars)
-        # Asking for the workspace's counter loads its plugins, for which a limit in characters has no use.
-        counter = self.runtime.counter if limits.profile == "octopus" else APPROXIMATE
-        return truncate(outcome, limits, counter)
 
 
 def _let_go(references: References, session: int, holders: set[str]) -> None:

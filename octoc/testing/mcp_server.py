@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from octoc.plugin.hookspecs import hookimpl
-from octoc.plugin.protocols import Connection, ConnectionFailed, Embedder, PythonTool, ServerTarget, Transport
+from octoc.plugin.protocols import Connection, ConnectionFailed, Embedder, Host, PythonTool, ServerTarget, Transport
 from octoc.results import ContentPart, ListedTool, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc.testing.embedder import fake_embedder
 
@@ -73,7 +73,7 @@ class _Transport:
     shared: tuple[PythonTool, ...]
     page_size: int | None
 
-    async def connect(self, target: ServerTarget) -> Connection:
+    async def connect(self, target: ServerTarget, host: Host | None = None) -> Connection:
         """Connect to the server of the target's name. Raises: ConnectionFailed."""
         tools = self.shared if self.by_name is None else self.by_name.get(target.name)
         if tools is None:

@@ -12,7 +12,7 @@ import pytest
 
 from octoc.plugin import PluginError, PythonTool, hookimpl
 from octoc.plugin.manager import load_plugins, plugins_of
-from octoc.results import ToolCall, ToolResult
+from octoc.results import Caller, ToolCall, ToolResult
 
 CALL = ToolCall(tool="t", arguments={}, timeout_s=1.0)
 
@@ -33,8 +33,8 @@ class Broken:
         raise ZeroDivisionError(kind)
 
     @hookimpl
-    def octoc_call_finished(self, agent: str) -> None:
-        raise ZeroDivisionError(agent)
+    def octoc_call_finished(self, server: str) -> None:
+        raise ZeroDivisionError(server)
 
 
 class Misspelt:
@@ -90,7 +90,7 @@ def test_a_failing_plugin_is_an_error_of_its_own_kind() -> None:
 def test_a_failing_observer_is_only_logged(caplog: pytest.LogCaptureFixture) -> None:
     """An observer that fails cannot disturb the call it was told of."""
     with caplog.at_level(logging.WARNING):
-        plugins_of(Broken()).call_finished("a", "s", CALL, ToolResult.of_text("ok"), 0.1)
+        plugins_of(Broken()).call_finished("s", CALL, ToolResult.of_text("ok"), 0.1)
     assert "ZeroDivisionError" in caplog.text
 
 
@@ -102,9 +102,9 @@ def test_a_hook_that_does_not_exist_is_refused() -> None:
 
 def test_every_call_is_logged_without_arguments(caplog: pytest.LogCaptureFixture) -> None:
     """The built-in observer logs who called what and how it ended, at debug, and nothing of what was said."""
-    call = ToolCall(tool="t", arguments={"password": "hunter2"}, timeout_s=1.0)
+    call = ToolCall(tool="t", arguments={"password": "hunter2"}, timeout_s=1.0, caller=Caller(agent="writer"))
     with caplog.at_level(logging.DEBUG, "octoc.calls"):
-        plugins_of().call_finished("writer", "s", call, ToolResult.of_text("the answer"), 0.25)
+        plugins_of().call_finished("s", call, ToolResult.of_text("the answer"), 0.25)
     assert "writer called s/t: ok after 0.250 s" in caplog.text
     assert "hunter2" not in caplog.text
     assert "the answer" not in caplog.text

@@ -29,7 +29,7 @@ from octoc.bundle.model import (
 )
 from octoc.bundle.writer import BlobBuilder, write_bundle
 from octoc.names import ToolId, any_glob_matches
-from octoc.plugin import ConnectionFailed, ServerTarget, hookimpl
+from octoc.plugin import ConnectionFailed, Host, ServerTarget, hookimpl
 from octoc.plugin.manager import plugins_of
 from octoc.results import ListedTool, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc.runtime import Runtime
@@ -219,11 +219,11 @@ class Fleet:
 
     @hookimpl
     def octoc_call_finished(
-        self, agent: str, server: str, call: ToolCall, outcome: ToolResult | ToolFailure, seconds: float
+        self, server: str, call: ToolCall, outcome: ToolResult | ToolFailure, seconds: float
     ) -> None:
-        self.finished.append((agent, server, call.tool, outcome.ok))
+        self.finished.append((call.caller.agent, server, call.tool, outcome.ok))
 
-    async def connect(self, target: ServerTarget) -> Link:
+    async def connect(self, target: ServerTarget, host: Host | None = None) -> Link:
         """Connect to a server of the fleet; also what makes the fleet a transport."""
         server = self.servers[target.name]
         server.connects += 1

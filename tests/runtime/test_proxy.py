@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 
+from octoc.bundle.model import ResultSettings
 from octoc.results import ToolFailure, ToolResult
 from octoc.runtime import Session
 
@@ -78,7 +79,7 @@ def test_find_tools_without_a_hit_names_the_servers(session: Session) -> None:
 
 def test_find_tools_leaves_out_what_does_not_fit(fleet: Fleet) -> None:
     """An answer over the limit has fewer tools instead of half of one, so that it stays JSON."""
-    fleet.settings = attrs.evolve(fleet.settings, max_chars=1000)
+    fleet.settings = attrs.evolve(fleet.settings, results=ResultSettings(max_chars=1000))
     fleet.server("s", [f"tool_{number}" for number in range(15)])
     fleet.agent(proxy=True)
     text = _text(_call(fleet.open().session(), "find_tools", query="tool"))
@@ -279,7 +280,7 @@ def test_a_reconnect_that_fails(fleet: Fleet) -> None:
 
 def test_the_octopus_profile_words_failures_as_json(fleet: Fleet) -> None:
     """In profile `octopus` a failure is an object with a code and a message."""
-    fleet.settings = attrs.evolve(fleet.settings, results_profile="octopus")
+    fleet.settings = attrs.evolve(fleet.settings, results=ResultSettings(profile="octopus"))
     outcome = _proxy(_broken_fleet(fleet), "die")
     assert json.loads(outcome.text) == {"error": "connection_lost", "message": "the server exited with status 9"}
 
@@ -298,7 +299,7 @@ def test_a_long_result_is_cut_once(fleet: Fleet) -> None:
     async def long(arguments: Mapping[str, Any]) -> ToolResult:
         return ToolResult.of_text("x" * 1500)
 
-    fleet.settings = attrs.evolve(fleet.settings, max_chars=1000)
+    fleet.settings = attrs.evolve(fleet.settings, results=ResultSettings(max_chars=1000))
     fleet.server("s", {"long": long})
     fleet.agent(proxy=True)
     outcome = _proxy(fleet.open().session(), "long")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from octoc.plugin import Connection, ConnectionFailed, Embedder, PythonTool, ServerTarget, Transport
+from octoc.plugin import Connection, ConnectionFailed, Embedder, Host, PythonTool, ServerTarget, Transport
 from octoc.results import ContentPart, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc.testing import (
     EmbedderContract,
@@ -129,7 +129,7 @@ class RaisingConnection:
 
 
 class BrokenTransport:
-    async def connect(self, target: ServerTarget) -> Connection:
+    async def connect(self, target: ServerTarget, host: Host | None = None) -> Connection:
         if target.name == "gone":
             raise ConnectionFailed(f"two\nlines with {target.env['TOKEN']}.")
         return RaisingConnection()

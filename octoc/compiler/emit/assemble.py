@@ -15,6 +15,7 @@ from octoc.bundle.model import (
     Encoder,
     Grant,
     Registry,
+    ResultSettings,
     ServerEntry,
     Settings,
     SkillEntry,
@@ -84,9 +85,8 @@ def _settings(settings: WorkspaceSettings) -> Settings:
     return Settings(
         mode=settings.mode,
         max_active=settings.routing.max_active,
-        results_profile=settings.results.profile,
-        max_chars=settings.results.max_chars,
         alias_style=settings.alias_style,
+        results=ResultSettings(profile=settings.results.profile, max_chars=settings.results.max_chars),
     )
 
 

@@ -12,7 +12,7 @@ from octoc.plugin.hookspecs import hookimpl
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from octoc.plugin.protocols import Connection, ServerTarget, Transport
+    from octoc.plugin.protocols import Connection, Host, ServerTarget, Transport
 
 __all__ = ["McpTransport", "octoc_make_transport"]
 
@@ -25,7 +25,7 @@ class McpTransport:
 
     kind: str
 
-    async def connect(self, target: ServerTarget) -> Connection:
+    async def connect(self, target: ServerTarget, host: Host | None = None) -> Connection:
         """Connect within `target.timeout_s`. Raises: ConnectionFailed, with all that was started stopped again."""
         # The SDK takes about a second to load: in a thread, so that the host's loop goes on meanwhile.
         open_connection = await asyncio.to_thread(_load)

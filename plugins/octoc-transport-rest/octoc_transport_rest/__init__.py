@@ -12,7 +12,7 @@ from octoc.plugin.hookspecs import hookimpl
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from octoc.plugin.protocols import Connection, ServerTarget, Transport
+    from octoc.plugin.protocols import Connection, Host, ServerTarget, Transport
 
 __all__ = ["KIND", "RestTransport", "octoc_make_transport"]
 
@@ -23,7 +23,7 @@ KIND = "rest"
 class RestTransport:
     """Connects to servers that list tools at `GET {url}/tools` and take calls at `POST {url}/tool/{name}/call`."""
 
-    async def connect(self, target: ServerTarget) -> Connection:
+    async def connect(self, target: ServerTarget, host: Host | None = None) -> Connection:
         """Connect within `target.timeout_s`. Raises: ConnectionFailed, with all that was started stopped again."""
         # httpx is slow to load: in a thread, so that the host's loop goes on meanwhile.
         open_connection = await asyncio.to_thread(_load)
