@@ -41,7 +41,7 @@ class Change:
 async def activate(session: Session, name: str) -> Change:
     """Make a capability active, or say why not. When a server cannot be connected nothing is activated nor evicted."""
     async with session.lock:
-        entry = session.runtime.capabilities.get(name)
+        entry = session.generation.capabilities.get(name)
         if entry is None or name not in session.surface.switchable:
             return _refused(f"Capability '{name}' not found: {_why_not_found(session, name)}")
         if name in session.active or name in session.surface.registry.boot:
@@ -63,7 +63,7 @@ def _why_not_found(session: Session, name: str) -> str:
 
 def domain_refusal(session: Session, name: str) -> str | None:
     """Return the text for a capability of other domains than the session's agent has, or None."""
-    entry = session.runtime.capabilities.get(name)
+    entry = session.generation.capabilities.get(name)
     domain = session.agent.domain
     if entry is None or domain is None or not entry.domains or domain in entry.domains:
         return None
@@ -88,13 +88,12 @@ def _refusal(session: Session, entry: CapabilityEntry) -> str | None:
 async def _connect_and_switch(session: Session, entry: CapabilityEntry) -> Change:
     import asyncio
 
-    runtime = session.runtime
     name = entry.name
     # Held before connecting: nobody else may close a server that this session is waiting for.
     session.hold(name, _uses(session, entry))
     switched = False
     try:
-        bound = [server for server in servers_of(entry) if runtime.can_connect(server)]
+        bound = [server for server in servers_of(entry) if session.generation.can_connect(server)]
         problems = await asyncio.gather(*(_open(session, server) for server in bound))
         problem = next((text for text in problems if text is not None), None)
         if problem is not None:
@@ -119,7 +118,7 @@ async def _connect_and_switch(session: Session, entry: CapabilityEntry) -> Chang
 def _uses(session: Session, entry: CapabilityEntry) -> list[Use]:
     tools: list[Use] = [
         (tool.id.server, tool.id.tool)
-        for tool in (session.runtime.catalog[index] for index in session.surface.owned(entry.name))
+        for tool in (session.generation.catalog[index] for index in session.surface.owned(entry.name))
     ]
     # Also the server as such: it was connected although the patterns may match none of its tools.
     return [*tools, *((server, "*") for server in servers_of(entry))]
@@ -132,16 +131,16 @@ def servers_of(entry: CapabilityEntry) -> tuple[str, ...]:
 
 async def _open(session: Session, server: str) -> str | None:
     try:
-        async with session.runtime.pool.use(server):
+        async with session.generation.pool.use(server):
             return None
     except Unreachable as unreachable:
-        message = redact(unreachable.failure.message, session.runtime.connector.secrets(server))
+        message = redact(unreachable.failure.message, session.generation.connector.secrets(server))
         return f"server '{server}': {message}"
 
 
 async def _close(session: Session, servers: Iterable[str]) -> tuple[str, ...]:
     """Close the servers that nobody needs; returns those that were open."""
-    pool = session.runtime.pool
+    pool = session.generation.pool
     closing = [server for server in pool.servers if server in set(servers)]
     for server in closing:
         await pool.close(server)
@@ -155,7 +154,7 @@ def _enabled_text(session: Session, entry: CapabilityEntry, connected: list[str]
             "octoc does not install deps: they were not run."
         )
     unbound = [server for server in servers_of(entry) if server not in connected]
-    aliases = [session.runtime.catalog[index].alias for index in session.surface.owned(entry.name)]
+    aliases = [session.generation.catalog[index].alias for index in session.surface.owned(entry.name)]
     if unbound and not connected:
         tools = f"none — nothing is bound to builtin server(s): {', '.join(unbound)}"
     elif all(grant.globs == ("*",) for grant in entry.grants):

@@ -13,7 +13,7 @@ from octoc.runtime.pool import Unreachable
 from octoc.runtime.results import exception_of, failure, redact, worded
 
 if TYPE_CHECKING:
-    from octoc.runtime.load import Runtime
+    from octoc.runtime.generation import Generation
 
 Outcome = ToolResult | ToolFailure
 
@@ -21,7 +21,7 @@ _DEAD = "the connection was closed"
 
 
 async def call_server(
-    runtime: Runtime,
+    generation: Generation,
     server: str,
     tool: str,
     arguments: Mapping[str, Any],
@@ -37,9 +37,9 @@ async def call_server(
     """
     import asyncio
 
-    entry = runtime.servers[server]
+    entry = generation.servers[server]
     name = shown or f"{server}/{tool}"
-    profile = runtime.bundle.settings.results.profile
+    profile = generation.bundle.settings.results.profile
     call = ToolCall(
         tool=tool,
         arguments=arguments,
@@ -49,7 +49,7 @@ async def call_server(
     )
     started = time.monotonic()
     try:
-        async with runtime.pool.use(server) as connection:
+        async with generation.pool.use(server) as connection:
             try:
                 async with asyncio.timeout(entry.timeout_s):
                     outcome: Outcome = await connection.call(call)
@@ -66,7 +66,7 @@ async def call_server(
             text = f"session died (ConnectionError: {_DEAD}), reconnect failed ({why}). Try /mcp reload."
             outcome = attrs.evolve(outcome, text=f"[Tool error] {name}: {text}")
     if isinstance(outcome, ToolFailure):
-        secrets = runtime.connector.secrets(server)
+        secrets = generation.connector.secrets(server)
         outcome = attrs.evolve(outcome, message=redact(outcome.message, secrets), text=redact(outcome.text, secrets))
-    runtime.plugins.call_finished(server, call, outcome, time.monotonic() - started)
+    generation.plugins.call_finished(server, call, outcome, time.monotonic() - started)
     return outcome

@@ -60,7 +60,7 @@ def _listed(session: Session) -> str:
         return _NONE
     lines = [f"Installed capabilities ({len(names)}):"]
     for name in names:
-        entry = session.runtime.capabilities[name]
+        entry = session.generation.capabilities[name]
         missing = session.runtime.missing_env(entry)
         if _is_active(session, name):
             lines.append(f"- [active] {name}{_preview(entry)}")
@@ -80,7 +80,7 @@ async def _discovered(session: Session, intent: Any) -> ToolResult:
     if not names:
         return ToolResult.of_text(_NONE)
     try:
-        scores = await asyncio.to_thread(discover_scores, session.runtime, intent, names)
+        scores = await asyncio.to_thread(discover_scores, session.generation, intent, names)
     except EncoderUnavailable as error:
         return _error(
             f"Capability discover requires the embedding model. Init failed: {error}. "
@@ -95,7 +95,7 @@ async def _discovered(session: Session, intent: Any) -> ToolResult:
     lines = [f"Capabilities matching '{intent}':"]
     for name, score in hits:
         mark = "[active] " if _is_active(session, name) else ""
-        lines.append(f"- {mark}{name} (score {score:.2f}){_preview(session.runtime.capabilities[name])}")
+        lines.append(f"- {mark}{name} (score {score:.2f}){_preview(session.generation.capabilities[name])}")
     return ToolResult.of_text("\n".join([*lines, _LAST_LINE]))
 
 

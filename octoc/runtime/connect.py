@@ -15,7 +15,7 @@ from octoc.runtime.results import failure, redact
 
 if TYPE_CHECKING:
     from octoc.plugin import Connection
-    from octoc.runtime.load import Runtime
+    from octoc.runtime.generation import Generation
 
 logger = logging.getLogger("octoc.runtime")
 
@@ -26,8 +26,8 @@ _GRACE_S = 5.0
 class Connector:
     """Connects the servers of one runtime; what it resolved is remembered to keep it out of messages."""
 
-    def __init__(self, runtime: Runtime, workspace: Path) -> None:
-        self._runtime = runtime
+    def __init__(self, generation: Generation, workspace: Path) -> None:
+        self._generation = generation
         self._workspace = workspace
         self._secrets: dict[str, tuple[str, ...]] = {}
 
@@ -37,14 +37,14 @@ class Connector:
 
     async def __call__(self, server: str) -> Connection:
         """Return a new connection to `server`. Raises: Unreachable."""
-        entry = self._runtime.servers[server]
+        entry = self._generation.servers[server]
         connection = self._builtin(entry) if entry.transport == BUILTIN else await self._remote(entry)
         if entry.transport == BUILTIN or not entry.listed:
             await self._take_tools(entry, connection)
         return connection
 
     def _builtin(self, entry: ServerEntry) -> BuiltinConnection:
-        connection = self._runtime.bound(entry.name)
+        connection = self._generation.runtime.bound(entry.name)
         if connection is None:
             raise _unreachable("not_ready", f"nothing is bound to the builtin server `{entry.name}`")
         return connection
@@ -56,12 +56,12 @@ class Connector:
         from octoc.plugin.targets import NotReady, make_target
 
         try:
-            target = make_target(entry, self._runtime.lookup, self._workspace)
+            target = make_target(entry, self._generation.runtime.lookup, self._workspace)
         except NotReady as missing:
             raise _unreachable("not_ready", str(missing)) from None
         self._secrets[entry.name] = target.secrets
         try:
-            transport = self._runtime.plugins.make_transport(entry.transport)
+            transport = self._generation.plugins.make_transport(entry.transport)
             if transport is None:
                 raise _unreachable(
                     "connect_failed",
@@ -70,7 +70,7 @@ class Connector:
                 )
             # A transport keeps the limit itself; this one is for a plugin that does not.
             async with asyncio.timeout(entry.timeout_s + _GRACE_S):
-                return await transport.connect(target, self._runtime.host)
+                return await transport.connect(target, self._generation.runtime.host)
         except Unreachable:
             raise
         except TimeoutError:
@@ -89,7 +89,7 @@ class Connector:
         taken = False
         try:
             async with asyncio.timeout(entry.timeout_s):
-                self._runtime.catalog.join(entry, await connection.list_tools())
+                self._generation.catalog.join(entry, await connection.list_tools())
             taken = True
         except TimeoutError:
             raise _unreachable(

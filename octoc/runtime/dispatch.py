@@ -70,13 +70,13 @@ async def dispatch_tool(
         return _not_found(session, name)
     if isinstance(found, tuple):
         return _ambiguous(session, name, found)
-    surface, tool = session.surface, session.runtime.catalog[found]
+    surface, tool = session.surface, session.generation.catalog[found]
     if found not in surface.visible():
         if found not in surface.reachable():
             return _not_active(session, name, found)
         session.note_proxied(found)
     outcome = await call_server(
-        session.runtime,
+        session.generation,
         tool.id.server,
         tool.id.tool,
         given,
@@ -101,15 +101,15 @@ def _bad_arguments(session: Session) -> ToolFailure:
 
 async def _after_connecting(session: Session, name: str) -> int | tuple[int, ...] | ToolFailure | None:
     """Connect the unlisted server that `name` names, whose tools nobody knows yet, and resolve the name again."""
-    runtime = session.runtime
+    generation = session.generation
     for server in session.surface.unlisted_servers():
         shape = sanitize(server)
         heads = (f"{server}/", f"{server}:", f"mcp__{shape}__", f"{shape}__")
-        waiting = not runtime.servers[server].listed and not runtime.catalog.has_joined(server)
-        if not waiting or not runtime.can_connect(server) or not name.startswith(heads):
+        waiting = not generation.servers[server].listed and not generation.catalog.has_joined(server)
+        if not waiting or not generation.can_connect(server) or not name.startswith(heads):
             continue
         try:
-            async with runtime.pool.use(server):
+            async with generation.pool.use(server):
                 return session.surface.names().resolve(name)
         except Unreachable as unreachable:
             return worded(unreachable.failure, name, session.profile)
@@ -131,7 +131,7 @@ def _not_found(session: Session, name: str) -> ToolFailure:
 
 def _similar(session: Session, name: str) -> tuple[str, ...]:
     """Return names that the model may have meant, of what this session can call and of nothing else."""
-    catalog = session.runtime.catalog
+    catalog = session.generation.catalog
     tools = [catalog[index] for index in session.surface.reachable()]
     wanted = name.lower()
     if not wanted:
@@ -145,7 +145,7 @@ def _similar(session: Session, name: str) -> tuple[str, ...]:
 
 
 def _ambiguous(session: Session, name: str, candidates: tuple[int, ...]) -> ToolFailure:
-    aliases = tuple(session.runtime.catalog[index].alias for index in candidates)
+    aliases = tuple(session.generation.catalog[index].alias for index in candidates)
     return failure(
         "ambiguous",
         f"tool `{name}` is on several servers",

@@ -22,7 +22,7 @@ _DIRECT = "direct (call by name, NOT via call_mcp_tool)"
 
 def search(session: Session, query: str, limit: int = DEFAULT_LIMIT) -> list[tuple[int, SearchHit]]:
     """Return (number, hit) of the tools that fit best, by Octo's rule over the tools' own names and descriptions."""
-    catalog = session.runtime.catalog
+    catalog = session.generation.catalog
     shown = set(session.surface.visible())
     documents = []
     for index in session.surface.reachable():
@@ -44,7 +44,7 @@ async def find_tools(session: Session, arguments: Mapping[str, Any]) -> Outcome:
     query = arguments.get("query", "")
     if not isinstance(query, str):
         return failure("bad_request", "query must be a string", profile=session.profile)
-    catalog = session.runtime.catalog
+    catalog = session.generation.catalog
     answer = []
     for index, hit in search(session, query):
         tool = catalog[index]
@@ -55,7 +55,7 @@ async def find_tools(session: Session, arguments: Mapping[str, Any]) -> Outcome:
             "call_via": _DIRECT if hit.direct else CALL_MCP_TOOL,
         })  # fmt: skip
     if answer:
-        return ToolResult.of_text(_fitting(answer, session.runtime.bundle.settings.results.max_chars))
+        return ToolResult.of_text(_fitting(answer, session.generation.bundle.settings.results.max_chars))
     return ToolResult.of_text(f"No tools found matching '{query}'. Available servers: {', '.join(_servers(session))}")
 
 
@@ -69,7 +69,7 @@ def _fitting(answer: list[dict[str, Any]], max_chars: int) -> str:
 
 
 def _servers(session: Session) -> list[str]:
-    named = {session.runtime.catalog[index].id.server for index in session.surface.reachable()}
+    named = {session.generation.catalog[index].id.server for index in session.surface.reachable()}
     named.update(session.surface.unlisted_servers())
     # A builtin server that nothing is bound to has no tool to look for.
-    return [name for name in session.runtime.servers if name in named and session.runtime.can_connect(name)]
+    return [name for name in session.generation.servers if name in named and session.generation.can_connect(name)]

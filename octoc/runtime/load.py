@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from octoc.bundle.model import CapabilityEntry
+from octoc.bundle.model import AgentEntry, Bundle, CapabilityEntry, ServerEntry
 from octoc.bundle.reader import OpenBundle
 from octoc.names import SUPERVISOR
 from octoc.plugin import Host, PluginError
@@ -20,16 +20,16 @@ from octoc.results import Caller
 from octoc.runtime.active_set import References
 from octoc.runtime.builtin import BuiltinConnection
 from octoc.runtime.calls import call_server
-from octoc.runtime.catalog import Catalog
-from octoc.runtime.connect import BUILTIN, Connector
-from octoc.runtime.pool import Pool
-from octoc.runtime.route import RoutingParts
+from octoc.runtime.connect import BUILTIN
+from octoc.runtime.generation import Generation
 from octoc.runtime.session import Session
 from octoc.runtime.values import UnknownNameError
 
 if TYPE_CHECKING:
     from octoc.plugin import Embedder, PythonTool, TokenCounter
     from octoc.runtime.calls import Outcome
+    from octoc.runtime.catalog import Catalog
+    from octoc.runtime.pool import Pool
 
 logger = logging.getLogger("octoc.runtime")
 
@@ -51,22 +51,48 @@ class Runtime:
         token_counter: TokenCounter | None = None,
         host: Host | None = None,
     ) -> None:
-        self.opened = opened
-        self.bundle = opened.bundle
-        self.plugins = plugins
         self.clock = clock
-        self.servers = {server.name: server for server in self.bundle.servers}
-        self.capabilities = {capability.name: capability for capability in self.bundle.capabilities}
-        self.agents = {agent.name: agent for agent in self.bundle.agents}
-        self.catalog = Catalog(opened)
+        self.workspace = (workspace or Path.cwd()).absolute()
+        self.host = host or Host()
         self.references = References()
-        self.connector = Connector(self, (workspace or Path.cwd()).absolute())
-        self.pool = Pool(self.connector)
-        self.routing = RoutingParts(self, embedder)
         self.session_numbers = itertools.count(1)
         self._counter = token_counter
-        self.host = host or Host()
         self._bound: dict[str, BuiltinConnection | None] = {}
+        self.generation = Generation(self, opened, plugins, embedder)
+        """What new sessions use. A session's own is `Session.generation`: another, between a reload and its next
+        message."""
+
+    @property
+    def opened(self) -> OpenBundle:
+        return self.generation.opened
+
+    @property
+    def bundle(self) -> Bundle:
+        return self.generation.bundle
+
+    @property
+    def plugins(self) -> Plugins:
+        return self.generation.plugins
+
+    @property
+    def servers(self) -> Mapping[str, ServerEntry]:
+        return self.generation.servers
+
+    @property
+    def capabilities(self) -> Mapping[str, CapabilityEntry]:
+        return self.generation.capabilities
+
+    @property
+    def agents(self) -> Mapping[str, AgentEntry]:
+        return self.generation.agents
+
+    @property
+    def catalog(self) -> Catalog:
+        return self.generation.catalog
+
+    @property
+    def pool(self) -> Pool:
+        return self.generation.pool
 
     @classmethod
     def open(
@@ -125,7 +151,7 @@ class Runtime:
         caller = Caller(
             agent=agent, session=name, workdir=folder, tenant=tenant, user=user, correlation_id=correlation_id
         )
-        return Session(self, entry, caller)
+        return Session(self.generation, entry, caller)
 
     def bind(self, server: str, tools: Iterable[PythonTool]) -> None:
         """Give a builtin server its tools, which join at once. Raises: UnknownNameError when there is none such."""
@@ -152,8 +178,7 @@ class Runtime:
 
     def can_connect(self, server: str) -> bool:
         """Tell whether there is anything to connect to: a builtin server needs something bound to it."""
-        entry = self.servers.get(server)
-        return entry is not None and (entry.transport != BUILTIN or self.bound(server) is not None)
+        return self.generation.can_connect(server)
 
     async def call_direct(self, server: str, tool: str, arguments: Mapping[str, Any] | None = None) -> Outcome:
         """Call a tool of any server, without an agent, a registry or a limit on the result; for people, not for models.
@@ -162,7 +187,7 @@ class Runtime:
         """
         if server not in self.servers:
             raise UnknownNameError("server", server, self.servers)
-        return await call_server(self, server, tool, arguments or {})
+        return await call_server(self.generation, server, tool, arguments or {})
 
     def lookup(self, name: str) -> str | None:
         """Return the value of a variable or input, or None. A resolver that fails is logged, and knows nothing."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from octoc.plugin import Embedder
     from octoc.plugin.protocols import Vector
     from octoc.routing.router import Router
-    from octoc.runtime.load import Runtime
+    from octoc.runtime.generation import Generation
     from octoc.runtime.session import Session
 
 NO_GATE = "no-gate"
@@ -26,10 +26,10 @@ class EncoderUnavailable(Exception):  # noqa: N818  # a state of the installatio
 
 
 class RoutingParts:
-    """The encoder and the gate of one runtime, made once, whichever thread asks first."""
+    """The encoder and the gate of one bundle, made once, whichever thread asks first."""
 
-    def __init__(self, runtime: Runtime, embedder: Embedder | None) -> None:
-        self._runtime = runtime
+    def __init__(self, generation: Generation, embedder: Embedder | None) -> None:
+        self._generation = generation
         self._embedder = embedder
         self._router: Router | None = None
         self._problem: str | None = None
@@ -46,13 +46,13 @@ class RoutingParts:
             return self._embedder
 
     def _load_embedder(self) -> None:
-        encoder = self._runtime.bundle.encoder
+        encoder = self._generation.bundle.encoder
         if encoder is None:
             self._problem = "the bundle was built without an encoder"
             return
-        files = self._runtime.opened.encoder_files() or None
+        files = self._generation.opened.encoder_files() or None
         try:
-            made = self._runtime.plugins.make_embedder(encoder.name, encoder.settings, files)
+            made = self._generation.plugins.make_embedder(encoder.name, encoder.settings, files)
         except PluginError as error:
             self._problem = str(error)
             return
@@ -69,7 +69,7 @@ class RoutingParts:
         from octoc.routing.router import load_router
 
         with self._lock:
-            bundle, opened = self._runtime.bundle, self._runtime.opened
+            bundle, opened = self._generation.bundle, self._generation.opened
             if self._router is None and bundle.gate is not None:
                 arrays = {name: opened.array(f"gate/{name}") for name in bundle.gate.arrays}
                 self._router = load_router(bundle.gate, arrays, self.triggers(), bundle.capabilities)
@@ -79,37 +79,37 @@ class RoutingParts:
         """Return the triggers' vectors, shape (n, d); no rows when the bundle has none."""
         import numpy as np
 
-        opened = self._runtime.opened
+        opened = self._generation.opened
         empty: Vector = np.zeros((0, 1), np.float32)
         return opened.array("triggers") if opened.has_array("triggers") else empty
 
 
 def candidates_of(session: Session) -> tuple[str, ...]:
     """Return the capabilities that a message may activate now: in scope, not active, nothing that they need missing."""
-    surface, runtime = session.surface, session.runtime
+    surface, generation = session.surface, session.generation
     return tuple(
         name
         for name in surface.registry.capabilities
-        if name in runtime.capabilities and name not in session.active and name not in surface.registry.boot
-        and not runtime.missing_env(runtime.capabilities[name])
+        if name in generation.capabilities and name not in session.active and name not in surface.registry.boot
+        and not session.runtime.missing_env(generation.capabilities[name])
         and not _brings_nothing(session, name)
     )  # fmt: skip
 
 
 def _brings_nothing(session: Session, name: str) -> bool:
     # A capability whose only servers are builtin and unbound would push out another one and bring no tool.
-    entry = session.runtime.capabilities[name]
+    entry = session.generation.capabilities[name]
     if not entry.grants:
         return not entry.deps
-    return not any(session.runtime.can_connect(server) for server in servers_of(entry))
+    return not any(session.generation.can_connect(server) for server in servers_of(entry))
 
 
-def decide(runtime: Runtime, text: str, candidates: Sequence[str]) -> Routing:
+def decide(generation: Generation, text: str, candidates: Sequence[str]) -> Routing:
     """Decide which of `candidates` a message is for; changes nothing. May take as long as loading the encoder."""
     from octoc.routing.clean import clean_intent, is_routable
 
     intent = clean_intent(text)
-    router = runtime.routing.router()
+    router = generation.routing.router()
     if router is None:
         return Routing(capability=None, reason=NO_GATE, intent=intent)
     vector = None
@@ -117,7 +117,7 @@ def decide(runtime: Runtime, text: str, candidates: Sequence[str]) -> Routing:
     # The encoder is not loaded for a message that no gate would look at.
     if is_routable(intent) and candidates:
         try:
-            vector = runtime.routing.embedder().embed(intent)
+            vector = generation.routing.embedder().embed(intent)
         except EncoderUnavailable as error:
             why = f": {error}"
     decision = router.decide(intent, vector, candidates)
@@ -131,14 +131,14 @@ def decide(runtime: Runtime, text: str, candidates: Sequence[str]) -> Routing:
     )
 
 
-def discover_scores(runtime: Runtime, intent: str, names: Sequence[str]) -> dict[str, float]:
+def discover_scores(generation: Generation, intent: str, names: Sequence[str]) -> dict[str, float]:
     """Return the mean of the three highest cosines between `intent` and each capability's triggers, 0 without any.
 
     Raises: EncoderUnavailable.
     """
     from octoc.routing.scores import capability_scores
 
-    vector = runtime.routing.embedder().embed(intent)
-    rows = [runtime.capabilities[name].rows for name in names]
-    scores = capability_scores(vector, runtime.routing.triggers(), rows)
+    vector = generation.routing.embedder().embed(intent)
+    rows = [generation.capabilities[name].rows for name in names]
+    scores = capability_scores(vector, generation.routing.triggers(), rows)
     return dict(zip(names, (float(score) for score in scores), strict=True))

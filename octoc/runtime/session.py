@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from octoc.runtime.calls import Outcome
-    from octoc.runtime.load import Runtime
+    from octoc.runtime.generation import Generation
 
 logger = logging.getLogger("octoc.runtime")
 
@@ -42,12 +42,13 @@ _BASE, _PROXY = "*base", "*proxy"
 class Session:
     """One conversation. Make it with `Runtime.session`; `close` it, or let it go: then what it needed is let go too."""
 
-    def __init__(self, runtime: Runtime, agent: AgentEntry, caller: Caller) -> None:
-        self.runtime = runtime
+    def __init__(self, generation: Generation, agent: AgentEntry, caller: Caller) -> None:
+        self.runtime = runtime = generation.runtime
+        self.generation = generation
         self.agent = agent
         self.caller = caller
-        self.active = ActiveSet(runtime.bundle.settings.max_active, runtime.clock)
-        self.surface = Surface(agent.registry, runtime.catalog, self.active, runtime.capabilities)
+        self.active = ActiveSet(generation.bundle.settings.max_active, runtime.clock)
+        self.surface = Surface(agent.registry, generation.catalog, self.active, generation.capabilities)
         self._number = next(runtime.session_numbers)
         self._holders: set[str] = set()
         self._proxied: set[Use] = set()
@@ -64,17 +65,17 @@ class Session:
     @property
     def profile(self) -> str:
         """The profile of results and failures: `octoc`, `octo` or `octopus`."""
-        return self.runtime.bundle.settings.results.profile
+        return self.generation.bundle.settings.results.profile
 
     @property
     def system_prompt(self) -> str:
         """The agent's own system prompt; empty when it has none. Raises: BundleRefused."""
-        return self.runtime.opened.text(self.agent.prompt)
+        return self.generation.opened.text(self.agent.prompt)
 
     @property
     def servers_prompt(self) -> str:
         """The section on the agent's MCP servers, to stand in its system prompt. Raises: BundleRefused."""
-        return self.runtime.opened.text(self.agent.servers_prompt)
+        return self.generation.opened.text(self.agent.servers_prompt)
 
     @property
     def capabilities(self) -> tuple[str, ...]:
@@ -87,7 +88,7 @@ class Session:
         The same state gives the same bytes, and an activation only appends. Raises: ValueError for an unknown format,
         BundleRefused when the bundle was altered.
         """
-        registry, catalog = self.surface.registry, self.runtime.catalog
+        registry, catalog = self.surface.registry, self.generation.catalog
         own = proxy_wires() if registry.proxy else []
         if self.surface.switchable:
             own.append(capability_wire())
@@ -101,7 +102,7 @@ class Session:
 
     def route(self, text: str) -> Routing:
         """Decide which capability a user's message is for; changes nothing."""
-        return decide(self.runtime, text, candidates_of(self))
+        return decide(self.generation, text, candidates_of(self))
 
     async def on_user_message(self, text: str) -> Routing:
         """Route a fresh message of the user, activate what it is for, evict what has to give way.
@@ -111,7 +112,7 @@ class Session:
         import asyncio
 
         # The first message loads the encoder, which takes longer than a loop should stand still.
-        routing = await asyncio.to_thread(decide, self.runtime, text, candidates_of(self))
+        routing = await asyncio.to_thread(decide, self.generation, text, candidates_of(self))
         name = routing.capability
         if name is None:
             logger.debug("no capability auto-activated: %s", routing.reason)
@@ -158,13 +159,13 @@ class Session:
         """
         import asyncio
 
-        runtime = self.runtime
+        generation = self.generation
         waiting = [
             server
             for server in self.surface.unlisted_servers(shown_only=shown_only)
-            if not runtime.servers[server].listed
-            and not runtime.catalog.has_joined(server)
-            and runtime.can_connect(server)
+            if not generation.servers[server].listed
+            and not generation.catalog.has_joined(server)
+            and generation.can_connect(server)
         ]
         problems = await asyncio.gather(*map(self._try, waiting))
         self.hold(_BASE, (self._use(index) for index in self.surface.base()))
@@ -172,7 +173,7 @@ class Session:
 
     async def _try(self, server: str) -> str | None:
         try:
-            async with self.runtime.pool.use(server):
+            async with self.generation.pool.use(server):
                 return None
         except Unreachable as unreachable:
             return unreachable.failure.message
@@ -185,7 +186,7 @@ class Session:
         """Return what came back, cut to the limit for `tool`; None is one of octoc's own."""
         if isinstance(outcome, ToolFailure):
             return outcome
-        settings = self.runtime.bundle.settings
+        settings = self.generation.bundle.settings
         limits = Limits(profile=settings.results.profile, max_chars=settings.results.max_chars)
         # Asking for the workspace's counter loads its plugins, for which a limit in characters has no use.
         counter = self.runtime.counter if limits.profile == "octopus" else APPROXIMATE
@@ -215,7 +216,7 @@ class Session:
             self.hold(_PROXY, self._proxied)
 
     def _use(self, index: int) -> Use:
-        tool = self.runtime.catalog[index].id
+        tool = self.generation.catalog[index].id
         return (tool.server, tool.tool)
 
 
