@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 _WORDS = frozenset({
     "token", "tokens", "secret", "secrets", "password", "passwd", "passphrase", "pwd", "apikey", "credential",
@@ -46,6 +48,10 @@ _NO_VALUES = frozenset({"", "bearer", "basic", "token"})
 _MIN_BITS_PER_CHARACTER = 3.6
 
 MASK = "***"
+SHORTEST_SECRET = 4
+"""A value under four characters is no secret worth the harm of cutting it out of every word."""
+_SHORTEST_LINE = 8
+_BASE64_RUN = "[A-Za-z0-9+/_-]*{}[A-Za-z0-9+/_-]*={{0,2}}"
 
 
 def is_secret_name(name: str) -> bool:
@@ -105,6 +111,70 @@ def is_literal_secret(name: str, value: str) -> bool:
     if is_secret_value(literal):
         return True
     return _is_named_literal(name, literal)
+
+
+def secret_forms(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the texts that give away one of `values`, the longest first; values under SHORTEST_SECRET are left out.
+
+    A value as it is, on one line, and each longer line of it; percent-encoded, for HTML, and as JSON, twice too, since
+    JSON is quoted in JSON. What base64 makes of it is not among them: see `redact`.
+    """
+    import json
+    from html import escape
+    from urllib.parse import quote, quote_plus
+
+    forms: set[str] = set()
+    for value in values:
+        if len(value) < SHORTEST_SECRET:
+            continue
+        encoded = {quote(value, safe=""), quote(value), quote_plus(value)}
+        quoted = {json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], repr(value)[1:-1]}
+        forms |= {value, " ".join(value.split()), value.strip(), escape(value), escape(value, quote=False)}
+        forms |= encoded | {re.sub("%..", lambda match: match[0].lower(), text) for text in encoded}
+        forms |= quoted | {json.dumps(text)[1:-1] for text in quoted}
+        forms |= {line.strip() for line in value.splitlines() if len(line.strip()) >= _SHORTEST_LINE}
+    return tuple(sorted((form for form in forms if len(form) >= SHORTEST_SECRET), key=lambda form: (-len(form), form)))
+
+
+def redact(text: str, values: Iterable[str]) -> str:
+    """Return `text` with each of `values`, in every form of `secret_forms`, replaced by `***`.
+
+    A run of base64 that has one inside, alone or behind other text as in `user:password`, goes as a whole.
+    """
+    values = tuple(dict.fromkeys(values))
+    for value in values:
+        for core in _base64_cores(value):
+            if core in text:
+                text = re.sub(_BASE64_RUN.format(re.escape(core)), MASK, text)
+    for form in secret_forms(values):
+        text = text.replace(form, MASK)
+    return text
+
+
+def redact_plain(value: Any, values: Iterable[str]) -> Any:
+    """Return a JSON value with every text in it, keys too, as `redact` leaves it."""
+    values = tuple(values)
+    if isinstance(value, str):
+        return redact(value, values)
+    if isinstance(value, dict):
+        return {redact(key, values): redact_plain(item, values) for key, item in value.items()}
+    return [redact_plain(item, values) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def _base64_cores(value: str) -> Iterator[str]:
+    """Yield what base64 makes of a value's bytes, wherever it begins in what is encoded, without what varies."""
+    import base64
+
+    raw = value.encode("utf-8", "surrogatepass")
+    if len(raw) < SHORTEST_SECRET:
+        return
+    for before in range(3):
+        coded = base64.b64encode(bytes(before) + raw).decode()
+        # Six bits a character: those that share bits with a neighbour are not the value's own.
+        core = coded[-(-before * 8 // 6) : (before + len(raw)) * 8 // 6]
+        yield core
+        if "+" in core or "/" in core:
+            yield core.replace("+", "-").replace("/", "_")
 
 
 _QUOTED = r""""(?:[^"\\]|\\.)*"?|'[^']*'?"""

@@ -1,0 +1,265 @@
+"""How an HTTP server is told who calls: static bearers, client credentials, and logins that people made before.
+
+Nothing here opens a browser or waits for one: that is `octoc auth login`, in `auth_login`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Generator
+from http import HTTPStatus
+from typing import Protocol
+
+import attrs
+import httpx2
+
+from octoc.plugin.protocols import ConnectionFailed, ServerTarget
+from octoc_transport_mcp.auth_sdk import client_credentials_provider, drive, refreshing_provider, stored_of
+from octoc_transport_mcp.auth_settings import AuthSettings, is_loopback, refused, settings_of
+from octoc_transport_mcp.auth_store import Store, Stored
+
+logger = logging.getLogger("octoc.transport")
+
+EXPIRY_MARGIN_S = 10.0
+"""A token that expires within this time is replaced before it is sent."""
+
+
+def auth_for(target: ServerTarget) -> ServerAuth | None:
+    """Return what signs the requests to a target, or None where nothing does.
+
+    A server without `auth` of its own is called with a login, if somebody made one. Raises: ConnectionFailed, before
+    anything is sent: an `auth` that is not understood, credentials over plain HTTP in production, or no login.
+    """
+    settings = settings_of(target)
+    stored = store_of(target, settings).read() if settings.kind in {"none", "oauth"} else None
+    has_header = any(name.lower() == "authorization" for name in target.headers)
+    if settings.kind == "none" and (has_header or stored is None):
+        return None
+    if has_header:
+        raise refused(target, "stands beside a header `Authorization`: keep one of them")
+    url = httpx2.URL(target.url or "")
+    if target.production and url.scheme != "https" and not is_loopback(url.host):
+        raise refused(target, "would send credentials over plain `http` in production mode: use `https`")
+    if settings.kind == "bearer":
+        return ServerAuth(target, Bearer(settings.token))
+    if settings.kind == "client_credentials":
+        return ServerAuth(target, ClientCredentials(target, settings))
+    if stored is None or not (stored.is_current() or stored.can_refresh):
+        why = "nobody is logged in to" if stored is None else "the login has expired at"
+        raise ConnectionFailed(
+            f"{why} `{target.name}`: run `octoc auth login {target.name}`", kind="unauthorized", permanent=True
+        )
+    return ServerAuth(target, Login(target, settings, stored))
+
+
+class Source(Protocol):
+    """Where a credential comes from. `refusal` says why there is none that works; `secrets` are what it brought."""
+
+    refusal: str
+    secrets: set[str]
+
+    async def token(self) -> str | None:
+        """Return the credential to send, or None to ask without one. Raises: httpx2.HTTPError."""
+        ...
+
+    async def other(self, used: str | None, request: httpx2.Request, answer: httpx2.Response) -> str | None:
+        """Return another credential than `used`, which the server refused, or None. Raises: httpx2.HTTPError."""
+        ...
+
+
+class ServerAuth(httpx2.Auth):
+    """Signs requests to the target's own origin, and to no other."""
+
+    def __init__(self, target: ServerTarget, source: Source) -> None:
+        self._origin = _origin(httpx2.URL(target.url or ""))
+        self._source = source
+
+    @property
+    def refusal(self) -> str:
+        """Why there is no better credential, where the server's answer was 401; empty when nothing is known."""
+        return self._source.refusal
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """The credentials that were got beside the target's own `secrets`: no message may show one."""
+        return frozenset(self._source.secrets)
+
+    async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        """Send the request with a credential; once more with another one, when the first was refused."""
+        if _origin(request.url) != self._origin:
+            yield request
+            return
+        used = await self._source.token()
+        _sign(request, used)
+        answer = yield request
+        if answer.status_code == HTTPStatus.UNAUTHORIZED:
+            other = await self._source.other(used, request, answer)
+            if other is not None and other != used:
+                _sign(request, other)
+                yield request
+
+    def sync_auth_flow(self, request: httpx2.Request) -> Generator[httpx2.Request, httpx2.Response]:
+        """Sign nothing for a client that does not wait. Raises: RuntimeError."""
+        raise RuntimeError(f"a request to {request.url.host} can only be signed in an asynchronous client")
+
+
+class Bearer:
+    """A token that is what it is."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+        self.refusal = ""
+        self.secrets = {token}
+
+    async def token(self) -> str | None:
+        return self._token
+
+    async def other(self, used: str | None, request: httpx2.Request, answer: httpx2.Response) -> str | None:
+        return None
+
+
+class ClientCredentials:
+    """A token for an id and a secret, asked for when the server first says 401, and kept in memory until it expires."""
+
+    def __init__(self, target: ServerTarget, settings: AuthSettings) -> None:
+        self._target = target
+        self._settings = settings
+        self._token: str | None = None
+        self._expires_at: float | None = None
+        self._lock = asyncio.Lock()
+        self.refusal = ""
+        self.secrets: set[str] = {settings.client_secret or ""}
+
+    async def token(self) -> str | None:
+        if self._expires_at is not None and time.time() >= self._expires_at - EXPIRY_MARGIN_S:
+            self._token = None
+        return self._token
+
+    async def other(self, used: str | None, request: httpx2.Request, answer: httpx2.Response) -> str | None:
+        async with self._lock:
+            if self._token is not None and self._token != used:
+                return self._token
+            self._token = None
+            provider = client_credentials_provider(self._target, self._settings)
+            got = await _run(self, provider, _copy(request), answer, self._target)
+            if got and provider.context.current_tokens is not None:
+                self._token = provider.context.current_tokens.access_token
+                self._expires_at = provider.context.token_expiry_time
+                self.secrets.add(self._token)
+            return self._token
+
+
+class Login:
+    """A login that somebody made with `octoc auth login`: refreshed when it expires, and read anew when it changed."""
+
+    def __init__(self, target: ServerTarget, settings: AuthSettings, stored: Stored) -> None:
+        self._target = target
+        self._settings = settings
+        self._store = store_of(target, settings)
+        self._lock = asyncio.Lock()
+        self.refusal = ""
+        self.secrets: set[str] = set()
+        self._stored = stored
+        self._take(stored)
+
+    async def token(self) -> str | None:
+        if not self._is_current(self._stored):
+            async with self._lock:
+                await self._renew()
+        return self._sendable()
+
+    async def other(self, used: str | None, request: httpx2.Request, answer: httpx2.Response) -> str | None:
+        async with self._lock:
+            if self._access() == used:
+                await self._renew(refused=used)
+        return self._sendable()
+
+    async def _renew(self, refused: str | None = None) -> None:
+        """Take the login that somebody else made or refreshed meanwhile, else refresh this one."""
+        held = self._store.read()
+        if held is None:
+            self.refusal = "the login is gone"
+            self._stored = attrs.evolve(self._stored, expires_at=0.0)
+            return
+        self._take(held)
+        if self._is_current(held) and held.tokens["access_token"] != refused:
+            return
+        if not held.can_refresh:
+            self.refusal = "the login has expired"
+            self._stored = attrs.evolve(held, expires_at=0.0)
+            return
+        provider = refreshing_provider(self._target, self._settings, held)
+        request = httpx2.Request("POST", self._target.url or "")
+        if await _run(self, provider, request, None, self._target) and provider.context.is_token_valid():
+            self._take(stored_of(self._target, self._settings, provider))
+            try:
+                self._store.write(self._stored)
+            except OSError as error:
+                logger.warning("the refreshed login of `%s` could not be kept: %s", self._target.name, error.strerror)
+            return
+        self.refusal = self.refusal or "the login was revoked, or has expired"
+        after = self._store.read()  # another process may have used the refresh token first, and got the next one
+        if after is not None and after.tokens["access_token"] != held.tokens["access_token"]:
+            self._take(after)
+        else:
+            self._stored = attrs.evolve(held, expires_at=0.0)
+
+    def _take(self, stored: Stored) -> None:
+        self._stored = stored
+        self.refusal = ""
+        secret = (stored.client or {}).get("client_secret")
+        self.secrets |= {
+            value for value in (*map(stored.tokens.get, ("access_token", "refresh_token")), secret) if value
+        }
+
+    def _access(self) -> str:
+        return str(self._stored.tokens["access_token"])
+
+    def _sendable(self) -> str | None:
+        return self._access() if self._stored.is_current() else None
+
+    def _is_current(self, stored: Stored) -> bool:
+        return stored.is_current(time.time() + EXPIRY_MARGIN_S)
+
+
+def store_of(target: ServerTarget, settings: AuthSettings) -> Store:
+    """Return where the login of a target is kept."""
+    return Store(target.url or "", settings.client_id, settings.issuer)
+
+
+async def _run(
+    source: Source,
+    provider: httpx2.Auth,
+    request: httpx2.Request,
+    answer: httpx2.Response | None,
+    target: ServerTarget,
+) -> bool:
+    """Run a flow. A refusal is kept for the message of the 401 that follows. Raises: httpx2.ConnectError."""
+    try:
+        await drive(provider, request, answer, target)
+    except ConnectionFailed as error:
+        if not error.permanent:
+            raise httpx2.ConnectError(str(error), request=request) from None
+        source.refusal = str(error)
+        return False
+    source.refusal = ""
+    return True
+
+
+def _copy(request: httpx2.Request) -> httpx2.Request:
+    """Return the request for a flow to sign: where it goes and which protocol it speaks, without what it says."""
+    kept = {name: value for name, value in request.headers.items() if name.lower() == "mcp-protocol-version"}
+    return httpx2.Request(request.method, request.url, headers=kept)
+
+
+def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
+    return url.scheme, url.host, url.port
+
+
+def _sign(request: httpx2.Request, token: str | None) -> None:
+    if token is None:
+        request.headers.pop("Authorization", None)
+    else:
+        request.headers["Authorization"] = f"Bearer {token}"

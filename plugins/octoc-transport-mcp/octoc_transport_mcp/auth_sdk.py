@@ -1,0 +1,225 @@
+"""The SDK's OAuth providers, driven by hand: their requests go out on a client of their own, one flow at a time.
+
+Attached to the connection's client they would hold a lock for as long as a call lasts, forget when a stored token
+expires, and log what an authorization server says word by word.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import re
+import warnings
+from contextvars import ContextVar
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+from mcp.client.auth import OAuthClientProvider, OAuthFlowError
+from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
+from mcp.shared.auth import (
+    OAuthClientInformationFull,
+    OAuthClientMetadata,
+    OAuthMetadata,
+    OAuthToken,
+    ProtectedResourceMetadata,
+)
+from mcp.shared.exceptions import MCPDeprecationWarning
+
+from octoc.plugin.protocols import ConnectionFailed, ServerTarget
+from octoc.secrets import redact
+from octoc_transport_mcp.auth_settings import AuthSettings, is_loopback
+from octoc_transport_mcp.auth_store import Stored
+
+MAX_BODY_BYTES = 1024 * 1024
+"""Longest answer of an authorization server that is read."""
+MAX_SECONDS = 30.0
+_CODE = re.compile(r"[a-z_]{1,40}")
+_RUNNING: ContextVar[bool] = ContextVar("octoc_oauth_running", default=False)
+
+
+def _not_ours(_: logging.LogRecord) -> bool:
+    return not _RUNNING.get()
+
+
+# The SDK logs each refusal with its traceback, and quotes answers that may hold tokens. What octoc's own flows meet is
+# told by their failures; a host's own use of the SDK logs as before.
+for _name in ("mcp.client.auth.oauth2", "mcp.client.auth.utils"):
+    logging.getLogger(_name).addFilter(_not_ours)
+
+
+class MemoryStorage:
+    """The SDK's storage for one flow; what is to outlive it is taken from the flow's context."""
+
+    def __init__(self, tokens: OAuthToken | None = None, client: OAuthClientInformationFull | None = None) -> None:
+        self._tokens = tokens
+        self._client = client
+
+    async def get_tokens(self) -> OAuthToken | None:
+        return self._tokens
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        self._tokens = tokens
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        return self._client
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        self._client = client_info
+
+
+class ClientMetadata(OAuthClientMetadata):
+    """What octoc registers as. Configured scopes stay: the SDK would put those that the server names in their place."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "scope" or not self.scope:
+            super().__setattr__(name, value)
+
+
+def client_credentials_provider(target: ServerTarget, settings: AuthSettings) -> ClientCredentialsOAuthProvider:
+    """Return a provider that trades the configured id and secret for a token."""
+    with warnings.catch_warnings():
+        # Without `issuer` the server says which authorization server gets the secret, as in every client that has no
+        # such setting; octoc's own documentation asks for it.
+        warnings.simplefilter("ignore", MCPDeprecationWarning)
+        provider = ClientCredentialsOAuthProvider(
+            server_url=target.url or "",
+            storage=MemoryStorage(),
+            client_id=settings.client_id or "",
+            client_secret=settings.client_secret or "",
+            token_endpoint_auth_method="client_secret_post"
+            if settings.method == "client_secret_post"
+            else "client_secret_basic",
+            scope=settings.scopes,
+            issuer=settings.issuer,
+        )
+    context = provider.context
+    context.client_metadata = ClientMetadata.model_validate(context.client_metadata.model_dump())
+    return provider
+
+
+def refreshing_provider(target: ServerTarget, settings: AuthSettings, stored: Stored) -> OAuthClientProvider:
+    """Return a provider that knows a login, and refreshes it at the first request."""
+    client = OAuthClientInformationFull.model_validate(stored.client or {"client_id": settings.client_id or ""})
+    if settings.client_secret is not None:
+        client.client_secret = settings.client_secret
+    provider = OAuthClientProvider(
+        target.url or "",
+        ClientMetadata(redirect_uris=client.redirect_uris, scope=settings.scopes),
+        MemoryStorage(OAuthToken.model_validate(stored.tokens), client),
+    )
+    context = provider.context
+    context.token_expiry_time = 1.0
+    if stored.metadata is not None:
+        context.oauth_metadata = OAuthMetadata.model_validate(stored.metadata)
+    if stored.resource is not None:
+        context.protected_resource_metadata = ProtectedResourceMetadata.model_validate(stored.resource)
+    return provider
+
+
+def stored_of(target: ServerTarget, settings: AuthSettings, provider: OAuthClientProvider) -> Stored:
+    """Return what a flow that ended well has got. A secret that was configured is not among it."""
+    context = provider.context
+    assert context.current_tokens is not None  # noqa: S101  # the flow ends well only with a token
+    client = None if context.client_info is None else context.client_info.model_dump(mode="json", exclude_none=True)
+    if client is not None and settings.client_secret is not None:
+        client.pop("client_secret", None)
+    metadata = context.oauth_metadata
+    parts = urlsplit(target.url or "")
+    return Stored(
+        server=target.url or "",
+        issuer=f"{parts.scheme}://{parts.netloc}" if metadata is None else str(metadata.issuer),
+        tokens=context.current_tokens.model_dump(mode="json", exclude_none=True),
+        expires_at=context.token_expiry_time,
+        client=client,
+        metadata=None if metadata is None else metadata.model_dump(mode="json", exclude_none=True),
+        resource=None
+        if context.protected_resource_metadata is None
+        else context.protected_resource_metadata.model_dump(mode="json", exclude_none=True),
+    )
+
+
+async def drive(
+    provider: httpx2.Auth, request: httpx2.Request, refusal: httpx2.Response | None, target: ServerTarget
+) -> None:
+    """Run a provider's flow up to the moment at which it would send `request` again, with its token.
+
+    Args:
+        refusal: the server's answer to the request without a token; None for a flow that sends only its refresh.
+
+    Raises: ConnectionFailed, whose text has nothing that an authorization server wrote but its error code.
+    """
+    flow = provider.async_auth_flow(request)
+    limit = httpx2.Timeout(min(target.timeout_s, MAX_SECONDS))
+    last: httpx2.Response | None = None
+    async with httpx2.AsyncClient(timeout=limit, follow_redirects=False) as client:
+        try:
+            outgoing = await _step(flow, None)
+            refused = False
+            while True:
+                if outgoing is not request:
+                    last = await _send(client, outgoing, target)
+                    outgoing = await _step(flow, last)
+                elif refusal is None or refused:
+                    return
+                else:
+                    refused = True
+                    outgoing = await _step(flow, refusal)
+        except ConnectionFailed:
+            raise
+        except httpx2.HTTPError as error:
+            raise _failed(target, f"could not be reached: {type(error).__name__}", permanent=False) from None
+        except Exception as error:  # noqa: BLE001  # OAuthFlowError, and pydantic's and others' over a strange answer
+            raise _failed(target, _why(error, last), permanent=True) from None
+        finally:
+            await flow.aclose()
+
+
+async def _step(flow: Any, response: httpx2.Response | None) -> httpx2.Request:
+    token = _RUNNING.set(True)
+    try:
+        outgoing: httpx2.Request = await flow.asend(response)
+    finally:
+        _RUNNING.reset(token)
+    return outgoing
+
+
+async def _send(client: httpx2.AsyncClient, request: httpx2.Request, target: ServerTarget) -> httpx2.Response:
+    """Send a flow's own request, which has none of the server's headers, and read a bounded answer."""
+    url = request.url
+    if url.scheme != "https" and not (url.scheme == "http" and is_loopback(url.host)):
+        raise _failed(target, f"is at a plain `{url.scheme}` address, `{url.host}`: it takes `https`")
+    request.headers["Accept-Encoding"] = "identity"
+    response = await client.send(request, stream=True)
+    body = bytearray()
+    try:
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            raise _failed(target, "answered with a body that is compressed, though it was asked not to")
+        async for chunk in response.aiter_raw():
+            body += chunk
+            if len(body) > MAX_BODY_BYTES:
+                raise _failed(target, f"answered more than {MAX_BODY_BYTES} bytes")
+    finally:
+        await response.aclose()
+    whole = httpx2.Response(response.status_code, headers=response.headers, content=bytes(body), request=request)
+    whole.next_request = response.next_request
+    return whole
+
+
+def _why(error: Exception, last: httpx2.Response | None) -> str:
+    if last is not None and last.status_code >= 400 and last.request.method == "POST":
+        code = ""
+        with contextlib.suppress(ValueError, TypeError, LookupError):
+            code = str(json.loads(last.content)["error"])
+        said = f"`{code}`, " if _CODE.fullmatch(code) else ""
+        return f"refused: {said}HTTP {last.status_code}"
+    if isinstance(error, OAuthFlowError) and (last is None or last.request.method != "POST"):
+        return f"cannot be used: {error}"
+    return f"answered something that is not OAuth: {type(error).__name__}"
+
+
+def _failed(target: ServerTarget, why: str, *, permanent: bool = True) -> ConnectionFailed:
+    text = redact(f"the authorization server of `{target.name}` {why}", target.secrets)
+    text = " ".join(text.split()).rstrip(".")[:400]
+    return ConnectionFailed(text, kind="unauthorized" if permanent else "connect_failed", permanent=permanent)
