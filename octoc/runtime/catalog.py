@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -54,6 +55,20 @@ class Catalog:
     def has_joined(self, server: str) -> bool:
         """Tell whether an unlisted server has been listed since the runtime was opened."""
         return server in self._joined
+
+    def find(self, tool: ToolId) -> int | None:
+        """Return the number of a tool, None when no server has listed it."""
+        joined = self._numbers.get(tool)
+        return self._listed.get(tool) if joined is None else joined
+
+    @cached_property
+    def _listed(self) -> Mapping[ToolId, int]:
+        return {tool.id: tool.index for tool in self._tools[: self._first_joined]}
+
+    def schema(self, index: int) -> Any:
+        """Return a tool's input schema as its server wrote it; shared, so do not change it. Raises: BundleRefused."""
+        shared = self._wires[index] if index >= self._first_joined else self._opened.tool_wire(index)
+        return shared.get("inputSchema")
 
     def wire(self, index: int) -> dict[str, Any]:
         """Return a tool in the protocol's wire form; the caller may change it. Raises: BundleRefused."""

@@ -1,16 +1,26 @@
-"""Wording failures for a model, in the words of each profile, and keeping secrets out of them."""
+"""Wording failures for a model, in the words of each profile, and keeping secrets out of them.
+
+Profile `octo` has Octo's strings, `octopus` the objects of Octopus; `octoc` says what Octo says. An outcome as MCP's
+wire object has neither's: its words are the failure's own line.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import attrs
 
-from octoc.results import FailureKind, ToolFailure
+from octoc.results import ContentPart, FailureKind, ToolFailure, ToolResult
 
 MASK = "***"
 _SHORTEST_SECRET = 4
+OCTOPUS_INTERNAL = {"error": "internal_error", "message": "An internal error occurred. Please try again."}
+"""What Octopus shows of an unexpected exception: the details are for the log. Source: Octopus, tool registration."""
+META_KIND, META_RETRY, META_HANDLE = "octoc/kind", "octoc/retryAfter", "octoc/handle"
+"""Keys of `_meta` in an outcome as MCP's wire object: the failure's kind, seconds, the handle of the whole result."""
 
 # Octo names the exception that Python raised; a failure here is a value, so its kind stands for one.
 _EXCEPTION_OF: dict[FailureKind, str] = {
@@ -32,21 +42,45 @@ _EXCEPTION_OF: dict[FailureKind, str] = {
 
 
 def failure(
-    kind: FailureKind, message: str, *, text: str | None = None, profile: str = "octo", similar: Sequence[str] = ()
+    kind: FailureKind,
+    message: str,
+    *,
+    text: str | None = None,
+    profile: str = "octoc",
+    similar: Sequence[str] = (),
+    retry_after_s: float | None = None,
+    field: str | None = None,
 ) -> ToolFailure:
-    """Return a failure whose text is `text`, or `message` in the words of the profile."""
-    if text is None:
-        text = f"[Error] {message}"
+    """Return a failure whose text is `text`, or `message` in the words of the profile.
+
+    Args:
+        text: what profiles `octoc` and `octo` show instead of the message.
+        field: the argument that is wrong, as Octopus names it.
+    """
     if profile == "octopus":
-        text = _octopus_text(kind, message, similar)
-    return ToolFailure(kind=kind, message=message, text=text, similar=tuple(similar))
+        text = _octopus_text(kind, message, similar, retry_after_s, field)
+    elif text is None:
+        text = with_retry(f"[Error] {message}", retry_after_s)
+    return ToolFailure(kind=kind, message=message, text=text, similar=tuple(similar), retry_after_s=retry_after_s)
 
 
 def worded(found: ToolFailure, tool: str, profile: str) -> ToolFailure:
-    """Return a failure of a call, worded for the model that called `tool`."""
+    """Return a failure of a call, worded for the model that called `tool`. Source: Octo, call_mcp_tool."""
     if profile == "octopus":
-        return attrs.evolve(found, text=_octopus_text(found.kind, found.message, found.similar))
-    return attrs.evolve(found, text=f"[Tool error] {tool}: {exception_of(found)}: {found.message}")
+        text = _octopus_text(found.kind, found.message, found.similar, found.retry_after_s)
+    else:
+        text = with_retry(f"[Tool error] {tool}: {exception_of(found)}: {found.message}", found.retry_after_s)
+    return attrs.evolve(found, text=text)
+
+
+def explained(explanation: str, retry_after_s: float | None = None) -> str:
+    """Return the text of a failure that an explainer explained. Source: Octo, the error middleware of its workers."""
+    return with_retry(f"[Tool error] {explanation}", retry_after_s)
+
+
+def unexplained(found: ToolFailure, tool: str) -> str:
+    """Return the text of a failure whose explainer failed. Source: Octo, the error middleware of its workers."""
+    return with_retry(f"[Tool error] {tool} failed: {exception_of(found)}: {found.message}", found.retry_after_s)
 
 
 def exception_of(found: ToolFailure) -> str:
@@ -54,10 +88,55 @@ def exception_of(found: ToolFailure) -> str:
     return _EXCEPTION_OF[found.kind]
 
 
-def _octopus_text(kind: FailureKind, message: str, similar: Sequence[str]) -> str:
-    body = {"error": kind, "message": message}
+def with_retry(text: str, retry_after_s: float | None) -> str:
+    """Return `text` and, when it is known, after how many whole seconds another try may help."""
+    if retry_after_s is None or not 0 < retry_after_s < math.inf:
+        return text
+    end = "" if text.endswith((".", "!", "?", "\n")) else ";"
+    word = "try" if end else "Try"
+    return f"{text}{end} {word} again in {math.ceil(retry_after_s)} s"
+
+
+def as_mcp_result(outcome: ToolResult | ToolFailure) -> dict[str, Any]:
+    """Return an outcome as MCP's CallToolResult in wire form (camelCase keys), `isError` always there.
+
+    A failure is one text part that is its message, near names and seconds to wait included; its kind and these seconds
+    stand in `_meta` too. The text of a profile is left out: MCP has no such words.
+    """
+    if isinstance(outcome, ToolFailure):
+        text = outcome.message
+        if outcome.similar:
+            text += f"; near names: {', '.join(outcome.similar)}"
+        meta: dict[str, Any] = {META_KIND: outcome.kind}
+        if outcome.retry_after_s is not None:
+            meta[META_RETRY] = outcome.retry_after_s
+        content = [{"type": "text", "text": with_retry(text, outcome.retry_after_s)}]
+        return {"content": content, "isError": True, "_meta": meta}
+    wire: dict[str, Any] = {"content": [_part_wire(part) for part in outcome.content], "isError": outcome.is_error}
+    if outcome.structured is not None:
+        wire["structuredContent"] = outcome.structured
+    if outcome.handle is not None:
+        wire["_meta"] = {META_HANDLE: outcome.handle}
+    return wire
+
+
+def _part_wire(part: ContentPart) -> dict[str, Any]:
+    wire = dict(part.data or {})
+    if part.text is not None:
+        wire["text"] = part.text
+    return {"type": part.type, **wire}
+
+
+def _octopus_text(
+    kind: FailureKind, message: str, similar: Sequence[str], retry_after_s: float | None, field: str | None = None
+) -> str:
+    body: dict[str, Any] = dict(OCTOPUS_INTERNAL) if kind == "internal" else {"error": kind, "message": message}
     if similar:
         body["hint"] = f"Similar: {', '.join(similar)}"
+    if field is not None:
+        body["field"] = field
+    if retry_after_s is not None and 0 < retry_after_s < math.inf:
+        body["retry_after"] = math.ceil(retry_after_s)
     return json.dumps(body, ensure_ascii=False)
 
 

@@ -1,0 +1,99 @@
+"""Whether a call's arguments are what the tool's schema says, before anything is sent."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from octoc.names import ToolId, any_glob_matches
+from octoc.runtime.arguments.bounded import DEFAULT_DIALECT, REST_DIALECT, Compiled, Doubt, Judge
+from octoc.runtime.arguments.words import Problem, problems_of
+
+if TYPE_CHECKING:
+    from octoc.bundle.model import ServerEntry, Settings
+
+logger = logging.getLogger("octoc.runtime")
+
+_MAX_COMPILED = 2048
+_REST = "rest"
+
+
+@attrs.define
+class _Tool:
+    """What is known of one tool's schema. `compiled` None: nothing is checked by it."""
+
+    schema: Any
+    compiled: Compiled | None
+    sound: bool = False
+    doubted: bool = False
+
+
+class ArgumentChecks:
+    """The schemas of one generation's tools made ready, the last 2,048 that were used."""
+
+    def __init__(self) -> None:
+        self._judge = Judge()
+        self._tools: dict[ToolId, _Tool] = {}
+
+    async def problems(
+        self, tool: ToolId, schema: Any, arguments: Mapping[str, Any], *, transport: str = ""
+    ) -> tuple[Problem, ...]:
+        """Return what is wrong with the arguments of a call, at most a few things; empty when nothing is known to be.
+
+        What cannot be judged, as a schema that is none, that asks for the network or takes too long, is logged once and
+        finds nothing. `schema` is compared by identity: pass the shared object.
+        """
+        if not schema or not isinstance(schema, Mapping):
+            return ()
+        if "jsonschema" not in sys.modules:
+            import asyncio
+
+            # It takes a twentieth of a second, in which the loop serves other calls.
+            await asyncio.to_thread(_load)
+        known = self._known(tool, schema, REST_DIALECT if transport == _REST else DEFAULT_DIALECT)
+        if known.compiled is None:
+            return ()
+        try:
+            errors = self._judge.errors(known.compiled, arguments)
+            if errors and not known.sound:
+                # A schema that is none can refuse what its author meant to allow, so it is looked at before it refuses.
+                self._judge.check_schema(known.compiled)
+                known.sound = True
+        except Doubt as doubt:
+            self._doubt(tool, known, doubt)
+            return ()
+        return problems_of(errors)
+
+    def _known(self, tool: ToolId, schema: Mapping[str, Any], dialect: str) -> _Tool:
+        known = self._tools.pop(tool, None)
+        if known is None or known.schema is not schema:
+            known = _Tool(schema=schema, compiled=None)
+            try:
+                known.compiled = self._judge.compile(schema, dialect)
+            except Doubt as doubt:
+                self._doubt(tool, known, doubt)
+            while len(self._tools) >= _MAX_COMPILED:
+                del self._tools[next(iter(self._tools))]
+        self._tools[tool] = known
+        return known
+
+    def _doubt(self, tool: ToolId, known: _Tool, doubt: Doubt) -> None:
+        if doubt.final:
+            known.compiled = None
+        if not known.doubted:
+            known.doubted = True
+            logger.warning("arguments of `%s` are sent as they are, its schema being of no use: %s", tool, doubt)
+
+
+def _load() -> None:
+    import jsonschema  # noqa: F401  # for its place in sys.modules
+
+
+def policy_of(settings: Settings, server: ServerEntry, tool: str) -> str:
+    """Return what becomes of arguments that do not fit: `error`, `warn` or `off`. A tool's own word goes first."""
+    policy = next((one for one in server.tools if any_glob_matches((one.glob,), tool)), None)
+    return (policy.arguments if policy is not None else None) or settings.arguments
