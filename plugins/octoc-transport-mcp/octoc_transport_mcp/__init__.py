@@ -29,10 +29,10 @@ class McpTransport:
         """Connect within `target.timeout_s`. Raises: ConnectionFailed, with all that was started stopped again."""
         # The SDK takes about a second to load: in a thread, so that the host's loop goes on meanwhile.
         open_connection = await asyncio.to_thread(_load)
-        return await open_connection(self.kind, target)
+        return await open_connection(self.kind, target, host)
 
 
-def _load() -> Callable[[str, ServerTarget], Awaitable[Connection]]:
+def _load() -> Callable[[str, ServerTarget, Host | None], Awaitable[Connection]]:
     from octoc_transport_mcp.connection import open_connection
 
     return open_connection

@@ -12,38 +12,47 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
 from octoc import __version__
-from octoc.plugin.protocols import Connection, ConnectionFailed, ServerTarget
-from octoc.results import ContentPart, ListedTool, ServerListing, ToolCall, ToolFailure, ToolResult
+from octoc.plugin.protocols import Connection, ConnectionFailed, Host, ServerTarget
+from octoc.results import ContentPart, ListedTool, Progress, ServerListing, ToolCall, ToolFailure, ToolResult
+from octoc_transport_mcp.asking import Asking
 from octoc_transport_mcp.failures import (
     ending,
     failure,
     leaf,
+    line_fault,
+    not_connected,
     not_spawned,
-    not_started,
     of_protocol_error,
     one_line,
+    redact_error,
+    with_last_words,
 )
 from octoc_transport_mcp.http import LastStatus, http_streams, sse_streams
+from octoc_transport_mcp.listing import Changes, all_tools
 from octoc_transport_mcp.process import ServerProcess, process_streams
+from octoc_transport_mcp.streams import ATTEMPT, Attempt
 
 CLOSE_S = 6.0
 """The longest that `close` waits: a process is gone after 4 s, and what is left is the SDK's."""
 EXIT_CODE_S = 0.2
 """How long a failure waits to learn the exit code of a server whose stdout has ended."""
+LEARN_S = 2.0
+LEARN_SHARE = 1 / 4
+"""How long, and for which share of the first call's time, a server may take to list its tools before that call."""
 
 
-async def open_connection(kind: str, target: ServerTarget) -> Connection:
+async def open_connection(kind: str, target: ServerTarget, host: Host | None = None) -> Connection:
     """Connect to `target` within its time-out. Raises: ConnectionFailed, with all that was started stopped again."""
-    if target.auth:
+    if target.auth and kind == "stdio":
         raise ConnectionFailed(
-            f"the `auth` of `{target.name}` is not understood by this transport: put its credential into `headers`"
+            f"the `auth` of `{target.name}` is for servers behind a URL: put its credential into `env`", permanent=True
         )
     missing = (
         "command" if kind == "stdio" and not target.command else "url" if kind != "stdio" and not target.url else ""
     )
     if missing:
-        raise ConnectionFailed(f"`{target.name}` has no `{missing}` to connect to")
-    connection = McpConnection(kind, target)
+        raise ConnectionFailed(f"`{target.name}` has no `{missing}` to connect to", permanent=True)
+    connection = McpConnection(kind, target, host or Host())
     await connection.open()
     return connection
 
@@ -55,9 +64,11 @@ class McpConnection:
     Calls do not pass through it: the SDK matches answers to calls by id, from whatever task they come.
     """
 
-    def __init__(self, kind: str, target: ServerTarget) -> None:
+    def __init__(self, kind: str, target: ServerTarget, host: Host) -> None:
         self._kind = kind
         self._target = target
+        self._asking = Asking(target.name, host)
+        self._changes = Changes(target.name, host.tools_changed)
         self._process: ServerProcess | None = None
         self._status = LastStatus()
         self._client: Client | None = None
@@ -78,7 +89,7 @@ class McpConnection:
             if self._client is None and not owner.done():
                 message = self._silence()  # before the end, of which the process's state would tell
                 await self._abandon()
-                raise ConnectionFailed(message)
+                raise ConnectionFailed(message, kind="timeout")
         except asyncio.CancelledError:
             await self._abandon()
             raise
@@ -93,23 +104,32 @@ class McpConnection:
             if self._kind == "stdio":
                 self._process = await ServerProcess.start(self._target)
         except (OSError, ValueError) as error:
-            raise ConnectionFailed(not_spawned(error, self._target)) from None
+            raise not_spawned(error, self._target) from None
         try:
             client = Client(
                 self._streams(),
                 cache=None,
                 client_info=mcp_types.Implementation(name="octoc", version=__version__),
+                message_handler=self._changes.hear,
+                **self._asking.callbacks(),
             )
             async with client:
                 self._validate_listed(client)
+                self._asking.watch(client.session)
                 self._client = client
                 self._ready.set()
-                await self._stop.wait()
+                listening = asyncio.create_task(self._changes.listen(client), name=f"octoc news: {self._target.name}")
+                try:
+                    await self._stop.wait()
+                finally:
+                    listening.cancel()
+                    await asyncio.wait((listening,))
         except Exception as error:  # noqa: BLE001  # whatever the SDK, the network or a strange server makes of it
             if self._client is None:
-                raise ConnectionFailed(not_started(error, self._target, self._process, self._status.code)) from None
+                raise not_connected(error, self._target, self._process, self._status.code) from None
         finally:
             self._lost = True
+            self._changes.close()
             if self._process is not None:
                 self._process.kill()
 
@@ -124,14 +144,22 @@ class McpConnection:
 
         session.validate_tool_result = validate_listed  # type: ignore[method-assign]
 
-    async def _learn(self, client: Client) -> None:
-        """List the tools once, before the first call: answers are checked, and HTTP headers made, by their schemas."""
-        async with self._learning:
-            if self._learned:
-                return
-            with contextlib.suppress(Exception):  # the call itself says what is wrong with the server
-                await self._pages(client)
-            self._learned = True
+    async def _learn(self, client: Client, seconds: float) -> None:
+        """List the tools once, before the first call: answers are checked, and HTTP headers made, by their schemas.
+
+        What goes wrong with it is not the call's: that says itself what is wrong with the server, if it is needed.
+        """
+        with contextlib.suppress(Exception):
+            async with asyncio.timeout(min(LEARN_S, seconds * LEARN_SHARE)), self._learning:
+                if not self._learned:
+                    await self._take_tools(client)
+        self._learned = True
+
+    async def _take_tools(self, client: Client) -> list[mcp_types.Tool]:
+        tools = await all_tools(client, self._target)
+        self._listed = {tool.name for tool in tools}
+        self._learned = True
+        return tools
 
     @contextlib.asynccontextmanager
     async def _streams(self) -> AsyncIterator[Any]:
@@ -150,13 +178,19 @@ class McpConnection:
                 yield streams
 
     def _silence(self) -> str:
-        process = self._process
-        said = ""
-        if process is not None and process.garbage is not None:
-            said = f"; it printed `{process.garbage}`, which is not MCP"
-        elif process is not None and process.stderr.lines:
-            said = f"; its last line on stderr: {process.stderr.lines[-1]}"
+        said = self._said(0)
         return one_line(f"`{self._target.name}` did not answer within {self._target.timeout_s:g} s{said}", self._target)
+
+    def _said(self, stderr_before: int) -> str:
+        """Say what a silent server said otherwise, since it had written `stderr_before` bytes to stderr."""
+        process = self._process
+        if process is None:
+            return ""
+        if process.garbage is not None:
+            return f"; it printed `{process.garbage}`, which is not MCP"
+        if process.stderr.written > stderr_before and process.stderr.lines:
+            return f"; its last line on stderr: {process.stderr.lines[-1]}"
+        return ""
 
     async def _abandon(self) -> None:
         """End a connection that never came about, without the patience that an answering server gets."""
@@ -189,14 +223,15 @@ class McpConnection:
             raise ConnectionFailed(await self._loss())
         try:
             async with asyncio.timeout(self._target.timeout_s):
-                tools = await self._pages(client)
+                tools = await self._take_tools(client)
         except TimeoutError:
             limit = f"{self._target.timeout_s:g} s"
-            raise ConnectionFailed(f"`{self._target.name}` did not list its tools within {limit}") from None
+            message = f"`{self._target.name}` did not list its tools within {limit}{self._said(0)}"
+            raise ConnectionFailed(one_line(message, self._target), kind="timeout") from None
         except ConnectionFailed:
             raise
         except Exception as error:  # noqa: BLE001  # whatever the SDK, the network or a strange server makes of it
-            raise ConnectionFailed(await self._why_unlisted(error)) from None
+            raise await self._unlisted(error) from None
         info = client.server_info
         return ServerListing(
             server_info={} if info is None else _wire(info),
@@ -207,71 +242,93 @@ class McpConnection:
             ),
         )
 
-    async def _pages(self, client: Client) -> list[mcp_types.Tool]:
-        tools: list[mcp_types.Tool] = []
-        seen: set[str] = set()
-        cursor: str | None = None
-        while True:
-            page = await client.list_tools(cursor=cursor)
-            tools.extend(page.tools)
-            cursor = page.next_cursor
-            if cursor is None:  # an empty string is a cursor like any other
-                self._listed = {tool.name for tool in tools}
-                self._learned = True
-                return tools
-            if cursor in seen:
-                raise ConnectionFailed(f"`{self._target.name}` lists its tools without end: it repeats a page's cursor")
-            seen.add(cursor)
-
-    async def _why_unlisted(self, error: Exception) -> str:
+    async def _unlisted(self, error: Exception) -> ConnectionFailed:
         error_leaf = leaf(error)
+        fault = line_fault(error_leaf)
+        if fault is not None:
+            return ConnectionFailed(
+                one_line(f"`{self._target.name}` answered `tools/list` with {fault.reason}", self._target),
+                kind=fault.kind,
+            )
         if isinstance(error_leaf, MCPError):
             if error_leaf.code == mcp_types.CONNECTION_CLOSED:
-                return await self._loss()
+                return ConnectionFailed(await self._loss())
             if error_leaf.code == mcp_types.METHOD_NOT_FOUND:
-                return f"`{self._target.name}` has no tools to list"
-        return one_line(f"`{self._target.name}` could not list its tools: {error_leaf}", self._target)
+                return ConnectionFailed(f"`{self._target.name}` has no tools to list", kind="protocol")
+        message = one_line(f"`{self._target.name}` could not list its tools: {error_leaf}", self._target)
+        return ConnectionFailed(message, kind="protocol")
 
     async def call(self, call: ToolCall) -> ToolResult | ToolFailure:
         """Call a tool. Never raises for a failure of server, tool or connection; cancellation passes through."""
         client = self._client
         if client is None or not self.alive:
-            return failure("connection_lost", await self._loss())
-        try:
-            async with asyncio.timeout(call.timeout_s):
-                if not self._learned:
-                    await self._learn(client)
-                answer = await client.call_tool(call.tool, dict(call.arguments))
-        except TimeoutError:
-            return self._late(call)
-        except MCPError as error:
-            return await self._refused(error, call)
-        except Exception as error:  # noqa: BLE001  # the contract: a failure is a value, whatever the SDK raised
-            return await self._broken(error, call)
-        return ToolResult(
-            content=tuple(map(_part, answer.content)),
-            structured=answer.structured_content,
-            is_error=bool(answer.is_error),
-        )
+            return failure("connection_lost", await self._loss(), sent=False)
+        attempt = Attempt()
+        stderr_before = 0 if self._process is None else self._process.stderr.written
+        with self._asking.during() as asked:
+            try:
+                async with asyncio.timeout(call.timeout_s):
+                    if not self._learned:
+                        await self._learn(client, call.timeout_s)
+                    ATTEMPT.set(attempt)
+                    answer = await client.call_tool(
+                        call.tool,
+                        dict(call.arguments),
+                        progress_callback=_progress_of(call),
+                        meta=dict(call.meta) or None,  # type: ignore[arg-type]  # open: any key may stand in it
+                    )
+            except TimeoutError:
+                outcome = self._late(call, attempt, stderr_before)
+            except MCPError as error:
+                outcome = await self._refused(error, call, attempt, asked)
+            except Exception as error:  # noqa: BLE001  # the contract: a failure is a value, whatever the SDK raised
+                outcome = await self._broken(error, call)
+            else:
+                outcome = ToolResult(
+                    content=tuple(map(_part, answer.content)),
+                    structured=answer.structured_content,
+                    is_error=bool(answer.is_error),
+                )
+                if outcome.is_error:
+                    outcome = redact_error(outcome, self._target)
+        return self._asking.told(outcome, asked) if asked else outcome
 
-    def _late(self, call: ToolCall) -> ToolFailure:
-        return failure("timeout", f"`{self._target.name}` did not answer `{call.tool}` within {call.timeout_s:g} s")
+    def _is_sent(self, attempt: Attempt) -> bool:
+        """Tell whether a call may have reached the server; over a pipe it is known, elsewhere it is supposed."""
+        return attempt.written or self._process is None
 
-    async def _refused(self, error: MCPError, call: ToolCall) -> ToolResult | ToolFailure:
+    def _late(self, call: ToolCall, attempt: Attempt, stderr_before: int) -> ToolResult | ToolFailure:
+        message = f"`{self._target.name}` did not answer `{call.tool}` within {call.timeout_s:g} s"
+        if not self._is_sent(attempt):
+            message += ": it does not read its stdin"
+        message = one_line(message + self._said(stderr_before), self._target)
+        return failure("timeout", message, sent=self._is_sent(attempt))
+
+    async def _refused(
+        self, error: MCPError, call: ToolCall, attempt: Attempt, asked: list[str]
+    ) -> ToolResult | ToolFailure:
+        fault = line_fault(error)
+        if fault is not None:
+            message = f"`{self._target.name}` answered `{call.tool}` with {fault.reason}"
+            return failure(fault.kind, one_line(message, self._target))
         if error.code == mcp_types.REQUEST_TIMEOUT:
-            return self._late(call)
+            return self._late(call, attempt, 0)
         if error.code == mcp_types.CONNECTION_CLOSED:
             self._lost = True
-            return failure("connection_lost", await self._loss())
+            return await self._gone(attempt)
         if self._status.code == 404:
             self._lost = True  # a session that the server has ended: only a new connection has another
             return failure("connection_lost", f"`{self._target.name}` has ended the session: HTTP 404")
         if self._status.code is not None:
             return failure("protocol", f"`{self._target.name}` answered HTTP {self._status.code}")
+        if error.code == mcp_types.MISSING_REQUIRED_CLIENT_CAPABILITY:
+            return failure("not_ready", one_line(f"{self._asking.lacking(error.error.data)}", self._target))
+        if asked and error.code == mcp_types.INVALID_REQUEST:
+            return failure("not_ready", self._asking.refusal(asked))
         meant = of_protocol_error(error, call.tool, self._target)
         if meant is not None:
             return meant
-        return ToolResult.of_text(error.message, is_error=True)
+        return redact_error(ToolResult.of_text(error.message, is_error=True), self._target)
 
     async def _broken(self, error: Exception, call: ToolCall) -> ToolFailure:
         if not self.alive:
@@ -281,6 +338,11 @@ class McpConnection:
         reason = getattr(cause.__cause__, "message", None) or str(cause) or type(cause).__name__
         said = f"`{self._target.name}` answered `{call.tool}` with something that is not what it declares: {reason}"
         return failure("protocol", one_line(said, self._target))
+
+    async def _gone(self, attempt: Attempt) -> ToolFailure:
+        found = failure("connection_lost", await self._loss(), sent=self._is_sent(attempt))
+        is_closing = self._process is None or self._stop.is_set()
+        return found if is_closing or self._process is None else with_last_words(found, self._process, self._target)
 
     async def _loss(self) -> str:
         if self._process is None or self._stop.is_set():
@@ -293,6 +355,18 @@ class McpConnection:
         self._stop.set()
         if not await self._ended(CLOSE_S):
             await self._abandon()
+
+
+def _progress_of(call: ToolCall) -> Any:
+    """Return the SDK's callback for a call's progress, or None when nobody asks for it."""
+    heard = call.on_progress
+    if heard is None:
+        return None
+
+    async def on_progress(done: float, total: float | None, message: str | None) -> None:
+        heard(Progress(done=done, total=total, message=message))
+
+    return on_progress
 
 
 def _wire(model: Any) -> dict[str, Any]:

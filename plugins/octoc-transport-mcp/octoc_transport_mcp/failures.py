@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 from urllib.parse import urlsplit
 
+import attrs
 import httpx2
 import mcp_types
 from mcp.shared.exceptions import MCPError
 
-from octoc.plugin.protocols import ServerTarget
-from octoc.results import FailureKind, ToolFailure
+from octoc.plugin.protocols import ConnectionFailed, ServerTarget
+from octoc.results import ContentPart, FailureKind, ToolFailure, ToolResult
+from octoc_transport_mcp.ledger import LineFault
 from octoc_transport_mcp.process import ServerProcess
 
 MIN_SECRET_CHARS = 6
 """A value shorter than this is not cut out of a message: it would be found in ordinary words."""
 MAX_MESSAGE_CHARS = 400
+MASK = "***"
+TOLD_LINES = 5
+"""How many of the last lines on stderr a model is shown where a server has ended."""
 
+_UNAUTHORIZED = (401, 403)
 _UNKNOWN_TOOL = re.compile(r"unknown tool|tool\b.*\bnot found|no such tool", re.IGNORECASE)
 
 
-def failure(kind: FailureKind, message: str) -> ToolFailure:
+def failure(kind: FailureKind, message: str, *, sent: bool = True) -> ToolFailure:
     """Return a failure whose text for the model is its message."""
-    return ToolFailure(kind=kind, message=message, text=message)
+    return ToolFailure(kind=kind, message=message, text=message, sent=sent)
 
 
 def leaf(error: BaseException) -> BaseException:
@@ -36,10 +43,35 @@ def leaf(error: BaseException) -> BaseException:
 
 def one_line(text: str, target: ServerTarget) -> str:
     """Return `text` on one line of at most MAX_MESSAGE_CHARS, with the target's values cut out."""
-    for value in secrets_of(target):
-        text = text.replace(value, "***")
-    text = " ".join(text.split()).rstrip(".")
+    text = " ".join(redact(text, target).split()).rstrip(".")
     return text if len(text) <= MAX_MESSAGE_CHARS else text[: MAX_MESSAGE_CHARS - 1] + "…"
+
+
+def redact(text: str, target: ServerTarget) -> str:
+    """Return `text` with the target's values cut out."""
+    for value in secrets_of(target):
+        text = text.replace(value, MASK)
+    return text
+
+
+def redact_error(result: ToolResult, target: ServerTarget) -> ToolResult:
+    """Return a tool's own error with the target's values cut out of everything that is text in it."""
+    secrets = secrets_of(target)
+    if not secrets:
+        return result
+
+    def cut(value: Any) -> Any:
+        if isinstance(value, str):
+            return redact(value, target)
+        if isinstance(value, Mapping):
+            return {cut(key): cut(item) for key, item in value.items()}
+        return [cut(item) for item in value] if isinstance(value, list) else value
+
+    content = tuple(
+        ContentPart(type=part.type, text=cut(part.text), data=None if part.data is None else cut(part.data))
+        for part in result.content
+    )
+    return attrs.evolve(result, content=content, structured=cut(result.structured))
 
 
 def secrets_of(target: ServerTarget) -> list[str]:
@@ -67,9 +99,44 @@ def ending(process: ServerProcess) -> str:
     return f"{how}: {words[-1]}" if words else how
 
 
-def not_started(error: BaseException, target: ServerTarget, process: ServerProcess | None, status: int | None) -> str:
-    """Return why no connection came about, on one line. `status` is the HTTP status that refused, if one did."""
+def with_last_words(found: ToolFailure, process: ServerProcess, target: ServerTarget) -> ToolFailure:
+    """Return a failure whose text shows the model what an ended server wrote last, when that is more than a line."""
+    lines = process.stderr.lines[-TOLD_LINES:]
+    if len(lines) < 2:  # one line is in the message
+        return found
+    said = "\n".join(one_line(line, target) for line in lines)
+    return attrs.evolve(found, text=f"{found.text}\nThe last lines of its stderr:\n{said}")
+
+
+def line_fault(error: BaseException) -> LineFault | None:
+    """Return what was wrong with the line that answered a request, when a line was the matter."""
+    data = error.error.data if isinstance(error, MCPError) else None
+    return data if isinstance(data, LineFault) else None
+
+
+def not_connected(
+    error: BaseException, target: ServerTarget, process: ServerProcess | None, status: int | None
+) -> ConnectionFailed:
+    """Return why no connection came about. `status` is the HTTP status that refused, if one did."""
     error = leaf(error)
+    if isinstance(error, ConnectionFailed):
+        return error
+    fault = line_fault(error)
+    is_running = process is not None and process.stopped
+    kind: FailureKind = "connect_failed"
+    if fault is not None and is_running:
+        kind = fault.kind
+    elif is_running or isinstance(error, MCPError):
+        kind = "protocol" if process is None or is_running else kind
+    if status in _UNAUTHORIZED:
+        kind = "unauthorized"
+    permanent = status in _UNAUTHORIZED or (is_running and fault is None)
+    return ConnectionFailed(_why_not_connected(error, target, process, status), kind=kind, permanent=permanent)
+
+
+def _why_not_connected(
+    error: BaseException, target: ServerTarget, process: ServerProcess | None, status: int | None
+) -> str:
     name = f"`{target.command}`" if target.transport == "stdio" else f"`{origin(target)}`"
     if process is not None:
         if not process.stopped:
@@ -89,8 +156,13 @@ def not_started(error: BaseException, target: ServerTarget, process: ServerProce
     return one_line(text, target)
 
 
-def not_spawned(error: Exception, target: ServerTarget) -> str:
-    """Return why the command could not be started, on one line."""
+def not_spawned(error: Exception, target: ServerTarget) -> ConnectionFailed:
+    """Return why the command could not be started: for good, unless it is the machine that has no room."""
+    permanent = isinstance(error, (FileNotFoundError, NotADirectoryError, PermissionError, ValueError))
+    return ConnectionFailed(_why_not_spawned(error, target), permanent=permanent)
+
+
+def _why_not_spawned(error: Exception, target: ServerTarget) -> str:
     command = target.command or ""
     if isinstance(error, FileNotFoundError):
         if target.cwd is not None and error.filename == target.cwd:

@@ -1,7 +1,7 @@
 """A stdio server's process: its pipes as the SDK's message streams, what it wrote to stderr, and its certain end.
 
-The SDK's own `stdio_client` keeps the process to itself. Here its exit code can be told, its stderr is kept, and a host
-that cancels everything still leaves no process behind.
+The SDK's own `stdio_client` keeps the process to itself and joins an endless line without bound. Here its exit code can
+be told, its stderr is kept, lines are bounded, and a host that cancels everything still leaves no process behind.
 """
 
 from __future__ import annotations
@@ -12,29 +12,30 @@ import os
 import signal
 from collections import deque
 from collections.abc import AsyncIterator
+from typing import cast
 
 import anyio
-import mcp_types
-from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.client.stdio import get_default_environment
-from mcp.shared.message import SessionMessage
 
 from octoc.plugin.protocols import ServerTarget
+from octoc_transport_mcp.ledger import Ledger
+from octoc_transport_mcp.streams import FromServer, ToServer
 
+MAX_BODY_BYTES = 16 * 1024 * 1024
+"""The longest line that is read of a server whose target does not say otherwise."""
 EXIT_GRACE_S = 2.0
 """How long a server may take to end after its stdin was closed, as in the SDK."""
 TERM_GRACE_S = 1.0
 """How long its process group may take to end after SIGTERM."""
 KILL_WAIT_S = 1.0
 LAST_WORDS_S = 0.1
-"""How long what an ended process wrote is still read."""
+LONGEST_LAST_WORDS_S = 3.0
+"""How long an ended process may be silent, and how long it is read at all: a child may keep its pipes open for ever."""
+PROBE_S = 10.0
+PROBE_SHARE = 1 / 3
+"""How long, and for which share of the time to connect, a server may be silent to the newer era's first request."""
 STDERR_LINES = 20
 STDERR_BYTES = 8 * 1024
-MAX_MESSAGE_BYTES = 64 * 1024 * 1024
-_CHUNK = 64 * 1024
-
-ReadStream = ObjectReceiveStream[SessionMessage | Exception]
-WriteStream = ObjectSendStream[SessionMessage]
 
 
 class StderrTail:
@@ -43,10 +44,14 @@ class StderrTail:
     def __init__(self) -> None:
         self._lines: deque[bytes] = deque(maxlen=STDERR_LINES)
         self._open = b""
+        self.written = 0
+        """How many bytes it wrote in all."""
 
     def feed(self, chunk: bytes) -> None:
+        """Take what it wrote."""
+        self.written += len(chunk)
         *lines, rest = (self._open + chunk).split(b"\n")
-        self._lines.extend(line[-STDERR_BYTES:] for line in lines if line.strip())
+        self._lines.extend(line[-STDERR_BYTES:] for line in lines[-STDERR_LINES:] if line.strip())
         self._open = rest[-STDERR_BYTES:]
 
     @property
@@ -63,29 +68,22 @@ class StderrTail:
         return tuple(reversed(kept))
 
 
-class _Exit(asyncio.subprocess.SubprocessStreamProtocol):
-    """Tells when the process itself has ended: `wait` waits for its pipes too, which a child may hold open."""
+class ServerProcess(asyncio.SubprocessProtocol):
+    """A running server. `lost` is True once it can be neither written to nor read."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__(limit=_CHUNK, loop=loop)
-        self.exited = asyncio.Event()
-
-    def process_exited(self) -> None:
-        super().process_exited()
-        self.exited.set()
-
-
-class ServerProcess:
-    """A running server. `lost` is True once its stdout has ended; `garbage` is the first line that was no message."""
-
-    def __init__(self, transport: asyncio.SubprocessTransport, protocol: _Exit) -> None:
-        self._transport = transport
-        self._exited = protocol.exited
-        self._process = asyncio.subprocess.Process(transport, protocol, asyncio.get_running_loop())
+    def __init__(self, target: ServerTarget) -> None:
+        limit = target.max_body_bytes or MAX_BODY_BYTES
+        self._probe_s = min(PROBE_S, target.timeout_s * PROBE_SHARE)
+        self._exited = asyncio.Event()
+        self._left = False
+        self._read = 0
+        self._transport: asyncio.SubprocessTransport | None = None
+        self._last_words: asyncio.TimerHandle | None = None
+        self._writer: ToServer | None = None
+        self._ledger = Ledger(limit)
+        self._reader = FromServer(self._ledger, limit, self._throttle)
         self.stderr = StderrTail()
         self.lost = False
-        self.garbage: str | None = None
-        self._left = False
         self.stopped = False
         """Whether it still ran when it was told to end."""
         self.impatient = False
@@ -94,9 +92,9 @@ class ServerProcess:
     @classmethod
     async def start(cls, target: ServerTarget) -> ServerProcess:
         """Start the server's command in a process group of its own. Raises: OSError, ValueError (a NUL in a string)."""
-        loop = asyncio.get_running_loop()
-        transport, protocol = await loop.subprocess_exec(
-            lambda: _Exit(loop),
+        process = cls(target)
+        transport, _ = await asyncio.get_running_loop().subprocess_exec(
+            lambda: process,
             target.command or "",
             *target.args,
             env=get_default_environment() | dict(target.env),
@@ -106,12 +104,72 @@ class ServerProcess:
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,
         )
-        return cls(transport, protocol)
+        stdin = cast("asyncio.WriteTransport", transport.get_pipe_transport(0))
+        process._transport = transport
+        process._writer = ToServer(stdin, process._ledger, process._reader, process._probe_s)
+        return process
+
+    # What the event loop calls.
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        self._read += len(data)
+        if fd == 1:
+            self._reader.feed(data)
+        else:
+            self.stderr.feed(data)
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        if fd == 0 and self._writer is not None:
+            self._writer.lost = True
+            self._writer.resume()
+        elif fd == 1:
+            self._end()
+
+    def process_exited(self) -> None:
+        self._exited.set()
+        self._listen_on(-1, 0.0)
+
+    def _listen_on(self, seen: int, waited: float) -> None:
+        """Wait while what it wrote still comes in, then bury it."""
+        if self._read == seen or waited > LONGEST_LAST_WORDS_S:
+            self._bury()
+        else:
+            loop = asyncio.get_running_loop()
+            self._last_words = loop.call_later(LAST_WORDS_S, self._listen_on, self._read, waited + LAST_WORDS_S)
+
+    def pause_writing(self) -> None:
+        if self._writer is not None:
+            self._writer.pause()
+
+    def resume_writing(self) -> None:
+        if self._writer is not None:
+            self._writer.resume()
+
+    def _throttle(self, *, pause: bool) -> None:
+        stdout = None if self._transport is None else self._transport.get_pipe_transport(1)
+        if isinstance(stdout, asyncio.ReadTransport) and not stdout.is_closing():
+            stdout.pause_reading() if pause else stdout.resume_reading()
+
+    def _end(self) -> None:
+        self.lost = True
+        self._reader.end()
+
+    def _bury(self) -> None:
+        """End what an ended process left: its children, and the pipes that they hold open."""
+        self._end()
+        self.kill()
+
+    # What the connection asks.
 
     @property
     def exit_code(self) -> int | None:
         """The exit code, negative for a signal; None while it runs."""
-        return self._process.returncode
+        return None if self._transport is None else self._transport.get_returncode()
+
+    @property
+    def garbage(self) -> str | None:
+        """The first line that it printed and that was no message, if it did."""
+        return self._ledger.garbage
 
     async def wait_exit(self, seconds: float) -> bool:
         """Tell whether it has ended within `seconds`."""
@@ -122,77 +180,18 @@ class ServerProcess:
             return False
         return True
 
-    async def watch_exit(self, send: ObjectSendStream[SessionMessage | Exception]) -> None:
-        """End the session when the process has ended, though a child of it keeps stdout open."""
-        await self._exited.wait()
-        await asyncio.sleep(LAST_WORDS_S)
-        self.lost = True
-        await send.aclose()
-
-    async def read_stdout(self, send: ObjectSendStream[SessionMessage | Exception]) -> None:
-        """Pass each line on as a message, or as the exception it makes, until stdout ends."""
-        stdout = self._process.stdout
-        assert stdout is not None  # noqa: S101  # started with a pipe
-        buffer = bytearray()
-        listening = True
-        async with send:
-            while chunk := await stdout.read(_CHUNK):
-                if not listening:
-                    continue  # a server that still writes must not block while it ends
-                buffer += chunk
-                if b"\n" not in chunk:
-                    listening = len(buffer) <= MAX_MESSAGE_BYTES
-                    if not listening:
-                        self.garbage = f"a message of more than {MAX_MESSAGE_BYTES} bytes"
-                        await send.aclose()
-                    continue
-                *lines, rest = bytes(buffer).split(b"\n")
-                buffer = bytearray(rest)
-                for line in lines:
-                    if line.strip():
-                        try:
-                            await send.send(self._message(line))
-                        except (anyio.ClosedResourceError, anyio.BrokenResourceError):
-                            listening = False
-                            break
-            self.lost = True
-
-    def _message(self, line: bytes) -> SessionMessage | Exception:
-        try:
-            return SessionMessage(mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False))
-        except ValueError as error:
-            if self.garbage is None:
-                self.garbage = line[:200].decode("utf-8", "replace").strip()
-            return error
-
-    async def write_stdin(self, receive: ObjectReceiveStream[SessionMessage]) -> None:
-        """Write each message as one line, until there are no more or the server reads no longer."""
-        stdin = self._process.stdin
-        assert stdin is not None  # noqa: S101  # started with a pipe
-        async with receive:
-            async for message in receive:
-                text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
-                try:
-                    stdin.write(text.encode() + b"\n")
-                    await stdin.drain()
-                except (
-                    OSError,
-                    RuntimeError,
-                ):  # the pipe is broken or was closed: reading tells that the server is gone
-                    return
-
-    async def read_stderr(self) -> None:
-        """Keep the tail of stderr, until it ends."""
-        stderr = self._process.stderr
-        assert stderr is not None  # noqa: S101  # started with a pipe
-        while chunk := await stderr.read(_CHUNK):
-            self.stderr.feed(chunk)
+    def streams(self) -> tuple[FromServer, ToServer]:
+        """Return what the SDK reads and writes."""
+        if self._writer is None:
+            raise RuntimeError("the process was not started")
+        return self._reader, self._writer
 
     async def stop(self) -> None:
         """End it: close stdin, wait, SIGTERM to its group, wait, SIGKILL. Takes 4 s at most."""
-        self.stopped = not self.lost and self._process.returncode is None
-        if self._process.stdin is not None:
-            self._process.stdin.close()
+        self.stopped = not self.lost and self.exit_code is None
+        reader, writer = self.streams()
+        await reader.aclose()
+        await writer.aclose()
         if not await self.wait_exit(0.0 if self.impatient else EXIT_GRACE_S):
             self._signal(signal.SIGTERM)
             if not await self.wait_exit(TERM_GRACE_S):
@@ -202,40 +201,31 @@ class ServerProcess:
 
     def kill(self) -> None:
         """Kill whatever is left of its group, now, and let go of the pipes: nothing here waits."""
-        if self._left:
+        if self._left or self._transport is None:
             return  # the number of its group may be another's by now
         self._left = True
+        if self._last_words is not None:
+            self._last_words.cancel()
+        self._end()
         self._signal(signal.SIGKILL)
         with contextlib.suppress(PermissionError):
             self._transport.close()
 
     def _signal(self, number: signal.Signals) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, number)
+        if self._transport is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._transport.get_pid(), number)
 
 
 @contextlib.asynccontextmanager
-async def process_streams(process: ServerProcess) -> AsyncIterator[tuple[ReadStream, WriteStream]]:
+async def process_streams(process: ServerProcess) -> AsyncIterator[tuple[FromServer, ToServer]]:
     """Yield the SDK's streams of a running server; when the block ends, so does the server, in every case."""
-    to_session, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    to_server, from_session = anyio.create_memory_object_stream[SessionMessage](0)
     try:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(process.read_stdout, to_session)
-            tasks.start_soon(process.write_stdin, from_session)
-            tasks.start_soon(process.read_stderr)
-            tasks.start_soon(process.watch_exit, to_session)
-            try:
-                yield from_server, to_server
-            finally:
-                # Closing them frees the reader to drain what the server still writes.
-                from_server.close()
-                to_server.close()
-                with anyio.CancelScope(shield=True):
-                    await process.stop()
-                tasks.cancel_scope.cancel()
+        yield process.streams()
     finally:
-        # The shield does not hold against a loop that is shut down: this does, since it waits for nothing.
-        process.kill()
-        for stream in (to_session, from_server, to_server, from_session):
-            stream.close()
+        try:
+            with anyio.CancelScope(shield=True):
+                await process.stop()
+        finally:
+            # The shield does not hold against a loop that is shut down: this does, since it waits for nothing.
+            process.kill()

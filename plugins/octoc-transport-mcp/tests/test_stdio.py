@@ -269,7 +269,11 @@ def test_a_server_that_dies_in_a_call_is_a_value() -> None:
         assert outcome.message == "`faulty` exited with code 7: fatal: out of luck"
         assert (await other) == outcome
         assert not connection.alive
-        assert (await connection.call(call("echo"))) == outcome
+        assert outcome.text == f"{outcome.message}\nThe last lines of its stderr:\nline one\nfatal: out of luck"
+        assert outcome.sent
+        later = await connection.call(call("echo"))
+        assert isinstance(later, ToolFailure)
+        assert (later.kind, later.message, later.sent) == (outcome.kind, outcome.message, False)
 
     with_connection(faulty(), scenario)
 
@@ -356,7 +360,7 @@ REFUSED = [
     ({"command": "cat"}, "`cat` does not speak MCP: Method not found"),
     ({"command": "a\0b"}, "command `a\0b` could not be started: embedded null byte"),
     ({"command": None}, "`x` has no `command` to connect to"),
-    ({"command": "cat", "auth": {"type": "oauth"}}, "the `auth` of `x` is not understood"),
+    ({"command": "cat", "auth": {"type": "oauth"}}, "the `auth` of `x` is for servers behind a URL"),
     (
         {"command": "sh", "args": ("-c", "echo hello; exec sleep 600"), "timeout_s": 0.5},
         "`x` did not answer within 0.5 s; it printed `hello`, which is not MCP",

@@ -1,0 +1,188 @@
+"""Which requests are under way, and what each line of a server means to them.
+
+The SDK passes over a line that it cannot parse, and whoever waits for it waits on; it starts a task for every
+notification, also for those that nobody reads. So lines are looked at here first: what cannot be parsed fails the
+request that it was to answer, at once, and what nobody waits for goes no further.
+"""
+
+from __future__ import annotations
+
+import re
+
+import attrs
+import mcp_types
+from mcp.shared.dispatcher import coerce_request_id
+from mcp.shared.message import SessionMessage
+from mcp_types import RequestId
+
+from octoc.results import FailureKind
+from octoc_transport_mcp.framing import END_BYTES, DroppedLine
+
+MAX_TOOLS = 20_000
+"""How many tools a server may list: more is refused before it is parsed, or when a page passes it."""
+MAX_ASKS = 32
+"""How many requests of a server are answered at once; what it asks beyond that is passed over."""
+QUOTED_CHARS = 200
+_COUNTED_BYTES = 1024 * 1024
+
+_ID = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{1,80}")'
+_VERSION = rb'"jsonrpc"\s*:\s*"2\.0"'
+_ID_AT_HEAD = re.compile(rb"\s*\{\s*(?:" + _VERSION + rb"\s*,\s*)?" + _ID)
+_ID_AT_TAIL = re.compile(_VERSION + rb"\s*,\s*" + _ID + rb"\s*\}\s*$")
+_ID_BEFORE_TAIL = re.compile(_ID + rb"\s*,\s*" + _VERSION + rb"\s*\}\s*$")
+_NOTIFICATION = re.compile(rb"\s*\{\s*(?:" + _VERSION + rb'\s*,\s*)?"method"\s*:\s*"notifications/([^"\\]*)"')
+_PROGRESS_TOKEN = re.compile(rb'"progressToken"\s*:\s*(-?\d{1,18}|"[^"\\]{1,80}")')
+
+_PROGRESS = "progress"
+_TOOLS_CHANGED = "tools/list_changed"
+_HEARD = frozenset({_PROGRESS, _TOOLS_CHANGED, "cancelled", "subscriptions/acknowledged"})
+_LISTEN = "subscriptions/listen"
+
+
+@attrs.frozen(kw_only=True)
+class LineFault:
+    """Why a line could not be an answer: rides as the data of a JSON-RPC error that no server can send."""
+
+    kind: FailureKind
+    reason: str
+
+
+@attrs.frozen(kw_only=True)
+class Pending:
+    """A request of ours that is not answered yet."""
+
+    method: str
+    has_progress: bool
+
+
+@attrs.frozen(kw_only=True)
+class Admitted:
+    """A message for the SDK. Two of one `level` say the same of different times: only the newer need be read."""
+
+    message: SessionMessage
+    level: str | None = None
+
+
+class Ledger:
+    """The requests under way in both directions. `garbage` is the first line that was no message, quoted."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self.pending: dict[RequestId, Pending] = {}
+        self._asks: set[RequestId] = set()
+        self.garbage: str | None = None
+
+    def note_sent(self, message: mcp_types.JSONRPCMessage) -> None:
+        """Take note of a message that is being sent."""
+        if isinstance(message, mcp_types.JSONRPCRequest):
+            if message.method == "initialize":
+                self.pending.clear()  # whatever was tried before it is given up
+            has_progress = "progressToken" in ((message.params or {}).get("_meta") or {})
+            pending = Pending(method=message.method, has_progress=has_progress)
+            self.pending[coerce_request_id(message.id)] = pending
+        elif isinstance(message, mcp_types.JSONRPCNotification):
+            given_up = cancelled_id(message)
+            if given_up is not None:
+                self.pending.pop(given_up, None)
+        elif message.id is not None:
+            self._asks.discard(message.id)
+
+    def admit(self, line: bytes | DroppedLine) -> list[Admitted]:
+        """Return what the SDK is to get for a line: its message, an error for who waited for it, or nothing."""
+        if isinstance(line, DroppedLine):
+            reason = f"an answer of {line.length} bytes, which is over the limit of {self._limit}"
+            return self._fail(line.head, line.tail, LineFault(kind="too_large", reason=reason))
+        if not line.strip():
+            return []
+        notification = _NOTIFICATION.match(line)
+        level: str | None = None
+        if notification is not None:
+            name = notification.group(1).decode("utf-8", "replace")
+            if name not in _HEARD:
+                return []
+            if name == _PROGRESS:
+                token = _PROGRESS_TOKEN.search(line)
+                pending = None if token is None else self.pending.get(_id_of(token.group(1)))
+                if token is None or pending is None or not pending.has_progress:
+                    return []
+                level = f"{_PROGRESS} {token.group(1).decode('utf-8', 'replace')}"
+            elif name == _TOOLS_CHANGED:
+                level = name
+        return self._parse(line, level)
+
+    def _parse(self, line: bytes, level: str | None) -> list[Admitted]:
+        head, tail = line[:END_BYTES], line[-END_BYTES:]
+        if len(line) > _COUNTED_BYTES and line.count(b'"inputSchema"') > MAX_TOOLS:
+            listings = [key for key in _ids(head, tail) if getattr(self.pending.get(key), "method", "") == "tools/list"]
+            if listings:
+                return self._fail(head, tail, LineFault(kind="too_large", reason=f"more than {MAX_TOOLS} tools"))
+        try:
+            message = mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+        except ValueError as error:
+            if b'"jsonrpc"' in head or b'"jsonrpc"' in tail:
+                return self._fail(head, tail, LineFault(kind="protocol", reason=_why_unreadable(line, error)))
+            if self.garbage is None:
+                self.garbage = line[:QUOTED_CHARS].decode("utf-8", "replace").strip()
+            return []
+        return self._known(message, level)
+
+    def _known(self, message: mcp_types.JSONRPCMessage, level: str | None) -> list[Admitted]:
+        if isinstance(message, mcp_types.JSONRPCRequest):
+            if len(self._asks) >= MAX_ASKS:
+                return []
+            self._asks.add(message.id)
+        elif isinstance(message, mcp_types.JSONRPCNotification):
+            withdrawn = cancelled_id(message)
+            if withdrawn is not None:
+                self._asks.discard(withdrawn)
+        elif message.id is None:
+            reason = f"an error without an id: {message.error.message}"
+            return self._fail(b"", b"", LineFault(kind="protocol", reason=reason))
+        elif self.pending.pop(coerce_request_id(message.id), None) is None:
+            return []  # nobody's answer, a second one, or one that comes after the time-out
+        return [Admitted(message=SessionMessage(message), level=level)]
+
+    def _fail(self, head: bytes, tail: bytes, fault: LineFault) -> list[Admitted]:
+        """Fail the requests that a line names, or else the one that waits, if only one does."""
+        named = _ids(head, tail)
+        waiting = [key for key, pending in self.pending.items() if pending.method != _LISTEN]
+        failed = [key for key in named if key in self.pending] if named else waiting if len(waiting) == 1 else []
+        return [admitted for key in failed for admitted in self.refuse(key, mcp_types.INTERNAL_ERROR, fault)]
+
+    def refuse(self, request: RequestId, code: int, fault: LineFault) -> list[Admitted]:
+        """Return an error that answers `request`, or nothing when it is answered already."""
+        if self.pending.pop(coerce_request_id(request), None) is None:
+            return []
+        error = mcp_types.ErrorData(code=code, message=fault.reason, data=fault)
+        answer = mcp_types.JSONRPCError(jsonrpc="2.0", id=request, error=error)
+        return [Admitted(message=SessionMessage(answer))]
+
+
+def cancelled_id(message: mcp_types.JSONRPCNotification) -> RequestId | None:
+    """Return the id of the request that a notification cancels, or None when it is another notification."""
+    if message.method != "notifications/cancelled":
+        return None
+    request = (message.params or {}).get("requestId")
+    return coerce_request_id(request) if isinstance(request, (int, str)) else None
+
+
+def _ids(head: bytes, tail: bytes) -> list[RequestId]:
+    found = (_ID_AT_HEAD.match(head), _ID_AT_TAIL.search(tail), _ID_BEFORE_TAIL.search(tail))
+    return list(dict.fromkeys(_id_of(match.group(1)) for match in found if match is not None))
+
+
+def _id_of(written: bytes) -> RequestId:
+    return coerce_request_id(written.decode("utf-8", "replace").strip('"'))
+
+
+def _why_unreadable(line: bytes, error: ValueError) -> str:
+    """Say in a few words why a line is no message; the parser's own text would quote the whole of it."""
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError as wrong:
+        return f"a message that is not UTF-8 at byte {wrong.start}"
+    if "recursion limit" in str(error):
+        return "a message that is nested too deep to be read"
+    if "Invalid JSON" in str(error):
+        return "a message that is not JSON"
+    return "a message that is not JSON-RPC"

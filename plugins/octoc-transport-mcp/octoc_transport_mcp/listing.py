@@ -1,0 +1,119 @@
+"""A server's tools, page by page, with an end; and word of their change, in both eras."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import mcp_types
+from mcp.client.subscriptions import ListenNotSupportedError
+from mcp.shared.exceptions import MCPError
+
+from octoc.plugin.protocols import ConnectionFailed, ServerTarget
+from octoc_transport_mcp.ledger import MAX_TOOLS
+
+if TYPE_CHECKING:
+    from mcp.client.client import Client
+
+log = logging.getLogger(__name__)
+
+MAX_PAGES = 2_000
+"""How many pages are asked for: a server may have a new cursor for ever, and nothing behind it."""
+REPORT_S = 0.05
+"""How long news are held back, so that a storm of them is one."""
+RELISTEN_S = 1.0
+RELISTEN_MAX_S = 60.0
+"""How long until a stream of news that broke is opened again; each time twice as long."""
+_UNHEARD_OF = frozenset({mcp_types.METHOD_NOT_FOUND, mcp_types.INVALID_PARAMS, mcp_types.INVALID_REQUEST})
+
+
+async def all_tools(client: Client, target: ServerTarget) -> list[mcp_types.Tool]:
+    """Return the tools of all pages, in order; of two with one name the first. Raises: ConnectionFailed."""
+    tools: dict[str, mcp_types.Tool] = {}
+    seen: set[str] = set()
+    cursor: str | None = None
+    while True:
+        page = await client.list_tools(cursor=cursor)
+        for tool in page.tools:
+            if tool.name in tools:
+                log.warning("server `%s` lists tool `%s` twice: the first one counts", target.name, tool.name[:100])
+            else:
+                tools[tool.name] = tool
+        if len(tools) > MAX_TOOLS:
+            raise ConnectionFailed(
+                f"`{target.name}` lists more than {MAX_TOOLS} tools, which is more than are read", kind="too_large"
+            )
+        cursor = page.next_cursor
+        if cursor is None:  # an empty string is a cursor like any other
+            return list(tools.values())
+        if cursor in seen:
+            raise _endless(target, "it repeats a page's cursor")
+        seen.add(cursor)
+        if len(seen) >= MAX_PAGES:
+            raise _endless(target, f"{MAX_PAGES} pages were not all")
+
+
+def _endless(target: ServerTarget, why: str) -> ConnectionFailed:
+    return ConnectionFailed(f"`{target.name}` lists its tools without end: {why}", kind="protocol")
+
+
+class Changes:
+    """Tells that a server's list of tools is another: once for what is said in one breath."""
+
+    def __init__(self, server: str, report: Callable[[str], None] | None) -> None:
+        self._server = server
+        self._report = report
+        self._later: asyncio.TimerHandle | None = None
+
+    async def hear(self, message: Any) -> None:
+        """Take what the SDK passes on: a notification, or what went wrong with one."""
+        if isinstance(message, mcp_types.ToolListChangedNotification):
+            self.note()
+
+    def note(self) -> None:
+        """Take note of a change."""
+        if self._report is not None and self._later is None:
+            self._later = asyncio.get_running_loop().call_later(REPORT_S, self._tell)
+
+    def _tell(self) -> None:
+        self._later = None
+        if self._report is not None:
+            try:
+                self._report(self._server)
+            except Exception:
+                # The host's own fault: called from the loop itself, where nobody would catch it.
+                log.exception("the host's `tools_changed` failed for server `%s`", self._server)
+
+    async def listen(self, client: Client) -> None:
+        """Keep a stream of news open, where the server has one; in the older era it speaks up by itself."""
+        tools = client.server_capabilities.tools
+        if self._report is None or tools is None or not tools.list_changed:
+            return
+        wait = RELISTEN_S
+        is_first = True
+        while True:
+            try:
+                async with client.listen(tools_list_changed=True) as news:
+                    if not is_first:
+                        self.note()  # there is no replay: what was said meanwhile was not heard
+                    wait, is_first = RELISTEN_S, False
+                    async for _ in news:
+                        self.note()
+            except ListenNotSupportedError:
+                return
+            except MCPError as error:
+                if error.code in _UNHEARD_OF or error.code == mcp_types.CONNECTION_CLOSED:
+                    return
+            except Exception as error:  # noqa: BLE001  # whatever ends the stream, the server's tools still work
+                log.debug("the news of server `%s` broke off: %s", self._server, type(error).__name__)
+            await asyncio.sleep(wait)
+            wait = min(2 * wait, RELISTEN_MAX_S)
+
+    def close(self) -> None:
+        """Tell nothing any more."""
+        self._report = None
+        if self._later is not None:
+            self._later.cancel()
+            self._later = None

@@ -1,0 +1,220 @@
+"""A server's pipes as the SDK's message streams, without a task: callbacks fill one, calls write the other.
+
+Both are bounded: a server that writes faster than it is read, or that reads no longer, is made to wait, not buffered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Iterable
+from contextvars import ContextVar
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
+
+import anyio
+import mcp_types
+from mcp.shared.message import SessionMessage
+
+from octoc_transport_mcp.framing import DroppedLine, LineFramer
+from octoc_transport_mcp.ledger import Admitted, Ledger, LineFault, cancelled_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_QUEUED = 256
+MAX_QUEUED_BYTES = 1024 * 1024
+"""How much is taken from a server before it has to wait for what it sent to be read."""
+FEW = 32
+"""How many messages may queue before those that say the same of different times are read only once."""
+IN_A_ROW = 8
+"""How many messages are read before other tasks have a turn."""
+
+
+class Throttle(Protocol):
+    """Stops and continues the reading of a pipe."""
+
+    def __call__(self, *, pause: bool) -> None: ...
+
+
+class Attempt:
+    """Whether a call's request was written: what never was cannot have been begun."""
+
+    def __init__(self) -> None:
+        self.written = False
+
+
+ATTEMPT: ContextVar[Attempt | None] = ContextVar("octoc_mcp_attempt", default=None)
+
+
+class _Stream:
+    """What the SDK asks of both streams."""
+
+    async def aclose(self) -> None:
+        raise AssertionError("overridden by both streams")
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class FromServer(_Stream):
+    """What the server says, as messages. `feed` is called with its bytes; `throttle` stops and continues their coming."""
+
+    def __init__(self, ledger: Ledger, limit: int, throttle: Throttle) -> None:
+        self._ledger = ledger
+        self._framer = LineFramer(limit)
+        self._throttle = throttle
+        self._throttled = False
+        self._queue: deque[Admitted] = deque()
+        self._queued_bytes = 0
+        self._waiter: asyncio.Future[None] | None = None
+        self._ended = False
+        self._closed = False
+        self._row = 0
+
+    def feed(self, chunk: bytes) -> None:
+        """Take bytes of the server; after the end, or once closed, they are let go."""
+        if not (self._ended or self._closed):
+            self._take(self._framer.feed(chunk))
+            self._queued_bytes += len(chunk) if self._queue else 0
+            if not self._throttled and (len(self._queue) > MAX_QUEUED or self._queued_bytes > MAX_QUEUED_BYTES):
+                self._throttled = True
+                self._throttle(pause=True)
+
+    def end(self) -> None:
+        """Take note that no more bytes come."""
+        if not self._ended:
+            self._take(self._framer.finish())
+            self._ended = True
+            self._wake()
+
+    def push(self, messages: Iterable[Admitted]) -> None:
+        """Add messages that the server did not send."""
+        self._queue.extend(messages)
+        self._wake()
+
+    def _take(self, lines: Iterator[bytes | DroppedLine]) -> None:
+        for line in lines:
+            for admitted in self._ledger.admit(line):
+                queued = self._queue
+                if (
+                    admitted.level is not None
+                    and len(queued) > (0 if admitted.level.startswith("tools") else FEW)
+                    and queued[-1].level == admitted.level
+                ):
+                    queued[-1] = admitted
+                else:
+                    queued.append(admitted)
+        if self._queue:
+            self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def receive(self) -> SessionMessage | Exception:
+        """Return the next message. Raises: anyio.EndOfStream."""
+        self._row += 1
+        if self._row >= IN_A_ROW:
+            self._row = 0
+            await asyncio.sleep(0)
+        while not self._queue:
+            self._row = 0
+            self._queued_bytes = 0
+            if self._ended or self._closed:
+                raise anyio.EndOfStream
+            self._unthrottle()
+            self._waiter = asyncio.get_running_loop().create_future()
+            try:
+                await self._waiter
+            finally:
+                self._waiter = None
+        return self._queue.popleft().message
+
+    def _unthrottle(self) -> None:
+        if self._throttled:
+            self._throttled = False
+            self._throttle(pause=False)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def aclose(self) -> None:
+        """Read no more: a server that still writes must not block while it ends."""
+        self._closed = True
+        self._queue.clear()
+        self._unthrottle()
+        self._wake()
+
+
+class ToServer(_Stream):
+    """What is said to the server, written to its stdin at once, or once it has read what came before."""
+
+    def __init__(self, stdin: asyncio.WriteTransport, ledger: Ledger, answers: FromServer, probe_s: float) -> None:
+        self._stdin = stdin
+        self._ledger = ledger
+        self._answers = answers
+        self._probe_s = probe_s
+        self._room = asyncio.Event()
+        self._room.set()
+        self._probe: asyncio.TimerHandle | None = None
+        self.lost = False
+
+    def pause(self) -> None:
+        """Take note that the server has not read what was written."""
+        self._room.clear()
+
+    def resume(self) -> None:
+        """Take note that the server has read what was written, or is gone."""
+        self._room.set()
+
+    async def send(self, item: SessionMessage) -> None:
+        """Write a message. A cancellation never waits. Raises: anyio.BrokenResourceError when the server is gone."""
+        message = item.message
+        given_up = cancelled_id(message) if isinstance(message, mcp_types.JSONRPCNotification) else None
+        if given_up is None:
+            while not (self._room.is_set() or self.lost):
+                await self._room.wait()
+        elif given_up not in self._ledger.pending:
+            return  # answered by now, or never written
+        if self.lost or self._stdin.is_closing():
+            raise anyio.BrokenResourceError
+        self._stdin.write(message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+        self._ledger.note_sent(message)
+        if isinstance(message, mcp_types.JSONRPCRequest):
+            if message.method == "tools/call":
+                attempt = ATTEMPT.get()
+                if attempt is not None:
+                    attempt.written = True
+            elif message.method == "server/discover":
+                self._expect(message)
+
+    def _expect(self, probe: mcp_types.JSONRPCRequest) -> None:
+        """A server of the older era may pass over a request that it does not know: silence is its answer too."""
+
+        def give_up() -> None:
+            fault = LineFault(kind="timeout", reason="no answer")
+            self._answers.push(self._ledger.refuse(probe.id, mcp_types.METHOD_NOT_FOUND, fault))
+
+        self._probe = asyncio.get_running_loop().call_later(self._probe_s, give_up)
+
+    async def aclose(self) -> None:
+        """Write no more."""
+        self.lost = True
+        self._room.set()
+        if self._probe is not None:
+            self._probe.cancel()
+        with contextlib.suppress(OSError):
+            self._stdin.close()
