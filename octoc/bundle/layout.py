@@ -15,8 +15,11 @@ import attrs
 FORMAT_NAME = "octoc-bundle"
 FORMAT_VERSION = 1
 """Refused by a reader of a lower version."""
-FORMAT_REVISION = 0
-"""Compatible: fields and members that an older reader may pass over."""
+FORMAT_REVISION = 1
+"""Compatible: fields and members that an older reader may pass over.
+
+1: policies of servers and tools, more of results, dependencies; `Settings.results` instead of two fields of its own.
+"""
 
 ALIGNMENT = 64
 INDEX = "bundle.json"

@@ -130,7 +130,7 @@ class OpenBundle:
     @cached_property
     def bundle(self) -> Bundle:
         """Everything but blobs, arrays and encoder files, decoded."""
-        fields = dict(self._fields)
+        fields = _of_this_revision(self._fields)
         for part in PARTS:
             fields[part] = self._json(f"{part}.json", self._member(f"{part}.json"))
         try:
@@ -328,6 +328,16 @@ class OpenBundle:
 
     def _refuse_malformed(self, reason: str) -> NoReturn:
         self._refuse(BUNDLE_MALFORMED, reason, _REPORT)
+
+
+def _of_this_revision(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `bundle.json` of an older revision says in the words of this one."""
+    settings = fields.get("settings", {})
+    if fields["format"].get("revision", 0) >= 1 or not isinstance(settings, dict):
+        return dict(fields)
+    # Revision 0 knew two profiles, and left out the one that was its default.
+    results = {"profile": settings.get("results_profile", "octo"), "max_chars": settings.get("max_chars", 40000)}
+    return {**fields, "settings": {**settings, "results": results}}
 
 
 def _tools_of(grants: tuple[Grant, ...]) -> list[tuple[int, ...]]:

@@ -15,8 +15,9 @@ from octoc.compiler.definitions import Value, definitions, values_of
 from octoc.compiler.model.resolved import Capability, Scoped, Server
 from octoc.compiler.model.source import ServerSource
 from octoc.diagnostics.model import Place
+from octoc.plugin.resolvers import CREDENTIAL_VARIABLE
 from octoc.plugin.targets import parse_env_file
-from octoc.references import find_references
+from octoc.references import VARIABLE_KINDS, find_references
 
 _MAX_ENV_FILE_BYTES = 2 * 1024 * 1024
 
@@ -35,6 +36,7 @@ class Use:
 class Variable:
     """One variable (`env`) or input (`input`), and who needs it; every list is sorted, and each name is there once.
 
+    Also what is kept elsewhere, by its whole reference: a `file`, an entry of the `keyring`, a credential (`cred`).
     It is required when one reference to it has no default. `agents` are those that can reach one of the servers,
     `capabilities` those that grant one.
     """
@@ -50,6 +52,13 @@ class Variable:
     def required(self) -> bool:
         return any(not use.has_default for use in self.uses)
 
+    @property
+    def variable(self) -> str | None:
+        """The name under which an environment may have it; None for what is kept in a file or a keyring."""
+        if self.kind == "cred":
+            return CREDENTIAL_VARIABLE + self.name.removeprefix("cred:")
+        return self.name if self.kind in VARIABLE_KINDS else None
+
 
 @attrs.frozen(kw_only=True)
 class Environment:
@@ -57,9 +66,11 @@ class Environment:
 
     names: Mapping[str, bool] = attrs.field(factory=dict)
 
-    def state(self, name: str) -> str:
-        """Return `set`, `empty` or `unset`."""
-        given = self.names.get(name)
+    def state(self, variable: Variable) -> str:
+        """Return `set`, `empty` or `unset`, or `elsewhere` for what no environment has."""
+        if variable.variable is None:
+            return "elsewhere"
+        given = self.names.get(variable.variable)
         return "unset" if given is None else "set" if given else "empty"
 
 

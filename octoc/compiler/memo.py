@@ -80,7 +80,7 @@ def build_key(
         "files": [(file.display, file.kind.value, file.tap, dict(file.key), file.dialect) for file in discovered.files],
         "links": [attrs.asdict(link) for link in discovered.default_links],
         "folders": [attrs.asdict(folder) for folder in discovered.skill_folders],
-        "scripts": sorted(discovered.dep_scripts),
+        "scripts": sorted(discovered.dep_names),
     }
     return cache_key("build", found, dict(digests), dict(versions), dict(options))
 

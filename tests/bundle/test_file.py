@@ -28,6 +28,7 @@ from octoc.bundle.model import (
     Gate,
     Grant,
     Registry,
+    ResultSettings,
     Settings,
     Slice,
     ToolEntry,
@@ -338,6 +339,8 @@ def test_the_first_format_loads_for_ever() -> None:
     with OpenBundle.open(V1, verify="full") as opened:
         assert opened.bundle.name == "acme"
         assert opened.bundle.settings.max_active == 2
+        # Revision 0 had another default profile, which it left out.
+        assert opened.bundle.settings.results == ResultSettings(profile="octo")
         assert opened.tool_wire(0) == WIRE
         assert opened.text(opened.bundle.agents[0].prompt) == "Grüß Gott"
         assert np.array_equal(opened.array("triggers"), TRIGGERS)

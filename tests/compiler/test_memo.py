@@ -9,7 +9,7 @@ import pytest
 from octoc.bundle.digest import sha256_hex
 from octoc.compiler.cache import Cache
 from octoc.compiler.memo import Outcome, build_key, recall, remember, still_there
-from octoc.compiler.model.documents import Discovered, FileKind, FoundFile, SkillFolder, Tap
+from octoc.compiler.model.documents import DepScript, Discovered, FileKind, FoundFile, SkillFolder, Tap
 from octoc.compiler.model.settings import RoutingSettings, WorkspaceSettings
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Rule, Severity
@@ -26,7 +26,10 @@ FOUND = Discovered(
     taps=(Tap(name="t", root=Path("/ws/t"), display="t", precedence=0, place=PLACE),),
     files=(FILE,),
     skill_folders=(SkillFolder(tap="t", skill="s", resources=("references/a.md",)),),
-    dep_scripts=frozenset({("t", "org/tool"), ("t", "org/other")}),
+    dep_scripts=tuple(
+        DepScript(tap="t", name=name, path=Path(f"/w/t/deps/{name}.sh"), display=f"t/deps/{name}.sh")
+        for name in ("org/tool", "org/other")
+    ),
 )
 BASE: dict[str, Any] = {
     "discovered": FOUND,
@@ -45,7 +48,7 @@ BASE: dict[str, Any] = {
         {"discovered": attrs.evolve(FOUND, files=(attrs.evolve(FILE, dialect="cursor"),))},
         {"discovered": attrs.evolve(FOUND, taps=())},
         {"discovered": attrs.evolve(FOUND, skill_folders=())},
-        {"discovered": attrs.evolve(FOUND, dep_scripts=frozenset())},
+        {"discovered": attrs.evolve(FOUND, dep_scripts=())},
         {
             "discovered": attrs.evolve(
                 FOUND, settings=attrs.evolve(FOUND.settings, routing=RoutingSettings(max_active=9))

@@ -21,6 +21,9 @@ def keys() -> Iterator[str]:
     for section, what in schema["properties"].items():
         inside: Mapping[str, Any] = what.get("properties") or what.get("items", {}).get("properties") or {}
         yield from (f"{section}.{key}" for key in inside)
+    server, tool = schema["$defs"]["server"]["properties"], schema["$defs"]["tool"]["properties"]
+    yield from (f"servers.NAME.{key}" for key in server)
+    yield from (f'servers.NAME.tools."GLOB".{key}' for key in tool)
 
 
 def test_every_key_is_explained() -> None:

@@ -38,7 +38,12 @@ def check(documents: Documents, context: Context) -> Checked:
         values = check_values(document.file, document.values, context.sink)
         if values is not None:
             sound.append(document if values is document.values else attrs.evolve(document, values=values))
-    return Checked(discovered=documents.discovered, documents=tuple(sound), digests=documents.digests)
+    return Checked(
+        discovered=documents.discovered,
+        documents=tuple(sound),
+        digests=documents.digests,
+        scripts=documents.scripts,
+    )
 
 
 def check_values(file: FoundFile, values: Mapping[str, Any], sink: DiagnosticSink) -> Mapping[str, Any] | None:

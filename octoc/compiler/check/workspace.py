@@ -13,6 +13,7 @@ from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.rules.lint_policy import UNKNOWN_RULE
 
 _OF_OCTOMIND_GATE = ("threshold", "margin")
+_HEADS_ONLY = ("octo", "octopus")
 
 
 def check_workspace(values: Mapping[str, Any], inspection: Inspection) -> None:
@@ -44,6 +45,17 @@ def check_workspace(values: Mapping[str, Any], inspection: Inspection) -> None:
                 key=True,
                 help='add `gate = "octomind"`, or leave it out',
             )
+
+    results = values.get("results", {})
+    profile = results.get("profile")
+    if profile in _HEADS_ONLY and results.get("keep", "head") != "head":
+        inspection.report(
+            rules.UNUSED_SETTING,
+            f"`keep` belongs to profile `octoc`, and the profile is `{profile}`, which keeps the head",
+            ("results", "keep"),
+            key=True,
+            help='write `profile = "octoc"`, or leave it out',
+        )
 
 
 def _check_severities(severities: Mapping[str, Any], path: KeyPath, inspection: Inspection) -> None:

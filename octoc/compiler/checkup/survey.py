@@ -125,7 +125,7 @@ def _of_project(
             files=(*own.files, *in_taps.files),
             default_links=tuple(in_taps.default_links),
             skill_folders=tuple(in_taps.skill_folders),
-            dep_scripts=frozenset(in_taps.dep_scripts),
+            dep_scripts=tuple(in_taps.dep_scripts),
         )
     for path, known in mcp[1:]:
         alone = Found(sink=sink)

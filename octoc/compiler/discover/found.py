@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import attrs
 
 from octoc.compiler.discover.walk import Entry
-from octoc.compiler.model.documents import DefaultLink, FileKind, FoundFile, SkillFolder, Tap
+from octoc.compiler.model.documents import DefaultLink, DepScript, FileKind, FoundFile, SkillFolder, Tap
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules import read as rules
 from octoc.names import NAME_RULE, is_name
@@ -22,7 +22,7 @@ class Found:
     files: list[FoundFile] = attrs.field(factory=list)
     default_links: list[DefaultLink] = attrs.field(factory=list)
     skill_folders: list[SkillFolder] = attrs.field(factory=list)
-    dep_scripts: set[tuple[str, str]] = attrs.field(factory=set)
+    dep_scripts: list[DepScript] = attrs.field(factory=list)
 
     def add(
         self, entry: Entry, kind: FileKind, *, tap: str | None = None, key: Mapping[str, str], dialect: str = ""

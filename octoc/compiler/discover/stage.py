@@ -58,7 +58,7 @@ def discover(settings: WorkspaceSettings, context: Context) -> Discovered:
         files=tuple(_once(own.files, in_taps.files)),
         default_links=tuple(in_taps.default_links),
         skill_folders=tuple(in_taps.skill_folders),
-        dep_scripts=frozenset(in_taps.dep_scripts),
+        dep_scripts=tuple(in_taps.dep_scripts),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from octoc.compiler.discover.defaults import DEFAULT, add_default
 from octoc.compiler.discover.found import Found, named, toml_stem
 from octoc.compiler.discover.walk import Entry, child, children, files_below, subfolder
-from octoc.compiler.model.documents import FileKind, SkillFolder
+from octoc.compiler.model.documents import DepScript, FileKind, SkillFolder
 from octoc.diagnostics.rules import read as rules
 
 CONFIG = "config"
@@ -93,7 +93,8 @@ def _own_stem(entry: Entry) -> str | None:
 def _add_deps(folder: Entry, tap: str, found: Found) -> None:
     for entry in children(folder, found.sink):
         if not entry.is_dir and entry.name.endswith(".sh"):
-            found.dep_scripts.add((tap, f"{folder.name}/{entry.name.removesuffix('.sh')}"))
+            name = f"{folder.name}/{entry.name.removesuffix('.sh')}"
+            found.dep_scripts.append(DepScript(tap=tap, name=name, path=entry.path, display=entry.display))
 
 
 def _add_skill(folder: Entry, tap: str, found: Found) -> None:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octoc import __version__
-from octoc.bundle.digest import canonical_json
+from octoc.bundle.digest import canonical_json, sha256_hex
 from octoc.bundle.model import (
     AgentEntry,
     Bundle,
     CapabilityEntry,
+    DepEntry,
     Encoder,
     Grant,
     Registry,
@@ -24,7 +25,17 @@ from octoc.bundle.model import (
 from octoc.bundle.writer import BlobBuilder, write_bundle
 from octoc.compiler.emit.paths import relocator
 from octoc.compiler.lock.inputs import inputs_digest
-from octoc.compiler.model.resolved import Agent, Capability, Described, Embedded, Locked, Server, ServerGrant, Skill
+from octoc.compiler.model.resolved import (
+    Agent,
+    Capability,
+    Dependency,
+    Described,
+    Embedded,
+    Locked,
+    Server,
+    ServerGrant,
+    Skill,
+)
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.names import ToolId
 
@@ -68,6 +79,7 @@ def assemble(locked: Locked, root: Path) -> bytes:
         encoder=_encoder(embedded),
         gate=calibrated.gate,
         plugins=dict(locked.plugins),
+        deps=tuple(_dependency(found, texts) for found in resolved.dependencies),
         inputs=inputs_digest(discovered, resolved.sources.digests),
     )
     arrays: dict[str, NDArray[np.generic]] = {f"gate/{name}": array for name, array in calibrated.arrays.items()}
@@ -82,11 +94,26 @@ def assemble(locked: Locked, root: Path) -> bytes:
 
 
 def _settings(settings: WorkspaceSettings) -> Settings:
+    results, runtime = settings.results, settings.runtime
     return Settings(
         mode=settings.mode,
         max_active=settings.routing.max_active,
         alias_style=settings.alias_style,
-        results=ResultSettings(profile=settings.results.profile, max_chars=settings.results.max_chars),
+        results=ResultSettings(
+            profile=results.profile,
+            max_chars=results.max_chars,
+            max_tokens=results.max_tokens,
+            keep=results.keep,
+            max_media_bytes=results.max_media_bytes,
+            store_memory_bytes=results.store_memory_bytes,
+            store_disk_bytes=results.store_disk_bytes,
+            store_s=results.store_seconds,
+        ),
+        arguments=runtime.arguments,
+        deps=runtime.deps,
+        deps_timeout_s=runtime.deps_timeout,
+        breaker_failures=runtime.breaker_failures,
+        breaker_s=runtime.breaker_seconds,
     )
 
 
@@ -108,6 +135,13 @@ def _server(server: Server, relocated: Callable[[Any], Any]) -> ServerEntry:
         listed=server.snapshot is not None,
         definition=server.definition,
         instructions=None if server.snapshot is None else server.snapshot.listing.instructions,
+        max_connections=server.max_connections,
+        max_concurrent=server.max_concurrent,
+        idle_close_s=server.idle_close_s,
+        max_body_bytes=server.max_body_bytes,
+        retry=server.retry,
+        trusted=server.trusted,
+        tools=server.policies,
     )
 
 
@@ -137,6 +171,15 @@ def _capability(capability: Capability, rows: tuple[int, int], numbers: Mapping[
         requires_env=capability.requires_env,
         deps=capability.deps,
     )
+
+
+def _dependency(dependency: Dependency, texts: BlobBuilder) -> DepEntry:
+    script = dependency.script
+    if script is None:
+        return DepEntry(name=dependency.name)
+    # The digest is that of the bytes in the blob, which are what is run.
+    data = script.encode("utf-8", "replace")
+    return DepEntry(name=dependency.name, program=dependency.program, script=texts.add(data), digest=sha256_hex(data))
 
 
 def _skill(skill: Skill, texts: BlobBuilder) -> SkillEntry:

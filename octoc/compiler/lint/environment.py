@@ -15,11 +15,11 @@ _SHOWN = 5
 def check_environment(scoped: Scoped, environment: Environment, sink: DiagnosticSink) -> None:
     """Report each required variable that `environment` has not, at its first reference, with who needs it."""
     variables = contract(scoped)
-    missing = [variable for variable in variables if variable.required and environment.state(variable.name) != "set"]
+    missing = [one for one in variables if one.required and environment.state(one) in {"unset", "empty"}]
     for variable in missing:
         first, *others = [use for use in variable.uses if not use.has_default]
-        what = "input" if variable.kind == "input" else "variable"
-        state = "is empty" if environment.state(variable.name) == "empty" else "is not set"
+        what = {"input": "input", "cred": "credential"}.get(variable.kind, "variable")
+        state = "is empty" if environment.state(variable) == "empty" else "is not set"
         sink.report(
             UNSET_VARIABLE,
             f"{what} `{variable.name}`, which {_quoted('server', variable.servers)} needs, {state}",
@@ -27,8 +27,8 @@ def check_environment(scoped: Scoped, environment: Environment, sink: Diagnostic
             label=f"`{first.field}` has no default for it",
             related={f"also needed by `{use.field}` of server `{use.server}`": use.place for use in others[:_SHOWN]},
             notes=_needed_by(variable),
-            help=f"set `{variable.name}` where the bundle runs, or write a default"
-            if variable.kind == "env"
+            help=f"set `{variable.variable}` where the bundle runs, or write a default"
+            if variable.kind != "input"
             else f"set `{variable.name}` where the bundle runs: an input is looked up like a variable",
         )
     if variables:

@@ -70,7 +70,7 @@ def _structure(discovered: Discovered, tap: str) -> tuple[Any, ...]:
         for folder in discovered.skill_folders
         if folder.tap == tap
     )
-    return links, folders, sorted(script for owner, script in discovered.dep_scripts if owner == tap)
+    return links, folders, sorted(script for owner, script in discovered.dep_names if owner == tap)
 
 
 def _digest(value: Any) -> str:

@@ -81,6 +81,16 @@ class SkillFolder:
 
 
 @attrs.frozen(kw_only=True)
+class DepScript:
+    """`deps/<org>/<tool>.sh` of a tap; `name` is `org/tool`. It is read as text, and never run by the compiler."""
+
+    tap: str
+    name: str
+    path: Path
+    display: str
+
+
+@attrs.frozen(kw_only=True)
 class Discovered:
     """All files of one build, sorted by precedence and then by POSIX path."""
 
@@ -90,8 +100,12 @@ class Discovered:
     files: tuple[FoundFile, ...] = ()
     default_links: tuple[DefaultLink, ...] = ()
     skill_folders: tuple[SkillFolder, ...] = ()
-    dep_scripts: frozenset[tuple[str, str]] = frozenset()
-    """(tap, `org/tool`) of every `deps/<org>/<tool>.sh`."""
+    dep_scripts: tuple[DepScript, ...] = ()
+
+    @property
+    def dep_names(self) -> frozenset[tuple[str, str]]:
+        """(tap, `org/tool`) of every script."""
+        return frozenset((script.tap, script.name) for script in self.dep_scripts)
 
 
 @attrs.frozen(kw_only=True)
@@ -130,6 +144,8 @@ class Documents:
     discovered: Discovered
     documents: tuple[Document, ...]
     digests: Mapping[str, str]
+    scripts: Mapping[tuple[str, str], str] = attrs.field(factory=dict, repr=False)
+    """(tap, `org/tool`) -> text of each dependency script."""
 
 
 class Removed(enum.Enum):
@@ -156,3 +172,4 @@ class Checked:
     discovered: Discovered
     documents: tuple[Document, ...]
     digests: Mapping[str, str]
+    scripts: Mapping[tuple[str, str], str] = attrs.field(factory=dict, repr=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.bundle.model import Gate, Registry
+from octoc.bundle.model import Gate, Registry, ToolPolicy
 from octoc.compiler.model.source import AgentSource, Located, SkillSource, SnapshotSource, Sources
 from octoc.diagnostics.model import Place
 from octoc.names import ToolId
@@ -28,6 +28,7 @@ class Server:
     `requires_env` are the variables without default that it needs, sorted.
     `open`: defined in a file of `[mcp] files`, so that an agent with the proxy sees all its tools, not only those
     that a capability grants. `private_to` are agents whose own files define it; `private`: nobody else does.
+    From `max_connections` on: what octoc.toml sets, as in `octoc.bundle.model.ServerEntry`; its `tools` are `policies`.
     """
 
     name: str
@@ -52,6 +53,13 @@ class Server:
     open: bool = False
     private_to: tuple[str, ...] = ()
     private: bool = False
+    max_connections: int = 1
+    max_concurrent: int = 16
+    idle_close_s: float = 300.0
+    max_body_bytes: int | None = None
+    retry: str = "safe"
+    trusted: bool = False
+    policies: tuple[ToolPolicy, ...] = ()
 
     @property
     def listed(self) -> bool:
@@ -112,6 +120,19 @@ class Skill:
 
 
 @attrs.frozen(kw_only=True)
+class Dependency:
+    """What a capability needs on the machine. `program` is what the script's `# check:` line names, if it has one.
+
+    `script` is the text that `deps = "run"` executes; None where the tap has none that can be read.
+    """
+
+    name: str
+    tap: str
+    program: str | None = None
+    script: str | None = None
+
+
+@attrs.frozen(kw_only=True)
 class Resolved:
     """Product of resolve. Servers in order of precedence; the rest sorted by name."""
 
@@ -120,6 +141,7 @@ class Resolved:
     capabilities: tuple[Capability, ...]
     agents: tuple[Agent, ...]
     skills: tuple[Skill, ...]
+    dependencies: tuple[Dependency, ...] = ()
 
 
 @attrs.frozen(kw_only=True)

@@ -36,10 +36,55 @@ class RoutingSettings:
 
 @attrs.frozen(kw_only=True)
 class ResultsSettings:
-    """`[results]`."""
+    """`[results]`: as `octoc.bundle.model.ResultSettings` says. Sizes are bytes, time is seconds."""
 
-    profile: str = "octo"
+    profile: str = "octoc"
     max_chars: int = 40000
+    max_tokens: int = 0
+    keep: str = "head"
+    max_media_bytes: int = 5 * MIB
+    store_memory_bytes: int = 64 * MIB
+    store_disk_bytes: int = 256 * MIB
+    store_seconds: float = 3600.0
+
+
+@attrs.frozen(kw_only=True)
+class RuntimeSettings:
+    """`[runtime]`. Times are seconds. `deps` is `never` in production where nothing was written."""
+
+    arguments: str = "error"
+    deps: str = "check"
+    deps_timeout: float = 300.0
+    breaker_failures: int = 5
+    breaker_seconds: float = 30.0
+
+
+@attrs.frozen(kw_only=True)
+class ToolSettings:
+    """`[servers.NAME.tools."GLOB"]`; None is as for the server or the workspace. `timeout` is seconds."""
+
+    timeout: float | None = None
+    retry: str | None = None
+    arguments: str | None = None
+    max_chars: int | None = None
+    keep: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class ServerSettings:
+    """`[servers.NAME]`; None is the default, of `timeout` what the server's own file says. Times are seconds.
+
+    `tools` is by glob over bare names. Tables have no order: of several globs that match, the most specific counts.
+    """
+
+    timeout: float | None = None
+    max_connections: int | None = None
+    max_concurrent: int | None = None
+    idle_close: float | None = None
+    max_body_bytes: int | None = None
+    retry: str | None = None
+    trusted: bool | None = None
+    tools: Mapping[str, ToolSettings] = attrs.field(factory=dict)
 
 
 @attrs.frozen(kw_only=True)
@@ -89,5 +134,7 @@ class WorkspaceSettings:
     alias_style: str = "qualified"
     routing: RoutingSettings = attrs.field(factory=RoutingSettings)
     results: ResultsSettings = attrs.field(factory=ResultsSettings)
+    runtime: RuntimeSettings = attrs.field(factory=RuntimeSettings)
+    servers: Mapping[str, ServerSettings] = attrs.field(factory=dict)
     limits: LimitSettings = attrs.field(factory=LimitSettings)
     lint: LintSettings = attrs.field(factory=LintSettings)

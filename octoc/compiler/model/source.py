@@ -26,9 +26,8 @@ class Located(Generic[T]):
 class ServerSource:
     """One definition of an MCP server, whatever dialect it came from.
 
-    `transport` is normalised: `stdio`, `http`, `sse`, `ws`, `builtin`. Values are as written, references unresolved,
-    secrets
-    still in place: only `resolve` sees them, and it replaces them.
+    `transport` is normalised: `stdio`, `http`, `sse`, `ws`, `rest`, `builtin`. Values are as written, references
+    unresolved, secrets still in place: only `resolve` sees them, and it replaces them.
     `include` None is no filter and `()` is no tool at all (`include_tools`, `toolFilter`; Octomind's `tools = []` is
     None).
     `timeout_s` None is the default of 30 s. `extra` holds unknown keys, which are reported and not carried further.
@@ -183,3 +182,5 @@ class Sources:
     """Display path -> sha256 of every file that was read."""
     comments: Mapping[str, tuple[Comment, ...]] = attrs.field(factory=dict)
     """Display path -> comments of a TOML file that has some; see `Document.comments`."""
+    scripts: Mapping[tuple[str, str], str] = attrs.field(factory=dict, repr=False)
+    """(tap, `org/tool`) -> text of each dependency script."""

@@ -40,17 +40,32 @@ def read(discovered: Discovered, context: Context) -> Documents:
         document = parse(file, source.text, source.digest, context.sink)
         if document is not None:
             documents.append(document)
-    return Documents(discovered=discovered, documents=tuple(documents), digests=dict(sorted(digests.items())))
+    scripts: dict[tuple[str, str], str] = {}
+    for script in discovered.dep_scripts:
+        limit = limit_of(None, discovered.settings.limits)
+        source = load_text(
+            script.path, script.display, limit, context.sink, instead=context.overlay.get(script.display)
+        )
+        if source is not None:
+            digests[script.display] = source.digest
+            if source.text is not None:
+                scripts[script.tap, script.name] = source.text
+    return Documents(
+        discovered=discovered, documents=tuple(documents), digests=dict(sorted(digests.items())), scripts=scripts
+    )
 
 
 def input_digests(discovered: Discovered) -> dict[str, str]:
     """Return what `read` would return as its digests, without reading any value: enough to see that nothing changed."""
     unheard = DiagnosticSink()
     digests = _link_digests(discovered)
-    for file in discovered.files:
-        data = load_bytes(file.path, file.display, limit_of(file.kind, discovered.settings.limits), unheard)
+    limits = discovered.settings.limits
+    paths = [(file.path, file.display, limit_of(file.kind, limits)) for file in discovered.files]
+    paths += [(script.path, script.display, limit_of(None, limits)) for script in discovered.dep_scripts]
+    for path, display, limit in paths:
+        data = load_bytes(path, display, limit, unheard)
         if data is not None:
-            digests[file.display] = hashlib.sha256(data).hexdigest()
+            digests[display] = hashlib.sha256(data).hexdigest()
     return dict(sorted(digests.items()))
 
 
@@ -81,8 +96,8 @@ def parse(file: FoundFile, text: str, digest: str, sink: DiagnosticSink) -> Docu
     return Document(file=file, values=values, digest=digest, headers=leading_headers(text), comments=comments)
 
 
-def limit_of(kind: FileKind, limits: LimitSettings) -> Limit:
-    """Return how large a file of `kind` may be."""
+def limit_of(kind: FileKind | None, limits: LimitSettings) -> Limit:
+    """Return how large a file of `kind` may be; None is a dependency's script."""
     if kind is FileKind.SNAPSHOT:
         return Limit(size=limits.max_snapshot_bytes, key="max_snapshot_bytes")
     return Limit(size=limits.max_file_bytes, key="max_file_bytes")

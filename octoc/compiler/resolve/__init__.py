@@ -6,12 +6,15 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from octoc.compiler.context import Context
+from octoc.compiler.definitions import definitions
 from octoc.compiler.edits import renamed
 from octoc.compiler.model.resolved import Agent, Capability, Resolved, ServerGrant, Skill
 from octoc.compiler.model.source import AgentSource, SkillSource, Sources
 from octoc.compiler.resolve.capabilities import Chosen, choose_providers, known_capabilities, resolve_capability
+from octoc.compiler.resolve.deps import dependencies
 from octoc.compiler.resolve.patterns import EVERY, grant_of, resolve_patterns
 from octoc.compiler.resolve.servers import Definition, Servers, owner_of_file, resolve_servers
+from octoc.compiler.resolve.tuning import tuned
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.resolve import DUPLICATE_AGENT, SHADOWED, UNKNOWN_SERVER
 from octoc.diagnostics.suggest import did_you_mean
@@ -29,6 +32,8 @@ def resolve(sources: Sources, context: Context) -> Resolved:
     agent_sources = _first_of_each(sources.agents, "agent", sink)
     skill_sources = _first_of_each(sources.skills, "skill", sink)
     servers = resolve_servers(_definitions(sources, chosen, agent_sources), sources.snapshots, sink)
+    defined = (definition.source.name for definition in definitions(sources))
+    servers = tuned(servers, defined, sources.discovered.settings, sink)
     capabilities = {choice.source.name: resolve_capability(choice, servers, sink) for choice in chosen}
     agents = [_agent(source, capabilities, servers, sink) for source in agent_sources]
     if SUPERVISOR not in {agent.name for agent in agents}:
@@ -46,6 +51,7 @@ def resolve(sources: Sources, context: Context) -> Resolved:
         capabilities=tuple(capabilities[name] for name in sorted(capabilities)),
         agents=tuple(sorted(agents, key=lambda agent: agent.name)),
         skills=tuple(sorted(skills, key=lambda skill: skill.source.name)),
+        dependencies=dependencies(chosen, sources),
     )
 
 

@@ -26,7 +26,7 @@ from octoc.diagnostics.rules.resolve import (
 )
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.names import any_glob_matches
-from octoc.references import find_references
+from octoc.references import VARIABLE_KINDS, find_references
 from octoc.results import ListedTool
 
 DEFAULT_TIMEOUT_S = 30.0
@@ -168,7 +168,8 @@ def _required(what: Mapping[str, Any]) -> tuple[str, ...]:
 
     def walk(value: Any) -> None:
         if isinstance(value, str):
-            names.update(reference.name for reference in find_references(value) if reference.needs_value)
+            found = (one for one in find_references(value) if one.needs_value and one.kind in VARIABLE_KINDS)
+            names.update(reference.name for reference in found)
         elif isinstance(value, Mapping):
             for item in value.values():
                 walk(item)

@@ -17,7 +17,10 @@ from octoc.compiler.model.settings import (
     LintSettings,
     ResultsSettings,
     RoutingSettings,
+    RuntimeSettings,
+    ServerSettings,
     TapRef,
+    ToolSettings,
     WorkspaceSettings,
 )
 from octoc.compiler.read.text import Limit, load_text
@@ -28,8 +31,16 @@ from octoc.diagnostics.model import DiagnosticSink, Place
 STRICTEST_MODE = "production"
 FALLBACK_NAME = "workspace"
 
-_FRACTIONS = frozenset({"threshold", "margin"})
-Section = TypeVar("Section", RoutingSettings, ResultsSettings, LimitSettings)
+OCTOPUS_TOKENS = 2000
+"""Longest result of profile `octopus` where no `max_tokens` is written. Source: Octopus, ToolResultTruncator."""
+
+_FRACTIONS = frozenset({
+    *("threshold", "margin"),
+    *("timeout", "idle_close", "deps_timeout", "breaker_seconds", "store_seconds"),
+})  # fmt: skip
+Section = TypeVar(
+    "Section", RoutingSettings, ResultsSettings, RuntimeSettings, LimitSettings, ServerSettings, ToolSettings
+)
 
 
 def load_settings(
@@ -73,9 +84,10 @@ def settings_from(
     written = values.get("workspace")
     misspelt = isinstance(written, Mapping) and "mode" in written and "mode" not in workspace
     defaults = WorkspaceSettings(name=workspace.get("name", folder_name), place=place)
+    mode = STRICTEST_MODE if misspelt else workspace.get("mode", defaults.mode)
     return attrs.evolve(
         defaults,
-        mode=STRICTEST_MODE if misspelt else workspace.get("mode", defaults.mode),
+        mode=mode,
         taps=tuple(
             TapRef(name=tap["name"], path=tap["path"], place=place.child("taps", index))
             for index, tap in kept(sound.get("taps", ()))
@@ -86,7 +98,9 @@ def settings_from(
         plugins=_strings(sound, "plugins", "use", defaults.plugins),
         alias_style=sound.get("aliases", {}).get("style", defaults.alias_style),
         routing=_section(RoutingSettings(), sound.get("routing", {})),
-        results=_section(ResultsSettings(), sound.get("results", {})),
+        results=_results(sound.get("results", {})),
+        runtime=_runtime(mode, values.get("runtime"), sound.get("runtime", {})),
+        servers={name: _server(server) for name, server in sound.get("servers", {}).items()},
         limits=_section(LimitSettings(), sound.get("limits", {})),
         lint=_lint(sound, place),
     )
@@ -114,6 +128,26 @@ def _checked(values: Mapping[str, Any], place: Place, sink: DiagnosticSink) -> M
 def name_of_folder(root: Path) -> str:
     """Return a name for the workspace in `root`, made of its folder's name."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", root.absolute().name).strip("-_.") or FALLBACK_NAME
+
+
+def _results(values: Mapping[str, Any]) -> ResultsSettings:
+    results = _section(ResultsSettings(), values)
+    if results.profile == "octopus" and "max_tokens" not in values:
+        return attrs.evolve(results, max_tokens=OCTOPUS_TOKENS)
+    return results
+
+
+def _runtime(mode: str, written: Any, sound: Mapping[str, Any]) -> RuntimeSettings:
+    # Whoever misspells how dependencies are treated gets what does least.
+    misspelt = isinstance(written, Mapping) and "deps" in written and "deps" not in sound
+    deps = "never" if misspelt or mode == STRICTEST_MODE else RuntimeSettings().deps
+    return _section(RuntimeSettings(deps=deps), sound)
+
+
+def _server(values: Mapping[str, Any]) -> ServerSettings:
+    own = {key: value for key, value in values.items() if key != "tools"}
+    tools = {glob: _section(ToolSettings(), tool) for glob, tool in values.get("tools", {}).items()}
+    return attrs.evolve(_section(ServerSettings(), own), tools=tools)
 
 
 def _lint(sound: Mapping[str, Any], place: Place) -> LintSettings:

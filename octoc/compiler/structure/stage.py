@@ -33,6 +33,7 @@ def structure(checked: Checked, context: Context) -> Sources:  # noqa: ARG001  #
         snapshots=tuple(snapshot(document) for document in by_kind[FileKind.SNAPSHOT]),
         digests=checked.digests,
         comments={document.file.display: document.comments for document in checked.documents if document.comments},
+        scripts=checked.scripts,
     )
 
 

@@ -11,6 +11,37 @@ HEAD = '[workspace]\nname = "acme"\n'
 NAMES = "letters, digits, `-`, `_` and `.`, starting with a letter or a digit"
 
 UNSOUND: list[tuple[str, str, str, str]] = [
+    (
+        HEAD + "[runtime]\ndeps = 'always'\n",
+        "OCT204",
+        "`always` is no `deps` that octoc knows: expected `check`, `never` or `run`",
+        "'always'",
+    ),
+    (HEAD + "[runtime]\nbreaker = 3\n", "OCT201", "`breaker` is no key of `runtime`", "breaker"),
+    (
+        HEAD + "[servers.docs]\ntimeout = 0\n",
+        "OCT205",
+        "`servers.docs.timeout` is 0, expected more than 0",
+        "0",
+    ),
+    (
+        HEAD + "[servers.docs]\nmax_conections = 2\n",
+        "OCT201",
+        "`max_conections` is no key of `servers.docs`",
+        "max_conections",
+    ),
+    (
+        HEAD + "[servers.docs.tools.'get_*']\nretry = 'sometimes'\n",
+        "OCT204",
+        "`sometimes` is no `retry` that octoc knows: expected `safe`, `always` or `never`",
+        "'sometimes'",
+    ),
+    (
+        HEAD + "[results]\nprofile = 'octo'\nkeep = 'tail'\n",
+        "OCT246",
+        "`keep` belongs to profile `octoc`, and the profile is `octo`, which keeps the head",
+        "keep",
+    ),
     ("[taps]\n", "OCT202", "the file has no `workspace`", ""),
     ('[workspace]\nmode = "production"\n', "OCT202", "`workspace` has no `name`", "[workspace]"),
     ('[workspace]\nname = "Acme Inc"\n', "OCT206", f"`Acme Inc` is no name here: expected {NAMES}", '"Acme Inc"'),

@@ -55,7 +55,8 @@ def test_everything_in_a_tap_is_found_sorted_and_with_what_its_path_says(write: 
     (skill,) = found.discovered.skill_folders
     assert skill.resources == ("assets/x.png", "scripts/a/deep.sh", "scripts/b.sh")
     assert skill.has_validate
-    assert found.discovered.dep_scripts == {("tap0", "org/tool")}
+    assert found.discovered.dep_names == {("tap0", "org/tool")}
+    assert [script.display for script in found.discovered.dep_scripts] == ["tap/deps/org/tool.sh"]
 
 
 LINKS = [
@@ -207,6 +208,7 @@ def test_the_real_tap_is_found_and_read_without_a_finding(realworld: Path, write
     assert sum(file.key.get("provider") == "default" for file in files) == 3
     assert len(found.discovered.dep_scripts) == 151
     assert len(found.documents.documents) == len(files)
-    assert len(found.documents.digests) == len(files) + 69
+    assert len(found.documents.digests) == len(files) + 69 + 151
+    assert len(found.documents.scripts) == 151
     providers = [each for each in found.documents.documents if each.file.kind == "capability-provider"]
     assert all({"Capability", "Provider", "Title", "Description"} <= set(each.headers) for each in providers)

@@ -9,7 +9,10 @@ from octoc.compiler.model.settings import (
     LimitSettings,
     ResultsSettings,
     RoutingSettings,
+    RuntimeSettings,
+    ServerSettings,
     TapRef,
+    ToolSettings,
     WorkspaceSettings,
 )
 from octoc.compiler.read.spans import SpanIndex
@@ -60,6 +63,35 @@ domainless = "universal"
 [results]
 profile = "octo"
 max_chars = 100
+max_tokens = 50
+keep = "head"
+max_media_bytes = 1
+store_memory_bytes = 2
+store_disk_bytes = 3
+store_seconds = 4
+
+[runtime]
+arguments = "warn"
+deps = "run"
+deps_timeout = 5
+breaker_failures = 6
+breaker_seconds = 7.5
+
+[servers.docs]
+timeout = 60
+max_connections = 2
+max_concurrent = 3
+idle_close = 0
+max_body_bytes = 4
+retry = "never"
+trusted = true
+
+[servers.docs.tools."get_*"]
+timeout = 1.5
+retry = "always"
+arguments = "off"
+max_chars = 9
+keep = "both"
 
 [limits]
 max_file_bytes = 10
@@ -108,7 +140,32 @@ def test_every_key_is_carried(load: Load) -> None:
                 ship_encoder=False,
                 domainless="universal",
             ),
-            results=ResultsSettings(max_chars=100),
+            results=ResultsSettings(
+                profile="octo",
+                max_chars=100,
+                max_tokens=50,
+                max_media_bytes=1,
+                store_memory_bytes=2,
+                store_disk_bytes=3,
+                store_seconds=4.0,
+            ),
+            runtime=RuntimeSettings(
+                arguments="warn", deps="run", deps_timeout=5.0, breaker_failures=6, breaker_seconds=7.5
+            ),
+            servers={
+                "docs": ServerSettings(
+                    timeout=60.0,
+                    max_connections=2,
+                    max_concurrent=3,
+                    idle_close=0.0,
+                    max_body_bytes=4,
+                    retry="never",
+                    trusted=True,
+                    tools={
+                        "get_*": ToolSettings(timeout=1.5, retry="always", arguments="off", max_chars=9, keep="both")
+                    },
+                )
+            },
             limits=LimitSettings(max_file_bytes=10, max_snapshot_bytes=20),
         ),
         [],
@@ -121,6 +178,35 @@ def test_numbers_have_one_form(load: Load) -> None:
     assert settings is not None
     assert found == []
     assert (repr(settings.routing.threshold), repr(settings.routing.top_k)) == ("1.0", "2")
+
+
+@pytest.mark.parametrize(
+    "text, deps",
+    [
+        ("", "check"),
+        ('mode = "development"', "check"),
+        ('mode = "production"', "never"),
+        ('mode = "prod"', "never"),
+        ('mode = "production"\n[runtime]\ndeps = "check"', "check"),
+        ('mode = "production"\n[runtime]\ndeps = "run"', "run"),
+        ('[runtime]\ndeps = "runn"', "never"),
+    ],
+)
+def test_dependencies_are_looked_for_in_development_only(load: Load, text: str, deps: str) -> None:
+    """What is written counts; else `check`, in production `never`, and a misspelt word is what does least."""
+    settings, _ = load(f'[workspace]\nname = "a"\n{text}\n')
+    assert settings is not None
+    assert settings.runtime.deps == deps
+
+
+@pytest.mark.parametrize(
+    "text, tokens", [("", 2000), ("max_tokens = 0", 0), ("max_tokens = 70", 70)], ids=["absent", "none", "some"]
+)
+def test_the_octopus_profile_has_a_limit_in_tokens(load: Load, text: str, tokens: int) -> None:
+    """Profile `octopus` cuts at 2,000 tokens unless another limit, or none, is written."""
+    settings, found = load(f'[workspace]\nname = "a"\n[results]\nprofile = "octopus"\n{text}\n')
+    assert settings is not None
+    assert (settings.results.max_tokens, found) == (tokens, [])
 
 
 def test_a_name_is_enough(load: Load) -> None:

@@ -14,13 +14,13 @@ def check_scripts(scoped: Scoped, sink: DiagnosticSink) -> None:
     """Report a required script that its tap does not have."""
     discovered = scoped.resolved.sources.discovered
     for tap, dep in _required(scoped):
-        if (tap, dep.value) in discovered.dep_scripts:
+        if (tap, dep.value) in discovered.dep_names:
             continue
         sink.report(
             MISSING_SCRIPT,
             f"tap `{tap}` has no script `deps/{dep.value}.sh`",
             at=dep.place,
-            help=did_you_mean(dep.value, (script for owner, script in discovered.dep_scripts if owner == tap)),
+            help=did_you_mean(dep.value, (script for owner, script in discovered.dep_names if owner == tap)),
         )
 
 
@@ -29,7 +29,7 @@ def check_unused(scoped: Scoped, sink: DiagnosticSink) -> None:
     discovered = scoped.resolved.sources.discovered
     used = {(tap, dep.value) for tap, dep in _required(scoped)}
     for tap in discovered.taps:
-        unused = sorted(script for owner, script in discovered.dep_scripts if owner == tap.name)
+        unused = sorted(script for owner, script in discovered.dep_names if owner == tap.name)
         unused = [script for script in unused if (tap.name, script) not in used]
         if unused:
             count = "a script" if len(unused) == 1 else f"{len(unused)} scripts"

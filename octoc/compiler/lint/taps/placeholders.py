@@ -11,7 +11,7 @@ from octoc.compiler.model.source import AgentSource, ServerSource
 from octoc.diagnostics.model import DiagnosticSink, Place, Span
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint_taps import LIVE_PLACEHOLDER, UNGATED_PLACEHOLDER, VARYING_PROMPT
-from octoc.references import Reference, find_references
+from octoc.references import VARIABLE_KINDS, Reference, find_references
 
 VARYING = ("CWD", "DATE", "TIME", "GIT_STATUS", "GIT_TREE", "README", "SYSTEM", "SHELL", "OS", "USER", "CONTEXT")
 """What Octomind puts into prompts from the run, the machine or the user."""
@@ -54,7 +54,7 @@ def check_gate(scoped: Scoped, sink: DiagnosticSink) -> None:
         }
         for key, index, text in _ungated(server):
             for reference in find_references(text):
-                if not reference.needs_value or reference.name in gated:
+                if not reference.needs_value or reference.kind not in VARIABLE_KINDS or reference.name in gated:
                     continue
                 at = server.place.child(key) if index is None else server.place.child(key, index)
                 sink.report(

@@ -1,0 +1,50 @@
+"""What the capabilities in use need on the machine: one dependency a name, with the script of its own tap."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from octoc.compiler.model.resolved import Dependency
+from octoc.compiler.model.source import Sources
+from octoc.compiler.resolve.capabilities import Chosen
+
+_HEADER_LINES = 10
+_CHECK = re.compile(r"#\s*check:\s*(\S.*)", re.IGNORECASE)
+_LOOKUP = re.compile(r"(?:command\s+-v|which|type(?:\s+-[pP])?|hash)\s+")
+_PROGRAM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
+
+
+def dependencies(chosen: Iterable[Chosen], sources: Sources) -> tuple[Dependency, ...]:
+    """Return the dependencies of the chosen providers, by name.
+
+    Two taps may have a script of one name: that of the tap with precedence is used for both, and run once.
+
+    Source: Octomind's tap, `[deps]`.
+    """
+    precedence = {tap.name: tap.precedence for tap in sources.discovered.taps}
+    owners: dict[str, str] = {}
+    for choice in chosen:
+        tap = choice.source.tap
+        for dep in choice.provider.deps:
+            known = owners.setdefault(dep.value, tap)
+            if precedence.get(tap, 0) < precedence.get(known, 0):
+                owners[dep.value] = tap
+    return tuple(_dependency(name, tap, sources.scripts.get((tap, name))) for name, tap in sorted(owners.items()))
+
+
+def _dependency(name: str, tap: str, script: str | None) -> Dependency:
+    return Dependency(name=name, tap=tap, script=script, program=None if script is None else checked_program(script))
+
+
+def checked_program(script: str) -> str | None:
+    """Return the program that the script's `# check:` line names, or None when it has none, or names none plainly.
+
+    `# check: uv`, `# check: uv --version` and `# check: command -v uv` all name `uv`.
+    """
+    for line in script.splitlines()[:_HEADER_LINES]:
+        match = _CHECK.fullmatch(line.strip())
+        if match is not None:
+            command = _LOOKUP.sub("", match[1].strip().strip("`"), count=1).split()
+            return command[0] if command and _PROGRAM.fullmatch(command[0]) else None
+    return None

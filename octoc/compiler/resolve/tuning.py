@@ -1,0 +1,104 @@
+"""`[servers.NAME]` of octoc.toml: how a server that others define is used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from octoc.bundle.model import ToolPolicy
+from octoc.compiler.edits import renamed
+from octoc.compiler.model.resolved import Server
+from octoc.compiler.model.settings import ServerSettings, ToolSettings, WorkspaceSettings
+from octoc.compiler.resolve.servers import Servers
+from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.rule import Severity
+from octoc.diagnostics.rules.check import UNUSED_SETTING
+from octoc.diagnostics.rules.resolve import UNKNOWN_SERVER, UNKNOWN_TOOL
+from octoc.diagnostics.suggest import did_you_mean
+from octoc.names import glob_matches
+
+
+def tuned(servers: Servers, defined: Iterable[str], settings: WorkspaceSettings, sink: DiagnosticSink) -> Servers:
+    """Return the servers with what octoc.toml sets for them; report settings for what is not there.
+
+    Args:
+        defined: names of all definitions, also of those that are disabled or that no capability in use has.
+    """
+    at = settings.place.child("servers")
+    names, elsewhere = servers.by_name(), frozenset(defined)
+    for name in (name for name in settings.servers if name not in names):
+        key = at.child(name).key()
+        if name in elsewhere:
+            sink.report(
+                UNUSED_SETTING,
+                f"server `{name}` is not in the bundle: it is disabled, or no capability in use has it",
+                at=key,
+                severity=Severity.INFO,
+            )
+        else:
+            sink.report(
+                UNKNOWN_SERVER,
+                f"`[servers]` sets something for server `{name}`, which is not defined",
+                at=key,
+                label="nothing defines a server of this name",
+                help=did_you_mean(name, names) or _there_are(names),
+                fix=renamed(key, name, names.keys() - settings.servers.keys()),
+            )
+    found = tuple(
+        _tuned(server, settings.servers[server.name], at.child(server.name), sink)
+        if server.name in settings.servers
+        else server
+        for server in servers.all
+    )
+    return attrs.evolve(servers, all=found)
+
+
+def _there_are(names: Mapping[str, Server]) -> str:
+    return f"there are {', '.join(f'`{name}`' for name in names)}" if names else "define it in a file of `[mcp] files`"
+
+
+def _tuned(server: Server, settings: ServerSettings, at: Place, sink: DiagnosticSink) -> Server:
+    # What was recorded, before the server's own filter: a glob over a tool that is filtered out is no slip.
+    recorded = [tool.name for tool in server.snapshot.listing.tools] if server.snapshot is not None else []
+    for glob in settings.tools:
+        if server.listed and not any(glob_matches(glob, name) for name in recorded):
+            key = at.child("tools", glob).key()
+            sink.report(
+                UNKNOWN_TOOL,
+                f"`{glob}` matches no tool of server `{server.name}`",
+                at=key,
+                help=did_you_mean(glob.rstrip("*"), recorded),
+                severity=Severity.WARNING,
+                fix=None if glob.endswith("*") else renamed(key, glob, recorded),
+            )
+    written: dict[str, Any] = {
+        "timeout_s": settings.timeout,
+        "max_connections": settings.max_connections,
+        "max_concurrent": settings.max_concurrent,
+        "idle_close_s": settings.idle_close,
+        "max_body_bytes": settings.max_body_bytes,
+        "retry": settings.retry,
+        "trusted": settings.trusted,
+    }
+    return attrs.evolve(
+        server,
+        **{field: value for field, value in written.items() if value is not None},
+        policies=tuple(_policy(glob, settings.tools[glob]) for glob in sorted(settings.tools, key=_specific_first)),
+    )
+
+
+def _specific_first(glob: str) -> tuple[bool, int, str]:
+    return (glob.endswith("*"), -len(glob), glob)
+
+
+def _policy(glob: str, tool: ToolSettings) -> ToolPolicy:
+    return ToolPolicy(
+        glob=glob,
+        timeout_s=tool.timeout,
+        retry=tool.retry,
+        arguments=tool.arguments,
+        max_chars=tool.max_chars,
+        keep=tool.keep,
+    )

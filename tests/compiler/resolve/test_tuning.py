@@ -1,0 +1,162 @@
+"""`[servers.NAME]` of octoc.toml reaches the bundle, and what it names has to be there."""
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from octoc.bundle.model import Bundle, ResultSettings, ServerEntry, ToolPolicy
+from octoc.bundle.reader import OpenBundle
+from octoc.compiler.build import Outcome
+from octoc.plugin.manager import plugins_of
+from octoc.testing import WorkspaceBuilder
+
+
+def _built(builder: WorkspaceBuilder) -> tuple[Bundle, Outcome]:
+    outcome = builder.settings("plugins", use=[]).build(plugins_of())
+    assert outcome.bundle is not None
+    with OpenBundle.open(outcome.bundle, "full") as opened:
+        return opened.bundle, outcome
+
+
+def _docs(root: Path, **settings: Any) -> WorkspaceBuilder:
+    builder = WorkspaceBuilder(root, **settings)
+    builder.server("docs", "docs-mcp", timeout=5000).snapshot("docs", ["get_page", "get_index", "search"])
+    return builder
+
+
+def _told(outcome: Outcome) -> list[tuple[str, str, str, str | None]]:
+    return [
+        (found.severity.name.lower(), found.rule.code, found.message, found.help)
+        for found in outcome.diagnostics
+        if found.rule.code in {"OCT246", "OCT301", "OCT321"}
+    ]
+
+
+def test_every_setting_of_a_server_is_in_the_bundle(tmp_path: Path) -> None:
+    """What is set for a server and its tools stands in its entry; its time limit wins over the server's own file."""
+    server = {
+        "timeout": 60,
+        "max_connections": 4,
+        "max_concurrent": 2,
+        "idle_close": 0,
+        "max_body_bytes": 1000,
+        "retry": "never",
+        "trusted": True,
+        "tools": {
+            "*": {"keep": "tail"},
+            "get_*": {"timeout": 1.5, "retry": "always", "arguments": "off", "max_chars": 9, "keep": "both"},
+            "get_page": {"timeout": 2},
+        },
+    }
+    bundle, outcome = _built(_docs(tmp_path, servers={"docs": server}))
+    assert _told(outcome) == []
+    (entry,) = bundle.servers
+    assert entry == attrs.evolve(
+        entry,
+        timeout_s=60.0,
+        max_connections=4,
+        max_concurrent=2,
+        idle_close_s=0.0,
+        max_body_bytes=1000,
+        retry="never",
+        trusted=True,
+        tools=(
+            ToolPolicy(glob="get_page", timeout_s=2.0),
+            ToolPolicy(glob="get_*", timeout_s=1.5, retry="always", arguments="off", max_chars=9, keep="both"),
+            ToolPolicy(glob="*", keep="tail"),
+        ),
+    )
+
+
+def test_without_settings_there_are_the_defaults(tmp_path: Path) -> None:
+    """A server that octoc.toml does not name has the format's defaults, and the time limit of its file."""
+    bundle, _ = _built(_docs(tmp_path))
+    (entry,) = bundle.servers
+    assert entry.timeout_s == 5.0
+    untouched = ("max_connections", "max_concurrent", "idle_close_s", "max_body_bytes", "retry", "trusted", "tools")
+    plain = ServerEntry(name="docs", transport="stdio")
+    assert all(getattr(entry, field) == getattr(plain, field) for field in untouched)
+    assert (bundle.settings.results, bundle.settings.deps) == (ResultSettings(), "check")
+
+
+def test_the_sections_of_the_runtime_are_in_the_bundle(tmp_path: Path) -> None:
+    """`[runtime]` and `[results]` arrive in the bundle's settings, each under its own name."""
+    builder = _docs(
+        tmp_path,
+        runtime={
+            "arguments": "warn",
+            "deps": "never",
+            "deps_timeout": 9,
+            "breaker_failures": 0,
+            "breaker_seconds": 2.5,
+        },
+        results={
+            "profile": "octoc",
+            "max_chars": 10,
+            "max_tokens": 11,
+            "keep": "both",
+            "max_media_bytes": 12,
+            "store_memory_bytes": 13,
+            "store_disk_bytes": 14,
+            "store_seconds": 15,
+        },
+    )
+    settings = _built(builder)[0].settings
+    assert settings.results == ResultSettings(
+        profile="octoc",
+        max_chars=10,
+        max_tokens=11,
+        keep="both",
+        max_media_bytes=12,
+        store_memory_bytes=13,
+        store_disk_bytes=14,
+        store_s=15.0,
+    )
+    found = (settings.arguments, settings.deps, settings.deps_timeout_s, settings.breaker_failures, settings.breaker_s)
+    assert found == ("warn", "never", 9.0, 0, 2.5)
+
+
+def test_tuning_is_no_part_of_what_a_server_is(tmp_path: Path) -> None:
+    """Another time limit leaves the digest of the definition alone, so no snapshot is stale; the lock shows it."""
+    plain, _ = _built(_docs(tmp_path / "plain"))
+    tuned, outcome = _built(
+        _docs(tmp_path / "tuned", servers={"docs": {"timeout": 60, "tools": {"search": {"timeout": 9}}}})
+    )
+    assert plain.servers[0].definition == tuned.servers[0].definition
+    assert "OCT313" not in {found.rule.code for found in outcome.diagnostics}
+    lock = (tmp_path / "tuned/octoc.lock").read_text(encoding="utf-8")
+    assert '"servers.docs.timeout" = "60.0"' in lock
+    assert '"servers.docs.tools.search.timeout" = "9.0"' in lock
+
+
+def test_settings_for_a_server_that_is_not_there(tmp_path: Path) -> None:
+    """A name that no server has is an error at its key, with the near name; of a disabled server it is information."""
+    builder = _docs(tmp_path, servers={"dosc": {"timeout": 1}, "off": {"timeout": 1}})
+    builder.server("off", "off-mcp", disabled=True)
+    _, outcome = _built(builder)
+    assert _told(outcome) == [
+        (
+            "error",
+            "OCT301",
+            "`[servers]` sets something for server `dosc`, which is not defined",
+            "did you mean `docs`?",
+        ),
+        ("info", "OCT246", "server `off` is not in the bundle: it is disabled, or no capability in use has it", None),
+    ]
+    place = next(found.span for found in outcome.diagnostics if found.rule.code == "OCT301")
+    text = (tmp_path / "octoc.toml").read_text(encoding="utf-8").splitlines()
+    assert place is not None
+    assert place.line is not None
+    assert "dosc" in text[place.line - 1]
+
+
+def test_settings_for_a_tool_that_is_not_there(tmp_path: Path) -> None:
+    """A glob that matches no recorded tool is a warning; of a server without a record nobody knows."""
+    tools = {"serach": {"timeout": 1}, "put_*": {"timeout": 1}, "get_*": {"timeout": 1}}
+    builder = _docs(tmp_path, servers={"docs": {"tools": tools}, "other": {"tools": tools}})
+    builder.server("other", "other-mcp")
+    assert _told(_built(builder)[1]) == [
+        ("warning", "OCT321", "`serach` matches no tool of server `docs`", "did you mean `search`?"),
+        ("warning", "OCT321", "`put_*` matches no tool of server `docs`", None),
+    ]
