@@ -27,7 +27,8 @@ from octoc_transport_mcp.failures import (
     redact_error,
     with_last_words,
 )
-from octoc_transport_mcp.http import LastStatus, http_streams, sse_streams
+from octoc_transport_mcp.http import check_url, http_streams, sse_streams
+from octoc_transport_mcp.http_faults import HttpState
 from octoc_transport_mcp.listing import Changes, all_tools
 from octoc_transport_mcp.process import ServerProcess, process_streams
 from octoc_transport_mcp.streams import ATTEMPT, Attempt
@@ -52,6 +53,8 @@ async def open_connection(kind: str, target: ServerTarget, host: Host | None = N
     )
     if missing:
         raise ConnectionFailed(f"`{target.name}` has no `{missing}` to connect to", permanent=True)
+    if kind != "stdio":
+        check_url(target)
     connection = McpConnection(kind, target, host or Host())
     await connection.open()
     return connection
@@ -70,7 +73,7 @@ class McpConnection:
         self._asking = Asking(target.name, host)
         self._changes = Changes(target.name, host.tools_changed)
         self._process: ServerProcess | None = None
-        self._status = LastStatus()
+        self._http = HttpState(target)
         self._client: Client | None = None
         self._lost = False
         self._stop = asyncio.Event()
@@ -126,12 +129,18 @@ class McpConnection:
                     await asyncio.wait((listening,))
         except Exception as error:  # noqa: BLE001  # whatever the SDK, the network or a strange server makes of it
             if self._client is None:
-                raise not_connected(error, self._target, self._process, self._status.code) from None
+                raise self._not_connected(error) from None
         finally:
             self._lost = True
             self._changes.close()
             if self._process is not None:
                 self._process.kill()
+
+    def _not_connected(self, error: Exception) -> ConnectionFailed:
+        fault = None if self._kind == "stdio" else self._http.fault_of(leaf(error))
+        if fault is not None:
+            return self._http.connection_failed(fault)
+        return not_connected(error, self._target, self._process, None)
 
     def _validate_listed(self, client: Client) -> None:
         """Have the SDK check answers of listed tools alone: for any other it lists anew at every call, and warns."""
@@ -171,10 +180,10 @@ class McpConnection:
                     self._process.impatient = True
                     raise
         elif self._kind == "sse":
-            async with sse_streams(self._target, self._status) as streams:
+            async with sse_streams(self._target, self._http) as streams:
                 yield streams
         else:
-            async with http_streams(self._target, self._status) as streams:
+            async with http_streams(self._target, self._http) as streams:
                 yield streams
 
     def _silence(self) -> str:
@@ -212,7 +221,7 @@ class McpConnection:
     @property
     def alive(self) -> bool:
         """False once the connection can carry no further call."""
-        if self._lost or self._stop.is_set():
+        if self._lost or self._http.lost or self._stop.is_set():
             return False
         return self._process is None or not (self._process.lost or self._process.exit_code is not None)
 
@@ -244,6 +253,9 @@ class McpConnection:
 
     async def _unlisted(self, error: Exception) -> ConnectionFailed:
         error_leaf = leaf(error)
+        http_fault = self._http.fault_of(error_leaf)
+        if http_fault is not None:
+            return self._http.connection_failed(http_fault, listing=True)
         fault = line_fault(error_leaf)
         if fault is not None:
             return ConnectionFailed(
@@ -307,6 +319,9 @@ class McpConnection:
     async def _refused(
         self, error: MCPError, call: ToolCall, attempt: Attempt, asked: list[str]
     ) -> ToolResult | ToolFailure:
+        http_fault = self._http.fault_of(error)
+        if http_fault is not None:
+            return self._http.failure(http_fault)
         fault = line_fault(error)
         if fault is not None:
             message = f"`{self._target.name}` answered `{call.tool}` with {fault.reason}"
@@ -316,11 +331,6 @@ class McpConnection:
         if error.code == mcp_types.CONNECTION_CLOSED:
             self._lost = True
             return await self._gone(attempt)
-        if self._status.code == 404:
-            self._lost = True  # a session that the server has ended: only a new connection has another
-            return failure("connection_lost", f"`{self._target.name}` has ended the session: HTTP 404")
-        if self._status.code is not None:
-            return failure("protocol", f"`{self._target.name}` answered HTTP {self._status.code}")
         if error.code == mcp_types.MISSING_REQUIRED_CLIENT_CAPABILITY:
             return failure("not_ready", one_line(f"{self._asking.lacking(error.error.data)}", self._target))
         if asked and error.code == mcp_types.INVALID_REQUEST:
@@ -345,6 +355,8 @@ class McpConnection:
         return found if is_closing or self._process is None else with_last_words(found, self._process, self._target)
 
     async def _loss(self) -> str:
+        if self._process is None and self._http.ended is not None and not self._stop.is_set():
+            return one_line(f"`{self._target.name}` {self._http.ended}", self._target)
         if self._process is None or self._stop.is_set():
             return f"the connection to `{self._target.name}` is closed"
         await self._process.wait_exit(EXIT_CODE_S)

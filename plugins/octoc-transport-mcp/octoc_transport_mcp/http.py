@@ -1,74 +1,88 @@
-"""Servers behind a URL: Streamable HTTP and the older SSE, as the SDK's message streams."""
+"""Servers behind a URL: Streamable HTTP and the older SSE, as message streams of the SDK."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import httpx2
-from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.shared._httpx_utils import create_mcp_http_client
 
-from octoc.plugin.protocols import ServerTarget
+from octoc.plugin.protocols import ConnectionFailed, ServerTarget
+from octoc_transport_mcp.auth_settings import is_loopback
+from octoc_transport_mcp.http_bounds import DEFAULT_MAX_BODY_BYTES, BoundedTransport
+from octoc_transport_mcp.http_client import GuardedClient
+from octoc_transport_mcp.http_sse import EventLink
+
+if TYPE_CHECKING:
+    from octoc_transport_mcp.http_faults import HttpState
 
 
-class LastStatus:
-    """The last HTTP status that refused a request: the SDK keeps it to itself, and a user needs it (401, 403, 502)."""
-
-    def __init__(self) -> None:
-        self.code: int | None = None
-
-    async def note(self, response: httpx2.Response) -> None:
-        """Keep the response's status when it is a refusal, else forget the one before."""
-        if response.status_code == 405 and response.request.method == "GET":
-            return  # the stream of Streamable HTTP that a server need not have
-        self.code = response.status_code if response.status_code >= 400 else None
+def check_url(target: ServerTarget) -> None:
+    """Raises: ConnectionFailed, permanent, when a target's URL is not one that may be connected to."""
+    try:
+        parts = urlsplit(target.url or "")
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        parts, host = urlsplit(""), ""
+    if parts.scheme not in {"http", "https"} or not host:
+        raise ConnectionFailed(
+            f"the `url` of `{target.name}` is none that starts with `http://` or `https://` and names a host",
+            permanent=True,
+        )
+    if target.production and parts.scheme == "http" and not is_loopback(host):
+        raise ConnectionFailed(
+            f"`{target.name}` is at a plain `http` address beyond this machine, which production mode refuses: "
+            "use `https`",
+            permanent=True,
+        )
 
 
 @contextlib.asynccontextmanager
-async def http_streams(target: ServerTarget, status: LastStatus) -> AsyncIterator[Any]:
-    """Yield the streams of a Streamable HTTP server."""
+async def http_streams(target: ServerTarget, state: HttpState) -> AsyncIterator[Any]:
+    """Yield the streams of a Streamable HTTP server. Raises: ConnectionFailed, HttpFault in a group."""
+    limit = _limit(target)
     async with (
-        _client(dict(target.headers), status=status) as client,
-        streamable_http_client(target.url or "", http_client=client) as streams,
+        GuardedClient(state, limit, **_options(target, state)) as client,
+        _ending(client),
+        streamable_http_client(target.url or "", http_client=client, max_sse_event_size=2 * limit) as streams,
     ):
         yield streams
 
 
 @contextlib.asynccontextmanager
-async def sse_streams(target: ServerTarget, status: LastStatus) -> AsyncIterator[Any]:
-    """Yield the streams of an SSE server."""
-
-    def factory(
-        headers: dict[str, str] | None = None,
-        timeout: httpx2.Timeout | None = None,
-        auth: httpx2.Auth | None = None,
-    ) -> httpx2.AsyncClient:
-        return _client(headers, timeout, auth, status=status)
-
-    # A call's own time-out is the caller's; the stream itself may be silent for as long as nobody calls.
-    async with sse_client(
-        target.url or "",
-        headers=dict(target.headers),
-        timeout=target.timeout_s,
-        sse_read_timeout=_SILENCE_S,
-        httpx_client_factory=factory,
-    ) as streams:
+async def sse_streams(target: ServerTarget, state: HttpState) -> AsyncIterator[Any]:
+    """Yield the streams of an SSE server. Raises: ConnectionFailed, HttpFault."""
+    async with (
+        httpx2.AsyncClient(**_options(target, state)) as client,
+        EventLink(client, state, _limit(target)).streams() as streams,
+    ):
         yield streams
 
 
-_SILENCE_S = 24 * 3600.0
+@contextlib.asynccontextmanager
+async def _ending(client: GuardedClient) -> AsyncIterator[None]:
+    try:
+        yield
+    finally:
+        await client.end_notices()
 
 
-def _client(
-    headers: dict[str, str] | None = None,
-    timeout: httpx2.Timeout | None = None,
-    auth: httpx2.Auth | None = None,
-    *,
-    status: LastStatus,
-) -> httpx2.AsyncClient:
-    client = create_mcp_http_client(headers=headers, timeout=timeout, auth=auth)
-    client.event_hooks = {"response": [status.note]}
-    return client
+def _limit(target: ServerTarget) -> int:
+    return target.max_body_bytes or DEFAULT_MAX_BODY_BYTES
+
+
+def _options(target: ServerTarget, state: HttpState) -> dict[str, Any]:
+    from octoc_transport_mcp.auth import auth_for
+
+    state.auth = auth_for(target)
+    return {
+        "transport": BoundedTransport(_limit(target)),
+        "headers": {"accept-encoding": "identity", **target.headers},
+        "auth": state.auth,
+        # Time is the caller's to limit; a stream may be silent for as long as nobody calls.
+        "timeout": httpx2.Timeout(None, connect=target.timeout_s),
+        "follow_redirects": False,
+    }

@@ -1,0 +1,177 @@
+"""An HTTP transport with limits: whatever a server sends, no more than a fixed number of bytes is held at once."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import urllib.request
+import zlib
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Any
+
+import httpx2
+
+from octoc_transport_mcp.auth_settings import is_loopback
+
+DEFAULT_MAX_BODY_BYTES = 16 * 1024 * 1024
+EVENT_STREAM = "text/event-stream"
+_PIECE = 64 * 1024
+_LIMITS = httpx2.Limits(max_connections=200, max_keepalive_connections=20, keepalive_expiry=15.0)
+_WINDOW_BITS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
+
+
+class BodyTooLarge(httpx2.DecodingError):
+    """A body has more bytes than the limit, decompressed."""
+
+
+class BrokenEncoding(httpx2.DecodingError):
+    """A body cannot be decompressed; the message says why, in a few words."""
+
+
+def media_type(headers: httpx2.Headers) -> str:
+    """Return the content type without its parameters, in lower case; empty when there is none."""
+    kind: str = headers.get("content-type", "")
+    return kind.partition(";")[0].strip().lower()
+
+
+class BoundedTransport(httpx2.AsyncBaseTransport):
+    """Sends requests directly or through the environment's proxy, and reads answers up to `max_bytes`, decompressed.
+
+    A stream of events that was asked for is not limited as a whole: each of its events is, by who reads them.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._routes: dict[tuple[bool, str | None], httpx2.AsyncHTTPTransport] = {}
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Return the response; reading its body raises BodyTooLarge or BrokenEncoding."""
+        route = await self._route(request.url)
+        opening = _Opening()
+        request.extensions = {**request.extensions, "trace": opening.trace}
+        try:
+            response = await route.handle_async_request(request)
+        finally:
+            await opening.abandon()
+        events = EVENT_STREAM in request.headers.get("accept", "") and media_type(response.headers) == EVENT_STREAM
+        encoding = response.headers.get("content-encoding", "").strip().lower()
+        stream = response.stream
+        if not isinstance(stream, httpx2.AsyncByteStream):  # the transport's contract; said for the type checker
+            raise BrokenEncoding("a body that cannot be read")
+        return httpx2.Response(
+            response.status_code,
+            headers=[
+                (name, value)
+                for name, value in response.headers.raw
+                if name.lower() not in {b"content-encoding", b"content-length"}
+            ],
+            stream=_Body(stream, encoding, None if events else self._max_bytes),
+            extensions=response.extensions,
+        )
+
+    async def _route(self, url: httpx2.URL) -> httpx2.AsyncHTTPTransport:
+        proxy = proxy_of(url)
+        secure = url.scheme == "https"
+        route = self._routes.get((secure, proxy))
+        if route is None:
+            # Reading the certificates takes time: in a thread, so that the host's loop goes on meanwhile.
+            tls = await asyncio.to_thread(_trusting) if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            tls.minimum_version = ssl.TLSVersion.TLSv1_2
+            made = httpx2.AsyncHTTPTransport(verify=tls, limits=_LIMITS, proxy=proxy)
+            route = self._routes.setdefault((secure, proxy), made)
+        return route
+
+    async def aclose(self) -> None:
+        """Close every socket."""
+        for route in self._routes.values():
+            await route.aclose()
+
+
+def _trusting() -> ssl.SSLContext:
+    return httpx2.create_ssl_context()
+
+
+def proxy_of(url: httpx2.URL) -> str | None:
+    """Return the environment's proxy for a URL: none for this machine, which would be handed away in plain text."""
+    if is_loopback(url.host.strip("[]")) or urllib.request.proxy_bypass(url.host):
+        return None
+    proxies = urllib.request.getproxies()
+    proxy = proxies.get(url.scheme) or proxies.get("all")
+    return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
+
+
+class _Body(httpx2.AsyncByteStream):
+    """A body, decompressed in pieces of at most 64 KiB and counted."""
+
+    def __init__(self, raw: httpx2.AsyncByteStream, encoding: str, limit: int | None) -> None:
+        self._raw = raw
+        self._encoding = encoding
+        self._limit = limit
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        decoder = _Decoder(self._encoding)
+        count = 0
+        async for raw in self._raw:
+            for piece in decoder.pieces(raw):
+                count += len(piece)
+                if self._limit is not None and count > self._limit:
+                    raise BodyTooLarge(f"more than {self._limit} bytes")
+                yield piece
+        decoder.end()
+
+    async def aclose(self) -> None:
+        await self._raw.aclose()
+
+
+class _Decoder:
+    def __init__(self, encoding: str) -> None:
+        self._plain = encoding in {"", "identity"}
+        self._inflate = None if self._plain else _inflating(encoding)
+        self._fed = False
+
+    def pieces(self, raw: bytes) -> Iterator[bytes]:
+        """Yield what `raw` stands for. Raises: BrokenEncoding."""
+        inflate = self._inflate
+        if inflate is None:
+            yield raw
+            return
+        self._fed = self._fed or bool(raw)
+        try:
+            while raw and not inflate.eof:
+                piece = inflate.decompress(raw, _PIECE)
+                raw = inflate.unconsumed_tail
+                if piece:
+                    yield piece
+        except zlib.error:
+            raise BrokenEncoding("a compressed body that is broken") from None
+
+    def end(self) -> None:
+        """Raises: BrokenEncoding, when the compressed body is not whole."""
+        if self._inflate is not None and self._fed and not self._inflate.eof:
+            raise BrokenEncoding("a compressed body that ends too early")
+
+
+def _inflating(encoding: str) -> zlib._Decompress:
+    bits = _WINDOW_BITS.get(encoding)
+    if bits is None:
+        raise BrokenEncoding("a content encoding that was not asked for")
+    return zlib.decompressobj(bits)
+
+
+class _Opening:
+    """The socket of a request that is not on its way: httpcore leaves it open when a handshake is cancelled."""
+
+    def __init__(self) -> None:
+        self._stream: Any = None
+
+    async def trace(self, event: str, info: Mapping[str, Any]) -> None:
+        """Take httpcore's word for how far a request has come."""
+        if event == "connection.connect_tcp.complete":
+            self._stream = info["return_value"]
+        elif event.endswith(".send_request_headers.started"):
+            self._stream = None
+
+    async def abandon(self) -> None:
+        """Close the socket, unless the request has been sent over it."""
+        if self._stream is not None:
+            await self._stream.aclose()

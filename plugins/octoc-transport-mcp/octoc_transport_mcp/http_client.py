@@ -1,0 +1,312 @@
+"""The HTTP client that is handed to the SDK: whatever a server answers, the SDK gets something that it can take.
+
+The SDK ends the whole session when one response breaks, and tells nobody the status. Here a request that brings no
+answer of the protocol is answered by octoc itself, with a JSON-RPC error that carries the fault to its own call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+from typing import Any
+
+import anyio
+import attrs
+import httpx2
+import mcp_types
+from mcp.shared._httpx_utils import next_request_within_origin
+from mcp.shared.dispatcher import coerce_request_id
+from mcp_types import RequestId
+
+from octoc_transport_mcp.http_bounds import EVENT_STREAM, BodyTooLarge, media_type
+from octoc_transport_mcp.http_events import EventCutter, EventTooLarge, parse_event
+from octoc_transport_mcp.http_faults import Fault, HttpFault, HttpState, json_of
+
+NOTICE_S = 5.0
+"""How long a server may take to accept a message that asks for no answer."""
+FAREWELL_S = 1.0
+"""How long a server may take to hear that the session is over."""
+GET_PAUSE_S = 0.2
+"""The shortest time between two streams that are opened for what the server says unasked, or taken up again."""
+MAX_COOKIES = 50
+_SESSION = "mcp-session-id"
+_LAST_EVENT = "last-event-id"
+_DISCOVER = "server/discover"
+_FATAL = frozenset({"unauthorized", "unavailable"})
+GONE = Fault(kind="cancelled", said="was not waited for any longer")
+SILENT = Fault(kind="connection_lost", said="ended its stream of events without an answer")
+
+
+@attrs.define(eq=False)
+class Exchange:
+    """A request on its way, up to the end of its answer. Cancelling `scope` ends the reading that is under way."""
+
+    request_id: RequestId
+    method: str
+    in_session: bool
+    scope: anyio.CancelScope | None = None
+    gone: bool = False
+
+    def abandon(self) -> None:
+        """End it: nobody waits for the answer any longer."""
+        self.gone = True
+        if self.scope is not None:
+            self.scope.cancel()
+
+
+class GuardedClient(httpx2.AsyncClient):
+    """An HTTP client whose every answer to a request of MCP is one that the SDK understands."""
+
+    def __init__(self, state: HttpState, max_bytes: int, **options: Any) -> None:
+        super().__init__(**options)
+        self.state = state
+        self.max_bytes = max_bytes
+        self._exchanges: dict[RequestId, Exchange] = {}
+        self._by_task: dict[asyncio.Task[Any], Exchange] = {}
+        self._notices: set[asyncio.Task[None]] = set()
+        self._next_get = 0.0
+
+    async def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
+        """Send a request of the SDK. Raises: HttpFault, when there is no sense in trying to connect further."""
+        options["stream"] = True
+        if len(self.cookies.jar) > MAX_COOKIES:
+            self.cookies.clear()
+        if request.method == "DELETE":
+            return await self._farewell(request, options)
+        if request.method == "GET":
+            return await self._listen(request, options)
+        message = json.loads(request.content)
+        method, request_id = message.get("method"), message.get("id")
+        if method is None or request_id is None:
+            return await self._notify(request, message, options)
+        exchange = Exchange(request_id, method, _SESSION in request.headers)
+        self._open(exchange)
+        try:
+            with anyio.CancelScope() as exchange.scope:
+                return await self._ask(exchange, request, options)
+            return self._instead(exchange, request, GONE)
+        finally:
+            exchange.scope = None
+
+    def _open(self, exchange: Exchange) -> None:
+        """Keep the exchange for as long as the task lives that the SDK made for it."""
+        key, task = coerce_request_id(exchange.request_id), asyncio.current_task()
+        if task is None:
+            return
+        self._exchanges[key] = self._by_task[task] = exchange
+
+        def forget(done: asyncio.Task[Any]) -> None:
+            self._by_task.pop(done, None)
+            if self._exchanges.get(key) is exchange:
+                del self._exchanges[key]
+
+        task.add_done_callback(forget)
+
+    async def _ask(self, exchange: Exchange, request: httpx2.Request, options: dict[str, Any]) -> httpx2.Response:
+        response: httpx2.Response | None = None
+        try:
+            response = await super().send(request, **options)
+            answer = await self._answer(exchange, response)
+        except HttpFault as error:
+            fault = error.fault
+        except Exception as error:  # noqa: BLE001  # whatever network, HTTP or an auth makes of it fails this request alone
+            fault = self.state.of_exception(error)
+        except BaseException:
+            await _shut(response)
+            raise
+        else:
+            return answer
+        await _shut(response)
+        if exchange.method == _DISCOVER and (fault.kind in _FATAL or fault.lost):
+            raise HttpFault(fault)  # asking again in the words of another era would bring the same
+        return self._instead(exchange, request, fault)
+
+    async def _answer(self, exchange: Exchange, response: httpx2.Response) -> httpx2.Response:
+        """Return what the SDK may read of a response. Raises: HttpFault, httpx2.HTTPError."""
+        status = response.status_code
+        if response.next_request is not None:
+            if next_request_within_origin(response) is None:
+                raise HttpFault(self.state.of_redirect(response))
+            return response  # the SDK follows, and asks this client again
+        if status >= HTTPStatus.BAD_REQUEST:
+            body = await _refusal_of(response)
+            fault = self.state.of_status(response, body, in_session=exchange.in_session)
+            code = _code_of(json_of(response, body))
+            if code is not None and (fault.kind == "protocol" or (fault.lost and code == mcp_types.METHOD_NOT_FOUND)):
+                return self._as_json(response, body)
+            raise HttpFault(fault)
+        kind = media_type(response.headers)
+        if kind == EVENT_STREAM and status == HTTPStatus.OK:
+            response.stream = _Events(self, exchange, response)
+            return response
+        if kind != "application/json" or status != HTTPStatus.OK:
+            raise HttpFault(self.state.of_content(response))
+        body = await response.aread()
+        reason = unreadable(body, exchange.request_id)
+        if reason is not None:
+            raise HttpFault(Fault(kind="protocol", said=f"answered with {reason}"))
+        return response
+
+    def _instead(self, exchange: Exchange, request: httpx2.Request, fault: Fault) -> httpx2.Response:
+        return httpx2.Response(200, json=self.state.error(exchange.request_id, fault), request=request)
+
+    def _as_json(self, response: httpx2.Response, body: bytes) -> httpx2.Response:
+        headers = {"content-type": "application/json"}
+        return httpx2.Response(response.status_code, headers=headers, content=body, request=response.request)
+
+    async def _notify(self, request: httpx2.Request, message: Any, options: dict[str, Any]) -> httpx2.Response:
+        """Send what wants no answer. The SDK sends nothing else meanwhile, so that it must not take long."""
+        taken = httpx2.Response(HTTPStatus.ACCEPTED, request=request)
+        if message.get("method") == "notifications/cancelled":
+            given_up = (message.get("params") or {}).get("requestId")
+            exchange = self._exchanges.get(coerce_request_id(given_up)) if isinstance(given_up, (int, str)) else None
+            if exchange is not None:
+                exchange.abandon()
+            notice = asyncio.create_task(self._post(request, options, NOTICE_S))
+            self._notices.add(notice)
+            notice.add_done_callback(self._notices.discard)
+        else:
+            await self._post(request, options, NOTICE_S)
+        return taken
+
+    async def _farewell(self, request: httpx2.Request, options: dict[str, Any]) -> httpx2.Response:
+        if not self.state.lost:
+            await self._post(request, options, FAREWELL_S)
+        return httpx2.Response(HTTPStatus.NO_CONTENT, request=request)
+
+    async def _post(self, request: httpx2.Request, options: dict[str, Any], seconds: float) -> None:
+        """Send a request of which nothing is wanted: what comes of it shows at the next one that wants something."""
+        response = None
+        with contextlib.suppress(Exception):  # whatever came of it
+            async with asyncio.timeout(seconds):
+                try:
+                    response = await super().send(request, **options)
+                finally:
+                    await _shut(response)
+
+    async def _listen(self, request: httpx2.Request, options: dict[str, Any]) -> httpx2.Response:
+        """Open the stream of what the server says unasked, or take up a broken one: its exchange runs in this task."""
+        loop = asyncio.get_running_loop()
+        wait, self._next_get = self._next_get - loop.time(), max(self._next_get, loop.time()) + GET_PAUSE_S
+        if wait > 0:
+            await asyncio.sleep(wait)
+        task = asyncio.current_task()
+        exchange = self._by_task.get(task) if task is not None and _LAST_EVENT in request.headers else None
+        if self.state.lost or (exchange is not None and exchange.gone):
+            raise httpx2.ReadError("nobody waits for it", request=request)
+        response = await super().send(request, **options)
+        response.stream = _Events(self, exchange, response)
+        return response
+
+    async def end_notices(self) -> None:
+        """End what is still being sent, and of which nothing is wanted."""
+        for notice in self._notices:
+            notice.cancel()
+        await asyncio.gather(*self._notices, return_exceptions=True)
+
+
+class _Events(httpx2.AsyncByteStream):
+    """A stream of events, whole ones alone. One that breaks ends with an error in the place of the answer."""
+
+    def __init__(self, client: GuardedClient, exchange: Exchange | None, response: httpx2.Response) -> None:
+        self._client = client
+        self._exchange = exchange
+        self._raw: Any = response.stream
+        self._cutter = EventCutter(client.max_bytes)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        exchange, resumable = self._exchange, False
+        fault = SILENT
+        try:
+            pieces = self._raw.__aiter__()
+            while (piece := await self._next(pieces)) is not None:
+                for event in self._cutter.feed(piece):
+                    if exchange is not None:
+                        said = parse_event(event)
+                        resumable = resumable or said.resumable
+                        reason = unreadable(said.data) if said.name == "message" and said.data else None
+                        if reason is not None:
+                            raise HttpFault(Fault(kind="protocol", said=f"answered with {reason}"))
+                    yield event
+            if exchange is None or (resumable and not exchange.gone):
+                return
+        except HttpFault as error:
+            fault, resumable = error.fault, False
+        except EventTooLarge:
+            fault = Fault(kind="too_large", said=f"answered with an event of more than {self._client.max_bytes} bytes")
+            resumable = False
+        except httpx2.HTTPError as error:
+            fault = self._client.state.of_exception(error)
+        if exchange is None or resumable:
+            raise httpx2.ReadError("the stream of events has broken")
+        instead = self._client.state.error(exchange.request_id, GONE if exchange.gone else fault)
+        yield b"event: message\ndata: " + json.dumps(instead).encode("ascii") + b"\n\n"
+
+    async def _next(self, pieces: AsyncIterator[bytes]) -> bytes | None:
+        exchange = self._exchange
+        if exchange is None:
+            return await anext(pieces, None)
+        if exchange.gone:
+            return None
+        piece = None
+        with anyio.CancelScope() as exchange.scope:
+            piece = await anext(pieces, None)
+        exchange.scope = None
+        return piece
+
+    async def aclose(self) -> None:
+        await self._raw.aclose()
+
+
+def unreadable(body: bytes, request_id: RequestId | None = None) -> str | None:
+    """Say in a few words why a body is no message, or no answer to `request_id`; None when it is."""
+    try:
+        message = mcp_types.jsonrpc_message_adapter.validate_json(body, by_name=False)
+    except ValueError as error:
+        return _why_unreadable(body, error)
+    if request_id is None:
+        return None
+    if not isinstance(message, (mcp_types.JSONRPCResponse, mcp_types.JSONRPCError)):
+        return "a message that is no answer"
+    if message.id is None:  # only an error's can be
+        return f"an error without an id: {getattr(message, 'error', message).message}"
+    if coerce_request_id(message.id) != coerce_request_id(request_id):
+        return "the answer to another request"
+    return None
+
+
+def _why_unreadable(body: bytes, error: ValueError) -> str:
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError as wrong:
+        return f"a message that is not UTF-8 at byte {wrong.start}"
+    if "recursion limit" in str(error):
+        return "a message that is nested too deep to be read"
+    if "Invalid JSON" in str(error):
+        return "a message that is not JSON"
+    return "a message that is not JSON-RPC"
+
+
+async def _refusal_of(response: httpx2.Response) -> bytes:
+    """Return the body of a refusal, as far as it comes: the status alone says enough."""
+    try:
+        async with asyncio.timeout(NOTICE_S):
+            return await response.aread()
+    except (httpx2.HTTPError, TimeoutError, BodyTooLarge):
+        return b""
+    finally:
+        await response.aclose()
+
+
+def _code_of(value: Any) -> int | None:
+    error = value.get("error") if isinstance(value, dict) else None
+    code = error.get("code") if isinstance(error, dict) else None
+    return code if isinstance(code, int) else None
+
+
+async def _shut(response: httpx2.Response | None) -> None:
+    if response is not None:
+        await response.aclose()

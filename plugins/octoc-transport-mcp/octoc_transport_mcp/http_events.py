@@ -1,0 +1,104 @@
+"""Server-sent events, cut out of a stream of bytes: whole ones, none longer than the limit."""
+
+from __future__ import annotations
+
+import attrs
+
+_MAX_RETRY_DIGITS = 5
+"""A server may ask for reconnecting within 100 s at most: a longer number overflows in who computes with it."""
+
+
+class EventTooLarge(Exception):  # noqa: N818  # a state of the world, not a fault in the program
+    """An event that is longer than the limit; `head` is how it begins."""
+
+    def __init__(self, head: bytes) -> None:
+        super().__init__("an event is longer than the limit")
+        self.head = head
+
+
+@attrs.frozen
+class Event:
+    """One event. `data` is its lines of data, joined; `resumable` says that it has an id to go on from."""
+
+    name: str
+    data: bytes
+    resumable: bool
+
+
+class EventCutter:
+    """Takes pieces of a stream and gives whole events, each ending with an empty line, line ends being LF.
+
+    After EventTooLarge the rest of that event is passed over, up to its end.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._buffer = bytearray()
+        self._looked = 0
+        self._carriage_return = False
+        self._passing_over = False
+        self.passed_over = 0
+        """How many bytes of the event that is too large were passed over so far."""
+
+    def feed(self, piece: bytes) -> list[bytes]:
+        """Return the events that `piece` completes. Raises: EventTooLarge, once for an event."""
+        if self._carriage_return:
+            piece = b"\r" + piece
+        self._carriage_return = piece.endswith(b"\r")
+        if self._carriage_return:
+            piece = piece[:-1]
+        self._buffer += piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        events: list[bytes] = []
+        while (end := self._buffer.find(b"\n\n", self._looked)) >= 0:
+            event = bytes(self._buffer[: end + 2])
+            del self._buffer[: end + 2]
+            self._looked = 0
+            if self._passing_over:
+                self._passing_over = False
+            elif len(event) > self._limit:
+                self._buffer[:0] = b"\n\n"  # what is left of it when its head has been told
+                self._refuse(event)
+            elif event.strip():
+                events.append(_without_wild_retry(event))
+        if self._passing_over:
+            self.passed_over += max(0, len(self._buffer) - 1)
+            del self._buffer[:-1]
+        self._looked = max(0, len(self._buffer) - 1)
+        if len(self._buffer) > self._limit:
+            head = bytes(self._buffer)
+            del self._buffer[:-1]
+            self._looked = 0
+            self._refuse(head)
+        return events
+
+    def _refuse(self, event: bytes) -> None:
+        self._passing_over = True
+        self.passed_over = 0
+        raise EventTooLarge(event)
+
+
+def _without_wild_retry(event: bytes) -> bytes:
+    if b"retry" not in event:
+        return event
+    lines = [line for line in event.split(b"\n") if not line.startswith(b"retry") or _sane(line)]
+    return b"\n".join(lines)
+
+
+def _sane(line: bytes) -> bool:
+    number = line.partition(b":")[2].strip()
+    return number.isdigit() and len(number) <= _MAX_RETRY_DIGITS
+
+
+def parse_event(event: bytes) -> Event:
+    """Return what a whole event says. Source: HTML, 9.2.6; comments and unknown fields are passed over."""
+    name, data, resumable = "message", [], False
+    for line in event.split(b"\n"):
+        field, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if field == b"event":
+            name = value.decode("utf-8", "replace")
+        elif field == b"data":
+            data.append(value)
+        elif field == b"id":
+            resumable = bool(value)
+    return Event(name, b"\n".join(data), resumable)

@@ -1,0 +1,260 @@
+"""What went wrong over HTTP, as values: which kind of failure, what to say of it, and whether the call was begun."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import secrets
+import socket
+import ssl
+from collections.abc import Iterator
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Any
+
+import attrs
+import httpx2
+import mcp_types
+from mcp.shared.exceptions import MCPError
+
+from octoc.plugin.protocols import ConnectionFailed, ServerTarget
+from octoc.results import FailureKind, ToolFailure
+from octoc_transport_mcp.failures import one_line, origin
+from octoc_transport_mcp.http_bounds import BodyTooLarge, BrokenEncoding, media_type
+
+FAULT_CODE = -31_999
+"""The code of a JSON-RPC error that octoc itself puts where a server's answer should have been."""
+MAX_SAID_CHARS = 200
+_CONNECTION_KINDS: frozenset[FailureKind] = frozenset({"unauthorized", "timeout", "protocol", "too_large"})
+
+
+@attrs.frozen(kw_only=True)
+class Fault:
+    """Why a request brought no answer. `said` goes on from the server's name.
+
+    `sent` is False where the server has certainly not begun what it was asked; `lost` says that the session is over;
+    `permanent` that trying again cannot help before somebody changes something.
+    """
+
+    kind: FailureKind
+    said: str
+    sent: bool = True
+    lost: bool = False
+    permanent: bool = False
+    retry_after_s: float | None = None
+
+
+class HttpFault(Exception):  # noqa: N818  # a state of the world, not a fault in the program
+    """A fault that ends the attempt to connect."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.said)
+        self.fault = fault
+
+
+class HttpState:
+    """What is known of one HTTP connection, and the way by which a fault gets through the SDK to whoever called.
+
+    `lost` is True once the session is over. `extra_secrets` are credentials that were got beside the target's own.
+    """
+
+    def __init__(self, target: ServerTarget) -> None:
+        self.target = target
+        self.lost = False
+        self.ended: str | None = None
+        """How the session ended, where the server did not say so in answer to a call."""
+        self.auth: Any = None
+        self._seal = secrets.token_hex(16)
+
+    def error(self, request_id: Any, fault: Fault) -> dict[str, Any]:
+        """Return a JSON-RPC error that carries the fault: sealed, so that no server can make one."""
+        self.lost = self.lost or fault.lost
+        data = {"seal": self._seal, "fault": attrs.asdict(fault)}
+        error = {"code": FAULT_CODE, "message": fault.said, "data": data}
+        return {"jsonrpc": "2.0", "id": request_id, "error": error}
+
+    def fault_of(self, error: BaseException) -> Fault | None:
+        """Return the fault that an exception carries or means, or None when it is none of HTTP's."""
+        if isinstance(error, HttpFault):
+            return error.fault
+        if isinstance(error, httpx2.HTTPError):
+            return self.of_exception(error)
+        if not isinstance(error, MCPError):
+            return None
+        data = error.error.data
+        if error.code == FAULT_CODE and isinstance(data, dict) and data.get("seal") == self._seal:
+            return Fault(**data["fault"])
+        # What the SDK itself says of a stream that it could not take up again, and of a redirect it has followed far.
+        if error.code == mcp_types.CONNECTION_CLOSED and error.message.startswith("SSE stream"):
+            return Fault(kind="connection_lost", said="ended its stream of events without an answer")
+        if error.code == mcp_types.INVALID_REQUEST and error.message.startswith("Redirect to"):
+            return Fault(kind="protocol", said="answered with redirects without end")
+        return None
+
+    def failure(self, fault: Fault) -> ToolFailure:
+        """Return the fault as a value for the model."""
+        message = self._line(f"`{self.target.name}` {fault.said}")
+        return ToolFailure(
+            kind=fault.kind, message=message, text=message, sent=fault.sent, retry_after_s=fault.retry_after_s
+        )
+
+    def connection_failed(self, fault: Fault, *, listing: bool = False) -> ConnectionFailed:
+        """Return the fault as the reason why no connection came about, or no list of its tools."""
+        name = f"`{self.target.name}`" if listing else f"`{origin(self.target)}`"
+        return ConnectionFailed(
+            self._line(f"{name} {fault.said}"),
+            kind=fault.kind if fault.kind in _CONNECTION_KINDS else "connect_failed",
+            retry_after_s=fault.retry_after_s,
+            permanent=fault.permanent,
+        )
+
+    def _line(self, text: str) -> str:
+        for value in getattr(self.auth, "secrets", ()):
+            if value:
+                text = text.replace(value, "***")
+        return one_line(text, self.target)
+
+    def of_status(self, response: httpx2.Response, body: bytes, *, in_session: bool = False) -> Fault:
+        """Return what a refusal means. `in_session` says that the request named a session."""
+        status = response.status_code
+        if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+            said = f"answered HTTP {status}: {self._advice(status)}"
+            return Fault(kind="unauthorized", said=said, sent=False, permanent=True)
+        if status in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
+            wait = retry_after_s(response.headers.get("retry-after"))
+            why = "has no room for another request" if status == HTTPStatus.TOO_MANY_REQUESTS else "is not available"
+            later = "" if wait is None else f", try again in {wait:g} s"
+            said = f"{why} (HTTP {status}){later}"
+            return Fault(kind="unavailable", said=said, sent=False, retry_after_s=wait)
+        if in_session and (status == HTTPStatus.NOT_FOUND or _names_session(body, status)):
+            return Fault(kind="connection_lost", said=f"has ended the session: HTTP {status}", sent=False, lost=True)
+        more = _said_in(response, body)
+        return Fault(kind="protocol", said=f"answered HTTP {status}{f': {more}' if more else ''}")
+
+    def _advice(self, status: int) -> str:
+        login, target = self.target.login, self.target
+        refusal = getattr(self.auth, "refusal", "")
+        if status == HTTPStatus.FORBIDDEN:
+            return f"its credentials may not do this{f'; run `{login}` for others' if login else ''}"
+        if login:
+            return f"{f'{refusal}; ' if refusal else ''}run `{login}`"
+        if refusal:
+            return refusal
+        name = next((name for name in target.headers if name.lower() == "authorization"), None)
+        if name is not None:
+            return f"it does not take the credential in the header `{name}` of server `{target.name}`"
+        if target.auth:
+            return f"it does not take the credential in `auth` of server `{target.name}`"
+        return f"it wants a credential: set a header `Authorization` or `auth` for server `{target.name}`"
+
+    def of_redirect(self, response: httpx2.Response) -> Fault:
+        """Return what a redirect that is not followed means."""
+        to = response.next_request.url if response.next_request is not None else None
+        where = "" if to is None else f" to `{to.scheme}://{to.host}{f':{to.port}' if to.port else ''}`"
+        said = f"answered HTTP {response.status_code}, a redirect{where} that is not followed: set `url` to where it is"
+        return Fault(kind="protocol", said=said, sent=False, permanent=True)
+
+    def of_content(self, response: httpx2.Response) -> Fault:
+        """Return what an answer of the wrong content type means."""
+        kind = media_type(response.headers)
+        found = f"`{kind[:80]}`" if kind else "no content type"
+        return Fault(kind="protocol", said=f"answered HTTP {response.status_code} with {found} where JSON was expected")
+
+    def of_exception(self, error: Exception) -> Fault:
+        """Return what an exception of the HTTP client means."""
+        if isinstance(error, BodyTooLarge):
+            return Fault(kind="too_large", said=f"answered with {error}")
+        if isinstance(error, BrokenEncoding):
+            return Fault(kind="protocol", said=f"answered with {error}")
+        if isinstance(error, (httpx2.ConnectError, httpx2.ProxyError, httpx2.ConnectTimeout)):
+            said = f"could not be reached: {reason(error)}"
+            return Fault(kind="connection_lost", said=said, sent=False, lost=True)
+        if isinstance(error, httpx2.TimeoutException):
+            return Fault(kind="timeout", said="did not answer in time")
+        if isinstance(error, httpx2.RemoteProtocolError):
+            text = str(error)
+            if "disconnected" in text or "peer closed" in text:
+                ended = "before" if "disconnected" in text else "in the middle of"
+                return Fault(kind="connection_lost", said=f"closed the connection {ended} its answer")
+            if "too long" in text:
+                return Fault(kind="too_large", said="answered with headers that are too long")
+            return Fault(kind="protocol", said=f"does not speak HTTP/1.1: {text}")
+        if isinstance(error, (httpx2.NetworkError, OSError)):
+            return Fault(kind="connection_lost", said=f"lost the connection: {reason(error)}")
+        if isinstance(error, httpx2.LocalProtocolError):
+            # Its own text quotes the header, which may be a credential.
+            return Fault(kind="bad_request", said="cannot be asked: a header has a character that HTTP cannot carry")
+        # The exception's own text may quote a request: its type says enough.
+        return Fault(kind="internal", said=f"could not be asked: {type(error).__name__}")
+
+
+def reason(error: BaseException) -> str:
+    """Return the root of a failed connection in a few words."""
+    chain = list(_causes(error))
+    for cause in chain:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return f"its certificate is not trusted: {cause.verify_message}"
+        if isinstance(cause, ssl.SSLError):
+            return f"the TLS handshake failed: {(cause.reason or type(cause).__name__).replace('_', ' ').lower()}"
+    for cause in reversed(chain):
+        if isinstance(cause, socket.gaierror):
+            return str(cause.strerror).lower()
+        if isinstance(cause, OSError) and cause.errno:  # its own text repeats the address
+            return os.strerror(cause.errno).lower()
+    return str(error) or type(error).__name__
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        if isinstance(current, BaseExceptionGroup):
+            current = current.exceptions[0]
+        else:
+            current = current.__cause__ or current.__context__
+
+
+def retry_after_s(header: str | None, now: dt.datetime | None = None) -> float | None:
+    """Return how many seconds a server asks to wait, or None when it does not say it. Source: RFC 9110, 10.2.3."""
+    if header is None:
+        return None
+    if header.isascii() and header.isdigit():
+        return float(header[:9])
+    try:
+        when = parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    when = when if when.tzinfo else when.replace(tzinfo=dt.UTC)
+    return max(0.0, (when - (now or dt.datetime.now(dt.UTC))).total_seconds())
+
+
+def json_of(response: httpx2.Response, body: bytes) -> Any:
+    """Return the value of a JSON body, or None when it is none."""
+    kind = media_type(response.headers)
+    if kind != "application/json" and not kind.endswith("+json"):
+        return None
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _names_session(body: bytes, status: int) -> bool:
+    # The TypeScript examples refuse a session that they do not know with 400.
+    return status == HTTPStatus.BAD_REQUEST and b"session" in body[:1000].lower()
+
+
+def _said_in(response: httpx2.Response, body: bytes) -> str:
+    """Return a server's own words of one line, from JSON or plain text: never HTML."""
+    value = json_of(response, body)
+    if isinstance(value, dict):
+        for key in ("message", "error_description", "detail", "error"):
+            said = value.get(key)
+            if isinstance(said, str) and said.strip():
+                return said[:MAX_SAID_CHARS]
+    if media_type(response.headers) == "text/plain":
+        return " ".join(body[: 4 * MAX_SAID_CHARS].decode("utf-8", "replace").split())[:MAX_SAID_CHARS]
+    return ""
