@@ -2,11 +2,14 @@
 
 - a variable: `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `{{ENV:VAR}}`
 - an input, looked up like a variable: `${input:id}`, `{{INPUT:KEY}}`
+- what is kept elsewhere: `${file:PATH}`, a file's text; `${keyring:SERVICE/USER}`, the system's keyring;
+  `${cred:ID}`, a credential by its integer id; each with `:-default`, as a variable
 - what the host knows: `${workspaceFolder}`, `${userHome}`, `${workspaceFolderBasename}`, `${pathSeparator}`, `${/}`
 - no reference, but the literal `{{X}}`: `{{{{X}}}}`
 
-It takes one pass: what was put in is not looked at again. A bare `$VAR` is text. Sources: the `.mcp.json` dialects of
-Claude Code, Cursor and VS Code; Octomind's placeholders.
+It takes one pass: what was put in is not looked at again; only PATH may hold `${workspaceFolder}` and `${userHome}`. A
+bare `$VAR` is text. Sources: the `.mcp.json` dialects of
+Claude Code, Cursor and VS Code; Octomind's placeholders; Octopus's credential ids.
 """
 
 from __future__ import annotations
@@ -17,25 +20,34 @@ from typing import Literal
 
 import attrs
 
-ReferenceKind = Literal["env", "input", "builtin"]
+ReferenceKind = Literal["env", "input", "builtin", "file", "keyring", "cred"]
 Lookup = Callable[[str], str | None]
+
+VARIABLE_KINDS: tuple[ReferenceKind, ...] = ("env", "input")
+"""Those that are set by name, in an environment; the others are kept elsewhere."""
 
 BUILTINS = ("workspaceFolder", "workspaceFolderBasename", "userHome", "pathSeparator", "/")
 
 _VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
 _KEY = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
+_FOLDER = r"\$\{(?:workspaceFolder|userHome)\}"
+_KEPT = rf"file:(?:[^{{}}$]|\$(?!\{{)|{_FOLDER})+?|keyring:[^{{}}/]+/[^{{}}]+?|cred:[0-9]+"
 _FORM = re.compile(
     rf"\{{\{{\{{\{{(?P<escaped>[^{{}}]*)\}}\}}\}}\}}"
     rf"|\{{\{{(?P<mark>ENV|INPUT):(?P<key>{_KEY})\}}\}}"
     rf"|\$\{{(?P<builtin>{'|'.join(map(re.escape, BUILTINS))})\}}"
     rf"|\$\{{input:(?P<id>{_KEY})\}}"
+    rf"|\$\{{(?P<kept>{_KEPT})(?::-(?P<otherwise>[^}}]*))?\}}"
     rf"|\$\{{(?:env:)?(?P<name>{_VARIABLE})(?::-(?P<default>[^}}]*))?\}}"
 )
 
 
 @attrs.frozen
 class Reference:
-    """One reference. `span` is where it stands in the text, in code points, half open; `default` None is no default."""
+    """One reference. `span` is where it stands in the text, in code points, half open; `default` None is no default.
+
+    `name` is a variable's, an input's or a builtin's; of what is kept elsewhere it is the whole, as `file:/run/token`.
+    """
 
     name: str
     default: str | None
@@ -70,7 +82,7 @@ def expand(text: str, lookup: Lookup, builtins: Mapping[str, str]) -> Expansion:
     """Return `text` with each reference replaced by its value, and each escape by what it stands for.
 
     Args:
-        lookup: the value of a variable or an input by its name, or None. An empty value gives way to a default.
+        lookup: the value behind a reference's name, or None. An empty value gives way to a default.
         builtins: the values of BUILTINS, by name; see `builtins_of`.
     """
     parts: list[str] = []
@@ -83,7 +95,7 @@ def expand(text: str, lookup: Lookup, builtins: Mapping[str, str]) -> Expansion:
         if reference is None:
             parts.append("{{" + match["escaped"] + "}}")
             continue
-        value = builtins.get(reference.name) if reference.kind == "builtin" else lookup(reference.name)
+        value = builtins.get(reference.name) if reference.kind == "builtin" else lookup(_looked_up(reference, builtins))
         if reference.default is not None and not value:
             parts.append(reference.default)
         elif value is None:
@@ -95,6 +107,12 @@ def expand(text: str, lookup: Lookup, builtins: Mapping[str, str]) -> Expansion:
             parts.append(value)
     parts.append(text[end:])
     return Expansion("".join(parts), tuple(missing), tuple(values))
+
+
+def _looked_up(reference: Reference, builtins: Mapping[str, str]) -> str:
+    if reference.kind != "file":
+        return reference.name
+    return re.sub(_FOLDER, lambda match: builtins.get(match[0][2:-1], match[0]), reference.name)
 
 
 def builtins_of(workspace_folder: str, user_home: str) -> Mapping[str, str]:
@@ -120,5 +138,13 @@ def _forms(text: str) -> Iterator[tuple[re.Match[str], Reference | None]]:
             yield match, Reference(groups["key"], None, "env" if groups["mark"] == "ENV" else "input", match.span())
         elif groups["id"] is not None:
             yield match, Reference(groups["id"], None, "input", match.span())
+        elif groups["kept"] is not None:
+            yield match, Reference(groups["kept"], groups["otherwise"], _kept_kind(groups["kept"]), match.span())
         else:
             yield match, Reference(groups["name"], groups["default"], "env", match.span())
+
+
+def _kept_kind(name: str) -> ReferenceKind:
+    if name.startswith("file:"):
+        return "file"
+    return "keyring" if name.startswith("keyring:") else "cred"

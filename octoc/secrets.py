@@ -28,7 +28,9 @@ _KNOWN = re.compile(
 )
 _USERINFO = re.compile(r"://[^/\s:@]*:[^/\s@$]{1,}@")
 _SEPARATORS = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
-_REFERENCE = re.compile(r"\$\{[^}]*\}|\{\{[^}]*\}\}")
+# One inside another is the folder in `${file:${workspaceFolder}/token}`; a text that is no reference ends at the first
+# brace as before.
+_REFERENCE = re.compile(r"\$\{(?:file:[^{}]*\$\{[^{}]*\}[^{}]*|[^}]*)\}|\{\{[^}]*\}\}")
 # A `$VAR` that should have been a reference; only where it names a secret itself, since a password may begin with `$`.
 _BARE_REFERENCE = re.compile(r"(?:(?<=[\s:=])|\A)\$(?P<name>[A-Z_][A-Z0-9_]+)(?![A-Za-z0-9_])")
 # Where a credential is kept: a path that says so by how it begins, and by the file that it ends in.

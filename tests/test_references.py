@@ -24,6 +24,12 @@ FORMS = [
     ("${workspaceFolder}", Reference("workspaceFolder", None, "builtin", (0, 18))),
     ("${userHome}", Reference("userHome", None, "builtin", (0, 11))),
     ("${/}", Reference("/", None, "builtin", (0, 4))),
+    ("${file:/run/secrets/token}", Reference("file:/run/secrets/token", None, "file", (0, 26))),
+    ("${file:a b:-none}", Reference("file:a b", "none", "file", (0, 17))),
+    ("${file:${workspaceFolder}/t}", Reference("file:${workspaceFolder}/t", None, "file", (0, 28))),
+    ("${keyring:acme/me}", Reference("keyring:acme/me", None, "keyring", (0, 18))),
+    ("${keyring:acme/me@acme.example/x:-}", Reference("keyring:acme/me@acme.example/x", "", "keyring", (0, 35))),
+    ("${cred:17}", Reference("cred:17", None, "cred", (0, 10))),
 ]
 
 
@@ -35,10 +41,25 @@ def test_each_form_is_found(text: str, reference: Reference) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["$TOKEN", "$(id -u)", "${}", "${1A}", "{{ENV:}}", "{{CWD}}", "{{env:X}}", "${file:x}", "${X", "{{{{ENV:X}}}}"],
+    [
+        "$TOKEN",
+        "$(id -u)",
+        "${}",
+        "${1A}",
+        "{{ENV:}}",
+        "{{CWD}}",
+        "{{env:X}}",
+        "${vault:x}",
+        "${X",
+        "{{{{ENV:X}}}}",
+        "${file:}",
+        "${keyring:x}",
+        "${keyring:/x}",
+        "${cred:x}",
+    ],
 )
 def test_what_only_looks_like_one_is_text(text: str) -> None:
-    """Shell variables, empty keys, prompt placeholders, unknown prefixes and escapes are no references."""
+    """Shell variables, empty keys, prompt placeholders, unknown schemes and escapes are no references."""
     assert find_references(text) == ()
 
 
@@ -67,6 +88,16 @@ def test_builtins_come_from_the_host_alone() -> None:
     builtins = builtins_of("/home/u/my work", "/home/u")
     found = expand("${workspaceFolder}${/}x ${workspaceFolderBasename} ${userHome}", {"userHome": "no"}.get, builtins)
     assert found == Expansion("/home/u/my work/x my work /home/u")
+
+
+def test_a_folder_in_a_path_is_put_in_before_it_is_looked_up() -> None:
+    """A file's path may begin with the workspace or the home; what is missing is named as it is written."""
+    builtins = builtins_of("/w", "/home/u")
+    looked_up: list[str] = []
+    found = expand("${file:${workspaceFolder}/t}${file:${userHome}/t}", looked_up.append, builtins)
+    assert looked_up == ["file:/w/t", "file:/home/u/t"]
+    assert found.missing == ("file:${workspaceFolder}/t", "file:${userHome}/t")
+    assert expand("a ${cred:7:-none} ${keyring:s/u}", {"keyring:s/u": "v"}.get, {}) == Expansion("a none v", (), ("v",))
 
 
 def test_an_escape_becomes_its_literal() -> None:

@@ -66,11 +66,11 @@ class Environment:
 
     names: Mapping[str, bool] = attrs.field(factory=dict)
 
-    def state(self, variable: Variable) -> str:
-        """Return `set`, `empty` or `unset`, or `elsewhere` for what no environment has."""
-        if variable.variable is None:
+    def state(self, variable: str | None) -> str:
+        """Return `set`, `empty` or `unset`; `elsewhere` for a `Variable.variable` of None, which no environment has."""
+        if variable is None:
             return "elsewhere"
-        given = self.names.get(variable.variable)
+        given = self.names.get(variable)
         return "unset" if given is None else "set" if given else "empty"
 
 

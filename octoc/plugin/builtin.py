@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from octoc.plugin.hookspecs import hookimpl
@@ -13,17 +12,6 @@ if TYPE_CHECKING:
     from octoc.results import ToolCall, ToolFailure, ToolResult
 
 logger = logging.getLogger("octoc.calls")
-
-
-class EnvironmentResolver:
-    """Looks references up in the environment. An empty value counts as unset, as in Octomind's activation gate."""
-
-    def __init__(self, env: Mapping[str, str]) -> None:
-        self._env = env
-
-    @hookimpl
-    def octoc_resolve_secret(self, reference: str) -> str | None:
-        return self._env.get(reference) or None
 
 
 class DefaultTokenCounter:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import pluggy
 
 if TYPE_CHECKING:
-    from octoc.plugin.protocols import Embedder, PythonTool, TokenCounter, Transport
+    from octoc.plugin.protocols import Embedder, FailedCall, PythonTool, TokenCounter, Transport
     from octoc.results import ToolCall, ToolFailure, ToolResult
 
 PROJECT = "octoc"
@@ -34,12 +34,25 @@ def octoc_make_transport(kind: str) -> Transport | None:
 
 @hookspec(firstresult=True)
 def octoc_resolve_secret(reference: str) -> str | None:
-    """Return the value of a reference (a variable's name), or None when this resolver does not know it."""
+    """Return the value of a reference, or None when this resolver does not know it.
+
+    `reference` is a variable's or an input's name, `file:PATH` (absolute), `keyring:SERVICE/USER` or `cred:ID`.
+    Raises: PluginError when the value is known to be there and cannot be had; the message has no piece of it.
+    """
 
 
 @hookspec(firstresult=True)
 def octoc_token_counter(model: str) -> TokenCounter | None:
     """Return a counter for `model` ("" is the default), or None to let another plugin answer."""
+
+
+@hookspec(firstresult=True)
+def octoc_explain_failure(failed: FailedCall) -> str | Awaitable[str | None] | None:
+    """Return what a failed call means, in a sentence or two for the model, or None to let another plugin answer.
+
+    Asked where the model would only see what went wrong below it, never for a name or arguments that it got wrong, and
+    behind the host's own explainer. Has ten seconds. An agent that has no explainer is answered None.
+    """
 
 
 @hookspec

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from octoc.plugin import builtin, hookspecs
+from octoc.plugin import builtin, hookspecs, resolvers
 from octoc.plugin.protocols import PluginError
 
 if TYPE_CHECKING:
-    from octoc.plugin.protocols import Embedder, PythonTool, TokenCounter, Transport
+    from octoc.plugin.protocols import Embedder, FailedCall, PythonTool, TokenCounter, Transport
     from octoc.results import ToolCall, ToolFailure, ToolResult
 
 logger = logging.getLogger("octoc.plugin")
@@ -55,14 +55,31 @@ class Plugins:
         return made
 
     def resolve_secret(self, reference: str) -> str | None:
-        """Return the value behind a reference; the environment is asked last. Raises: PluginError."""
-        value: str | None = self._ask(lambda hook: hook.octoc_resolve_secret(reference=reference))
+        """Return the value behind a reference; octoc's own resolvers are asked last. Raises: PluginError."""
+        try:
+            value: str | None = self._ask(lambda hook: hook.octoc_resolve_secret(reference=reference))
+        except PluginError as error:
+            if error.__cause__ is None:
+                raise
+            # A plugin's own fault: what it says of it may hold the value.
+            kind = type(error.__cause__).__name__
+            raise PluginError(f"a plugin failed to resolve `{reference}`: {kind}") from None
         return value
 
     def token_counter(self, model: str = "") -> TokenCounter:
         """Return the counter for `model`; the approximate one when no plugin has a better. Raises: PluginError."""
         counter: TokenCounter = self._ask(lambda hook: hook.octoc_token_counter(model=model))
         return counter
+
+    @property
+    def explains(self) -> bool:
+        """Whether any plugin explains failures. Raises: PluginError."""
+        return bool(self._loaded().hook.octoc_explain_failure.get_hookimpls())
+
+    def explain_failure(self, failed: FailedCall) -> str | Awaitable[str | None] | None:
+        """Return what a failed call means, or None when no plugin says it. Raises: PluginError."""
+        answer: str | Awaitable[str | None] | None = self._ask(lambda hook: hook.octoc_explain_failure(failed=failed))
+        return answer
 
     def tools(self, server: str) -> tuple[PythonTool, ...]:
         """Return the in-process tools that plugins bind to a builtin server. Raises: PluginError."""
@@ -96,7 +113,9 @@ class Plugins:
         manager = pluggy.PluginManager(hookspecs.PROJECT)
         manager.add_hookspecs(hookspecs)
         own: tuple[object, ...] = (
-            builtin.EnvironmentResolver(self._env),
+            resolvers.EnvironmentResolver(self._env),
+            resolvers.FileResolver(),
+            resolvers.KeyringResolver(),
             builtin.DefaultTokenCounter(),
             builtin.CallLog(),
         )

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import attrs
 
+from octoc.results import Caller
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -105,6 +107,26 @@ class Connection(Protocol):
     async def close(self) -> None:
         """End the connection and the server's process; idempotent, bounded in time."""
         ...
+
+
+@attrs.frozen(kw_only=True)
+class FailedCall:
+    """A call that failed, as an explainer gets it: secrets are out of it, and each text is at most 500 code points.
+
+    `kind` is the failure's, or `tool_error` when the tool itself answered that it failed; `arguments` is JSON, and may
+    end anywhere. `caller` says for which agent.
+    """
+
+    server: str
+    tool: str
+    kind: str
+    message: str
+    arguments: str
+    caller: Caller = attrs.field(factory=Caller)
+
+
+Explainer = Callable[[FailedCall], "str | Awaitable[str | None] | None"]
+"""Says in a sentence or two what a failure means and what to do, or None when it has nothing to say."""
 
 
 class ConnectionFailed(Exception):  # noqa: N818  # a state of the world, not a fault in the program

@@ -8,8 +8,9 @@ from typing import Any, Protocol
 
 import attrs
 
-from octoc.plugin.protocols import ServerTarget
-from octoc.references import Lookup, builtins_of, expand
+from octoc.plugin.protocols import PluginError, ServerTarget
+from octoc.references import Lookup, builtins_of, expand, find_references
+from octoc.secrets import is_secret_name
 
 
 class ServerDefinition(Protocol):
@@ -43,14 +44,34 @@ class NotReady(Exception):  # noqa: N818  # a state of the world, not a fault in
     """A server's target cannot be made; the message is one line that names what is not set or cannot be read."""
 
 
+_FILE = "file:"
+_ENV_SUFFIX = "_env"
+_URL_TRANSPORTS = frozenset({"http", "sse"})
+
+
 def make_target(server: ServerDefinition, lookup: Lookup, workspace: Path) -> ServerTarget:
     """Return the server with every reference resolved. Raises: NotReady.
 
     Args:
-        lookup: the value of a variable or an input by its name, or None.
-        workspace: `${workspaceFolder}`, absolute; a server runs there, and a relative `cwd` or env file starts there.
+        lookup: the value behind a reference (a variable's name, `file:PATH`, …), or None; it may raise PluginError,
+            which becomes NotReady.
+        workspace: `${workspaceFolder}`, absolute; a server runs there, and a relative `cwd`, env file or `file:` starts
+            there.
     """
-    resolving = _Resolving(lookup, builtins_of(workspace.as_posix(), Path.home().as_posix()))
+
+    def found(reference: str) -> str | None:
+        if reference.startswith(_FILE):
+            reference = f"{_FILE}{workspace / reference.removeprefix(_FILE)}"
+        return lookup(reference)
+
+    resolving = _Resolving(found, builtins_of(workspace.as_posix(), Path.home().as_posix()))
+    try:
+        return _made(server, resolving, workspace)
+    except PluginError as error:
+        raise NotReady(f"server `{server.name}` is not ready: {error}") from None
+
+
+def _made(server: ServerDefinition, resolving: _Resolving, workspace: Path) -> ServerTarget:
     env = resolving.mapping(server.env)
     cwd = resolving.optional(server.cwd)
     env_file = resolving.optional(server.env_file)
@@ -63,18 +84,40 @@ def make_target(server: ServerDefinition, lookup: Lookup, workspace: Path) -> Se
         cwd=str(workspace if cwd is None else workspace / cwd),
         url=resolving.optional(server.url),
         headers=resolving.mapping(server.headers),
-        auth=None if server.auth is None else resolving.plain(server.auth),
+        auth=None if server.auth is None else resolving.auth(server.auth),
         timeout_s=server.timeout_s,
+        login=login_of(server),
     )
     if resolving.missing:
         names = ", ".join(f"`{name}`" for name in resolving.missing)
         are = "is" if len(resolving.missing) == 1 else "are"
-        raise NotReady(f"server `{server.name}` needs {names}, which {are} not set")
+        set_ = "not set" if all(":" not in name for name in resolving.missing) else "not there"
+        raise NotReady(f"server `{server.name}` needs {names}, which {are} {set_}")
     if env_file is not None:
         read = _read_env_file(server.name, workspace, env_file)
         resolving.values.update(dict.fromkeys(value for value in read.values() if value))
         target = attrs.evolve(target, env={**read, **env})
     return attrs.evolve(target, secrets=tuple(resolving.values))
+
+
+def login_of(server: ServerDefinition) -> str:
+    """Return what to do when a server refuses its credentials, to go on from `: `; empty when nothing is known.
+
+    It is `octoc auth login` for OAuth and for a server that has no credentials yet; else the references that hold them.
+    """
+    auth = server.auth or {}
+    kind = auth.get("type", "oauth" if auth else "")
+    if kind in {"client_credentials", "bearer"}:
+        held = [text for key, text in auth.items() if isinstance(text, str) and is_secret_name(key)]
+        names = [auth[key] for key in auth if key.endswith(_ENV_SUFFIX) and isinstance(auth[key], str)]
+    else:
+        secret = [text for name, text in server.headers.items() if is_secret_name(name)]
+        held, names = secret or list(server.headers.values()), []
+    names += [reference.name for text in held for reference in find_references(text) if reference.kind != "builtin"]
+    if kind == "oauth" or (not names and not held and server.transport in _URL_TRANSPORTS):
+        return f"run `octoc auth login {server.name}`"
+    listed = ", ".join(f"`{name}`" for name in dict.fromkeys(names))
+    return f"look at what {listed} holds" if listed else ""
 
 
 @attrs.define
@@ -97,6 +140,20 @@ class _Resolving:
 
     def mapping(self, texts: Mapping[str, str]) -> dict[str, str]:
         return {name: self.text(value) for name, value in texts.items()}
+
+    def auth(self, written: Mapping[str, Any]) -> dict[str, Any]:
+        """Return an `auth` expanded. Octo's `client_secret_env` names a variable; what that holds wins if it is set."""
+        auth = {key: self.plain(value) for key, value in written.items() if not key.endswith(_ENV_SUFFIX)}
+        for key, named in written.items():
+            if not key.endswith(_ENV_SUFFIX) or not isinstance(named, str):
+                continue
+            value = self.lookup(named.strip())
+            if value:
+                self.values[value] = None
+                auth[key.removesuffix(_ENV_SUFFIX)] = value
+            elif not auth.get(key.removesuffix(_ENV_SUFFIX)):
+                self.missing[named.strip()] = None
+        return auth
 
     def plain(self, value: Any) -> Any:
         """Return a JSON value with every text in it expanded."""

@@ -74,6 +74,7 @@ THIRD_PARTY = {
     "yaml": COMPILER,
     "jsonschema": Allowed(running=frozenset({"compiler", "runtime"})),
     "referencing": Allowed(running=frozenset({"compiler", "runtime"})),
+    "keyring": Allowed(running=frozenset({"plugin"})),
     "click": Allowed(loading=frozenset({"cli"})),
     "rich": Allowed(running=frozenset({"cli"})),
     "onnxruntime": Allowed(loading=frozenset({"octoc_embed_onnx"})),

@@ -30,7 +30,7 @@ def command(
     env_names: tuple[str, ...],
     output_format: str,
 ) -> int:
-    """List the variables that servers need.
+    """List the variables that servers need, and the files, keyring entries and credentials.
 
     Each with whether it is required, and the servers, capabilities and agents that need it. With --env-file or --env
     also whether it is set there; the exit status is 1 when a required one is not. No value is ever shown, and the
@@ -54,7 +54,7 @@ def command(
         _print(variables, environment, agent)
     if environment is None:
         return 0
-    return int(any(variable.required and environment.state(variable.name) != "set" for variable in variables))
+    return int(any(one.required and environment.state(one.variable) in {"unset", "empty"} for one in variables))
 
 
 def _scoped(root: Path) -> Scoped:
@@ -95,7 +95,7 @@ def _entry(variable: Variable, environment: Environment | None) -> dict[str, Any
         "name": variable.name,
         "kind": variable.kind,
         "required": variable.required,
-        "state": None if environment is None else environment.state(variable.name),
+        "state": None if environment is None else environment.state(variable.variable),
         "servers": list(variable.servers),
         "capabilities": list(variable.capabilities),
         "agents": list(variable.agents),
@@ -112,12 +112,12 @@ def _print(variables: Sequence[Variable], environment: Environment | None, agent
     columns = ("variable", "needed", "servers", "capabilities", *(("agents",) if agent is None else ()))
     rows = [
         (
-            variable.name if variable.kind == "env" else f"{variable.name} (input)",
+            f"{variable.name} (input)" if variable.kind == "input" else variable.name,
             "required" if variable.required else "default",
             _some(variable.servers),
             _some(variable.capabilities),
             *((len(variable.agents),) if agent is None else ()),
-            *((environment.state(variable.name),) if environment is not None else ()),
+            *((environment.state(variable.variable),) if environment is not None else ()),
         )
         for variable in variables
     ]

@@ -15,11 +15,11 @@ _SHOWN = 5
 def check_environment(scoped: Scoped, environment: Environment, sink: DiagnosticSink) -> None:
     """Report each required variable that `environment` has not, at its first reference, with who needs it."""
     variables = contract(scoped)
-    missing = [one for one in variables if one.required and environment.state(one) in {"unset", "empty"}]
+    missing = [one for one in variables if one.required and environment.state(one.variable) in {"unset", "empty"}]
     for variable in missing:
         first, *others = [use for use in variable.uses if not use.has_default]
         what = {"input": "input", "cred": "credential"}.get(variable.kind, "variable")
-        state = "is empty" if environment.state(variable) == "empty" else "is not set"
+        state = "is empty" if environment.state(variable.variable) == "empty" else "is not set"
         sink.report(
             UNSET_VARIABLE,
             f"{what} `{variable.name}`, which {_quoted('server', variable.servers)} needs, {state}",

@@ -41,8 +41,16 @@ def test_a_reserved_name_is_reserved_by_one_client(lint: Lint) -> None:
     [
         ({"type": "sse", "url": "https://h.example/sse"}, [("OCT445", '"sse"')]),
         ({"type": "ws", "url": "wss://h.example/ws"}, [("OCT446", '"ws"')]),
-        ({"type": "http", "url": "https://h.example", "oauth": {"clientId": "x"}}, [("OCT446", '"oauth"')]),
-        ({"type": "http", "url": "https://h.example", "auth": {"type": "oauth"}}, [("OCT446", '"auth"')]),
+        ({"type": "http", "url": "https://h.example", "oauth": {"clientId": "x"}}, []),
+        ({"type": "http", "url": "https://h.example", "auth": {"type": "oauth"}}, []),
+        ({"type": "http", "url": "https://h.example", "auth": {"type": "bearer", "token": "${T}"}}, []),
+        ({"type": "http", "url": "https://h.example", "auth": {"CLIENT_ID": "x"}}, []),
+        ({"type": "http", "url": "https://h.example", "auth": {"type": "mtls"}}, [("OCT446", '"auth"')]),
+        (
+            {"type": "http", "url": "https://h.example", "oauth": {"authServerMetadataUrl": "https://h.example/m"}},
+            [("OCT446", '"oauth"')],
+        ),
+        ({"command": "x", "auth": {"type": "oauth"}}, [("OCT446", '"auth"')]),
         ({"type": "http", "url": "unix:///run/mcp.sock"}, [("OCT446", '"unix:///run/mcp.sock"')]),
         ({"type": "http", "url": "h.example/mcp"}, [("OCT446", '"h.example/mcp"')]),
         ({"type": "http", "url": "localhost:8080"}, [("OCT446", '"localhost:8080"')]),
