@@ -1,4 +1,4 @@
-"""One call to one server: lend the connection, keep the time, hide secrets, tell observers. Every end is a value."""
+"""One call to one server: lend a connection, keep the time, repeat what is safe, hide secrets. Every end is a value."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from octoc.names import ToolId
 from octoc.results import Caller, Progress, ToolCall, ToolFailure, ToolResult
 from octoc.runtime.pool import Unreachable
 from octoc.runtime.results import exception_of, failure, redact, worded
+from octoc.runtime.retry import MAX_REPEATS, is_harmless, limit_of, may_repeat, pause_before, retry_mode
 
 if TYPE_CHECKING:
+    from octoc.bundle.model import ServerEntry
     from octoc.runtime.generation import Generation
+    from octoc.runtime.lease import Lease
 
 Outcome = ToolResult | ToolFailure
 
@@ -30,43 +34,132 @@ async def call_server(
     shown: str | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Outcome:
-    """Call `tool` of `server` within the server's time limit, and never raise for a failure.
+    """Call `tool` of `server` within its time limit, wall clock around all waiting; never raises for a failure.
 
-    A connection that had died before is made anew, once, since nothing was sent on it; what fails after sending is not
-    sent again. `shown` is what the model calls the tool, for the words of a failure.
+    What was not sent is repeated, and what was sent only where that is safe or configured, at most twice. `shown` is
+    what the model calls the tool, for the words of a failure.
     """
-    import asyncio
-
     entry = generation.servers[server]
-    name = shown or f"{server}/{tool}"
-    profile = generation.bundle.settings.results.profile
     call = ToolCall(
         tool=tool,
         arguments=arguments,
-        timeout_s=entry.timeout_s,
+        timeout_s=limit_of(entry, tool),
         caller=caller or Caller(),
         on_progress=on_progress,
     )
     started = time.monotonic()
     try:
-        async with generation.pool.use(server) as connection:
-            try:
-                async with asyncio.timeout(entry.timeout_s):
-                    outcome: Outcome = await connection.call(call)
-            except TimeoutError:
-                outcome = failure("timeout", f"`{server}/{tool}` did not answer within {entry.timeout_s:g} s")
-            except Exception as error:  # noqa: BLE001  # the protocol forbids it, so it is the plugin's fault, not the host's
-                outcome = failure("internal", f"the transport of `{server}` failed: {type(error).__name__}: {error}")
-        if isinstance(outcome, ToolFailure):
-            outcome = worded(outcome, name, profile)
-    except Unreachable as unreachable:
-        outcome = worded(unreachable.failure, name, profile)
-        if unreachable.lost and profile != "octopus":
-            why = f"{exception_of(outcome)}: {outcome.message}"
-            text = f"session died (ConnectionError: {_DEAD}), reconnect failed ({why}). Try /mcp reload."
-            outcome = attrs.evolve(outcome, text=f"[Tool error] {name}: {text}")
+        outcome = await _Call(generation, entry, call, shown or f"{server}/{tool}", started).run()
+    except BaseException:
+        stopped = failure("cancelled", f"the call of `{server}/{tool}` was cancelled")
+        generation.plugins.call_finished(server, call, stopped, time.monotonic() - started)
+        raise
     if isinstance(outcome, ToolFailure):
         secrets = generation.connector.secrets(server)
         outcome = attrs.evolve(outcome, message=redact(outcome.message, secrets), text=redact(outcome.text, secrets))
     generation.plugins.call_finished(server, call, outcome, time.monotonic() - started)
     return outcome
+
+
+class _Call:
+    """A call with its repetitions."""
+
+    def __init__(self, generation: Generation, entry: ServerEntry, call: ToolCall, shown: str, started: float) -> None:
+        self._generation = generation
+        self._entry = entry
+        self._call = call
+        self._shown = shown
+        self._until = started + call.timeout_s
+        self._what = f"{entry.name}/{call.tool}"
+        self._died = ""
+
+    async def run(self) -> Outcome:
+        import asyncio
+
+        if self._call.tool in self._generation.drift(self._entry.name).removed:
+            return self._worded(failure("not_found", f"server `{self._entry.name}` no longer has `{self._call.tool}`"))
+        repeats = 0
+        while True:
+            outcome, final = await self._once()
+            if isinstance(outcome, ToolResult) or final or repeats == MAX_REPEATS or not self._may_repeat(outcome):
+                return outcome
+            repeats += 1
+            pause = pause_before(repeats, outcome)
+            if time.monotonic() + pause >= self._until:
+                return outcome
+            if outcome.kind == "connection_lost":
+                self._died = outcome.message
+            await asyncio.sleep(pause)
+
+    async def _once(self) -> tuple[Outcome, bool]:
+        """Try once. Returns what came of it, and whether another try is out of the question."""
+        import asyncio
+
+        try:
+            lease = self._generation.pool.use(self._entry.name, self._until)
+            async with asyncio.timeout(self._until - time.monotonic()):
+                await lease.acquire()
+        except TimeoutError:
+            stage = lease.stage
+            lease.release()  # it may have got all in the very moment
+            return self._worded(self._too_late(stage)), True
+        except Unreachable as unreachable:
+            return self._unreachable(unreachable), unreachable.final
+        try:
+            outcome = await self._on(lease)
+            lease.report(outcome)
+        finally:
+            lease.release()
+        if isinstance(outcome, ToolFailure):
+            return self._worded(outcome), outcome.kind == "timeout"
+        return outcome, True
+
+    async def _on(self, lease: Lease) -> Outcome:
+        import asyncio
+
+        left = self._until - time.monotonic()
+        call = self._call
+        if left < call.timeout_s * 0.99:  # the time that it waited; what the model is told stays a round figure
+            call = attrs.evolve(call, timeout_s=max(round(left, 3), 0.001))
+        try:
+            async with asyncio.timeout(left) as scope:
+                lease.scope = scope
+                return await lease.connection.call(call)
+        except TimeoutError:
+            if lease.interrupted:
+                return failure("cancelled", "the runtime was closed during the call")
+            return failure("timeout", f"`{self._what}` did not answer within {self._call.timeout_s:g} s")
+        except Exception as error:  # noqa: BLE001  # the protocol forbids it, so it is the plugin's fault, not the host's
+            message = f"the transport of `{self._entry.name}` failed: {type(error).__name__}: {error}"
+            return failure("internal", message)
+
+    def _too_late(self, stage: str) -> ToolFailure:
+        name, limit = self._entry.name, self._call.timeout_s
+        if stage == "place":
+            most = self._entry.max_concurrent
+            message = f"server `{name}` is busy: none of its {most} places for calls became free within {limit:g} s"
+        else:
+            message = f"server `{name}` did not connect within {limit:g} s"
+        return attrs.evolve(failure("timeout", message), sent=False)
+
+    def _unreachable(self, unreachable: Unreachable) -> ToolFailure:
+        outcome = self._worded(unreachable.failure)
+        if self._generation.bundle.settings.results.profile == "octopus" or not (unreachable.lost or self._died):
+            return outcome
+        why = f"{exception_of(outcome)}: {outcome.message}"
+        died = f"ConnectionError: {self._died or _DEAD}"
+        text = f"session died ({died}), reconnect failed ({why}). Try /mcp reload."
+        return attrs.evolve(outcome, text=f"[Tool error] {self._shown}: {text}")
+
+    def _worded(self, found: ToolFailure) -> ToolFailure:
+        return worded(found, self._shown, self._generation.bundle.settings.results.profile)
+
+    def _may_repeat(self, outcome: ToolFailure) -> bool:
+        return may_repeat(outcome, retry_mode(self._entry, self._call.tool), harmless=self._is_harmless())
+
+    def _is_harmless(self) -> bool:
+        if not self._entry.trusted:
+            return False
+        catalog = self._generation.catalog
+        index = catalog.find(ToolId(self._entry.name, self._call.tool))
+        return index is not None and is_harmless(catalog.wire(index))

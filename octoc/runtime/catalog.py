@@ -70,6 +70,11 @@ class Catalog:
         shared = self._wires[index] if index >= self._first_joined else self._opened.tool_wire(index)
         return shared.get("inputSchema")
 
+    def compiled(self, server: str) -> dict[str, Mapping[str, Any]]:
+        """Return the wire objects of a server's tools as compiled, by bare name. Raises: BundleRefused."""
+        tools = self._tools[: self._first_joined]
+        return {tool.id.tool: self._opened.tool_wire(tool.index) for tool in tools if tool.id.server == server}
+
     def wire(self, index: int) -> dict[str, Any]:
         """Return a tool in the protocol's wire form; the caller may change it. Raises: BundleRefused."""
         shared = self._wires[index] if index >= self._first_joined else self._opened.tool_wire(index)
@@ -84,7 +89,8 @@ class Catalog:
             index = self._number(ToolId(server.name, tool.name), tool)
             self._wires[index] = tool.wire
             numbers.append(index)
-        self._joined[server.name] = tuple(numbers)
+        # A list that names a tool twice has it once. Taken in one step: whoever asks meanwhile gets the old list.
+        self._joined[server.name] = tuple(dict.fromkeys(numbers))
         self.generation += 1
 
     def _number(self, tool: ToolId, listed: ListedTool) -> int:

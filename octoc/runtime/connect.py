@@ -1,107 +1,147 @@
-"""Making a connection: references are resolved here and nowhere earlier, and unlisted tools are taken in."""
+"""Making a connection: references are resolved here and nowhere earlier, and unlisted tools are asked for."""
 
 from __future__ import annotations
 
 import logging
-from pathlib import Path
+from collections.abc import Callable
 from typing import TYPE_CHECKING
+
+import attrs
 
 from octoc.bundle.model import ServerEntry
 from octoc.plugin import ConnectionFailed, PluginError
-from octoc.results import FailureKind
 from octoc.runtime.builtin import BuiltinConnection
-from octoc.runtime.pool import Unreachable
-from octoc.runtime.results import failure, redact
+from octoc.runtime.results import redact
+from octoc.runtime.server_pool import Made
+from octoc.runtime.unreachable import Unreachable, unreachable
 
 if TYPE_CHECKING:
-    from octoc.plugin import Connection
-    from octoc.runtime.generation import Generation
+    from octoc.plugin import Connection, Host
+    from octoc.plugin.manager import Plugins
+    from octoc.results import ServerListing
+    from octoc.runtime.load import Runtime
 
 logger = logging.getLogger("octoc.runtime")
 
 BUILTIN = "builtin"
 _GRACE_S = 5.0
+_MAX_SECRETS = 64
 
 
 class Connector:
     """Connects the servers of one runtime; what it resolved is remembered to keep it out of messages."""
 
-    def __init__(self, generation: Generation, workspace: Path) -> None:
-        self._generation = generation
-        self._workspace = workspace
-        self._secrets: dict[str, tuple[str, ...]] = {}
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._secrets: dict[str, dict[str, None]] = {}
 
     def secrets(self, server: str) -> tuple[str, ...]:
-        """Return the values that the server's references were resolved to."""
-        return self._secrets.get(server, ())
+        """Return the values that the server's references were resolved to, the last ones where they changed often."""
+        return tuple(self._secrets.get(server, ()))
 
-    async def __call__(self, server: str) -> Connection:
-        """Return a new connection to `server`. Raises: Unreachable."""
-        entry = self._generation.servers[server]
-        connection = self._builtin(entry) if entry.transport == BUILTIN else await self._remote(entry)
-        if entry.transport == BUILTIN or not entry.listed:
-            await self._take_tools(entry, connection)
-        return connection
+    async def connect(
+        self,
+        plugins: Plugins,
+        entry: ServerEntry,
+        changed: Callable[[], None],
+        *,
+        first: bool,
+        production: bool,
+    ) -> Made:
+        """Return a new connection. Raises: Unreachable, with all that was started ended again.
+
+        Args:
+            changed: called when the server says that its tools are others; the host is told as well.
+            first: that there is no other: then an unlisted server says its tools, too.
+        """
+        if entry.transport == BUILTIN:
+            connection: Connection = self._builtin(entry)
+        else:
+            connection = await self._remote(plugins, entry, changed, production=production)
+        listing = await self._tools(entry, connection) if first and not entry.listed else None
+        return Made(connection=connection, listing=listing)
 
     def _builtin(self, entry: ServerEntry) -> BuiltinConnection:
-        connection = self._generation.runtime.bound(entry.name)
+        connection = self._runtime.bound(entry.name)
         if connection is None:
-            raise _unreachable("not_ready", f"nothing is bound to the builtin server `{entry.name}`")
+            raise unreachable("not_ready", f"nothing is bound to the builtin server `{entry.name}`", final=True)
         return connection
 
-    async def _remote(self, entry: ServerEntry) -> Connection:
+    async def _remote(
+        self, plugins: Plugins, entry: ServerEntry, changed: Callable[[], None], *, production: bool
+    ) -> Connection:
         import asyncio
 
         # Not at the top: opening a bundle connects nothing.
         from octoc.plugin.targets import NotReady, make_target
 
         try:
-            target = make_target(entry, self._generation.runtime.lookup, self._workspace)
+            target = make_target(entry, self._runtime.lookup, self._runtime.workspace)
         except NotReady as missing:
-            raise _unreachable("not_ready", str(missing)) from None
-        self._secrets[entry.name] = target.secrets
+            raise unreachable("not_ready", str(missing), final=True) from None
+        target = attrs.evolve(target, max_body_bytes=entry.max_body_bytes, production=production)
+        self._remember(entry.name, target.secrets)
         try:
-            transport = self._generation.plugins.make_transport(entry.transport)
+            transport = plugins.make_transport(entry.transport)
             if transport is None:
-                raise _unreachable(
+                raise unreachable(
                     "connect_failed",
                     f"no installed plugin connects to servers of kind `{entry.transport}`: "
                     "run `pip install octoc-transport-mcp`",
+                    final=True,
                 )
             # A transport keeps the limit itself; this one is for a plugin that does not.
             async with asyncio.timeout(entry.timeout_s + _GRACE_S):
-                return await transport.connect(target, self._generation.runtime.host)
+                return await transport.connect(target, self._host(changed))
         except Unreachable:
             raise
         except TimeoutError:
-            raise _unreachable(
+            raise unreachable(
                 "connect_failed", f"server `{entry.name}` did not connect within {entry.timeout_s:g} s"
             ) from None
-        except (ConnectionFailed, PluginError) as error:
-            raise _unreachable("connect_failed", redact(str(error), self.secrets(entry.name))) from None
+        except ConnectionFailed as error:
+            message = redact(str(error), self.secrets(entry.name))
+            raise unreachable(error.kind, message, retry_after_s=error.retry_after_s, final=error.permanent) from None
+        except PluginError as error:
+            raise unreachable("connect_failed", redact(str(error), self.secrets(entry.name)), final=True) from None
         except Exception as error:  # noqa: BLE001  # a plugin's own fault must not take the session down
             message = f"the transport of `{entry.name}` failed: {type(error).__name__}: {error}"
-            raise _unreachable("internal", redact(message, self.secrets(entry.name))) from None
+            raise unreachable("internal", redact(message, self.secrets(entry.name))) from None
 
-    async def _take_tools(self, entry: ServerEntry, connection: Connection) -> None:
+    def _remember(self, server: str, secrets: tuple[str, ...]) -> None:
+        # Of two bundles at once, or before and after a change: neither's values may show.
+        known = self._secrets.setdefault(server, {})
+        for secret in secrets:
+            known.pop(secret, None)
+            known[secret] = None
+        while len(known) > max(_MAX_SECRETS, 2 * len(secrets)):
+            del known[next(iter(known))]
+
+    def _host(self, changed: Callable[[], None]) -> Host:
+        own = self._runtime.host.tools_changed
+
+        def tools_changed(server: str) -> None:
+            changed()
+            if own is not None:
+                own(server)
+
+        return attrs.evolve(self._runtime.host, tools_changed=tools_changed)
+
+    async def _tools(self, entry: ServerEntry, connection: Connection) -> ServerListing:
         import asyncio
 
-        taken = False
+        listing = None
         try:
             async with asyncio.timeout(entry.timeout_s):
-                self._generation.catalog.join(entry, await connection.list_tools())
-            taken = True
+                listing = await connection.list_tools()
         except TimeoutError:
-            raise _unreachable(
+            raise unreachable(
                 "connect_failed", f"server `{entry.name}` did not list its tools within {entry.timeout_s:g} s"
             ) from None
         except Exception as error:  # noqa: BLE001  # a plugin's own fault must not take the session down
-            raise _unreachable("connect_failed", redact(str(error), self.secrets(entry.name))) from None
+            raise unreachable("connect_failed", redact(str(error), self.secrets(entry.name))) from None
         finally:
             # Also when this task is cancelled: a connection that nobody gets would leave its process behind.
-            if not taken:
+            if listing is None:
                 await connection.close()
-
-
-def _unreachable(kind: FailureKind, message: str) -> Unreachable:
-    return Unreachable(failure(kind, message))
+        return listing

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import functools
+import logging
 from typing import TYPE_CHECKING
 
-from octoc.runtime.catalog import Catalog
-from octoc.runtime.connect import BUILTIN, Connector
-from octoc.runtime.pool import Pool
+import attrs
+
+from octoc.runtime.arguments import ArgumentChecks
+from octoc.runtime.breaker import CircuitBreaker
+from octoc.runtime.catalog import Catalog, passes_filter
+from octoc.runtime.connect import BUILTIN
+from octoc.runtime.drift import Drift, drift_between
+from octoc.runtime.pool import GRACE_S, Pool
 from octoc.runtime.route import RoutingParts
+from octoc.runtime.results import ToolLimits
+from octoc.runtime.server_pool import ServerPool
 
 if TYPE_CHECKING:
+    from octoc.bundle.model import Bundle, ServerEntry
     from octoc.bundle.reader import OpenBundle
     from octoc.plugin import Embedder
     from octoc.plugin.manager import Plugins
+    from octoc.results import ServerListing
     from octoc.runtime.load import Runtime
+
+logger = logging.getLogger("octoc.runtime")
 
 
 class Generation:
@@ -22,7 +35,14 @@ class Generation:
     What outlives a bundle is the runtime's: sessions and what they need, the host, the clock, what is bound.
     """
 
-    def __init__(self, runtime: Runtime, opened: OpenBundle, plugins: Plugins, embedder: Embedder | None) -> None:
+    def __init__(
+        self,
+        runtime: Runtime,
+        opened: OpenBundle,
+        plugins: Plugins,
+        embedder: Embedder | None,
+        previous: Generation | None = None,
+    ) -> None:
         self.runtime = runtime
         self.opened = opened
         self.bundle = opened.bundle
@@ -31,11 +51,67 @@ class Generation:
         self.capabilities = {capability.name: capability for capability in self.bundle.capabilities}
         self.agents = {agent.name: agent for agent in self.bundle.agents}
         self.catalog = Catalog(opened)
+        self.limits = ToolLimits(self)
+        self.arguments = ArgumentChecks()
         self.routing = RoutingParts(self, embedder)
-        self.connector = Connector(self, runtime.workspace)
-        self.pool = Pool(self.connector)
+        self.connector = runtime.connector
+        self.sessions: set[int] = set()
+        """The numbers of the sessions that use it."""
+        self._drift: dict[str, Drift] = {}
+        self.pool = Pool({server.name: self._server_pool(server, previous) for server in self.bundle.servers})
+        for server in self.bundle.servers:
+            self.pool.listen(server.name, functools.partial(self._take, server))
+
+    def _server_pool(self, entry: ServerEntry, previous: Generation | None) -> ServerPool:
+        if previous is not None and entry.name in previous.servers and self._is_as_in(previous, entry):
+            return previous.pool[entry.name]
+        settings = self.bundle.settings
+        connect = functools.partial(self.connector.connect, self.plugins, production=settings.mode == "production")
+        return ServerPool(entry, connect, CircuitBreaker(settings.breaker_failures, settings.breaker_s))
+
+    def _is_as_in(self, previous: Generation, entry: ServerEntry) -> bool:
+        same_plugins = self.plugins is previous.plugins
+        same_settings = _how_connected(self.bundle) == _how_connected(previous.bundle)
+        # What counts is the pool's own entry: in between it may have been shared by several generations.
+        return same_plugins and same_settings and _connection(entry) == _connection(previous.pool[entry.name].entry)
+
+    def _take(self, entry: ServerEntry, listing: ServerListing) -> None:
+        """Take a server's list: the tools of an unlisted one join; a listed one is compared with the bundle."""
+        if not entry.listed:
+            self.catalog.join(entry, listing)
+            return
+        listed = ((tool.name, tool.wire) for tool in listing.tools if passes_filter(entry, tool.name))
+        drift = drift_between(self.catalog.compiled(entry.name), listed)
+        if drift == self._drift.get(entry.name, Drift()):
+            return
+        self._drift[entry.name] = drift
+        if drift:
+            logger.warning(
+                "server `%s` is not what the bundle was built with: %s; run `octoc pin %s` and build again",
+                entry.name, drift, entry.name,
+            )  # fmt: skip
+        else:
+            logger.info("server `%s` is again what the bundle was built with", entry.name)
+
+    def drift(self, server: str) -> Drift:
+        """Return how a listed server differs from the bundle, as far as it has been listed."""
+        return self._drift.get(server, Drift())
 
     def can_connect(self, server: str) -> bool:
         """Tell whether there is anything to connect to: a builtin server needs something bound to it."""
         entry = self.servers.get(server)
         return entry is not None and (entry.transport != BUILTIN or self.runtime.bound(server) is not None)
+
+    async def close(self, grace_s: float = GRACE_S) -> None:
+        """End the connections that no other generation shares."""
+        await self.pool.close_all(grace_s)
+
+
+def _connection(entry: ServerEntry) -> ServerEntry:
+    """Return an entry without what is decided per call or per list, so that equal ones can share connections."""
+    return attrs.evolve(entry, include=None, exclude=(), instructions=None, retry="", trusted=False, tools=())
+
+
+def _how_connected(bundle: Bundle) -> tuple[object, ...]:
+    settings = bundle.settings
+    return settings.mode, settings.breaker_failures, settings.breaker_s

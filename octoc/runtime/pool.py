@@ -1,143 +1,86 @@
-"""One long-lived connection per server, shared by all calls and sessions of a runtime."""
+"""The connections of one generation, by server. A server that another generation has just so is shared with it."""
 
 from __future__ import annotations
 
-import contextlib
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
-import attrs
-
-from octoc.runtime.results import failure
+from octoc.runtime.lease import Lease
+from octoc.runtime.server_pool import ServerPool, outlast
+from octoc.runtime.unreachable import Unreachable, closed
 
 if TYPE_CHECKING:
     import asyncio
 
-    from octoc.plugin import Connection
-    from octoc.results import ToolFailure
+    from octoc.results import ServerListing
 
-logger = logging.getLogger("octoc.runtime")
+__all__ = ["GRACE_S", "Pool", "Unreachable"]
 
-CLOSED = failure("cancelled", "the runtime is closed")
-
-
-class Unreachable(Exception):  # noqa: N818  # a state of the world, not a fault in the program
-    """A server cannot be used now. `lost` tells that it was connected before and its connection had died."""
-
-    def __init__(self, failure: ToolFailure, *, lost: bool = False) -> None:
-        super().__init__(failure.message)
-        self.failure = failure
-        self.lost = lost
-
-
-@attrs.define(eq=False)
-class _Open:
-    connection: Connection
-    users: int = 0
-    retired: bool = False
+GRACE_S = 1.0
+"""What calls under way get when a runtime closes."""
 
 
 class Pool:
-    """Connections by server. A server connects on first use, once for all who wait; a failure is tried again next time.
+    """Lends connections. A server connects on first use, once for all who wait, and again when it has died."""
 
-    `connect` makes a connection or raises Unreachable. It runs in a task of its own: whoever waits for it may be
-    cancelled, the others still get it.
-    """
-
-    def __init__(self, connect: Callable[[str], Awaitable[Connection]]) -> None:
-        self._connect = connect
-        self._open: dict[str, _Open] = {}
-        self._connecting: dict[str, asyncio.Task[_Open]] = {}
+    def __init__(self, servers: Mapping[str, ServerPool]) -> None:
+        self._by_name = servers
         self._closed = False
+        self._listeners: list[tuple[ServerPool, Callable[[ServerListing], None]]] = []
+        for pool in servers.values():
+            pool.owners += 1
+
+    def __getitem__(self, server: str) -> ServerPool:
+        return self._by_name[server]
 
     @property
     def servers(self) -> tuple[str, ...]:
         """The servers that have a connection, sorted."""
-        return tuple(sorted(self._open))
+        return tuple(sorted(name for name, pool in self._by_name.items() if pool.open))
 
-    @contextlib.asynccontextmanager
-    async def use(self, server: str) -> AsyncIterator[Connection]:
-        """Lend the server's connection, connecting first when there is none that lives. Raises: Unreachable."""
-        opened = await self._acquire(server)
-        opened.users += 1
-        try:
-            yield opened.connection
-        finally:
-            opened.users -= 1
-            if opened.retired and not opened.users:
-                await self._shut(server, opened)
+    def use(self, server: str, until: float | None = None) -> Lease:
+        """Return what lends a connection, as `async with pool.use(server) as lease`; entering raises Unreachable.
+
+        Args:
+            until: the monotonic time up to which a pause between two attempts to connect is waited out; None tries at
+                once, as for a capability that somebody activates.
+
+        Raises: Unreachable when the pool is closed, KeyError for a server that is not there.
+        """
+        if self._closed:
+            raise closed()
+        return Lease(self._by_name[server], until)
+
+    def listen(self, server: str, listener: Callable[[ServerListing], None]) -> None:
+        """Have `listener` called with every list of the server's tools, and with the last one now."""
+        pool = self._by_name[server]
+        pool.listeners.append(listener)
+        self._listeners.append((pool, listener))
+        if pool.listing is not None:
+            listener(pool.listing)
 
     async def close(self, server: str) -> None:
         """Let a server go. A call that is under way still ends on the old connection; the next use makes a new one."""
-        opened = self._open.pop(server, None)
-        if opened is not None:
-            await self._retire(server, opened)
+        if server in self._by_name:
+            await self._by_name[server].let_go()
 
-    async def close_all(self) -> None:
-        """End every connection, calls under way included; nothing connects afterwards."""
-        import asyncio
+    async def close_all(self, grace_s: float = GRACE_S) -> None:
+        """End the servers that nobody else shares, calls under way after `grace_s`; nothing connects afterwards.
 
-        self._closed = True
-        tasks = list(self._connecting.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        opened, self._open = self._open, {}
-        await asyncio.gather(*(self._shut(server, one) for server, one in opened.items()))
-
-    async def _acquire(self, server: str) -> _Open:
-        lost = False
-        while True:
-            opened = self._open.get(server)
-            if opened is not None and opened.connection.alive:
-                return opened
-            if opened is not None:
-                lost = True
-                del self._open[server]
-                await self._retire(server, opened)
-            opened = await self._join_connecting(server, lost=lost)
-            # Whoever let the server go while this task was waiting has closed the new connection.
-            if not opened.retired:
-                return opened
-
-    async def _join_connecting(self, server: str, *, lost: bool) -> _Open:
+        All has ended when this returns, even when the task is cancelled meanwhile.
+        """
         import asyncio
 
         if self._closed:
-            raise Unreachable(CLOSED)
-        task = self._connecting.get(server)
-        if task is None:
-            task = asyncio.create_task(self._connect_now(server), name=f"octoc connect {server}")
-            self._connecting[server] = task
-            task.add_done_callback(lambda done: self._forget(server, done))
-        try:
-            return await asyncio.shield(task)
-        except Unreachable as unreachable:
-            raise Unreachable(unreachable.failure, lost=lost) from None
-        except asyncio.CancelledError:
-            waiting = asyncio.current_task()
-            if task.cancelled() and waiting is not None and not waiting.cancelling():
-                raise Unreachable(CLOSED) from None
-            raise
-
-    async def _connect_now(self, server: str) -> _Open:
-        opened = self._open[server] = _Open(await self._connect(server))
-        return opened
-
-    def _forget(self, server: str, task: asyncio.Task[_Open]) -> None:
-        if self._connecting.get(server) is task:
-            del self._connecting[server]
-        if not task.cancelled():
-            task.exception()  # whoever still waits gets it too; read here, it is not reported as lost when nobody does
-
-    async def _retire(self, server: str, opened: _Open) -> None:
-        opened.retired = True
-        if not opened.users:
-            await self._shut(server, opened)
-
-    async def _shut(self, server: str, opened: _Open) -> None:
-        try:
-            await opened.connection.close()
-        except Exception as error:  # noqa: BLE001  # a plugin's fault while ending must not fail the call that ended
-            logger.warning("server `%s` did not close: %s", server, type(error).__name__)
+            return
+        self._closed = True
+        for pool, listener in self._listeners:
+            pool.listeners.remove(listener)
+        tasks: set[asyncio.Task[Any]] = set()
+        for pool in self._by_name.values():
+            pool.owners -= 1
+            if not pool.owners:
+                task = asyncio.create_task(pool.end(grace_s), name=f"octoc end {pool.entry.name}")
+                tasks.add(task)
+                task.add_done_callback(tasks.discard)
+        await outlast(tasks)

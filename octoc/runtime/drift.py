@@ -1,0 +1,39 @@
+"""How a server's tools differ from those that were compiled into the bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+
+@attrs.frozen(kw_only=True)
+class Drift:
+    """Bare tool names, sorted: what the server has beyond the bundle, what it has no more, what it says otherwise."""
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.changed)
+
+    def __str__(self) -> str:
+        parts = (("added", self.added), ("removed", self.removed), ("changed", self.changed))
+        return "; ".join(f"{what} {', '.join(f'`{name}`' for name in names)}" for what, names in parts if names)
+
+
+def drift_between(compiled: Mapping[str, Mapping[str, Any]], listed: Iterable[tuple[str, Mapping[str, Any]]]) -> Drift:
+    """Compare tools by name and wire object; `_meta`, which may be another in each answer, does not count."""
+    now = dict(listed)
+    both = now.keys() & compiled.keys()
+    return Drift(
+        added=tuple(sorted(now.keys() - compiled.keys())),
+        removed=tuple(sorted(compiled.keys() - now.keys())),
+        changed=tuple(sorted(name for name in both if _said(now[name]) != _said(compiled[name]))),
+    )
+
+
+def _said(wire: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in wire.items() if key != "_meta"}

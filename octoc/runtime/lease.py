@@ -1,0 +1,119 @@
+"""One call's hold of a server: a place among the calls that run, and a connection to run on."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, Self
+
+from octoc.results import ToolFailure
+from octoc.runtime.server_pool import FAULTS
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from octoc.plugin import Connection
+    from octoc.results import FailureKind, ToolResult
+    from octoc.runtime.breaker import Verdict
+    from octoc.runtime.server_pool import Opened, ServerPool
+
+Stage = Literal["place", "connection", "held", "ended"]
+
+# They tell nothing of the server: octoc, a plugin or the host ended the call.
+_SILENT: frozenset[FailureKind] = frozenset({"cancelled", "internal", "not_ready"})
+
+
+class Lease:
+    """What `Pool.use` lends: `async with pool.use(server) as lease`, or `acquire` and `release`."""
+
+    __slots__ = ("_admission", "_opened", "_pool", "_until", "_verdict", "interrupted", "scope", "stage")
+
+    def __init__(self, pool: ServerPool, until: float | None) -> None:
+        self._pool = pool
+        self._until = until
+        self._opened: Opened | None = None
+        self._admission = 0
+        self._verdict: Verdict = "unknown"
+        self.stage: Stage = "place"
+        """What it waits for, `held` when it has all."""
+        self.scope: asyncio.Timeout | None = None
+        """What ends the call under way, when the runtime closes and cannot wait for it."""
+        self.interrupted = False
+
+    @property
+    def connection(self) -> Connection:
+        """The connection. Raises: RuntimeError when the lease is not held."""
+        if self._opened is None:
+            raise RuntimeError("the connection is lent only between `acquire` and `release`")
+        return self._opened.connection
+
+    async def acquire(self) -> None:
+        """Wait for a place and a connection. Raises: Unreachable. Cancelled or refused, it holds nothing."""
+        pool = self._pool
+        pool.check()
+        await pool.enter()
+        self.stage = "connection"
+        try:
+            self._admission = pool.admit()
+            try:
+                opened = await pool.pick(self._until)
+            except BaseException:
+                pool.breaker.ended(self._admission, "unknown")
+                raise
+        except BaseException:
+            pool.leave()
+            raise
+        opened.users += 1
+        self._opened = opened
+        self.stage = "held"
+        pool.leases.add(self)
+
+    def report(self, outcome: ToolResult | ToolFailure) -> None:
+        """Tell how the call ended; a tool's own error is an answer."""
+        opened = self._opened
+        if opened is None:
+            return
+        if not isinstance(outcome, ToolFailure):
+            self._verdict = "worked"
+            self._pool.worked()
+        elif outcome.kind in FAULTS:
+            # One death ends many calls, and is one failure.
+            again = outcome.kind == "connection_lost" and opened.death_counted
+            self._verdict = "unknown" if again else "failed"
+            self._pool.note_failure(outcome.message)
+            if outcome.kind == "connection_lost" and not opened.connection.alive:
+                self._pool.note_death(opened)
+        elif outcome.kind not in _SILENT:
+            self._verdict = "worked"
+
+    def interrupt(self) -> None:
+        """End the call under way, if it lets itself be ended."""
+        import asyncio
+
+        self.interrupted = True
+        if self.scope is not None:
+            try:
+                self.scope.reschedule(asyncio.get_running_loop().time())
+            except RuntimeError:
+                self.scope = None  # it has ended just now, or belongs to a loop that is gone
+
+    def release(self) -> None:
+        """Give everything back; idempotent."""
+        opened, self._opened = self._opened, None
+        if opened is None:
+            return
+        self.stage = "ended"
+        self.scope = None
+        pool = self._pool
+        pool.leases.discard(self)
+        pool.breaker.ended(self._admission, self._verdict)
+        pool.release(opened)
+        pool.leave()
+
+    async def __aenter__(self) -> Self:
+        await self.acquire()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()

@@ -1,0 +1,70 @@
+"""What may be repeated, and when. A tool's own error never is: the server has answered."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+from octoc.bundle.model import ServerEntry, ToolPolicy
+from octoc.names import any_glob_matches
+from octoc.results import FailureKind, ToolFailure
+
+MAX_REPEATS = 2
+_FIRST_S = 0.1
+_RECONNECT_S = 0.5
+_MAX_RECONNECT_S = 30.0
+_IN_TRANSPORT: frozenset[FailureKind] = frozenset(
+    {"connect_failed", "connection_lost", "timeout", "protocol", "unavailable"}
+)
+
+
+def policy_of(entry: ServerEntry, tool: str) -> ToolPolicy | None:
+    """Return the first of the server's policies whose glob the tool's own name matches."""
+    return next((policy for policy in entry.tools if any_glob_matches((policy.glob,), tool)), None)
+
+
+def limit_of(entry: ServerEntry, tool: str) -> float:
+    """Return the seconds that a call of the tool may take, all waiting included."""
+    policy = policy_of(entry, tool)
+    return entry.timeout_s if policy is None or policy.timeout_s is None else policy.timeout_s
+
+
+def is_harmless(wire: Mapping[str, Any]) -> bool:
+    """Tell whether a tool says of itself that calling it twice does no more than calling it once."""
+    annotations = wire.get("annotations")
+    if not isinstance(annotations, Mapping):
+        return False
+    return annotations.get("readOnlyHint") is True or annotations.get("idempotentHint") is True
+
+
+def retry_mode(entry: ServerEntry, tool: str) -> str:
+    """Return `safe`, `always` or `never`: the tool's own policy, else its server's."""
+    policy = policy_of(entry, tool)
+    return entry.retry if policy is None or policy.retry is None else policy.retry
+
+
+def may_repeat(failure: ToolFailure, mode: str, *, harmless: bool) -> bool:
+    """Tell whether a call that ended so may be sent again.
+
+    Args:
+        mode: `safe`, `always` or `never`.
+        harmless: a trusted server says that the tool is read-only or idempotent.
+    """
+    if mode == "never" or failure.kind not in _IN_TRANSPORT:
+        return False
+    return mode == "always" or not failure.sent or harmless
+
+
+def pause_before(repeat: int, failure: ToolFailure) -> float:
+    """Return the seconds to wait before repetition number `repeat`, from 1; at least what the server asked for."""
+    # Spread, so that calls which failed together do not come back together.
+    own = _FIRST_S * 2.0 ** (repeat - 1) * random.uniform(0.5, 1.5)  # noqa: S311  # no secret hangs on it
+    return max(own, failure.retry_after_s or 0.0)
+
+
+def reconnect_pause(failures: int) -> float:
+    """Return the seconds to leave a server alone after so many failures in a row: none, then 0.5, 1, 2 … 30."""
+    if failures <= 1:
+        return 0.0
+    return float(min(_RECONNECT_S * 2.0 ** min(failures - 2, 16), _MAX_RECONNECT_S))

@@ -1,0 +1,497 @@
+"""One server's connections: opened when needed, lent to calls, replaced when they die, closed when not needed."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Collection, Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import attrs
+
+from octoc.bundle.model import ServerEntry
+from octoc.runtime.breaker import CircuitBreaker, Open
+from octoc.runtime.refresh import Refresher
+from octoc.runtime.retry import reconnect_pause
+from octoc.runtime.unreachable import Unreachable, closed, unreachable
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from octoc.plugin import Connection
+    from octoc.results import FailureKind, ServerListing
+    from octoc.runtime.lease import Lease
+
+logger = logging.getLogger("octoc.runtime")
+
+T = TypeVar("T")
+
+MAX_WAITING = 10_000
+"""Calls that may wait for a place at one server; the next is refused."""
+CLOSE_S = 10.0
+"""A connection ends itself in bounded time; this is for one that does not."""
+_INTERRUPTED_S = 1.0
+_LOOK_S = 0.01
+_GROW_AGAIN_S = 5.0
+_DEATHS = 3
+FAULTS: frozenset[FailureKind] = frozenset({"connect_failed", "connection_lost", "timeout", "protocol"})
+"""The failures that are a server's own, so that the breaker counts them."""
+
+
+@attrs.define(eq=False)
+class Opened:
+    """A connection: how many calls are on it, since when none is, and what is known of its end."""
+
+    connection: Connection
+    users: int = 0
+    idle_since: float = 0.0
+    retired: bool = False
+    death_counted: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Made:
+    """A new connection, and the server's tools if it was asked for them."""
+
+    connection: Connection
+    listing: ServerListing | None = None
+
+
+class Connect(Protocol):
+    """Makes a connection; `first` says that there is no other. Raises: Unreachable, with all ended again."""
+
+    def __call__(self, entry: ServerEntry, changed: Callable[[], None], *, first: bool) -> Awaitable[Made]: ...
+
+
+class ServerPool:
+    """Lends connections of one server. At most `max_connections` are open and `max_concurrent` calls run.
+
+    Args:
+        connect: makes a connection, in a task of its own: whoever waits for it may be cancelled, the others still get
+            it.
+    """
+
+    def __init__(
+        self,
+        entry: ServerEntry,
+        connect: Connect,
+        breaker: CircuitBreaker,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.entry = entry
+        self.breaker = breaker
+        self.owners = 0
+        """How many generations use it; the last one that leaves ends it."""
+        self.listing: ServerListing | None = None
+        self.listeners: list[Callable[[ServerListing], None]] = []
+        self.leases: set[Lease] = set()
+        self.lost = False
+        """A connection died of itself, and none has been made since."""
+        self._connect = connect
+        self._clock = clock
+        self._opened: list[Opened] = []
+        self._unshut: set[Opened] = set()
+        self._connecting: asyncio.Task[Opened] | None = None
+        self._running = 0
+        self._queue: OrderedDict[asyncio.Future[None], None] = OrderedDict()
+        self._naps: set[asyncio.Future[None]] = set()
+        self._idle_wanted: list[asyncio.Future[None]] = []
+        self._failures = 0
+        self._not_before = 0.0
+        self._grow_after = 0.0
+        self._last_failure = ""
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_loop: asyncio.AbstractEventLoop | None = None
+        self._refresher = Refresher(self._list_again, self._spawn)
+        self._ended = False
+
+    @property
+    def open(self) -> int:
+        """How many connections there are that a call may get."""
+        return len(self._opened)
+
+    @property
+    def running(self) -> int:
+        """How many calls have a place."""
+        return self._running
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks of its own it has."""
+        return len(self._tasks)
+
+    # --- a place among the calls that run -------------------------------------------------------------------------
+
+    async def enter(self) -> None:
+        """Take a place; first come, first served. Raises: Unreachable when too many wait already, or it has ended."""
+        import asyncio
+
+        if self._ended:
+            raise closed()
+        limit = max(1, self.entry.max_concurrent)
+        if self._running < limit and not self._queue:
+            self._running += 1
+            return
+        if len(self._queue) >= MAX_WAITING:
+            message = f"server `{self.entry.name}` is busy: {limit} calls run and {len(self._queue)} wait"
+            raise unreachable("unavailable", message, final=True)
+        turn = asyncio.get_running_loop().create_future()
+        self._queue[turn] = None
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if self._queue.pop(turn, turn) is turn and turn.done() and not turn.cancelled() and not turn.exception():
+                self.leave()  # the place had been given just before
+            raise
+
+    def leave(self) -> None:
+        """Give the place to who waits longest, or free it."""
+        while self._queue:
+            turn, _ = self._queue.popitem(last=False)
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._running -= 1
+
+    # --- a connection ---------------------------------------------------------------------------------------------
+
+    def admit(self) -> int:
+        """Ask the breaker. Raises: Unreachable."""
+        try:
+            return self.breaker.admit()
+        except Open as refused:
+            raise self._left_alone(refused) from None
+
+    def check(self) -> None:
+        """Ask the breaker without taking a place. Raises: Unreachable."""
+        try:
+            self.breaker.check()
+        except Open as refused:
+            raise self._left_alone(refused) from None
+
+    def _left_alone(self, refused: Open) -> Unreachable:
+        seconds = refused.retry_after_s
+        when = f"it is left alone for {seconds:.0f} s" if seconds else "one call tries it just now"
+        last = f", the last time so: {self._last_failure}" if self._last_failure else ""
+        message = f"server `{self.entry.name}` failed {self.breaker.failures} times in a row{last}; {when}"
+        return unreachable("unavailable", message, retry_after_s=max(seconds, 1.0), final=True)
+
+    def note_failure(self, message: str) -> None:
+        """Remember what the server last failed with, for who is refused because of it."""
+        self._last_failure = message
+
+    async def pick(self, until: float | None) -> Opened:
+        """Return the connection with the fewest calls, opening one when there is none, or when all are busy.
+
+        Args:
+            until: the time on the monotonic clock until which a pause between two attempts to connect is waited out;
+                None tries at once, for who asks in person.
+
+        Raises: Unreachable.
+        """
+        grown = False
+        deaths = 0
+        while deaths < _DEATHS:
+            self._drop_dead()
+            if self._ended:
+                raise closed()
+            if self._opened:
+                best = min(self._opened, key=lambda one: one.users)
+                if best.users == 0 or grown or not self._may_grow():
+                    return best
+                grown = True
+                await self._more()
+                continue
+            opened = await self._connected(until)
+            if opened is None:
+                continue
+            # Whoever let the server go while this task was waiting has closed the new connection.
+            if opened.connection.alive and not opened.retired:
+                return opened
+            deaths += not opened.retired
+        message = f"server `{self.entry.name}` connects, and is gone at once"
+        raise unreachable("connect_failed", message, lost=self.lost)
+
+    def release(self, opened: Opened) -> None:
+        """Take a connection back."""
+        opened.users -= 1
+        if opened.users:
+            return
+        opened.idle_since = self._clock()
+        if opened.retired:
+            if opened in self._unshut:
+                self._unshut.discard(opened)
+                self._spawn(lambda: self._shut(opened))
+            return
+        for waiting in self._idle_wanted:
+            if not waiting.done():
+                waiting.set_result(None)
+                break
+        self._watch_idle()
+
+    def note_death(self, opened: Opened) -> None:
+        """Note, once for all its calls, that a connection died. Returns nothing; the next use makes another."""
+        if opened.death_counted:
+            return
+        opened.death_counted = True
+        self.lost = True
+        self._failures += 1
+        self._not_before = self._clock() + reconnect_pause(self._failures)
+
+    def worked(self) -> None:
+        """Note that a call was answered: whatever failed before is over."""
+        self._failures = 0
+        self._not_before = 0.0
+
+    def _drop_dead(self) -> None:
+        for opened in [one for one in self._opened if not one.connection.alive]:
+            self.note_death(opened)
+            self._retire(opened)
+
+    def _may_grow(self) -> bool:
+        room = len(self._opened) < self.entry.max_connections
+        return room and self._connecting is None and self._clock() >= self._grow_after
+
+    async def _more(self) -> None:
+        """Open another connection; return when it is there, or another one has become idle, or it failed."""
+        import asyncio
+
+        task = self._begin_connecting(first=False)
+        idle = asyncio.get_running_loop().create_future()
+        self._idle_wanted.append(idle)
+        try:
+            await asyncio.wait((task, idle), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._idle_wanted.remove(idle)
+            idle.cancel()
+
+    async def _connected(self, until: float | None) -> Opened | None:
+        """Return the connection that is being made; None after a pause, when all is to be looked at again."""
+        import asyncio
+
+        task = self._connecting
+        if task is None:
+            pause = self._not_before - self._clock()
+            if pause > 0 and until is not None:
+                if self._clock() + pause >= until:
+                    message = f"server `{self.entry.name}` is down, the next attempt is in {pause:.1f} s"
+                    last = f": {self._last_failure}" if self._last_failure else ""
+                    kind: FailureKind = "unavailable"
+                    raise unreachable(kind, message + last, retry_after_s=pause, lost=self.lost, final=True)
+                await self._nap(pause)
+                return None
+            task = self._begin_connecting(first=True)
+        lost = self.lost
+        try:
+            return await asyncio.shield(task)
+        except Unreachable as why:
+            raise Unreachable(why.failure, lost=lost, final=why.final) from None
+        except asyncio.CancelledError:
+            waiting = asyncio.current_task()
+            if task.cancelled() and waiting is not None and not waiting.cancelling():
+                raise closed() from None
+            raise
+
+    def _begin_connecting(self, *, first: bool) -> asyncio.Task[Opened]:
+        if self._ended:
+            raise closed()
+        task = self._connecting = self._spawn(lambda: self._connect_now(first=first))
+        task.add_done_callback(self._connecting_ended)
+        return task
+
+    def _connecting_ended(self, task: asyncio.Task[Opened]) -> None:
+        if self._connecting is task:
+            self._connecting = None
+        if not task.cancelled():
+            task.exception()  # whoever still waits gets it too; read here, it is not reported as lost when nobody does
+
+    async def _connect_now(self, *, first: bool) -> Opened:
+        begun = self._clock()
+        try:
+            made = await self._connect(self.entry, self._refresher.note, first=first)
+        except Unreachable as why:
+            self._note_connect_failure(why, growing=not first)
+            raise
+        opened = Opened(made.connection, idle_since=self._clock())
+        self._opened.append(opened)
+        self._unshut.add(opened)
+        self.lost = False
+        if made.listing is not None:
+            self._take(made.listing)
+        elif first and self.listing is None and self.listeners:
+            self._spawn(self._list_again)
+        self._watch_idle()
+        logger.debug("server `%s` connected after %.3f s", self.entry.name, self._clock() - begun)
+        return opened
+
+    def _note_connect_failure(self, why: Unreachable, *, growing: bool) -> None:
+        now = self._clock()
+        self._last_failure = why.failure.message
+        if growing:
+            # The calls go on over the connections that there are.
+            self._grow_after = now + max(_GROW_AGAIN_S, why.failure.retry_after_s or 0.0)
+            return
+        if why.failure.kind in FAULTS:
+            self.breaker.failed()
+        if why.final:
+            return  # waiting helps nothing, somebody has to change something; and then it must not wait
+        self._failures += 1
+        self._not_before = now + max(reconnect_pause(self._failures), why.failure.retry_after_s or 0.0)
+
+    async def _nap(self, seconds: float) -> None:
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        nap = loop.create_future()
+        timer = loop.call_later(seconds, _wake, nap)
+        self._naps.add(nap)
+        try:
+            await nap
+        finally:
+            timer.cancel()
+            self._naps.discard(nap)
+
+    # --- what the server says of its tools ------------------------------------------------------------------------
+
+    def _take(self, listing: ServerListing) -> None:
+        self.listing = listing
+        for listener in list(self.listeners):
+            listener(listing)
+
+    async def _list_again(self) -> None:
+        """List the tools over a connection that is there; when that fails the last good list stays."""
+        import asyncio
+
+        opened = next((one for one in self._opened if one.connection.alive), None)
+        if opened is None or self._ended:
+            return
+        try:
+            async with asyncio.timeout(self.entry.timeout_s):
+                listing = await opened.connection.list_tools()
+        except Exception as error:  # noqa: BLE001  # a plugin's own fault; what was known of the server still counts
+            level = logging.DEBUG if self.listing is None or opened.retired else logging.WARNING
+            why = type(error).__name__
+            logger.log(level, "server `%s` could not be listed: %s; its last list stays", self.entry.name, why)
+            return
+        self._take(listing)
+
+    # --- the end --------------------------------------------------------------------------------------------------
+
+    async def let_go(self) -> None:
+        """Close the connections that no call is on, the others when their calls have ended; the next use opens one."""
+        import asyncio
+
+        tasks = [task for opened in list(self._opened) if (task := self._retire(opened)) is not None]
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def end(self, grace_s: float) -> None:
+        """Refuse new calls, give those under way `grace_s` seconds, then end them and every connection.
+
+        Also when this task is cancelled meanwhile: then at once, and the cancellation passes on when all has ended.
+        """
+        self._ended = True
+        self._refuse_waiting()
+        if self._connecting is not None:
+            self._connecting.cancel()
+        try:
+            await self._without_leases(grace_s)
+            for lease in tuple(self.leases):
+                lease.interrupt()
+            await self._without_leases(_INTERRUPTED_S)
+        finally:
+            for opened in tuple(self._unshut):
+                self._retire(opened, now=True)
+            await outlast(self._tasks)
+
+    async def _without_leases(self, seconds: float) -> None:
+        import asyncio
+
+        deadline = time.monotonic() + seconds
+        while self.leases and time.monotonic() < deadline:  # noqa: ASYNC110  # only the end of all waits so, briefly
+            await asyncio.sleep(_LOOK_S)
+
+    def _refuse_waiting(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        for future in (*self._queue, *self._naps):
+            if not future.done():
+                future.set_exception(closed())
+        self._queue.clear()
+
+    def _retire(self, opened: Opened, *, now: bool = False) -> asyncio.Task[None] | None:
+        """Let nobody have this connection any more, and close it when its last call has ended, or now."""
+        if opened in self._opened:
+            self._opened.remove(opened)
+        opened.retired = True
+        if opened not in self._unshut or (opened.users and not now):
+            return None
+        self._unshut.discard(opened)
+        return self._spawn(lambda: self._shut(opened))
+
+    async def _shut(self, opened: Opened) -> None:
+        import asyncio
+
+        for _ in range(2):
+            try:
+                async with asyncio.timeout(CLOSE_S):
+                    await opened.connection.close()
+            except asyncio.CancelledError:
+                continue  # the event loop ends: once more, or a process would be left behind
+            except Exception as error:  # noqa: BLE001  # a plugin's fault while ending must not fail the call that ended
+                logger.warning("server `%s` did not close: %s", self.entry.name, type(error).__name__)
+            return
+
+    def _watch_idle(self) -> None:
+        import asyncio
+
+        seconds = self.entry.idle_close_s
+        loop = asyncio.get_running_loop()
+        if seconds <= 0 or self._ended or (self._timer is not None and self._timer_loop is loop):
+            return
+        self._timer_loop = loop
+        self._timer = loop.call_later(seconds, self._close_idle)
+
+    def _close_idle(self) -> None:
+        import asyncio
+
+        self._timer = None
+        now, seconds = self._clock(), self.entry.idle_close_s
+        idle = [opened for opened in self._opened if not opened.users]
+        for opened in idle:
+            # A timer may fire a little before the clock says so.
+            if now - opened.idle_since >= seconds * 0.999:
+                self._retire(opened)
+        left = [opened.idle_since + seconds - now for opened in idle if not opened.retired]
+        if left and not self._ended:
+            self._timer = asyncio.get_running_loop().call_later(max(0.001, min(left)), self._close_idle)
+
+    def _spawn(self, work: Callable[[], Coroutine[Any, Any, T]]) -> asyncio.Task[T]:
+        import asyncio
+
+        task = asyncio.create_task(work(), name=f"octoc {self.entry.name}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+
+def _wake(waiting: asyncio.Future[None]) -> None:
+    if not waiting.done():
+        waiting.set_result(None)
+
+
+async def outlast(tasks: Collection[asyncio.Task[Any]]) -> None:
+    """Wait until no task is left in `tasks`, from which each takes itself out; a cancellation is raised afterwards."""
+    import asyncio
+
+    cancelled = False
+    while tasks:
+        try:
+            await asyncio.wait(tuple(tasks))
+        except asyncio.CancelledError:
+            cancelled = True
+    if cancelled:
+        raise asyncio.CancelledError
