@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from octoc.aliases import sanitize
+from octoc.bundle.refusal import BundleRefused
 from octoc.diagnostics.suggest import near_names
 from octoc.results import Progress, ToolFailure
+from octoc.runtime.arguments import Problem, misfit, quoted, refusal
 from octoc.runtime.calls import call_server
 from octoc.runtime.capability_tool import capability_tool
+from octoc.runtime.explain import explain
 from octoc.runtime.find_tools import find_tools
 from octoc.runtime.pool import Unreachable
 from octoc.runtime.results import failure, worded
-from octoc.runtime.wire import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS
+from octoc.runtime.results.read import read_result
+from octoc.runtime.wire import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT
 
 if TYPE_CHECKING:
     from octoc.runtime.calls import Outcome
     from octoc.runtime.session import Session
 
+logger = logging.getLogger("octoc.runtime")
+
+_OWN: dict[str, Callable[[Session, Mapping[str, Any]], Awaitable[Outcome]]] = {
+    FIND_TOOLS: find_tools,
+    CAPABILITY: capability_tool,
+    READ_RESULT: read_result,
+}
 _MAX_SIMILAR = 5
 _NO_NAME = (
     "[Error] tool_name is required. Use find_tools(query) first to discover available tools, "
@@ -31,18 +43,31 @@ async def dispatch(
 ) -> Outcome:
     """Call what the model named: one of octoc's own tools that this session has, or a tool of its registry.
 
-    Whatever comes back is cut to the limit that the workspace, the server or the tool itself has for it.
+    Whatever comes back is cut to the limit that the workspace, the server or the tool itself has for it. Arguments that
+    do not fit the tool's schema are answered without a call, as the workspace or the tool has it.
     """
+    try:
+        return await _dispatched(session, name, arguments, on_progress)
+    except BundleRefused as refused:
+        # Found only now, as each part of a bundle is verified when it is first used.
+        logger.error("`%s` was not called: %s", name, refused)  # noqa: TRY400  # the refusal says all there is to say
+        return failure("internal", f"the bundle cannot be used: {refused}", profile=session.profile)
+
+
+async def _dispatched(
+    session: Session, name: str, arguments: Any, on_progress: Callable[[Progress], None] | None
+) -> Outcome:
     surface = session.surface
     proxied = name in (FIND_TOOLS, CALL_MCP_TOOL) and surface.registry.proxy
-    if not proxied and not (name == CAPABILITY and surface.switchable):
+    is_own = proxied or (name == CAPABILITY and surface.switchable) or (name == READ_RESULT and session.reads_results)
+    if not is_own:
         return await dispatch_tool(session, name, arguments, on_progress)
     given = _object(arguments)
     if given is None:
-        return _bad_arguments(session)
+        return _bad_arguments(session, arguments)
     if name == CALL_MCP_TOOL:
         return await _call_mcp_tool(session, given, on_progress)
-    return session.cut(await (find_tools if name == FIND_TOOLS else capability_tool)(session, given))
+    return session.cut(await _OWN[name](session, given))
 
 
 async def _call_mcp_tool(
@@ -51,6 +76,10 @@ async def _call_mcp_tool(
     name = arguments.get("tool_name", "")
     if not isinstance(name, str) or not name.strip():
         return failure("bad_request", "tool_name is required", text=_NO_NAME, profile=session.profile)
+    outside = [key for key in arguments if key not in ("tool_name", "arguments")]
+    if outside and not arguments.get("arguments"):
+        problem = Problem(path="", what=f"put {', '.join(map(quoted, outside[:_MAX_SIMILAR]))} into `arguments`")
+        return misfit(CALL_MCP_TOOL, CALL_MCP_TOOL, [problem], session.profile)
     return await dispatch_tool(session, name.strip(), arguments.get("arguments"), on_progress)
 
 
@@ -60,7 +89,7 @@ async def dispatch_tool(
     """Call a tool of the session's registry by any of its names, octoc's own tools apart."""
     given = _object(arguments)
     if given is None:
-        return _bad_arguments(session)
+        return _bad_arguments(session, arguments)
     found: int | tuple[int, ...] | ToolFailure | None = session.surface.names().resolve(name)
     if found is None:
         found = await _after_connecting(session, name)
@@ -75,6 +104,9 @@ async def dispatch_tool(
         if found not in surface.reachable():
             return _not_active(session, name, found)
         session.note_proxied(found)
+    refused = await refusal(session.generation, found, given)
+    if refused is not None:
+        return refused
     outcome = await call_server(
         session.generation,
         tool.id.server,
@@ -86,6 +118,8 @@ async def dispatch_tool(
     )
     if outcome.ok:
         session.active.touch(surface.active_owners(found))
+    else:
+        outcome = await explain(session.generation, tool.id, tool.alias, given, outcome, session.caller)
     return session.cut(outcome, tool.id)
 
 
@@ -95,8 +129,11 @@ def _object(arguments: Any) -> Mapping[str, Any] | None:
     return arguments if isinstance(arguments, Mapping) else None
 
 
-def _bad_arguments(session: Session) -> ToolFailure:
-    return failure("bad_request", "arguments must be a JSON object", profile=session.profile)
+def _bad_arguments(session: Session, given: Any) -> ToolFailure:
+    message = "arguments must be a JSON object"
+    if isinstance(given, str) and given.lstrip().startswith("{"):
+        message += ", not text that has one in it"
+    return failure("bad_request", message, profile=session.profile)
 
 
 async def _after_connecting(session: Session, name: str) -> int | tuple[int, ...] | ToolFailure | None:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from octoc.results import ToolResult
-from octoc.runtime.results import failure
+from octoc.runtime.arguments import Problem, misfit, quoted, type_word
 from octoc.runtime.values import SearchHit
-from octoc.runtime.wire import CALL_MCP_TOOL
+from octoc.runtime.wire import CALL_MCP_TOOL, FIND_TOOLS
 from octoc.search.keyword import DEFAULT_LIMIT, Document, rank
 
 if TYPE_CHECKING:
@@ -43,7 +43,12 @@ async def find_tools(session: Session, arguments: Mapping[str, Any]) -> Outcome:
     """
     query = arguments.get("query", "")
     if not isinstance(query, str):
-        return failure("bad_request", "query must be a string", profile=session.profile)
+        problem = Problem(path="/query", what=f"expected string, got {type_word(query)}")
+        return misfit(FIND_TOOLS, FIND_TOOLS, [problem], session.profile)
+    if arguments and "query" not in arguments:
+        given = ", ".join(map(quoted, list(arguments)[:3]))
+        problem = Problem(path="", what=f"missing required property `query` (string), got {given}")
+        return misfit(FIND_TOOLS, FIND_TOOLS, [problem], session.profile)
     catalog = session.generation.catalog
     answer = []
     for index, hit in search(session, query):

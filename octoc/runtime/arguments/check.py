@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -12,13 +12,18 @@ import attrs
 from octoc.names import ToolId, any_glob_matches
 from octoc.runtime.arguments.bounded import DEFAULT_DIALECT, REST_DIALECT, Compiled, Doubt, Judge
 from octoc.runtime.arguments.words import Problem, problems_of
+from octoc.runtime.results import failure
 
 if TYPE_CHECKING:
     from octoc.bundle.model import ServerEntry, Settings
+    from octoc.results import ToolFailure
+    from octoc.runtime.generation import Generation
 
 logger = logging.getLogger("octoc.runtime")
 
+OFF, WARN = "off", "warn"
 _MAX_COMPILED = 2048
+_MOST_TOLD = 3
 _REST = "rest"
 
 
@@ -91,6 +96,47 @@ class ArgumentChecks:
 
 def _load() -> None:
     import jsonschema  # noqa: F401  # for its place in sys.modules
+
+
+async def refusal(
+    generation: Generation, index: int, arguments: Mapping[str, Any], *, policy: str | None = None
+) -> ToolFailure | None:
+    """Return the failure of a call whose arguments are not what the tool's schema says, or None to send them.
+
+    Args:
+        index: the tool's number in the generation's catalog.
+        policy: `error`, `warn` (log it, and send) or `off`, instead of what workspace and tool have.
+
+    Raises: BundleRefused when the bundle was altered.
+    """
+    tool, settings = generation.catalog[index], generation.bundle.settings
+    server = generation.servers[tool.id.server]
+    policy = policy or policy_of(settings, server, tool.id.tool)
+    if policy == OFF:
+        return None
+    schema = generation.catalog.schema(index)
+    problems = await generation.arguments.problems(tool.id, schema, arguments, transport=server.transport)
+    if not problems:
+        return None
+    if policy == WARN:
+        told = "; ".join(map(str, problems[:_MOST_TOLD]))
+        logger.warning("arguments of `%s` are sent though they do not fit its schema: %s", tool.id, told)
+        return None
+    return misfit(str(tool.id), tool.alias, problems, settings.results.profile)
+
+
+def misfit(tool: str, shown: str, problems: Sequence[Problem], profile: str) -> ToolFailure:
+    """Return the failure that tells a model what is wrong with its arguments. `shown` is what it calls the tool."""
+    told = [str(problem) for problem in problems[:_MOST_TOLD]]
+    more = [f"{len(problems) - _MOST_TOLD} more"] if len(problems) > _MOST_TOLD else []
+    lines = "\n".join(f"- {line.replace('`', chr(39))}" for line in (*told, *more))
+    return failure(
+        "bad_request",
+        f"the arguments of `{tool}` do not fit its schema: {'; '.join((*told, *more))}",
+        text=f"[Error] The arguments of '{shown}' do not fit its schema, and it was not called:\n{lines}",
+        profile=profile,
+        field=problems[0].path or None,
+    )
 
 
 def policy_of(settings: Settings, server: ServerEntry, tool: str) -> str:

@@ -45,7 +45,7 @@ def _problems(error: Error) -> list[Problem]:
     return [Problem(path=_pointer(error.absolute_path), what=what)]
 
 
-def shown(name: Any) -> str:
+def quoted(name: Any) -> str:
     """Return a name in backticks, on one line and cut where it is long."""
     text = json.dumps(str(name), ensure_ascii=False)[1:-1]
     return f"`{text[:_LONGEST_NAME]}…`" if len(text) > _LONGEST_NAME else f"`{text}`"
@@ -73,7 +73,7 @@ def type_word(value: Any) -> str:
 
 
 def _pointer(path: Iterable[Any]) -> str:
-    steps = [shown(step)[1:-1].replace("~", "~0").replace("/", "~1") for step in path]
+    steps = [quoted(step)[1:-1].replace("~", "~0").replace("/", "~1") for step in path]
     text = "".join(f"/{step}" for step in steps)
     return text if len(text) <= _LONGEST_PATH else f"…{text[-_LONGEST_PATH:]}"
 
@@ -84,14 +84,14 @@ def _any_of(texts: Sequence[str]) -> str:
 
 
 def _names(names: Iterable[Any]) -> str:
-    every = [shown(name) for name in names]
+    every = [quoted(name) for name in names]
     more = f", {len(every) - _MOST_NAMES} more" if len(every) > _MOST_NAMES else ""
     return ", ".join(every[:_MOST_NAMES]) + more
 
 
 def _meant(name: Any, known: Iterable[Any]) -> str:
     near = near_names(str(name), (one for one in known if isinstance(one, str)), 1)
-    return f"; did you mean {shown(near[0])}?" if near else ""
+    return f"; did you mean {quoted(near[0])}?" if near else ""
 
 
 def _declared(error: Error) -> Mapping[str, Any]:
@@ -113,7 +113,7 @@ def _required(error: Error) -> str:
         words += f" ({_any_of(_types(types))})"
     strangers = [name for name in instance if name not in declared]
     near = near_names(missing[0], strangers, 1)
-    return f"{words}; {shown(near[0])} is not its name" if near else words
+    return f"{words}; {quoted(near[0])} is not its name" if near else words
 
 
 def _unknown(error: Error) -> str:
@@ -121,8 +121,8 @@ def _unknown(error: Error) -> str:
     left = [name for name in declared if name not in error.instance]
     name = error.message
     if not declared:
-        return f"unknown property {shown(name)}: none is expected"
-    return f"unknown property {shown(name)}{_meant(name, left) or f': expected {_names(declared)}'}"
+        return f"unknown property {quoted(name)}: none is expected"
+    return f"unknown property {quoted(name)}{_meant(name, left) or f': expected {_names(declared)}'}"
 
 
 def _unevaluated(error: Error) -> str:
@@ -186,7 +186,7 @@ def _count(word: str, unit: str) -> Callable[[Error], str]:
 
 
 def _pattern(error: Error) -> str:
-    return f"expected text that matches {shown(error.validator_value)}"
+    return f"expected text that matches {quoted(error.validator_value)}"
 
 
 def _dependent(error: Error) -> str:
@@ -231,7 +231,7 @@ def _nearest_branch(error: Error) -> list[Error]:
 def _other(error: Error) -> str:
     if error.validator is None:
         return "is not allowed here"
-    return f"does not fit {shown(error.validator)} of its schema"
+    return f"does not fit {quoted(error.validator)} of its schema"
 
 
 _WORDS: dict[str, Callable[[Error], str | None]] = {

@@ -1,4 +1,4 @@
-"""Wording failures for a model, in the words of each profile, and keeping secrets out of them.
+"""Wording failures for a model, in the words of each profile.
 
 Profile `octo` has Octo's strings, `octopus` the objects of Octopus; `octoc` says what Octo says. An outcome as MCP's
 wire object has neither's: its words are the failure's own line.
@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
 
 from octoc.results import ContentPart, FailureKind, ToolFailure, ToolResult
 
-MASK = "***"
-_SHORTEST_SECRET = 4
-OCTOPUS_INTERNAL = {"error": "internal_error", "message": "An internal error occurred. Please try again."}
+OCTOPUS_INTERNAL = ("internal_error", "An internal error occurred. Please try again.")
 """What Octopus shows of an unexpected exception: the details are for the log. Source: Octopus, tool registration."""
 META_KIND, META_RETRY, META_HANDLE = "octoc/kind", "octoc/retryAfter", "octoc/handle"
 """Keys of `_meta` in an outcome as MCP's wire object: the failure's kind, seconds, the handle of the whole result."""
@@ -73,8 +71,14 @@ def worded(found: ToolFailure, tool: str, profile: str) -> ToolFailure:
     return attrs.evolve(found, text=text)
 
 
-def explained(explanation: str, retry_after_s: float | None = None) -> str:
-    """Return the text of a failure that an explainer explained. Source: Octo, the error middleware of its workers."""
+def explained(explanation: str, found: ToolFailure | None, profile: str) -> str:
+    """Return the text of a failed call that was explained; `found` None is a tool's own error.
+
+    Source: Octo, the error middleware of its workers.
+    """
+    retry_after_s = None if found is None else found.retry_after_s
+    if profile == "octopus":
+        return _octopus_body("tool_error" if found is None else found.kind, explanation, (), retry_after_s)
     return with_retry(f"[Tool error] {explanation}", retry_after_s)
 
 
@@ -130,7 +134,16 @@ def _part_wire(part: ContentPart) -> dict[str, Any]:
 def _octopus_text(
     kind: FailureKind, message: str, similar: Sequence[str], retry_after_s: float | None, field: str | None = None
 ) -> str:
-    body: dict[str, Any] = dict(OCTOPUS_INTERNAL) if kind == "internal" else {"error": kind, "message": message}
+    if kind == "internal":
+        kind_word, message = OCTOPUS_INTERNAL
+        return _octopus_body(kind_word, message, similar, retry_after_s, field)
+    return _octopus_body(kind, message, similar, retry_after_s, field)
+
+
+def _octopus_body(
+    error: str, message: str, similar: Sequence[str], retry_after_s: float | None, field: str | None = None
+) -> str:
+    body: dict[str, Any] = {"error": error, "message": message}
     if similar:
         body["hint"] = f"Similar: {', '.join(similar)}"
     if field is not None:
@@ -138,14 +151,3 @@ def _octopus_text(
     if retry_after_s is not None and 0 < retry_after_s < math.inf:
         body["retry_after"] = math.ceil(retry_after_s)
     return json.dumps(body, ensure_ascii=False)
-
-
-def redact(text: str, secrets: Iterable[str]) -> str:
-    """Return `text` without the values of `secrets`; the longest first, so that no end of one is left standing.
-
-    A value under four characters is no secret worth the harm of cutting it out of every word.
-    """
-    for secret in sorted(set(secrets), key=len, reverse=True):
-        if len(secret) >= _SHORTEST_SECRET:
-            text = text.replace(secret, MASK)
-    return text

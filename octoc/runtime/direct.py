@@ -1,0 +1,39 @@
+"""A call past every agent: for people and programs that know what they want, not for models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from octoc.names import ToolId
+from octoc.runtime.arguments import OFF, WARN, policy_of, refusal
+from octoc.runtime.calls import call_server
+from octoc.runtime.results import failure
+
+if TYPE_CHECKING:
+    from octoc.runtime.calls import Outcome
+    from octoc.runtime.generation import Generation
+
+_MOST_NEAR = 5
+
+
+async def call_direct(generation: Generation, server: str, tool: str, arguments: Mapping[str, Any]) -> Outcome:
+    """Call a tool of a server without an agent, a registry, a capability or a limit on the result.
+
+    Arguments that do not fit the tool's schema are logged and sent: whoever calls past the agents may want to see what
+    the server says. A tool that a listed server does not have is answered at once, with the near names of that server;
+    an unlisted server is asked. Raises: BundleRefused when the bundle was altered.
+    """
+    catalog, entry = generation.catalog, generation.servers[server]
+    index = catalog.find(ToolId(server, tool))
+    if index is not None:
+        policy = policy_of(generation.bundle.settings, entry, tool)
+        await refusal(generation, index, arguments, policy=OFF if policy == OFF else WARN)
+    elif entry.listed:
+        from octoc.diagnostics.suggest import near_names
+
+        known = [one.name for one in generation.bundle.tools if one.server == server]
+        message = f"server `{server}` has no tool `{tool}`"
+        profile = generation.bundle.settings.results.profile
+        return failure("not_found", message, profile=profile, similar=near_names(tool, known, _MOST_NEAR))
+    return await call_server(generation, server, tool, arguments)

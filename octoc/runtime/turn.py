@@ -1,0 +1,74 @@
+"""The calls of one turn: a model may ask for several at once."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from octoc.results import Progress
+from octoc.runtime.results import failure
+from octoc.runtime.wire import CAPABILITY
+
+if TYPE_CHECKING:
+    from octoc.runtime.calls import Outcome
+    from octoc.runtime.session import Session
+
+logger = logging.getLogger("octoc.runtime")
+
+Call = tuple[str, Mapping[str, Any] | None]
+"""A tool's name as the model wrote it, and its arguments."""
+
+
+async def call_all(
+    session: Session, calls: Sequence[Call], on_progress: Callable[[int, Progress], None] | None = None
+) -> list[Outcome]:
+    """Make the calls of one turn at the same time and return what came of each, in the order of the calls.
+
+    One that fails leaves the others alone; cancelling ends them all, and is over when they are. `capability` changes
+    what there is to call: it waits for those before it, and those after it wait for it. `on_progress` gets a call's
+    place in `calls` too.
+    """
+    import asyncio
+
+    outcomes: dict[int, Outcome] = {}
+
+    async def one(place: int) -> None:
+        name, arguments = calls[place]
+        told = None if on_progress is None else lambda progress: on_progress(place, progress)
+        try:
+            outcomes[place] = await session.call(name, arguments, on_progress=told)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            # Nobody cancelled this call but something below it: that is a failure like another.
+            outcomes[place] = failure("cancelled", "the call was cancelled", profile=session.profile)
+        except Exception as error:  # a bug of octoc or of a plugin in one call must not lose the results of the others
+            logger.exception("call %d of a turn failed", place)
+            message = f"the call failed in octoc: {type(error).__name__}"
+            outcomes[place] = failure("internal", message, profile=session.profile)
+
+    for places in _together(calls):
+        if len(places) == 1:
+            await one(places[0])
+            continue
+        async with asyncio.TaskGroup() as group:
+            for place in places:
+                group.create_task(one(place))
+    return [outcomes[place] for place in range(len(calls))]
+
+
+def _together(calls: Sequence[Call]) -> Iterator[list[int]]:
+    """Yield the places of calls that may run at the same time, one list after another."""
+    together: list[int] = []
+    for place, (name, _) in enumerate(calls):
+        if name == CAPABILITY:
+            if together:
+                yield together
+            yield [place]
+            together = []
+        else:
+            together.append(place)
+    if together:
+        yield together
