@@ -65,7 +65,7 @@ THIRD_PARTY = {
         running=frozenset({"bundle", "plugin", "runtime", "cli"}),
     ),
     "jinja2": COMPILER,
-    "re2": COMPILER,
+    "re2": Allowed(loading=frozenset({"compiler"}), running=frozenset({"runtime"})),
     "sklearn": COMPILER,
     "threadpoolctl": COMPILER,
     "tomlkit": COMPILER,
