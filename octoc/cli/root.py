@@ -8,7 +8,9 @@ import click
 
 from octoc import __version__
 
-COMMANDS = ("init", "check", "build", "pin", "show", "route", "find", "call", "env", "rules", "explain", "schema")
+COMMANDS = (
+    *("init", "check", "build", "pin", "show", "route", "find", "call", "auth", "env", "rules", "explain", "schema"),
+)
 """In the order in which one meets them."""
 
 

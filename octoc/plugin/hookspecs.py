@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pluggy
 
 if TYPE_CHECKING:
-    from octoc.plugin.protocols import Embedder, FailedCall, PythonTool, TokenCounter, Transport
+    from octoc.plugin.protocols import Embedder, FailedCall, Login, PythonTool, TokenCounter, Transport
     from octoc.results import ToolCall, ToolFailure, ToolResult
 
 PROJECT = "octoc"
@@ -30,6 +30,11 @@ def octoc_make_embedder(name: str, settings: Mapping[str, str], files: Mapping[s
 @hookspec(firstresult=True)
 def octoc_make_transport(kind: str) -> Transport | None:
     """Return a transport for servers of `kind` (`stdio`, `http`, `sse`, `ws`, `rest`), or None when it has none."""
+
+
+@hookspec(firstresult=True)
+def octoc_make_login(kind: str) -> Login | None:
+    """Return what a person logs in to servers of `kind` with (`octoc auth`), or None when they have no logins."""
 
 
 @hookspec(firstresult=True)

@@ -13,7 +13,7 @@ from octoc.plugin import builtin, hookspecs, resolvers
 from octoc.plugin.protocols import PluginError
 
 if TYPE_CHECKING:
-    from octoc.plugin.protocols import Embedder, FailedCall, PythonTool, TokenCounter, Transport
+    from octoc.plugin.protocols import Embedder, FailedCall, Login, PythonTool, TokenCounter, Transport
     from octoc.results import ToolCall, ToolFailure, ToolResult
 
 logger = logging.getLogger("octoc.plugin")
@@ -52,6 +52,11 @@ class Plugins:
     def make_transport(self, kind: str) -> Transport | None:
         """Return a transport for servers of `kind`, or None when no plugin has one. Raises: PluginError."""
         made: Transport | None = self._ask(lambda hook: hook.octoc_make_transport(kind=kind))
+        return made
+
+    def make_login(self, kind: str) -> Login | None:
+        """Return what logs in to servers of `kind`, or None when no plugin does. Raises: PluginError."""
+        made: Login | None = self._ask(lambda hook: hook.octoc_make_login(kind=kind))
         return made
 
     def resolve_secret(self, reference: str) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import attrs
 
@@ -53,7 +53,9 @@ class ServerTarget:
     `secrets` are the values that references were resolved to, wherever they stand: a transport cuts them, and every
     value of `env` and `headers`, out of its messages. `max_body_bytes` is the longest message or body that a transport
     reads, decompressed; None is the transport's own default (16 MiB, and 4 MiB for REST). `production` refuses what is
-    only fit for development, as plain HTTP beyond loopback. `login` is the command that brings credentials.
+    only fit for development, as plain HTTP beyond loopback. `login` is what to do when the server refuses: "run
+    `octoc auth login NAME`", or which references hold the wrong credential. `on_secret` gets each credential that a
+    transport is given beside `secrets`, as an access token, to be kept out of messages.
     """
 
     name: str
@@ -70,6 +72,7 @@ class ServerTarget:
     max_body_bytes: int | None = None
     production: bool = False
     login: str = ""
+    on_secret: Callable[[str], None] | None = attrs.field(default=None, eq=False, repr=False)
 
 
 @attrs.frozen(kw_only=True)
@@ -159,6 +162,36 @@ class Transport(Protocol):
 
         Raises: ConnectionFailed, with all that was started stopped again.
         """
+        ...
+
+
+@attrs.frozen(kw_only=True)
+class LoginState:
+    """What is kept of a login to a server: `none`, `valid`, `refreshable` (expired, and renewed unasked) or `expired`.
+
+    `expires_at` is seconds since the epoch, None where it never ends or nobody said; `issuer` who gave it.
+    """
+
+    state: Literal["none", "valid", "refreshable", "expired"]
+    expires_at: float | None = None
+    issuer: str = ""
+    scopes: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class Login(Protocol):
+    """Makes, shows and forgets logins of a person to servers; only its transport reads them."""
+
+    async def login(self, target: ServerTarget, show: Callable[[str], object], timeout_s: float = ...) -> LoginState:
+        """Log in; `show` gets the address that the person is to open in a browser. Raises: ConnectionFailed."""
+        ...
+
+    def status(self, target: ServerTarget) -> LoginState:
+        """Return what is kept, without asking anybody. Raises: ConnectionFailed for a server that has no logins."""
+        ...
+
+    def logout(self, target: ServerTarget) -> bool:
+        """Forget what is kept; tell whether there was anything. Raises: ConnectionFailed, as `status`."""
         ...
 
 

@@ -12,11 +12,12 @@ from octoc.plugin.hookspecs import hookimpl
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from octoc.plugin.protocols import Connection, Host, ServerTarget, Transport
+    from octoc.plugin.protocols import Connection, Host, Login, ServerTarget, Transport
 
-__all__ = ["McpTransport", "octoc_make_transport"]
+__all__ = ["McpTransport", "octoc_make_login", "octoc_make_transport"]
 
 KINDS = ("stdio", "http", "sse")
+URL_KINDS = ("http", "sse")
 
 
 @attrs.frozen
@@ -42,3 +43,13 @@ def _load() -> Callable[[str, ServerTarget, Host | None], Awaitable[Connection]]
 def octoc_make_transport(kind: str) -> Transport | None:
     """Return the transport for `kind`, or None when it is not one of `KINDS`."""
     return McpTransport(kind) if kind in KINDS else None
+
+
+@hookimpl
+def octoc_make_login(kind: str) -> Login | None:
+    """Return what logs in to servers behind a URL, or None for another kind."""
+    if kind not in URL_KINDS:
+        return None
+    from octoc_transport_mcp.auth_login import McpLogin
+
+    return McpLogin()

@@ -17,7 +17,7 @@ import httpx2
 
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 from octoc_transport_mcp.auth_sdk import client_credentials_provider, drive, refreshing_provider, stored_of
-from octoc_transport_mcp.auth_settings import AuthSettings, is_loopback, refused, settings_of
+from octoc_transport_mcp.auth_settings import AuthSettings, refused, settings_of
 from octoc_transport_mcp.auth_store import Store, Stored
 
 logger = logging.getLogger("octoc.transport")
@@ -30,7 +30,7 @@ def auth_for(target: ServerTarget) -> ServerAuth | None:
     """Return what signs the requests to a target, or None where nothing does.
 
     A server without `auth` of its own is called with a login, if somebody made one. Raises: ConnectionFailed, before
-    anything is sent: an `auth` that is not understood, credentials over plain HTTP in production, or no login.
+    anything is sent: an `auth` that is not understood, or no login where one is needed.
     """
     settings = settings_of(target)
     stored = store_of(target, settings).read() if settings.kind in {"none", "oauth"} else None
@@ -39,9 +39,6 @@ def auth_for(target: ServerTarget) -> ServerAuth | None:
         return None
     if has_header:
         raise refused(target, "stands beside a header `Authorization`: keep one of them")
-    url = httpx2.URL(target.url or "")
-    if target.production and url.scheme != "https" and not is_loopback(url.host):
-        raise refused(target, "would send credentials over plain `http` in production mode: use `https`")
     if settings.kind == "bearer":
         return ServerAuth(target, Bearer(settings.token))
     if settings.kind == "client_credentials":
@@ -147,7 +144,7 @@ class ClientCredentials:
             if got and provider.context.current_tokens is not None:
                 self._token = provider.context.current_tokens.access_token
                 self._expires_at = provider.context.token_expiry_time
-                self.secrets.add(self._token)
+                _learn(self, self._target, self._token)
             return self._token
 
 
@@ -222,6 +219,13 @@ class Login:
 
     def _is_current(self, stored: Stored) -> bool:
         return stored.is_current(time.time() + EXPIRY_MARGIN_S)
+
+
+def _learn(source: Source, target: ServerTarget, secret: str | None) -> None:
+    if secret and secret not in source.secrets:
+        source.secrets.add(secret)
+        if target.on_secret is not None:
+            target.on_secret(secret)
 
 
 def store_of(target: ServerTarget, settings: AuthSettings) -> Store:

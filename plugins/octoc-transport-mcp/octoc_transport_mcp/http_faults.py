@@ -20,6 +20,7 @@ from mcp.shared.exceptions import MCPError
 
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 from octoc.results import FailureKind, ToolFailure
+from octoc.secrets import redact
 from octoc_transport_mcp.failures import one_line, origin
 from octoc_transport_mcp.http_bounds import BodyTooLarge, BrokenEncoding, media_type
 
@@ -110,10 +111,7 @@ class HttpState:
         )
 
     def _line(self, text: str) -> str:
-        for value in getattr(self.auth, "secrets", ()):
-            if value:
-                text = text.replace(value, "***")
-        return one_line(text, self.target)
+        return one_line(redact(text, getattr(self.auth, "secrets", ())), self.target)
 
     def of_status(self, response: httpx2.Response, body: bytes, *, in_session: bool = False) -> Fault:
         """Return what a refusal means. `in_session` says that the request named a session."""
@@ -124,7 +122,7 @@ class HttpState:
         if status in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
             wait = retry_after_s(response.headers.get("retry-after"))
             why = "has no room for another request" if status == HTTPStatus.TOO_MANY_REQUESTS else "is not available"
-            later = "" if wait is None else f", try again in {wait:g} s"
+            later = "" if wait is None else f", try again in {wait:.0f} s"
             said = f"{why} (HTTP {status}){later}"
             return Fault(kind="unavailable", said=said, sent=False, retry_after_s=wait)
         if in_session and (status == HTTPStatus.NOT_FOUND or _names_session(body, status)):
@@ -136,9 +134,9 @@ class HttpState:
         login, target = self.target.login, self.target
         refusal = getattr(self.auth, "refusal", "")
         if status == HTTPStatus.FORBIDDEN:
-            return f"its credentials may not do this{f'; run `{login}` for others' if login else ''}"
+            return f"its credentials may not do this{f'; for others, {login}' if login else ''}"
         if login:
-            return f"{f'{refusal}; ' if refusal else ''}run `{login}`"
+            return f"{f'{refusal}; ' if refusal else ''}{login}"
         if refusal:
             return refusal
         name = next((name for name in target.headers if name.lower() == "authorization"), None)

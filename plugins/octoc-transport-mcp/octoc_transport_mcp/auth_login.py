@@ -1,0 +1,155 @@
+"""`octoc auth login|status|logout`: a person allows octoc to act for them at a server, once, in a browser."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+from collections.abc import AsyncIterator, Callable
+from typing import Literal
+from urllib.parse import urlsplit
+
+import attrs
+import httpx2
+from mcp.client.auth import OAuthClientProvider
+from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull
+from pydantic import AnyUrl
+
+from octoc.plugin.protocols import ConnectionFailed, LoginState, ServerTarget
+from octoc_transport_mcp.auth import store_of
+from octoc_transport_mcp.auth_callback import Callback, listening
+from octoc_transport_mcp.auth_sdk import ClientMetadata, MemoryStorage, drive, stored_of
+from octoc_transport_mcp.auth_settings import DEFAULT_PORT, AuthSettings, refused, settings_of
+from octoc_transport_mcp.auth_store import Stored
+
+LOGIN_S = 300.0
+"""How long a person may take, as in Octo."""
+_PROTOCOL = "2025-06-18"
+_HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": _PROTOCOL,
+        "capabilities": {},
+        "clientInfo": {"name": "octoc", "version": "0"},
+    },
+}
+
+
+@attrs.frozen
+class McpLogin:
+    """Logins to MCP servers by OAuth. See `octoc.plugin.protocols.Login`."""
+
+    async def login(
+        self, target: ServerTarget, show: Callable[[str], object], timeout_s: float = LOGIN_S
+    ) -> LoginState:
+        """Log in: `show` gets the address that a person is to open. Raises: ConnectionFailed."""
+        settings = _oauth(target)
+        try:
+            async with asyncio.timeout(timeout_s), _callback(target, settings) as (callback, redirect):
+                provider = _provider(target, settings, redirect, callback, show)
+                request = httpx2.Request("POST", target.url or "", headers={"MCP-Protocol-Version": _PROTOCOL})
+                await drive(provider, request, await _refusal(target), target)
+        except TimeoutError:
+            raise ConnectionFailed(f"nobody answered the login to `{target.name}` within {timeout_s:g} s") from None
+        stored = stored_of(target, settings, provider)
+        store_of(target, settings).write(stored)
+        return _state(stored)
+
+    def status(self, target: ServerTarget) -> LoginState:
+        """Return what is kept of a login, without asking anybody. Raises: ConnectionFailed."""
+        stored = store_of(target, _oauth(target)).read()
+        return LoginState(state="none") if stored is None else _state(stored)
+
+    def logout(self, target: ServerTarget) -> bool:
+        """Forget a login; tell whether there was one. Raises: ConnectionFailed."""
+        return store_of(target, _oauth(target)).delete()
+
+
+def _oauth(target: ServerTarget) -> AuthSettings:
+    settings = settings_of(target)
+    if settings.kind not in {"oauth", "none"}:
+        raise refused(target, f"is `{settings.kind}`, which needs no login")
+    if any(name.lower() == "authorization" for name in target.headers):
+        raise ConnectionFailed(f"`{target.name}` has a header `Authorization`, so it needs no login", permanent=True)
+    return settings
+
+
+def _state(stored: Stored) -> LoginState:
+    state: Literal["valid", "refreshable", "expired"] = "refreshable" if stored.can_refresh else "expired"
+    state = "valid" if stored.is_current() else state
+    scopes = str(stored.tokens.get("scope") or "").split()
+    return LoginState(state=state, expires_at=stored.expires_at, issuer=stored.issuer, scopes=tuple(scopes))
+
+
+@contextlib.asynccontextmanager
+async def _callback(target: ServerTarget, settings: AuthSettings) -> AsyncIterator[tuple[Callback, str]]:
+    """Yield a listener and its redirect URI. A port that nobody chose gives way to another where it is taken."""
+    chosen = settings.redirect_uri or f"http://localhost:{DEFAULT_PORT}/callback"
+    parts = urlsplit(chosen)
+    async with contextlib.AsyncExitStack() as stack:
+        try:
+            callback, port = await stack.enter_async_context(
+                listening(parts.hostname or "", parts.port or 0, parts.path)
+            )
+        except OSError as error:
+            # Who registered a client beforehand has told the authorization server one address.
+            if settings.redirect_uri is not None or settings.client_id is not None:
+                raise refused(target, f"needs port {parts.port} for the login: {error.strerror}") from None
+            callback, port = await stack.enter_async_context(listening(parts.hostname or "", 0, parts.path))
+        yield callback, chosen if port == parts.port else f"http://{parts.hostname}:{port}{parts.path}"
+
+
+def _provider(
+    target: ServerTarget, settings: AuthSettings, redirect: str, callback: Callback, show: Callable[[str], object]
+) -> OAuthClientProvider:
+    async def redirected(url: str) -> None:
+        callback.expect(url)
+        shown = show(url)
+        if inspect.isawaitable(shown):
+            await shown
+
+    async def answered() -> AuthorizationCodeResult:
+        return await callback.answer()
+
+    client_id = settings.client_id
+    by_url = client_id if client_id is not None and client_id.startswith("https://") else None
+    method = settings.method or ("client_secret_basic" if settings.client_secret else "none")
+    known = None
+    if client_id is not None and by_url is None:
+        known = OAuthClientInformationFull(
+            client_id=client_id,
+            client_secret=settings.client_secret,
+            redirect_uris=[AnyUrl(redirect)],
+            token_endpoint_auth_method=method,
+            issuer=settings.issuer,
+        )
+    metadata = ClientMetadata(
+        client_name="octoc",
+        redirect_uris=[AnyUrl(redirect)],
+        scope=settings.scopes,
+        token_endpoint_auth_method=method,
+    )
+    return OAuthClientProvider(
+        target.url or "", metadata, MemoryStorage(client=known), redirected, answered, client_metadata_url=by_url
+    )
+
+
+async def _refusal(target: ServerTarget) -> httpx2.Response:
+    """Ask the server without a credential: its refusal says where to log in. Raises: ConnectionFailed."""
+    hello = httpx2.Request(
+        "POST" if target.transport == "http" else "GET",
+        target.url or "",
+        headers={"Accept": "application/json, text/event-stream", **target.headers},
+        json=_HELLO if target.transport == "http" else None,
+    )
+    try:
+        async with httpx2.AsyncClient(timeout=target.timeout_s, follow_redirects=False) as client:
+            response = await client.send(hello, stream=True)
+            await response.aclose()
+    except httpx2.HTTPError as error:
+        raise ConnectionFailed(f"`{target.name}` could not be reached: {type(error).__name__}") from None
+    # One that lets everybody in until a tool is called is asked for its metadata all the same.
+    headers = response.headers if response.status_code == httpx2.codes.UNAUTHORIZED else None
+    return httpx2.Response(httpx2.codes.UNAUTHORIZED, headers=headers, request=hello)
