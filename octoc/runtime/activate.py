@@ -90,7 +90,7 @@ async def _connect_and_switch(session: Session, entry: CapabilityEntry) -> Chang
 
     name = entry.name
     # Held before connecting: nobody else may close a server that this session is waiting for.
-    session.hold(name, _uses(session, entry))
+    session.hold(name, uses_of(session, entry))
     switched = False
     try:
         bound = [server for server in servers_of(entry) if session.generation.can_connect(server)]
@@ -104,7 +104,7 @@ async def _connect_and_switch(session: Session, entry: CapabilityEntry) -> Chang
         session.surface.visible()
         session.active.add(name)
         session.surface.visible()
-        session.hold(name, _uses(session, entry))
+        session.hold(name, uses_of(session, entry))
         switched = True
     finally:
         if not switched:
@@ -115,7 +115,8 @@ async def _connect_and_switch(session: Session, entry: CapabilityEntry) -> Chang
     return Change(ok=True, changed=True, text=_enabled_text(session, entry, bound), servers=tuple(bound))
 
 
-def _uses(session: Session, entry: CapabilityEntry) -> list[Use]:
+def uses_of(session: Session, entry: CapabilityEntry) -> list[Use]:
+    """Return what a session needs while a capability is active in it."""
     tools: list[Use] = [
         (tool.id.server, tool.id.tool)
         for tool in (session.generation.catalog[index] for index in session.surface.owned(entry.name))

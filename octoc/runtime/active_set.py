@@ -49,6 +49,14 @@ class ActiveSet:
         """Make `name` inactive. Raises: KeyError when it is not active."""
         del self._active[name]
 
+    def keep(self, names: Iterable[str], capacity: int) -> None:
+        """Keep only those among `names`, and of these the ones used last when there is room for `capacity` alone."""
+        self.capacity = capacity
+        wanted = frozenset(names)
+        kept = sorted((name for name in self._active if name in wanted), key=lambda name: self._active[name].last_used)
+        room = frozenset(kept[max(0, len(kept) - max(0, capacity)) :])
+        self._active = {name: active for name, active in self._active.items() if name in room}
+
     def touch(self, names: Iterable[str]) -> None:
         """Note that the active ones among `names` were used just now."""
         now = self._now()

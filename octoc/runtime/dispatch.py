@@ -46,6 +46,8 @@ async def dispatch(
     Whatever comes back is cut to the limit that the workspace, the server or the tool itself has for it. Arguments that
     do not fit the tool's schema are answered without a call, as the workspace or the tool has it.
     """
+    if session.runtime.closed:
+        return failure("cancelled", "the runtime is closed", profile=session.profile)
     try:
         return await _dispatched(session, name, arguments, on_progress)
     except BundleRefused as refused:

@@ -14,8 +14,8 @@ from octoc.runtime.catalog import Catalog, passes_filter
 from octoc.runtime.connect import BUILTIN
 from octoc.runtime.drift import Drift, drift_between
 from octoc.runtime.pool import GRACE_S, Pool
-from octoc.runtime.route import RoutingParts
 from octoc.runtime.results import ToolLimits
+from octoc.runtime.route import RoutingParts
 from octoc.runtime.server_pool import ServerPool
 
 if TYPE_CHECKING:
@@ -55,8 +55,6 @@ class Generation:
         self.arguments = ArgumentChecks()
         self.routing = RoutingParts(self, embedder)
         self.connector = runtime.connector
-        self.sessions: set[int] = set()
-        """The numbers of the sessions that use it."""
         self._drift: dict[str, Drift] = {}
         self.pool = Pool({server.name: self._server_pool(server, previous) for server in self.bundle.servers})
         for server in self.bundle.servers:

@@ -19,16 +19,22 @@ from octoc.plugin.manager import Plugins, load_plugins
 from octoc.results import Caller
 from octoc.runtime.active_set import References
 from octoc.runtime.builtin import BuiltinConnection
-from octoc.runtime.calls import call_server
-from octoc.runtime.connect import BUILTIN
+from octoc.runtime.connect import BUILTIN, Connector
+from octoc.runtime.direct import call_direct
 from octoc.runtime.generation import Generation
+from octoc.runtime.results import ResultStore
+from octoc.runtime.server_pool import outlast
 from octoc.runtime.session import Session
 from octoc.runtime.values import UnknownNameError
+from octoc.tokens import APPROXIMATE
 
 if TYPE_CHECKING:
-    from octoc.plugin import Embedder, PythonTool, TokenCounter
+    import asyncio
+
+    from octoc.plugin import Embedder, Explainer, PythonTool, TokenCounter
     from octoc.runtime.calls import Outcome
     from octoc.runtime.catalog import Catalog
+    from octoc.runtime.drift import Drift
     from octoc.runtime.pool import Pool
 
 logger = logging.getLogger("octoc.runtime")
@@ -50,13 +56,31 @@ class Runtime:
         workspace: Path | None = None,
         token_counter: TokenCounter | None = None,
         host: Host | None = None,
+        explain: Explainer | None = None,
+        plugins_for: Callable[[Bundle], Plugins] | None = None,
     ) -> None:
         self.clock = clock
         self.workspace = (workspace or Path.cwd()).absolute()
         self.host = host or Host()
+        self.explain = explain
         self.references = References()
+        self.connector = Connector(self)
         self.session_numbers = itertools.count(1)
+        self.sessions: dict[int, Generation] = {}
+        """Number of a session -> the bundle that it uses."""
+        self.embedder = embedder
+        self.older: list[Generation] = []
+        """What sessions still use that have had no message since the last reload."""
+        self.closed = False
+        self._plugins_for = plugins_for
+        self._ending: dict[asyncio.Task[None], Generation] = {}
+        kept = opened.bundle.settings.results
+        self.results = ResultStore(
+            memory_bytes=kept.store_memory_bytes, disk_bytes=kept.store_disk_bytes, seconds=kept.store_s, clock=clock
+        )
+        """What was left out of results; as large as the first bundle said."""
         self._counter = token_counter
+        self._counters: dict[str, TokenCounter] = {}
         self._bound: dict[str, BuiltinConnection | None] = {}
         self.generation = Generation(self, opened, plugins, embedder)
         """What new sessions use. A session's own is `Session.generation`: another, between a reload and its next
@@ -107,6 +131,7 @@ class Runtime:
         workspace: str | Path | None = None,
         token_counter: TokenCounter | None = None,
         host: Host | None = None,
+        explain: Explainer | None = None,
     ) -> Runtime:
         """Verify and map the bundle at `path`; connects nothing and loads no plugin.
 
@@ -119,18 +144,23 @@ class Runtime:
             workspace: the folder that `${workspaceFolder}` and relative paths mean; the working directory by default.
             token_counter: instead of the one that the plugins give.
             host: what answers servers that ask for something; without it they are declined.
+            explain: says for the model what a failed call means, as a cheap model can; asked before the plugins, and
+                None is no answer. Without one the model gets the failure's own words.
 
         Raises: BundleRefused when the file is cut, altered, of a newer format or no bundle.
         """
         opened = OpenBundle.open(path, verify)
+        environment = os.environ if env is None else env
         return cls(
             opened,
-            plugins or load_plugins(opened.bundle.plugins, os.environ if env is None else env),
+            plugins or load_plugins(opened.bundle.plugins, environment),
             clock=clock,
             embedder=embedder,
             workspace=None if workspace is None else Path(workspace),
             token_counter=token_counter,
             host=host,
+            explain=explain,
+            plugins_for=None if plugins is not None else lambda bundle: load_plugins(bundle.plugins, environment),
         )
 
     def session(
@@ -160,8 +190,10 @@ class Runtime:
             builtin = [one.name for one in self.bundle.servers if one.transport == BUILTIN]
             raise UnknownNameError("builtin server", server, builtin)
         connection = self._bound[server] = BuiltinConnection(server, tools)
-        if not entry.listed:
-            self.catalog.join(entry, connection.listing())
+        for generation in (self.generation, *self.older):
+            known = generation.servers.get(server)
+            if known is not None and not known.listed:
+                generation.catalog.join(known, connection.listing())
 
     def bound(self, server: str) -> BuiltinConnection | None:
         """Return what is bound to a builtin server, by the host or else by a plugin; None is logged once."""
@@ -183,11 +215,12 @@ class Runtime:
     async def call_direct(self, server: str, tool: str, arguments: Mapping[str, Any] | None = None) -> Outcome:
         """Call a tool of any server, without an agent, a registry or a limit on the result; for people, not for models.
 
-        Raises: UnknownNameError when the bundle has no such server.
+        Arguments that do not fit the tool's schema are logged, and sent. Raises: UnknownNameError when the bundle has
+        no such server, BundleRefused when it was altered.
         """
         if server not in self.servers:
             raise UnknownNameError("server", server, self.servers)
-        return await call_server(self.generation, server, tool, arguments or {})
+        return await call_direct(self.generation, server, tool, arguments or {})
 
     def lookup(self, name: str) -> str | None:
         """Return the value of a variable or input, or None. A resolver that fails is logged, and knows nothing."""
@@ -204,14 +237,86 @@ class Runtime:
     @property
     def counter(self) -> TokenCounter:
         """What counts tokens here; its name tells figures apart."""
-        if self._counter is None:
-            self._counter = self.plugins.token_counter()
-        return self._counter
+        return self.counter_for("")
+
+    def counter_for(self, model: str) -> TokenCounter:
+        """Return what counts tokens for a model: what the host gave, else what plugins have, else the approximate one.
+
+        A plugin that fails is logged.
+        """
+        if self._counter is not None:
+            return self._counter
+        if model not in self._counters:
+            try:
+                self._counters[model] = self.plugins.token_counter(model)
+            except PluginError as error:
+                logger.warning("no exact token counter for model `%s`: %s", model, error)
+                self._counters[model] = APPROXIMATE
+        return self._counters[model]
+
+    def bound_servers(self) -> list[tuple[str, BuiltinConnection]]:
+        """Return the builtin servers that something was bound to."""
+        return [(server, connection) for server, connection in self._bound.items() if connection is not None]
+
+    def plugins_for(self, bundle: Bundle) -> Plugins:
+        """Return the plugins that a bundle names: the same ones when the host gave them or the names are the same."""
+        if self._plugins_for is None or bundle.plugins.keys() == self.bundle.plugins.keys():
+            return self.plugins
+        return self._plugins_for(bundle)
+
+    def drift(self, server: str) -> Drift:
+        """Return how a server with a snapshot differs from the bundle, as far as it has been listed since.
+
+        Raises: UnknownNameError when the bundle has no such server.
+        """
+        if server not in self.servers:
+            raise UnknownNameError("server", server, self.servers)
+        return self.generation.drift(server)
+
+    async def reload(self, path: str | Path) -> None:
+        """Go over to the bundle at `path`, verified as a whole; connections stay to servers that are as before.
+
+        A session goes on with what it has until its next `on_user_message`; then its active capabilities carry over by
+        name where they still exist. The old bundle is let go when the last session has left it.
+
+        Raises: BundleRefused when the new bundle cannot be used, and the old one stays as it is; RuntimeError after
+        `close`.
+        """
+        from octoc.runtime.reload import reload
+
+        await reload(self, path)
+
+    def sweep(self) -> None:
+        """Let bundles go that no session uses any more; calls under way end on their own."""
+        import asyncio
+
+        used = set(map(id, self.sessions.values()))
+        for generation in [one for one in self.older if id(one) not in used]:
+            self.older.remove(generation)
+            patience = max((server.timeout_s for server in generation.bundle.servers), default=0.0)
+            task = asyncio.create_task(generation.close(patience), name="octoc end of a bundle")
+            self._ending[task] = generation
+            task.add_done_callback(self._ending.pop)
 
     async def close(self) -> None:
-        """End every connection and let the bundle's file go; idempotent."""
-        await self.pool.close_all()
-        self.opened.close()
+        """End every connection, calls under way after a short grace, and let the bundle's file go; idempotent.
+
+        All has ended when this returns, even when the task is cancelled meanwhile.
+        """
+        import asyncio
+
+        self.closed = True
+        generations = {id(one): one for one in (self.generation, *self.older, *self._ending.values())}
+        closing = {asyncio.create_task(one.close(), name="octoc close") for one in generations.values()}
+        closing.update(self._ending)
+        for task in closing:
+            task.add_done_callback(closing.discard)
+        try:
+            await outlast(closing)
+        finally:
+            for generation in generations.values():
+                generation.opened.close()
+            self.results.close()
 
     async def __aenter__(self) -> Self:
         return self

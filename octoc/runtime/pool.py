@@ -26,6 +26,7 @@ class Pool:
     def __init__(self, servers: Mapping[str, ServerPool]) -> None:
         self._by_name = servers
         self._closed = False
+        self._own: list[ServerPool] = []
         self._listeners: list[tuple[ServerPool, Callable[[ServerListing], None]]] = []
         for pool in servers.values():
             pool.owners += 1
@@ -71,16 +72,18 @@ class Pool:
         """
         import asyncio
 
-        if self._closed:
-            return
-        self._closed = True
-        for pool, listener in self._listeners:
-            pool.listeners.remove(listener)
+        if not self._closed:
+            self._closed = True
+            for pool, listener in self._listeners:
+                pool.listeners.remove(listener)
+            for pool in self._by_name.values():
+                pool.owners -= 1
+                if not pool.owners:
+                    self._own.append(pool)
         tasks: set[asyncio.Task[Any]] = set()
-        for pool in self._by_name.values():
-            pool.owners -= 1
-            if not pool.owners:
-                task = asyncio.create_task(pool.end(grace_s), name=f"octoc end {pool.entry.name}")
-                tasks.add(task)
-                task.add_done_callback(tasks.discard)
+        # Also when it is closed again: with less patience it ends sooner.
+        for pool in self._own:
+            task = asyncio.create_task(pool.end(grace_s), name=f"octoc end {pool.entry.name}")
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
         await outlast(tasks)

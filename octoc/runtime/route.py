@@ -45,6 +45,11 @@ class RoutingParts:
                     raise EncoderUnavailable(self._problem)
             return self._embedder
 
+    def embedder_like(self, identity: str) -> Embedder | None:
+        """Return the encoder if it has been made and has this identity, for another bundle of the same encoder."""
+        made = self._embedder
+        return made if made is not None and made.identity == identity else None
+
     def _load_embedder(self) -> None:
         encoder = self._generation.bundle.encoder
         if encoder is None:

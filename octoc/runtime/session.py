@@ -6,7 +6,7 @@ import json
 import logging
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -18,19 +18,33 @@ from octoc.runtime.activate import activate, deactivate, end
 from octoc.runtime.active_set import ActiveSet, References, Use
 from octoc.runtime.dispatch import dispatch
 from octoc.runtime.find_tools import search
-from octoc.runtime.history import Message, prune
+from octoc.runtime.history import (
+    FIFO,
+    KEEP_TURNS,
+    Fitted,
+    Message,
+    Pruner,
+    Repaired,
+    fit,
+    prune,
+    repair,
+    shape_of,
+)
 from octoc.runtime.pool import Unreachable
-from octoc.runtime.results import Limits, truncate
+from octoc.runtime.reload import renew
+from octoc.runtime.results import Limits, ResultStore, truncate
 from octoc.runtime.route import candidates_of, decide
 from octoc.runtime.surface import Surface
+from octoc.runtime.turn import Call, call_all
 from octoc.runtime.values import Routing, SearchHit
-from octoc.runtime.wire import ToolFormat, capability_wire, proxy_wires, rendered
+from octoc.runtime.wire import ToolFormat, capability_wire, proxy_wires, read_result_wire, rendered
 from octoc.search.keyword import DEFAULT_LIMIT
 from octoc.tokens import APPROXIMATE
 
 if TYPE_CHECKING:
     import asyncio
 
+    from octoc.plugin import TokenCounter
     from octoc.runtime.calls import Outcome
     from octoc.runtime.generation import Generation
 
@@ -52,7 +66,9 @@ class Session:
         self._number = next(runtime.session_numbers)
         self._holders: set[str] = set()
         self._proxied: set[Use] = set()
-        weakref.finalize(self, _let_go, runtime.references, self._number, self._holders).atexit = False
+        runtime.sessions[self._number] = generation
+        held = (runtime.references, runtime.results, runtime.sessions, self._number, self._holders)
+        weakref.finalize(self, _let_go, *held).atexit = False
         self.hold(_BASE, (self._use(index) for index in self.surface.base()))
 
     @cached_property
@@ -92,6 +108,9 @@ class Session:
         own = proxy_wires() if registry.proxy else []
         if self.surface.switchable:
             own.append(capability_wire())
+        if self.reads_results and self.profile == "octoc":
+            # From the start: a tool that came with the first cut would change the block before all others.
+            own.append(read_result_wire())
         block = [rendered(wire["name"], wire, format) for wire in own]
         block += [rendered(catalog[index].alias, catalog.wire(index), format) for index in self.surface.visible()]
         return block
@@ -107,10 +126,13 @@ class Session:
     async def on_user_message(self, text: str) -> Routing:
         """Route a fresh message of the user, activate what it is for, evict what has to give way.
 
+        After a reload this is where the session goes over to the new bundle.
+
         A capability that cannot be activated, as when its server does not start, is logged and leaves all as it was.
         """
         import asyncio
 
+        await renew(self)
         # The first message loads the encoder, which takes longer than a loop should stand still.
         routing = await asyncio.to_thread(decide, self.generation, text, candidates_of(self))
         name = routing.capability
@@ -135,9 +157,58 @@ class Session:
         """Call a tool that the model named. Every failure is a value; long results are cut to the workspace's limit."""
         return await dispatch(self, name, arguments, on_progress)
 
+    async def call_all(
+        self, calls: Sequence[Call], *, on_progress: Callable[[int, Progress], None] | None = None
+    ) -> list[Outcome]:
+        """Make the calls of one turn, (name, arguments) each, at the same time; the results are in their order.
+
+        One that fails leaves the others alone. A call of `capability` waits for those before it, and those after it
+        wait for it. `on_progress` gets the call's place too.
+        """
+        return await call_all(self, calls, on_progress)
+
+    @cached_property
+    def counter(self) -> TokenCounter:
+        """What counts tokens for this agent's model; its name tells figures apart."""
+        return self.runtime.counter_for(self.agent.model)
+
     def prune(self, messages: Sequence[Message], *, budget_tokens: int) -> list[Message]:
-        """Return the messages that fit the budget, no call without its result and no result without its call."""
-        return prune(messages, budget_tokens, self.runtime.counter)
+        """Return the messages without the oldest, so that the rest fits the budget: what `fit` keeps by default.
+
+        No call is left without its result, and no result without its call. What has to stay over the budget is logged.
+        """
+        fitted = prune(messages, budget_tokens, self.counter)
+        if fitted.why_over:
+            logger.warning("over the budget: %s", fitted.why_over)
+        return fitted.messages
+
+    async def fit(
+        self,
+        messages: Sequence[Message],
+        *,
+        budget_tokens: int,
+        pruner: Pruner = FIFO,
+        keep_turns: int = KEEP_TURNS,
+        format: str | None = None,  # noqa: A002  # the field's word
+    ) -> Fitted:
+        """Shorten a conversation to the budget the way `pruner` says, and say what was done and why it may not fit.
+
+        Args:
+            pruner: `Fifo()`, `SlidingWindow(turns=…)` or `Summarize(summarizer=…)`, of `octoc.runtime.history`.
+            keep_turns: the user's last turns that stay even over the budget.
+            format: the shape of the messages, one of `SHAPES`; found out when it is not stated.
+
+        Raises: ValueError for an unknown format.
+        """
+        shape = shape_of(messages, format)
+        return await fit(messages, budget_tokens, self.counter, pruner=pruner, keep_turns=keep_turns, shape=shape)
+
+    def repair(self, messages: Sequence[Message], *, format: str | None = None) -> Repaired:  # noqa: A002  # as above
+        """Return a stored or foreign conversation as one that its API takes, and say what was done to it.
+
+        A call without a result counts as interrupted. Raises: ValueError for an unknown format.
+        """
+        return repair(messages, shape_of(messages, format))
 
     async def activate(self, capability: str) -> str:
         """Activate a capability by name; returns what `capability` would tell the model."""
@@ -181,16 +252,32 @@ class Session:
     async def close(self) -> None:
         """End the session: nothing is active any more, and servers that nobody else needs are closed."""
         await end(self)
+        self.runtime.results.forget(self.key)
 
     def cut(self, outcome: Outcome, tool: ToolId | None = None) -> Outcome:
         """Return what came back, cut to the limit for `tool`; None is one of octoc's own."""
         if isinstance(outcome, ToolFailure):
             return outcome
-        settings = self.generation.bundle.settings
-        limits = Limits(profile=settings.results.profile, max_chars=settings.results.max_chars)
+        limits, counter = self.limits(tool)
+        return truncate(outcome, limits, counter, partial(self.runtime.results.keep, self.key))
+
+    def limits(self, tool: ToolId | None) -> tuple[Limits, TokenCounter]:
+        """Return how much of a result of `tool` the model sees, and what counts its tokens; None as in `cut`."""
+        limits = self.generation.limits.of(tool)
         # Asking for the workspace's counter loads its plugins, for which a limit in characters has no use.
-        counter = self.runtime.counter if limits.profile == "octopus" else APPROXIMATE
-        return truncate(outcome, limits, counter)
+        return limits, self.counter if limits.tokens else APPROXIMATE
+
+    @property
+    def key(self) -> int:
+        """What tells this session from the runtime's others, as the owner of kept results."""
+        return self._number
+
+    @property
+    def reads_results(self) -> bool:
+        """Whether `read_result` is answered: results are kept, and the agent has tools that may give some."""
+        registry = self.surface.registry
+        has_tools = registry.proxy or registry.tools or registry.unlisted_direct or self.surface.switchable
+        return self.runtime.results.enabled and bool(has_tools)
 
     def hold(self, holder: str, uses: Iterable[Use]) -> None:
         """Note that `holder`, a capability or a part of the session, needs these tools."""
@@ -208,6 +295,26 @@ class Session:
         references = self.runtime.references
         return frozenset(server for servers in freed for server in servers if not references.is_needed(server))
 
+    def move(self, generation: Generation, agent: AgentEntry) -> frozenset[str]:
+        """Go over to another bundle with what is active; returns the servers that nobody needs any more.
+
+        What the active capabilities need is to be held anew.
+        """
+        freed = self.release_all()
+        self.generation = generation
+        self.agent = agent
+        self.runtime.sessions[self._number] = generation
+        self.__dict__.pop("counter", None)  # another model may count its tokens otherwise
+        self.surface = Surface(agent.registry, generation.catalog, self.active, generation.capabilities)
+        kept = (name for name in agent.registry.capabilities if name in generation.capabilities)
+        boot = frozenset(agent.registry.boot)
+        self.active.keep((name for name in kept if name not in boot), generation.bundle.settings.max_active)
+        self.hold(_BASE, (self._use(index) for index in self.surface.base()))
+        self._proxied = {use for use in self._proxied if use[0] in generation.servers}
+        if self._proxied:
+            self.hold(_PROXY, self._proxied)
+        return freed
+
     def note_proxied(self, index: int) -> None:
         """Note that a tool was reached that is not visible: its server stays until the session ends."""
         use = self._use(index)
@@ -220,6 +327,10 @@ class Session:
         return (tool.server, tool.tool)
 
 
-def _let_go(references: References, session: int, holders: set[str]) -> None:
+def _let_go(
+    references: References, results: ResultStore, sessions: dict[int, Generation], session: int, holders: set[str]
+) -> None:
+    results.abandon(session)
+    sessions.pop(session, None)
     for holder in tuple(holders):
         references.release((session, holder))

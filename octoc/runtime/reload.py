@@ -1,0 +1,93 @@
+"""Another bundle in place of the one that runs: opened aside, swapped at once, each session follows when it can."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from octoc.bundle.reader import OpenBundle
+from octoc.runtime.activate import uses_of
+from octoc.runtime.generation import Generation
+from octoc.runtime.unreachable import Unreachable
+
+if TYPE_CHECKING:
+    from octoc.runtime.load import Runtime
+    from octoc.runtime.session import Session
+
+logger = logging.getLogger("octoc.runtime")
+
+
+async def reload(runtime: Runtime, path: str | Path) -> None:
+    """Make the bundle at `path` the one that new sessions use. Raises: BundleRefused, and the old one stays."""
+    import asyncio
+
+    # All of it is verified and decoded now, in a thread: what is swapped in must not turn out to be damaged.
+    opened = await asyncio.to_thread(OpenBundle.open, path, "full")
+    if runtime.closed:
+        opened.close()
+        raise RuntimeError("the runtime is closed")
+    old = runtime.generation
+    encoder = opened.bundle.encoder
+    embedder = runtime.embedder or (None if encoder is None else old.routing.embedder_like(encoder.identity))
+    new = Generation(runtime, opened, runtime.plugins_for(opened.bundle), embedder, previous=old)
+    for server, connection in runtime.bound_servers():
+        entry = new.servers.get(server)
+        if entry is not None and not entry.listed:
+            new.catalog.join(entry, connection.listing())
+    runtime.generation = new
+    runtime.older.append(old)
+    logger.info("bundle `%s` replaces the one before: inputs %s", new.bundle.name, new.bundle.inputs[:12] or "unknown")
+    runtime.sweep()
+
+
+async def renew(session: Session) -> None:
+    """Let a session go on with the runtime's bundle; what is active stays active where it still exists.
+
+    An agent that the new bundle does not have goes on with the old one, which is logged.
+    """
+    runtime = session.runtime
+    if session.generation is runtime.generation:
+        return
+    async with session.lock:
+        old, new = session.generation, runtime.generation
+        agent = new.agents.get(session.agent.name)
+        if old is new:
+            return
+        if agent is None:
+            logger.warning("agent `%s` is not in the new bundle: its session stays with the old", session.agent.name)
+            return
+        freed = session.move(new, agent)
+        for name in session.active.names:
+            session.hold(name, uses_of(session, new.capabilities[name]))
+        for server in freed:
+            if server in old.pool.servers and not runtime.references.is_needed(server):
+                await old.pool.close(server)
+        await _connect_unlisted(session)
+    runtime.sweep()
+
+
+async def _connect_unlisted(session: Session) -> None:
+    """Connect what active capabilities have tools of that nobody knows in the new bundle."""
+    import asyncio
+
+    generation = session.generation
+    grants = (grant for name in session.active.names for grant in generation.capabilities[name].grants)
+    waiting = [
+        server
+        for server in dict.fromkeys(grant.server for grant in grants)
+        if generation.can_connect(server)
+        and not generation.servers[server].listed
+        and not generation.catalog.has_joined(server)
+    ]
+    await asyncio.gather(*(_try(session, server) for server in waiting))
+    for name in session.active.names:
+        session.hold(name, uses_of(session, generation.capabilities[name]))
+
+
+async def _try(session: Session, server: str) -> None:
+    try:
+        async with session.generation.pool.use(server):
+            return
+    except Unreachable as unreachable:
+        logger.warning("after a reload server `%s` is not there: %s", server, unreachable.failure.message)
