@@ -64,6 +64,7 @@ class Server:
 
     name: str
     tools: dict[str, Handler]
+    schemas: Mapping[str, Any] = attrs.field(factory=dict)
     broken: str | None = None
     connects: int = 0
     closes: int = 0
@@ -86,7 +87,11 @@ class Link:
 
     async def list_tools(self) -> ServerListing:
         tools = tuple(
-            ListedTool(name=name, description=f"{name} of {self.server.name}", wire=wire_of(self.server.name, name))
+            ListedTool(
+                name=name,
+                description=f"{name} of {self.server.name}",
+                wire=wire_of(self.server.name, name, self.server.schemas),
+            )
             for name in self.server.tools
         )
         return ServerListing(
@@ -108,9 +113,9 @@ class Link:
             self.server.open -= 1
 
 
-def wire_of(server: str, tool: str) -> dict[str, Any]:
-    """Return a tool in wire form."""
-    return {"name": tool, "description": f"{tool} of {server}", "inputSchema": SCHEMA}
+def wire_of(server: str, tool: str, schemas: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a tool in wire form; one that `schemas` does not name takes a text."""
+    return {"name": tool, "description": f"{tool} of {server}", "inputSchema": schemas.get(tool, SCHEMA)}
 
 
 async def echo(arguments: Mapping[str, Any]) -> ToolResult:
@@ -138,18 +143,24 @@ class Fleet:
         self.finished: list[tuple[Any, ...]] = []
         self.gate: Gate | None = Gate(kind="octomind", threshold=0.55, margin=0.08)
 
-    def server(self, name: str, tools: Sequence[str] | Mapping[str, Handler] = (), **fields: Any) -> Server:
-        """Add a server; it is listed unless `listed=False` says otherwise."""
+    def server(
+        self,
+        name: str,
+        tools: Sequence[str] | Mapping[str, Handler] = (),
+        schemas: Mapping[str, Any] | None = None,
+        **fields: Any,
+    ) -> Server:
+        """Add a server; it is listed unless `listed=False` says otherwise. `schemas` are those of its tools by name."""
         handlers: dict[str, Handler] = {}
         handlers.update(tools if isinstance(tools, Mapping) else dict.fromkeys(tools, echo))
-        made = self.servers[name] = Server(name, handlers)
+        made = self.servers[name] = Server(name, handlers, schemas or {})
         entry = ServerEntry(**{"name": name, "transport": "stdio", "command": name, "listed": True, **fields})
         self._entries.append(entry)
         if entry.listed:
             ids = [ToolId(name, tool) for tool in handlers]
             style: Any = self.settings.alias_style
             for tool, alias in make_aliases(ids, style)[0].items():
-                wire = wire_of(name, tool.tool)
+                wire = wire_of(name, tool.tool, made.schemas)
                 where = self._blobs.add(json.dumps(wire).encode())
                 description = wire["description"]
                 self._tools.append(
