@@ -17,6 +17,7 @@ from octoc.compiler.snapshots import FOLDER, listing_of_snapshot, snapshot_file_
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.lock import PIN_NO_MATCH, PIN_UNKNOWN_SERVER, SNAPSHOT_NOT_WRITTEN
 from octoc.diagnostics.suggest import did_you_mean
+from octoc.plugin.distributions import no_transport
 from octoc.plugin.manager import Plugins
 from octoc.plugin.protocols import ConnectionFailed, PluginError
 from octoc.plugin.targets import NotReady, make_target
@@ -48,10 +49,7 @@ async def pin_live(server: Server, plugins: Plugins, workspace: Path) -> ServerL
         target = make_target(server, plugins.resolve_secret, workspace)
         transport = plugins.make_transport(server.transport)
         if transport is None:
-            return (
-                f"no installed plugin connects to servers of kind `{server.transport}`: run"
-                " `pip install octoc-transport-mcp`"
-            )
+            return no_transport(server.transport)
         connection = await transport.connect(target)
         try:
             listing = await connection.list_tools()

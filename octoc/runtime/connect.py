@@ -73,23 +73,24 @@ class Connector:
         import asyncio
 
         # Not at the top: opening a bundle connects nothing.
+        from octoc.plugin.distributions import no_transport
         from octoc.plugin.targets import NotReady, make_target
 
         try:
-            target = make_target(entry, self._runtime.lookup, self._runtime.workspace)
+            target = make_target(entry, plugins.resolve_secret, self._runtime.workspace)
         except NotReady as missing:
             raise unreachable("not_ready", str(missing), final=True) from None
-        target = attrs.evolve(target, max_body_bytes=entry.max_body_bytes, production=production)
+        target = attrs.evolve(
+            target,
+            max_body_bytes=entry.max_body_bytes,
+            production=production,
+            on_secret=lambda secret: self._remember(entry.name, (secret,)),
+        )
         self._remember(entry.name, target.secrets)
         try:
             transport = plugins.make_transport(entry.transport)
             if transport is None:
-                raise unreachable(
-                    "connect_failed",
-                    f"no installed plugin connects to servers of kind `{entry.transport}`: "
-                    "run `pip install octoc-transport-mcp`",
-                    final=True,
-                )
+                raise unreachable("connect_failed", no_transport(entry.transport), final=True)
             # A transport keeps the limit itself; this one is for a plugin that does not.
             async with asyncio.timeout(entry.timeout_s + _GRACE_S):
                 return await transport.connect(target, self._host(changed))

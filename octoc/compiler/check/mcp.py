@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from octoc.compiler.check.auth import check_auth
 from octoc.compiler.check.fields import report_unknown_fields
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.schemas import fields
@@ -14,11 +15,8 @@ from octoc.compiler.model.documents import FileKind
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
-from octoc.diagnostics.rules.lint_mcp import UNSUPPORTED_CONNECTION
 from octoc.diagnostics.suggest import near_names
 
-# The first is what an `auth` without a type is: Cursor's.
-_AUTH_TYPES = ("oauth", "client_credentials", "bearer")
 LEAST_TIMEOUT_MS = 1000
 """Claude Code ignores a `timeout` below this many milliseconds."""
 
@@ -123,7 +121,7 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
             key=True,
             help="name the tools in an agent's `tools` to have them in its prompt",
         )
-    _check_auth(name, entry, path, inspection)
+    check_auth(name, entry, path, inspection)
     for variable, value in entry.get("env", {}).items():
         if value is not None and not isinstance(value, str) and dialect != "vscode":
             inspection.report(
@@ -132,29 +130,6 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
                 (*path, "env", variable),
                 help="put it in quotes",
             )
-
-
-def _check_auth(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: Inspection) -> None:
-    for field in ("auth", "oauth"):
-        if field not in entry:
-            continue
-        kind = entry[field].get("type", _AUTH_TYPES[0])
-        if field == "oauth" and "authServerMetadataUrl" in entry[field]:
-            why = "sets `authServerMetadataUrl`, which octoc does not use: it asks the server where to log in"
-        elif kind not in _AUTH_TYPES:
-            why = f"has an `{field}` of a `type` that no transport that comes with octoc knows"
-        elif "url" not in entry:
-            why = f"has `{field}`, and no `url` that it could be for"
-        else:
-            continue
-        inspection.report(
-            UNSUPPORTED_CONNECTION,
-            f"server `{name}` {why}: it cannot be connected",
-            (*path, field),
-            key=True,
-            help=f"expected a `type` that is one of {', '.join(_AUTH_TYPES)}, or a reference to its credential in"
-            ' `headers`, as `"Authorization": "Bearer ${TOKEN}"`',
-        )
 
 
 def _typed(path: KeyPath, inspection: Inspection, url: str) -> MakeFix | None:

@@ -17,6 +17,7 @@ from octoc.diagnostics.rules import check as rules
 _NEEDED_BY_OCTOMIND = {
     "stdio": ("args", "timeout_seconds", "tools"),
     "http": ("timeout_seconds", "tools"),
+    "rest": ("timeout_seconds", "tools"),
     "builtin": ("timeout_seconds", "tools"),
 }
 

@@ -11,11 +11,11 @@ from octoc.diagnostics.rules import check as rules
 
 _SAME_AS_HTTP = frozenset({"http", "streamable-http", "streamable_http", "streamableHttp"})
 _BY_COMMAND = frozenset({"stdio"})
-_BY_URL = frozenset({"http", "sse", "ws"})
+_BY_URL = frozenset({"http", "sse", "ws", "rest"})
 
 
 def transport_of(entry: Mapping[str, Any]) -> str | None:
-    """Return `stdio`, `http`, `sse`, `ws` or `builtin`, by `type`, else by `command` or `url`; None if neither.
+    """Return `stdio`, `http`, `sse`, `ws`, `rest` or `builtin`, by `type`, else by `command` or `url`; None if neither.
 
     Source: the dialects of `.mcp.json`; Octo's `streamable_http` and Claude Code's `streamable-http` are `http`.
     """

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from octoc.compiler.context import Context
 from octoc.compiler.lint import agents, mcp, taps, tools
 from octoc.compiler.lint.environment import check_environment
+from octoc.compiler.lint.mcp.rest import check_rest
 from octoc.compiler.lint.servers import check_pins, check_urls
 from octoc.compiler.model.resolved import Calibrated, Scoped
 from octoc.compiler.policy import report_policy
+from octoc.compiler.strictness import is_strict
 from octoc.diagnostics.model import DiagnosticSink
 
 __all__ = ["RULES", "lint"]
@@ -30,6 +32,7 @@ def lint(calibrated: Calibrated, context: Context) -> Calibrated:
         rule(scoped, context.sink)
     for gate_rule in taps.GATE_RULES:
         gate_rule(calibrated, context.sink)
+    check_rest(scoped, context.sink, strict=is_strict(calibrated, context))
     if context.environment is not None:
         check_environment(scoped, context.environment, context.sink)
     if context.policy is not None:

@@ -30,6 +30,15 @@ UNSUPPORTED_CONNECTION = Rule(
 ABSOLUTE_PATH = Rule(
     "OCT447", "absolute-path", "In production mode a server's command line has an absolute path.", Severity.WARNING
 )
+REST_TOO_MANY_TOOLS = Rule(
+    "OCT449",
+    "rest-too-many-tools",
+    "A REST server has more tools than the hundred that its protocol allows.",
+    Severity.WARNING,
+)
+REST_TOOL_NAME = Rule(
+    "OCT450", "rest-tool-name", "A tool of a REST server has a name that its protocol does not allow.", Severity.WARNING
+)
 UNDECLARED_INPUT = Rule(
     "OCT448",
     "undeclared-input",

@@ -2,7 +2,9 @@
 
 from octoc.diagnostics.rule import Rule, Severity
 
-UNKNOWN_SERVER = Rule("OCT301", "unknown-server", "A capability or an agent refers to a server that nothing defines.")
+UNKNOWN_SERVER = Rule(
+    "OCT301", "unknown-server", "A capability, an agent or octoc.toml refers to a server that nothing defines."
+)
 UNKNOWN_PROVIDER = Rule("OCT302", "unknown-provider", "`[providers]` names a provider that the capability has not.")
 NO_DEFAULT_PROVIDER = Rule("OCT303", "no-default-provider", "A capability has no default and nothing chooses for it.")
 UNKNOWN_CAPABILITY = Rule("OCT304", "unknown-capability", "A reference names a capability that no tap has.")

@@ -8,7 +8,7 @@ import pytest
 from octoc.compiler.model.documents import REMOVED, FileKind
 from octoc.diagnostics.rule import Severity
 
-TRANSPORTS = "`stdio`, `http`, `streamable-http`, `streamable_http`, `streamableHttp`, `sse` or `ws`"
+TRANSPORTS = "`stdio`, `http`, `streamable-http`, `streamable_http`, `streamableHttp`, `sse`, `ws` or `rest`"
 
 
 def servers(entry: str) -> str:
@@ -212,7 +212,9 @@ def test_a_misspelt_list_is_an_error_with_its_name(check_text: Callable[..., Any
 
 
 @pytest.mark.parametrize("dialect", ["claude", "claude-desktop", "cursor", "vscode"])
-@pytest.mark.parametrize("written", ["http", "streamable-http", "streamable_http", "streamableHttp", "sse", "ws"])
+@pytest.mark.parametrize(
+    "written", ["http", "streamable-http", "streamable_http", "streamableHttp", "sse", "ws", "rest"]
+)
 def test_every_spelling_of_a_transport_is_accepted(dialect: str, written: str, check_text: Callable[..., Any]) -> None:
     """Each client's spelling of a transport is sound in every client's file."""
     key = "servers" if dialect == "vscode" else "mcpServers"

@@ -154,7 +154,7 @@ PART: list[tuple[FileKind, str, str, str, str, dict[str, Any]]] = [
         PROVIDER,
         server("name = 'a'\ntype = 'sse'\nurl = 'u'"),
         "OCT222",
-        "`sse` is no `type` that octoc knows: expected `stdio`, `http` or `builtin`",
+        "`sse` is no `type` that octoc knows: expected `stdio`, `http`, `rest` or `builtin`",
         "'sse'",
         {"mcp": {"servers": [REMOVED]}},
     ),
@@ -221,7 +221,7 @@ PART: list[tuple[FileKind, str, str, str, str, dict[str, Any]]] = [
         "OCT222",
         (
             "`ftp` is no `type` that octoc knows: expected `stdio`, `http`, `streamable-http`, `streamable_http`,"
-            " `streamableHttp`, `sse` or `ws`"
+            " `streamableHttp`, `sse`, `ws` or `rest`"
         ),
         "ftp",
         {"name": "reviewer", "description": "Reviews.", "mcpServers": [{}, "github"]},

@@ -14,6 +14,7 @@ from octoc.diagnostics.rules.lint_mcp import (
     UNUSUAL_SERVER_NAME,
 )
 
+REST_PLUGIN = "transport-rest"
 # Source: Claude Code, MCP configuration.
 _USUAL = re.compile(r"[A-Za-z0-9_-]+\Z")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,20}):/")
@@ -76,6 +77,13 @@ def check_connections(scoped: Scoped, sink: DiagnosticSink) -> None:
                 f"the address of server `{server.name}` does not say how it is reached",
                 at=server.place.child("url"),
                 help="begin it with `https://`",
+            )
+        elif server.transport == "rest" and REST_PLUGIN not in scoped.resolved.sources.discovered.settings.plugins:
+            sink.report(
+                UNSUPPORTED_CONNECTION,
+                f"server `{server.name}` is reached over `rest`, whose plugin the workspace does not use",
+                at=server.place.child("type"),
+                help=f'add "{REST_PLUGIN}" to `use` under `[plugins]`, and run `pip install octoc-{REST_PLUGIN}`',
             )
         elif server.transport == "ws":
             sink.report(

@@ -92,7 +92,7 @@ def test_what_one_agent_needs(fleet: Path) -> None:
         ({"command": "${A}", "args": ["--x=${env:B}"], "cwd": "${C}/x", "envFile": "${D}"}, {"A", "B", "C", "D"}),
         ({"type": "http", "url": "https://${HOST}/", "headers": {"X": "Bearer ${T}"}}, {"HOST", "T"}),
         ({"command": "x", "args": ["${input:region}", "${workspaceFolder}", "$BARE", "{{{{ENV:NO}}}}"]}, {"region"}),
-        ({"type": "http", "url": "https://h.example", "auth": {"type": "oauth", "a": ["${N}"]}}, {"N"}),
+        ({"type": "http", "url": "https://h.example", "auth": {"type": "oauth", "scopes": ["${N}"]}}, {"N"}),
         ({"type": "http", "url": "https://h.example", "auth": {"client_secret_env": "SECRET_NAME"}}, {"SECRET_NAME"}),
         ({"command": "x", "env": {"API_KEY": "sk-aaaaaaaaaaaaaaaaaaaaaaaa"}}, {"API_KEY"}),
         ({"command": "${A}", "disabled": True}, set()),
