@@ -1,0 +1,33 @@
+"""Conversations: fitting them into a budget, repairing foreign ones, ageing old results. Never half a pair."""
+
+from octoc.runtime.history.age import Aged, age
+from octoc.runtime.history.fit import KEEP_TURNS, Fitted, message_tokens
+from octoc.runtime.history.groups import message_groups
+from octoc.runtime.history.pruners import FIFO, Fifo, Pruner, SlidingWindow, Summarize, Summarizer, fit, prune
+from octoc.runtime.history.repair import INTERRUPTED, Repair, Repaired, repair
+from octoc.runtime.history.shapes import SHAPES, Message, Shape, shape_of
+
+__all__ = [
+    "FIFO",
+    "INTERRUPTED",
+    "KEEP_TURNS",
+    "SHAPES",
+    "Aged",
+    "Fifo",
+    "Fitted",
+    "Message",
+    "Pruner",
+    "Repair",
+    "Repaired",
+    "Shape",
+    "SlidingWindow",
+    "Summarize",
+    "Summarizer",
+    "age",
+    "fit",
+    "message_groups",
+    "message_tokens",
+    "prune",
+    "repair",
+    "shape_of",
+]

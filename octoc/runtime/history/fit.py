@@ -1,0 +1,139 @@
+"""Fitting a conversation into a budget of tokens: which groups may go, and what a fit tells about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from octoc.runtime.history.groups import message_groups
+from octoc.runtime.history.shapes.base import Message, Shape
+
+if TYPE_CHECKING:
+    from octoc.plugin import TokenCounter
+
+KEEP_TURNS = 3
+"""The user's last turns that stay even over the budget. Source: Octopus, MinHistoryTurns."""
+MESSAGE_OVERHEAD = 4
+"""Tokens that a message costs beyond its text. Source: Octopus, approximate counter."""
+
+
+@attrs.frozen(kw_only=True)
+class Fitted:
+    """A conversation after pruning, and what was done to it.
+
+    Args:
+        messages: what is left, in its order, each as it was given but a summary, which is new.
+        budget: what it should cost at most, in tokens.
+        tokens_before, tokens: what all cost and what is left costs, as `counter` counts.
+        dropped: the groups that are gone, each the numbers of its messages in the list that was given.
+        summarized: the groups that one summary stands for.
+        why_over: why what is left is over the budget; empty when it is not.
+        problem: what went wrong on the way, as a summariser that failed; empty when nothing did.
+    """
+
+    messages: list[Any]
+    budget: int
+    counter: str
+    tokens_before: int
+    tokens: int
+    dropped: tuple[tuple[int, ...], ...] = ()
+    summarized: tuple[tuple[int, ...], ...] = ()
+    why_over: str = ""
+    problem: str = ""
+
+    @property
+    def fits(self) -> bool:
+        """The budget is met."""
+        return self.tokens <= self.budget
+
+
+def message_tokens(message: Message, shape: Shape, counter: TokenCounter) -> int:
+    """Return what a message costs: its texts, its calls with their arguments, its results. Images count nothing."""
+    return counter.count("".join(shape.texts(message))) + MESSAGE_OVERHEAD
+
+
+class Ledger:
+    """What each message costs, and which groups may go, the oldest first.
+
+    System messages stay, and all from the `keep_turns`th last message of the user's own on, with the groups that reach
+    into it; so do groups of the `held` messages.
+    """
+
+    def __init__(
+        self,
+        messages: Sequence[Message],
+        shape: Shape,
+        cost: Callable[[Message], int],
+        keep_turns: int,
+        held: Collection[int] = (),
+    ) -> None:
+        self.messages = messages
+        self.shape = shape
+        self.keep_turns = keep_turns
+        self.costs = [cost(message) for message in messages]
+        self.total = sum(self.costs)
+        self.system = frozenset(index for index, message in enumerate(messages) if shape.is_system(message))
+        self.kept_from = self.start_of_turns(keep_turns)
+        self.groups = message_groups(messages, shape)
+        stays = self.system.union(held)
+        self.removable = [group for group in self.groups if group[-1] < self.kept_from and stays.isdisjoint(group)]
+
+    def start_of_turns(self, turns: int) -> int:
+        """Return where the user's last `turns` turns begin; 0 when there are no more than those."""
+        starts = [index for index, message in enumerate(self.messages) if self.shape.is_users_own(message)]
+        if turns < 1:
+            return len(self.messages)
+        return starts[-turns] if len(starts) >= turns else 0
+
+    def cost_of(self, groups: Sequence[tuple[int, ...]]) -> int:
+        """Return what the messages of some groups cost together."""
+        return sum(self.costs[index] for group in groups for index in group)
+
+    def fewest_to_drop(self, budget: int, at_least: int = 0) -> int:
+        """Return how many of the oldest removable groups have to go, so that the rest fits and begins as it must.
+
+        When no number of them is enough: the most that leave a list which begins as it must.
+        """
+        gone: set[int] = set()
+        first = self._after(-1, gone)
+        total, best = self.total, 0
+        for count in range(len(self.removable) + 1):
+            if count:
+                group = self.removable[count - 1]
+                gone.update(group)
+                total -= self.cost_of([group])
+                if first in gone:
+                    first = self._after(first, gone)
+            if count and not self._begins_well(first):
+                continue
+            best = count
+            if count >= at_least and total <= budget:
+                break
+        return best
+
+    def _after(self, index: int, gone: Collection[int]) -> int:
+        index += 1
+        while index < len(self.messages) and (index in gone or index in self.system):
+            index += 1
+        return index
+
+    def _begins_well(self, first: int) -> bool:
+        if not self.shape.starts_with_user or first == len(self.messages):
+            return True
+        return self.shape.is_users_own(self.messages[first])
+
+    def why_over(self, tokens: int, budget: int, dropped: int) -> str:
+        """Return why what is left is over the budget; empty when it is not."""
+        if tokens <= budget:
+            return ""
+        system = sum(self.costs[index] for index in self.system)
+        reasons = [f"the last {self.keep_turns} turns take {tokens - system}"]
+        if system:
+            reasons.append(f"system messages take {system}")
+        left = self.cost_of(self.removable[dropped:])
+        if left:
+            reasons[0] = f"the last {self.keep_turns} turns take {tokens - system - left}"
+            reasons.append(f"{left} stay so that the list begins with a message of the user")
+        return f"{tokens} tokens must stay of a budget of {budget}: {', '.join(reasons)}"

@@ -1,0 +1,160 @@
+"""Three ways to shorten a conversation: its oldest groups go, its last turns stay, or a summary takes their place."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import math
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from octoc.runtime.history.fit import KEEP_TURNS, Fitted, Ledger, message_tokens
+from octoc.runtime.history.shapes import shape_of
+
+if TYPE_CHECKING:
+    from octoc.plugin import TokenCounter
+    from octoc.runtime.history.shapes import Message, Shape
+
+logger = logging.getLogger("octoc.history")
+
+Summarizer = Callable[[Sequence[Any]], str | Awaitable[str]]
+"""Gets the messages that are to go, in the shape of the list; returns, or gives as an awaitable, a text for them."""
+
+SUMMARY = "[Summary of {count} earlier messages]\n{text}"
+
+
+@attrs.frozen(kw_only=True)
+class Fifo:
+    """The oldest groups go, until the rest fits. Source: Octopus."""
+
+
+@attrs.frozen(kw_only=True)
+class SlidingWindow:
+    """All before the user's last `turns` turns goes, and more while the rest does not fit. Source: Octopus."""
+
+    turns: int = attrs.field(validator=attrs.validators.ge(1))
+
+
+@attrs.frozen(kw_only=True)
+class Summarize:
+    """When the list is over the budget, one summary replaces the oldest `share` of its groups. Source: Octopus.
+
+    A summariser that fails, says nothing or says more than it replaces is reported, and the oldest groups go instead;
+    they also go when the list with the summary is still over the budget.
+    """
+
+    summarizer: Summarizer = attrs.field(repr=False)
+    share: float = attrs.field(default=0.3, validator=[attrs.validators.gt(0), attrs.validators.le(1)])
+
+
+Pruner = Fifo | SlidingWindow | Summarize
+FIFO = Fifo()
+
+
+def prune(
+    messages: Sequence[Message],
+    budget: int,
+    counter: TokenCounter,
+    *,
+    window: SlidingWindow | None = None,
+    keep_turns: int = KEEP_TURNS,
+    shape: Shape | None = None,
+) -> Fitted:
+    """Drop the oldest groups of a conversation until the rest fits `budget` tokens, and say what was done.
+
+    A group is a message, or calls of the model and all their results: it goes or stays as one. System messages and all
+    from the user's `keep_turns`th last turn on stay, even over the budget. What is left of a list for Anthropic begins
+    with a message of the user, so sometimes a few more groups go than the budget asks for.
+    """
+    shape = shape or shape_of(messages)
+    ledger = Ledger(messages, shape, lambda message: message_tokens(message, shape, counter), keep_turns)
+    at_least = 0
+    if window is not None:
+        window_from = ledger.start_of_turns(window.turns)
+        at_least = sum(group[-1] < window_from for group in ledger.removable)
+    return _dropped(ledger, ledger.fewest_to_drop(budget, at_least), budget, counter)
+
+
+async def fit(
+    messages: Sequence[Message],
+    budget: int,
+    counter: TokenCounter,
+    *,
+    pruner: Pruner = FIFO,
+    keep_turns: int = KEEP_TURNS,
+    shape: Shape | None = None,
+) -> Fitted:
+    """Shorten a conversation to `budget` tokens the way `pruner` says; the rules of `prune` hold for each of them."""
+    shape = shape or shape_of(messages)
+    if not isinstance(pruner, Summarize):
+        window = pruner if isinstance(pruner, SlidingWindow) else None
+        return prune(messages, budget, counter, window=window, keep_turns=keep_turns, shape=shape)
+
+    def cost(message: Message) -> int:
+        return message_tokens(message, shape, counter)
+
+    ledger = Ledger(messages, shape, cost, keep_turns)
+    count = math.ceil(pruner.share * sum(not ledger.system.intersection(group) for group in ledger.groups))
+    groups = ledger.removable[:count]
+    if ledger.total <= budget or not groups:
+        return _dropped(ledger, 0, budget, counter)
+    text, problem = await _summary(pruner, [messages[index] for group in groups for index in group])
+    summary = shape.written(SUMMARY.format(count=sum(map(len, groups)), text=text))
+    if not problem and cost(summary) >= ledger.cost_of(groups):
+        problem = "the summary is no shorter than what it stands for"
+    if problem:
+        logger.warning("not summarized: %s; the oldest messages are dropped instead", problem)
+        fallen_back = _dropped(ledger, ledger.fewest_to_drop(budget), budget, counter)
+        return attrs.evolve(fallen_back, problem=problem)
+    return _with_summary(ledger, groups, summary, cost, budget, counter)
+
+
+def _dropped(ledger: Ledger, count: int, budget: int, counter: TokenCounter) -> Fitted:
+    dropped = ledger.removable[:count]
+    gone = {index for group in dropped for index in group}
+    tokens = ledger.total - ledger.cost_of(dropped)
+    return Fitted(
+        messages=[message for index, message in enumerate(ledger.messages) if index not in gone],
+        budget=budget,
+        counter=counter.name,
+        tokens_before=ledger.total,
+        tokens=tokens,
+        dropped=tuple(dropped),
+        why_over=ledger.why_over(tokens, budget, count),
+    )
+
+
+async def _summary(pruner: Summarize, messages: list[Message]) -> tuple[str, str]:
+    """Return the summary, or else why there is none."""
+    try:
+        answer = pruner.summarizer(messages)
+        text: Any = await answer if inspect.isawaitable(answer) else answer
+    except Exception as error:  # noqa: BLE001  # the host's own function: its failure must not lose the conversation
+        return "", f"the summarizer failed: {type(error).__name__}"
+    if not isinstance(text, str) or not text.strip():
+        return "", "the summarizer gave no text"
+    return text, ""
+
+
+def _with_summary(
+    ledger: Ledger,
+    groups: list[tuple[int, ...]],
+    summary: Message,
+    cost: Callable[[Message], int],
+    budget: int,
+    counter: TokenCounter,
+) -> Fitted:
+    gone = {index for group in groups for index in group}
+    place = min(gone)
+    left = [index for index in range(len(ledger.messages)) if index == place or index not in gone]
+    messages = [summary if index == place else ledger.messages[index] for index in left]
+    shorter = Ledger(messages, ledger.shape, cost, ledger.keep_turns, held={left.index(place)})
+    fitted = _dropped(shorter, shorter.fewest_to_drop(budget), budget, counter)
+    return attrs.evolve(
+        fitted,
+        tokens_before=ledger.total,
+        dropped=tuple(tuple(left[index] for index in group) for group in fitted.dropped),
+        summarized=tuple(groups),
+    )
