@@ -60,6 +60,9 @@ async def find_tools(session: Session, arguments: Mapping[str, Any]) -> Outcome:
             "call_via": _DIRECT if hit.direct else CALL_MCP_TOOL,
         })  # fmt: skip
     if answer:
+        if session.profile == "octoc":
+            # Cut as JSON, with a notice of what is not there.
+            return ToolResult.of_text(json.dumps(answer, indent=2, ensure_ascii=False))
         return ToolResult.of_text(_fitting(answer, session.generation.bundle.settings.results.max_chars))
     return ToolResult.of_text(f"No tools found matching '{query}'. Available servers: {', '.join(_servers(session))}")
 

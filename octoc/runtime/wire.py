@@ -1,4 +1,4 @@
-"""Tools as a model's API wants them, and octoc's own three tools."""
+"""Tools as a model's API wants them, and octoc's own four tools."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ ToolFormat = Literal["anthropic", "openai", "mcp"]
 FIND_TOOLS = "find_tools"
 CALL_MCP_TOOL = "call_mcp_tool"
 CAPABILITY = "capability"
+READ_RESULT = "read_result"
 
 _NO_ARGUMENTS: dict[str, Any] = {"type": "object", "properties": {}}
 
@@ -77,5 +78,34 @@ def capability_wire() -> dict[str, Any]:
                 "intent": {"type": "string", "description": "What you want to do, in plain words, for discover."},
             },
             "required": ["action"],
+        },
+    }
+
+
+def read_result_wire() -> dict[str, Any]:
+    """Return the tool `read_result` in MCP's form."""
+    return {
+        "name": READ_RESULT,
+        "description": (
+            "Read on in a result that was cut: its notice has the handle, and mostly the whole call. Handles are good "
+            "for a while, in this session."
+        ),
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "handle": {"type": "string", "description": "The handle from the notice."},
+                "offset": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "description": "First character, or with json_pointer first item, member or character; default 0.",
+                },
+                "json_pointer": {
+                    "type": "string",
+                    "description": 'Read a part that is JSON as JSON: "" for all of it, or as "/items/3".',
+                },
+                "part": {"type": "integer", "minimum": 0, "description": "Which part of the result; default 0."},
+                "limit": {"type": "integer", "minimum": 1, "description": "Longest answer, in characters."},
+            },
+            "required": ["handle"],
         },
     }

@@ -23,6 +23,7 @@ from octoc.bundle.model import (
     Gate,
     Grant,
     Registry,
+    ResultSettings,
     ServerEntry,
     Settings,
     ToolEntry,
@@ -139,7 +140,8 @@ class Fleet:
         self._numbers = itertools.count()
         self.embedder = WordEmbedder()
         self.env: dict[str, str] = {}
-        self.settings = Settings()
+        # Nothing is kept of results, so that a session's tools are the fleet's: tests of `read_result` say otherwise.
+        self.settings = Settings(results=ResultSettings(store_memory_bytes=0, store_disk_bytes=0))
         self.finished: list[tuple[Any, ...]] = []
         self.gate: Gate | None = Gate(kind="octomind", threshold=0.55, margin=0.08)
 

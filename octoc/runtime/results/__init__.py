@@ -1,16 +1,25 @@
-"""Results for a model: cutting long ones, and wording failures."""
+"""Results for a model: cutting long ones, keeping the rest of them, and wording failures."""
 
-from octoc.runtime.results.failures import MASK, exception_of, failure, redact, worded
-from octoc.runtime.results.truncate import OCTOPUS_MAX_TOKENS, STAGE, Limits, truncate
+from octoc.runtime.results.failures import as_mcp_result, exception_of, explained, failure, unexplained, worded
+from octoc.runtime.results.limits import OCTOPUS_MAX_TOKENS, Limits, ToolLimits
+from octoc.runtime.results.parts import STAGE
+from octoc.runtime.results.store import ResultStore
+from octoc.runtime.results.truncate import truncate
+from octoc.secrets import MASK, redact
 
 __all__ = [
     "MASK",
     "OCTOPUS_MAX_TOKENS",
     "STAGE",
     "Limits",
+    "ResultStore",
+    "ToolLimits",
+    "as_mcp_result",
     "exception_of",
+    "explained",
     "failure",
     "redact",
     "truncate",
+    "unexplained",
     "worded",
 ]

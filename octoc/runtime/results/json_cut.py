@@ -1,0 +1,212 @@
+"""Cutting JSON as JSON: what comes out parses, is within a length, and says what was left out where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Literal
+
+import attrs
+
+from octoc.runtime.results.json_text import MAX_DEPTH, quoted, written
+
+ELLIPSIS = "…"
+_WHOLE_ITEMS = 4
+"""An item up to this part of its array's room stays whole if it fits: a few whole records say more than many cut."""
+_WHOLE_MEMBERS = 16
+_FIRST_BOUND = 64
+_NEXT_BOUND = 8
+"""Children are measured up to 64 characters, then up to 8 times more, until the long ones' share is known."""
+_LEAST_MEMBER = 64
+"""Room that each member of an object gets before whole members are left out."""
+
+Unit = Literal["items", "members", "characters"]
+
+
+@attrs.frozen(kw_only=True)
+class Omission:
+    """What was left out of one value: `kept` of `total`; `first` is the index of the first that is not there."""
+
+    pointer: str
+    unit: Unit
+    kept: int
+    total: int
+    first: int
+
+
+@attrs.define
+class JsonCutter:
+    """Cuts values to lengths and collects what it left out, outermost first."""
+
+    keep: str = "head"
+    omissions: list[Omission] = attrs.field(factory=list)
+
+    def cut(self, value: Any, room: int, pointer: str = "", depth: int = 0, *, is_longer: bool = False) -> str | None:
+        """Return JSON of at most `room` characters that stands for `value`; None where nothing of it fits.
+
+        Arrays and objects lose items and members, strings their ends, and numbers nothing. The work grows with `room`
+        and with the number of children of the containers that are cut, not with what is left out. `is_longer` tells
+        that the whole is known not to fit.
+        """
+        text = None if is_longer else written(value, room, MAX_DEPTH - depth)
+        if text is not None:
+            return text
+        if isinstance(value, (Mapping, list, tuple)):
+            return self._container(value, room, pointer, depth)
+        if isinstance(value, str) and type(value) is str:
+            return self._string(value, room, pointer)
+        return None
+
+    def _string(self, value: str, room: int, pointer: str) -> str | None:
+        kept = room - 2 - len(ELLIPSIS)
+        while kept >= 0:
+            text = quoted(value[:kept] + ELLIPSIS)
+            if len(text) <= room:
+                omission = Omission(pointer=pointer, unit="characters", kept=kept, total=len(value), first=kept)
+                self.omissions.append(omission)
+                return text
+            kept = min(kept - 1, kept * room // len(text))
+        return None
+
+    def _container(self, value: Mapping[Any, Any] | Sequence[Any], room: int, pointer: str, depth: int) -> str | None:
+        if room < len("[]"):
+            return None
+        is_object = isinstance(value, Mapping)
+        children = _Children(value)
+        deeper = depth + 1
+        picked = _pick(children, room - 2, self.keep, MAX_DEPTH - deeper) if deeper < MAX_DEPTH else {}
+        place = len(self.omissions)
+        parts: dict[int, str] = {}
+        for index in sorted(picked):
+            share, text, is_longer = picked[index]
+            if text is None:
+                below = f"{pointer}/{children.token(index)}"
+                text = self.cut(children.values[index], share, below, deeper, is_longer=is_longer)
+            if text is not None:
+                parts[index] = children.lead(index) + text
+        if len(parts) < len(children):
+            first = next(index for index in range(len(children)) if index not in parts)
+            unit: Unit = "members" if is_object else "items"
+            omission = Omission(pointer=pointer, unit=unit, kept=len(parts), total=len(children), first=first)
+            self.omissions.insert(place, omission)
+        inner = ",".join(parts.values())
+        return f"{{{inner}}}" if is_object else f"[{inner}]"
+
+
+class _Children:
+    """The children of an array or object by index."""
+
+    def __init__(self, value: Mapping[Any, Any] | Sequence[Any]) -> None:
+        if isinstance(value, Mapping):
+            self.keys: list[Any] | None = list(value)
+            self.values: Sequence[Any] = list(value.values())
+        else:
+            self.keys = None
+            self.values = value
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def lead(self, index: int) -> str:
+        """Return what stands before a child: a member's key and its colon."""
+        return "" if self.keys is None else f"{quoted(str(self.keys[index]))}:"
+
+    def cost(self, index: int) -> int:
+        """Return what a child costs beside its own text: its key, and a comma."""
+        return len(self.lead(index)) + 1
+
+    def token(self, index: int) -> str:
+        """Return a child's reference token. Source: RFC 6901, section 4."""
+        return str(index) if self.keys is None else pointer_token(str(self.keys[index]))
+
+
+def pointer_token(key: str) -> str:
+    """Return a key as a reference token of a JSON pointer. Source: RFC 6901, section 4."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+Picked = dict[int, tuple[int, str | None, bool]]
+
+
+def _pick(children: _Children, room: int, keep: str, depth: int) -> Picked:
+    """Return index -> (room, text, is longer) of the children that stay.
+
+    Without a text the child has to be cut to its room; whether it is known to be longer than that is the last.
+    """
+    count = len(children)
+    if count == 0:
+        return {}
+    least = room // _WHOLE_ITEMS if children.keys is None else min(_LEAST_MEMBER, room)
+    shared = _share(children, room, depth) if count * max(2, least) <= room or count <= _WHOLE_ITEMS else None
+    if shared is not None and min(share for share, _, _ in shared.values()) >= 2:
+        return shared
+    most = max(2, room // (_WHOLE_ITEMS if children.keys is None else _WHOLE_MEMBERS))
+    picked: Picked = {}
+    left = room + 1  # the last child needs no comma
+    for index in _by_worth(count, keep):
+        cost = children.cost(index)
+        if cost > most:
+            continue
+        free = min(most, left - cost)
+        if free < 1:
+            break
+        text = written(children.values[index], free, depth)
+        if text is None and free < most and (picked or free < 2):
+            break  # it would fit but for what is there already
+        picked[index] = (free if text is None else len(text), text, text is None)
+        left -= cost + picked[index][0]
+    long = [index for index, (_, text, _) in picked.items() if text is None]
+    for index in long:
+        more = left // len(long)
+        picked[index] = (picked[index][0] + more, None, more <= 0)
+    return picked
+
+
+def _share(children: _Children, room: int, depth: int) -> Picked | None:
+    """Return room for all children: the small ones whole, the others each the same; None where the keys do not fit."""
+    count = len(children)
+    left = room + 1 - sum(map(children.cost, range(count)))
+    if left < 2 * count:
+        return None
+    texts: dict[int, str] = {}
+    bound = _FIRST_BOUND
+    while True:
+        for index in range(count):
+            if index not in texts and (text := written(children.values[index], bound, depth)) is not None:
+                texts[index] = text
+        free, rest = left, count
+        for size in sorted(map(len, texts.values())):
+            if size * rest > free:
+                break
+            free -= size
+            rest -= 1
+        if not rest:
+            return {index: (len(text), text, False) for index, text in texts.items()}
+        level = free // rest
+        # All together are too long: a single one whose length is not known does not fit what the others leave.
+        if level <= bound or rest == 1:
+            break
+        bound = min(_NEXT_BOUND * bound, 2 * level)
+    return {
+        index: (len(text), text, False)
+        if (text := texts.get(index)) is not None and len(text) <= level
+        else (level, None, True)
+        for index in range(count)
+    }
+
+
+def _by_worth(count: int, keep: str) -> Iterator[int]:
+    """Yield indexes, the ones to keep first: from the side that is kept, but soon one of the other end."""
+    if keep == "tail":
+        return chain((count - 1,), range(min(1, count - 1)), range(count - 2, 0, -1))
+    if keep == "both":
+        return _both(count)
+    return chain((0,), range(max(1, count - 1), count), range(1, count - 1))
+
+
+def _both(count: int) -> Iterator[int]:
+    for index in range(count // 2):
+        yield index
+        yield count - 1 - index
+    if count % 2:
+        yield count // 2

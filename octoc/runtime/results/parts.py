@@ -1,0 +1,67 @@
+"""The parts of a result as texts: what of each counts against a limit, and what is kept of it under a handle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from octoc.results import ContentPart, ToolResult, Truncation
+from octoc.runtime.results.json_text import whole
+
+STAGE = "result"
+"""The stage under which a cut is recorded; a result that carries it is not cut again."""
+MEDIA_STAGE = "media"
+TRANSPORT_STAGE = "transport"
+RESOURCE_TEXT = "/resource/text"
+
+Keep = Callable[[tuple[str, ...]], str | None]
+"""Keeps the texts of a result's parts and returns their handle, or None."""
+
+
+def resource_text(part: ContentPart) -> str | None:
+    """Return the text of an embedded resource that is text, or None."""
+    resource = (part.data or {}).get("resource") if part.type == "resource" else None
+    text = resource.get("text") if isinstance(resource, Mapping) else None
+    return text if isinstance(text, str) else None
+
+
+def text_of(part: ContentPart) -> str | None:
+    """Return what a model reads of a part: its text, or that of the resource in it."""
+    return part.text if part.text is not None else resource_text(part)
+
+
+def with_text(part: ContentPart, text: str) -> ContentPart:
+    """Return `part` with another text."""
+    if part.text is None and part.data is not None:
+        return attrs.evolve(part, data={**part.data, "resource": {**part.data["resource"], "text": text}})
+    # The wire object holds the text too, whole.
+    return attrs.evolve(part, text=text, data=None if part.data is None else {**part.data, "text": text})
+
+
+def media_of(part: ContentPart) -> tuple[str, int] | None:
+    """Return the type of an image, audio or blob, and its size in bytes of base64 text; None for any other part."""
+    data: Any = part.data or {}
+    if part.type == "resource" and isinstance(data.get("resource"), Mapping):
+        data = data["resource"]
+    base64 = data.get("blob") if part.type == "resource" else data.get("data")
+    if part.text is not None or not isinstance(base64, str):
+        return None
+    return str(data.get("mimeType") or part.type), len(base64)
+
+
+def document_of(result: ToolResult) -> tuple[str, ...]:
+    """Return the texts of a result by which every byte of it can be read: one a part, then the structured content.
+
+    A text part is its text; any other part, and the structured content, is its JSON.
+    """
+    texts = [part.text if part.text is not None else whole(part.data or {}) for part in result.content]
+    if result.structured is not None:
+        texts.append(whole(result.structured))
+    return tuple(texts)
+
+
+def transport_cut(result: ToolResult) -> Truncation | None:
+    """Return the record of what the transport did not read, or None."""
+    return next((cut for cut in result.truncations if cut.stage == TRANSPORT_STAGE), None)
