@@ -78,7 +78,7 @@ class GuardedClient(httpx2.AsyncClient):
             return await self._farewell(request, options)
         if request.method == "GET":
             return await self._listen(request, options)
-        message = json.loads(request.content)
+        message = json.loads(await request.aread())  # a request that follows a redirect has not read its own body
         method, request_id = message.get("method"), message.get("id")
         if method is None or request_id is None:
             return await self._notify(request, message, options)

@@ -27,6 +27,7 @@ from octoc_transport_mcp.http_bounds import BodyTooLarge, BrokenEncoding, media_
 FAULT_CODE = -31_999
 """The code of a JSON-RPC error that octoc itself puts where a server's answer should have been."""
 MAX_SAID_CHARS = 200
+ENDLESS_REDIRECT = "answered with redirects without end"
 _CONNECTION_KINDS: frozenset[FailureKind] = frozenset({"unauthorized", "timeout", "protocol", "too_large"})
 
 
@@ -90,7 +91,7 @@ class HttpState:
         if error.code == mcp_types.CONNECTION_CLOSED and error.message.startswith("SSE stream"):
             return Fault(kind="connection_lost", said="ended its stream of events without an answer")
         if error.code == mcp_types.INVALID_REQUEST and error.message.startswith("Redirect to"):
-            return Fault(kind="protocol", said="answered with redirects without end")
+            return Fault(kind="protocol", said=ENDLESS_REDIRECT, sent=False)
         return None
 
     def failure(self, fault: Fault) -> ToolFailure:
@@ -149,6 +150,9 @@ class HttpState:
     def of_redirect(self, response: httpx2.Response) -> Fault:
         """Return what a redirect that is not followed means."""
         to = response.next_request.url if response.next_request is not None else None
+        here = httpx2.URL(self.target.url or "")
+        if to is not None and (to.scheme, to.host, to.port) == (here.scheme, here.host, here.port):
+            return Fault(kind="protocol", said=ENDLESS_REDIRECT, sent=False)
         where = "" if to is None else f" to `{to.scheme}://{to.host}{f':{to.port}' if to.port else ''}`"
         said = f"answered HTTP {response.status_code}, a redirect{where} that is not followed: set `url` to where it is"
         return Fault(kind="protocol", said=said, sent=False, permanent=True)

@@ -95,7 +95,7 @@ class EventLink:
         """Pass on what the server says, until the stream ends: then the session is over."""
         cutter = EventCutter(self._max_bytes)
         started = False
-        ended = "ended its stream of events"
+        ended = "closed its stream of events"
         try:
             async for piece in response.aiter_bytes():
                 try:
@@ -115,6 +115,8 @@ class EventLink:
                         await self._take(event.data, to_session)
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
             return
+        except httpx2.RemoteProtocolError:
+            pass  # it has been closed in the middle
         except httpx2.HTTPError as error:
             ended = self._state.of_exception(error).said
         if not started:
@@ -218,6 +220,8 @@ class EventLink:
         wire: Any = message.model_dump(by_alias=True, mode="json", exclude_unset=True)
         async with stream_within_origin(self._client, "POST", endpoint, json=wire) as response:
             await self._expect_success(response, in_session=True)
+            with contextlib.suppress(httpx2.HTTPError):  # the answer comes on the stream, whatever becomes of this one
+                await response.aread()
 
 
 def _ids(data: bytes) -> list[tuple[bytes, bytes]]:

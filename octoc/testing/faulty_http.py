@@ -1,0 +1,221 @@
+"""An MCP server over HTTP that misbehaves on demand: each of its tools but two is a fault, named for what it does.
+
+    async with faulty_http("modern") as server:
+        connect to server.url, call `echo` (healthy), `wait` (healthy, after `seconds`), `gzip_bomb`, `json_cut`, …
+
+The eras are `modern` (2026-07-28), `legacy` (Streamable HTTP with a session) and `sse` (the older transport). With
+`everywhere` the fault answers every request, so that no connection comes about. The era `rest` is Octopus' REST
+protocol. Loopback only; nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import ssl
+import subprocess
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import attrs
+
+from octoc.testing.http_faults import EVENTS, FAULTS, Fault, Request, head
+
+Era = Literal["modern", "legacy", "sse", "rest"]
+SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}, "seconds": {"type": "number"}}}
+_MIB = 1024 * 1024
+
+
+@attrs.define(eq=False)
+class FaultyHttp:
+    """The server. `requests` are all that came; `writers` the connections that are open."""
+
+    era: Era
+    everywhere: str = ""
+    elsewhere: str = "http://127.0.0.1:1"
+    url: str = ""
+    requests: list[Request] = attrs.field(factory=list)
+    sessions: set[str] = attrs.field(factory=set)
+    writers: set[asyncio.StreamWriter] = attrs.field(factory=set)
+    _streams: dict[str, asyncio.StreamWriter] = attrs.field(factory=dict)
+    _tasks: set[asyncio.Task[Any]] = attrs.field(factory=set)
+
+    async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer the requests of one connection."""
+        task = asyncio.current_task()
+        if task is not None:
+            self._tasks.add(task)
+        self.writers.add(writer)
+        try:
+            with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+                while (request := await _read(reader)) is not None:
+                    self.requests.append(request)
+                    if not await self._answer(request, writer, reader):
+                        break
+        finally:
+            self.writers.discard(writer)
+            if task is not None:
+                self._tasks.discard(task)
+            writer.close()
+            with contextlib.suppress(OSError, asyncio.CancelledError):
+                await writer.wait_closed()
+
+    async def _answer(self, request: Request, writer: asyncio.StreamWriter, reader: asyncio.StreamReader) -> bool:
+        message = _json(request.body)
+        at = Fault(self, request, message, writer)
+        if self.everywhere:
+            return await self._misbehave(self.everywhere, at, reader)
+        if self.era == "rest":
+            return await self._answer_rest(at, reader)
+        if self.era == "sse":
+            if request.method == "GET":
+                await self._stream(writer, reader)
+                return False
+            at.stream = self._streams.get(request.path.partition("?")[2])
+        elif request.method != "POST":
+            await at.respond("405 Method Not Allowed" if request.method == "GET" else "204 No Content")
+            return True
+        session = request.headers.get("mcp-session-id", "")
+        if session and session not in self.sessions:
+            await at.respond("404 Not Found", b"no such session", "text/plain")
+            return True
+        return await self._answer_message(at, reader)
+
+    async def _answer_message(self, at: Fault, reader: asyncio.StreamReader) -> bool:
+        method, headers = at.message.get("method"), {}
+        if "id" not in at.message or method is None:
+            await at.respond("202 Accepted")
+            return True
+        result: dict[str, Any] | None = None
+        info = {"name": "faulty", "version": "1"}
+        if method == "server/discover" and self.era == "modern":
+            result = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
+        elif method == "initialize" and self.era != "modern":
+            result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
+            if self.era == "legacy":
+                session = f"s{len(self.requests)}"
+                self.sessions.add(session)
+                headers = {"Mcp_Session_Id": session}
+        elif method == "tools/list":
+            result = {"tools": [{"name": name, "inputSchema": SCHEMA} for name in ("echo", "wait", *FAULTS)]}
+        elif method == "tools/call":
+            name, arguments = at.message["params"]["name"], at.message["params"].get("arguments") or {}
+            if name in FAULTS:
+                return await self._misbehave(name, at, reader)
+            await asyncio.sleep(float(arguments.get("seconds", 0)))
+            await at.say(at.answer(str(arguments.get("text", ""))))
+            return True
+        wire = {"result": result} if result is not None else {"error": {"code": -32601, "message": "Method not found"}}
+        await at.say(json.dumps({"jsonrpc": "2.0", "id": at.message["id"], **wire}).encode(), **headers)
+        return True
+
+    async def _answer_rest(self, at: Fault, reader: asyncio.StreamReader) -> bool:
+        path = at.request.path
+        if path.endswith("/health"):
+            await at.respond("200 OK", b'{"status":"ok"}')
+        elif path.endswith("/tools"):
+            names = ("echo", "wait", *FAULTS)
+            tools = [{"name": name, "description": name, "inputSchema": SCHEMA} for name in names]
+            await at.respond("200 OK", json.dumps(tools).encode())
+        else:
+            name = path.rpartition("/tool/")[2].partition("/")[0]
+            if name in FAULTS:
+                return await self._misbehave(name, at, reader)
+            await asyncio.sleep(float(at.message.get("seconds", 0)))
+            await at.respond("200 OK", at.answer(str(at.message.get("text", ""))))
+        return True
+
+    async def _misbehave(self, name: str, at: Fault, reader: asyncio.StreamReader) -> bool:
+        """Do it until it is done or the client goes away; the connection is closed then."""
+        at.closing = True
+        acting = asyncio.ensure_future(FAULTS[name](at))
+        leaving = asyncio.ensure_future(_until_gone(reader))
+        awaited = (acting,) if name == "endless_event" and at.stream is not None else (acting, leaving)
+        try:
+            await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (acting, leaving):
+                task.cancel()
+            await asyncio.gather(acting, leaving, return_exceptions=True)
+        return False
+
+    async def _stream(self, writer: asyncio.StreamWriter, reader: asyncio.StreamReader) -> None:
+        name = f"session={len(self.requests)}"
+        self._streams[name] = writer
+        writer.write(head("200 OK", EVENTS) + f"event: endpoint\ndata: /messages?{name}\n\n".encode())
+        await writer.drain()
+        await _until_gone(reader)
+        del self._streams[name]
+
+    async def end(self) -> None:
+        """End every connection."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+async def _until_gone(reader: asyncio.StreamReader) -> None:
+    with contextlib.suppress(OSError):
+        while await reader.read(_MIB):
+            pass
+
+
+async def _read(reader: asyncio.StreamReader) -> Request | None:
+    try:
+        first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+    except asyncio.IncompleteReadError:
+        return None
+    method, path, _ = first.split(" ", 2)
+    pairs = (line.partition(":") for line in lines if line)
+    headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    return Request(method=method, path=path, headers=headers, body=body)
+
+
+def _json(body: bytes) -> Mapping[str, Any]:
+    try:
+        value = json.loads(body)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+@contextlib.asynccontextmanager
+async def faulty_http(
+    era: Era, *, everywhere: str = "", elsewhere: str = "http://127.0.0.1:1", tls: ssl.SSLContext | None = None
+) -> AsyncIterator[FaultyHttp]:
+    """Run a server on a free port of the loopback; its `url` is what to connect to.
+
+    Args:
+        everywhere: the fault that answers each request.
+        elsewhere: the origin to which it redirects.
+        tls: speak HTTPS with this context's certificate.
+    """
+    faulty = FaultyHttp(era, everywhere=everywhere, elsewhere=elsewhere)
+    server = await asyncio.start_server(faulty.converse, "127.0.0.1", 0, ssl=tls)
+    port = server.sockets[0].getsockname()[1]
+    path = {"sse": "/sse", "rest": "/api"}.get(era, "/mcp")
+    faulty.url = f"{'http' if tls is None else 'https'}://127.0.0.1:{port}{path}"
+    try:
+        yield faulty
+    finally:
+        server.close()
+        await faulty.end()
+        await server.wait_closed()
+
+
+def self_signed(folder: Path) -> ssl.SSLContext:
+    """Return a server's context with a new certificate for 127.0.0.1, `cert.pem` in `folder`.
+
+    Raises: OSError, subprocess.CalledProcessError where no `openssl` can make one.
+    """
+    certificate, key = folder / "cert.pem", folder / "key.pem"
+    subject = ["-subj", "/CN=octoc test", "-addext", "subjectAltName=IP:127.0.0.1"]
+    made = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-days", "2", "-nodes", "-x509"]
+    command = ["openssl", "req", *made, *subject, "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(command, check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    return context
