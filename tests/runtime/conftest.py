@@ -27,6 +27,7 @@ from octoc.bundle.model import (
     ServerEntry,
     Settings,
     ToolEntry,
+    ToolPolicy,
 )
 from octoc.bundle.writer import BlobBuilder, write_bundle
 from octoc.names import ToolId, any_glob_matches
@@ -150,13 +151,19 @@ class Fleet:
         name: str,
         tools: Sequence[str] | Mapping[str, Handler] = (),
         schemas: Mapping[str, Any] | None = None,
+        policies: Sequence[ToolPolicy] = (),
         **fields: Any,
     ) -> Server:
-        """Add a server; it is listed unless `listed=False` says otherwise. `schemas` are those of its tools by name."""
+        """Add a server; it is listed unless `listed=False` says otherwise. `schemas` are those of its tools by name.
+
+        `policies` are its entry's `tools`.
+        """
         handlers: dict[str, Handler] = {}
         handlers.update(tools if isinstance(tools, Mapping) else dict.fromkeys(tools, echo))
         made = self.servers[name] = Server(name, handlers, schemas or {})
-        entry = ServerEntry(**{"name": name, "transport": "stdio", "command": name, "listed": True, **fields})
+        entry = ServerEntry(
+            **{"name": name, "transport": "stdio", "command": name, "listed": True, "tools": tuple(policies), **fields}
+        )
         self._entries.append(entry)
         if entry.listed:
             ids = [ToolId(name, tool) for tool in handlers]

@@ -229,8 +229,8 @@ def _nearest_branch(error: Error) -> list[Error]:
 
 
 def _other(error: Error) -> str:
-    if error.validator is None:
-        return "is not allowed here"
+    if error.validator is None:  # the schema `false`, whose errors have no path of their own
+        return "has a part that its schema does not allow"
     return f"does not fit {quoted(error.validator)} of its schema"
 
 
@@ -255,6 +255,7 @@ _WORDS: dict[str, Callable[[Error], str | None]] = {
     "pattern": _pattern,
     "uniqueItems": lambda _: "expected no element twice",
     "contains": lambda _: "expected another element: none is what `contains` asks for",
+    "minContains": lambda _: "expected more elements that are what `contains` asks for",
     "dependentRequired": _dependent,
     "dependencies": _dependent,
     "anyOf": _nothing_fits,
