@@ -192,6 +192,12 @@ async def _send(client: httpx2.AsyncClient, request: httpx2.Request, target: Ser
         raise _failed(target, f"is at a plain `{url.scheme}` address, `{url.host}`: it takes `https`")
     request.headers["Accept-Encoding"] = "identity"
     response = await client.send(request, stream=True)
+    if request.method == "POST" and (
+        response.status_code >= 500 or response.status_code == httpx2.codes.TOO_MANY_REQUESTS
+    ):
+        await response.aclose()
+        # The SDK would take it for a refusal, and forget the login.
+        raise _failed(target, f"answered HTTP {response.status_code}", permanent=False)
     body = bytearray()
     try:
         if response.headers.get("content-encoding", "identity").lower() != "identity":
