@@ -12,7 +12,6 @@ import attrs
 import httpx
 
 from octoc.results import Truncation
-from octoc_transport_rest.protocol import MAX_BODY_BYTES
 
 _GZIP = 16 + zlib.MAX_WBITS
 
@@ -40,7 +39,7 @@ class Body:
         return text, Truncation(stage="transport", original=self.original, kept=kept, unit="bytes")
 
 
-async def read_body(response: httpx.Response, limit: int = MAX_BODY_BYTES) -> Body:
+async def read_body(response: httpx.Response, limit: int) -> Body:
     """Return a response's body up to `limit` bytes, compressed or not; the rest is not read.
 
     Raises: BrokenBody, and what httpx raises.

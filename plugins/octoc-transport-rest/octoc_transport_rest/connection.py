@@ -17,7 +17,7 @@ import httpx
 from octoc.plugin.protocols import Connection, ConnectionFailed, ServerTarget
 from octoc.results import ContentPart, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc_transport_rest.body import Body, BrokenBody, read_body
-from octoc_transport_rest.endpoint import Endpoint, endpoint_of
+from octoc_transport_rest.endpoint import Endpoint, caller_headers, endpoint_of
 from octoc_transport_rest.faults import (
     Fault,
     of_exception,
@@ -28,13 +28,22 @@ from octoc_transport_rest.faults import (
     without_secrets,
 )
 from octoc_transport_rest.listing import tools_of
-from octoc_transport_rest.protocol import JSON_TYPE, PROTOCOL, TOOL_NAME, media_type, parse_json
+from octoc_transport_rest.protocol import (
+    JSON_TYPE,
+    LEFT_OUT,
+    MAX_BODY_BYTES,
+    PROTOCOL,
+    TOOL_NAME,
+    media_type,
+    parse_json,
+)
 
 log = logging.getLogger(__name__)
 
 HEALTH_S = 2.0
 """How long a server that has taken the request may think about its health."""
 CLOSE_S = 5.0
+UNAUTHORIZED = 401
 _WAITING = frozenset({429, 503})
 LIMITS = httpx.Limits(max_connections=20, max_keepalive_connections=10, keepalive_expiry=15.0)
 
@@ -99,6 +108,7 @@ class RestConnection:
         self._endpoint = endpoint
         self._client = client
         self._secrets = secrets_of(target)
+        self._max_body = MAX_BODY_BYTES if target.max_body_bytes is None else target.max_body_bytes
         self._server_info: dict[str, Any] = {}
         self._limits: set[asyncio.Timeout] = set()
         self._closed = False
@@ -110,26 +120,24 @@ class RestConnection:
 
     async def probe(self) -> None:
         """Ask for the server's health; no answer is fatal. Raises: ConnectionFailed when nothing took the request."""
-        sent = False
         loop = asyncio.get_running_loop()
 
         def taken() -> None:
-            nonlocal sent
-            sent = True
             if not limit.expired():
                 limit.reschedule(min(limit.when() or 0.0, loop.time() + HEALTH_S))
 
+        opening = _Opening(taken)
         try:
             async with asyncio.timeout(self._target.timeout_s) as limit:
-                answer = await self._send("GET", "/health", taken=taken)
+                answer = await self._send("GET", "/health", opening)
         except TimeoutError:
-            if not sent:
+            if not opening.sent:
                 late = f"`{origin(self._endpoint.base)}` did not answer within {self._target.timeout_s:g} s"
-                raise ConnectionFailed(one_line(late, self._secrets)) from None
+                raise ConnectionFailed(one_line(late, self._secrets), kind="timeout") from None
             log.debug("`%s` does not tell its health in time", self._target.name)
         except Fault as fault:
             if fault.kind == "connect_failed":
-                raise ConnectionFailed(str(fault)) from None
+                raise fault.failed() from None
             log.debug("%s", fault)
         else:
             health = answer.json() if answer.status == 200 else None
@@ -142,43 +150,44 @@ class RestConnection:
         name = self._target.name
         try:
             async with self._within(self._target.timeout_s, "list its tools"):
-                answer = await self._send("GET", "/tools")
+                answer = await self._send("GET", "/tools", _Opening())
             self._expect_success(answer, "the list of its tools")
             if answer.body.cut:
-                raise Fault("protocol", f"the list of tools of `{name}` is longer than {len(answer.body.data)} bytes")
+                raise Fault("too_large", f"the list of tools of `{name}` is longer than {len(answer.body.data)} bytes")
             descriptors = self._parsed(answer, "the list of its tools")
             if not isinstance(descriptors, list):
                 raise Fault("protocol", f"`{name}` lists its tools in something that is no JSON array")
-            tools = tools_of(name, descriptors, self._secrets)
+            tools, left_out = tools_of(name, descriptors, self._secrets)
         except Fault as fault:
-            raise ConnectionFailed(str(fault)) from None
+            raise fault.failed() from None
         except RecursionError:
-            raise ConnectionFailed(f"`{name}` lists its tools in too deep a JSON value") from None
-        return ServerListing(server_info=self._server_info, protocol_version=PROTOCOL, instructions=None, tools=tools)
+            raise ConnectionFailed(f"`{name}` lists its tools in too deep a JSON value", kind="protocol") from None
+        info = {**self._server_info, LEFT_OUT: left_out} if left_out else self._server_info
+        return ServerListing(server_info=info, protocol_version=PROTOCOL, instructions=None, tools=tools)
 
     async def call(self, call: ToolCall) -> ToolResult | ToolFailure:
         """Call a tool. Never raises for a failure of server, tool or connection; cancellation passes through."""
+        opening = _Opening()
         try:
             # Also what keeps a name from being a path.
             if not TOOL_NAME.fullmatch(call.tool):
                 raise Fault("not_found", one_line(f"`{self._target.name}` has no tool `{call.tool}`", self._secrets))
-            content = _content(call)
+            content, headers = _content(call), _headers(call)
             async with self._within(call.timeout_s, f"answer `{call.tool}`"):
-                answer = await self._send("POST", f"/tool/{call.tool}/call", content)
+                answer = await self._send("POST", f"/tool/{call.tool}/call", opening, content, headers)
             return self._result(answer, call.tool)
         except Fault as fault:
-            return fault.failure()
+            return fault.failure(sent=opening.sent)
         except RecursionError:
-            return Fault(
-                "protocol", f"`{self._target.name}` answered `{call.tool}` with too deep a JSON value"
-            ).failure()
+            deep = Fault("protocol", f"`{self._target.name}` answered `{call.tool}` with too deep a JSON value")
+            return deep.failure(sent=opening.sent)
 
     def _result(self, answer: Answer, tool: str) -> ToolResult:
-        if answer.status >= 400:
+        """Return what the tool answered, its own error too. Raises: Fault for what is the server's, not the tool's."""
+        if answer.status >= 400 and answer.status != UNAUTHORIZED:
             error = without_secrets(answer.json(), self._secrets)
-            if isinstance(error, dict) and isinstance(error.get("message"), str) and error["message"]:
-                wait = retry_after_s(answer.retry_after, error) if answer.status in _WAITING else None
-                error = error if wait is None else {**error, "retry_after": wait}
+            waits = answer.status in _WAITING and retry_after_s(answer.retry_after, error) is not None
+            if not waits and isinstance(error, dict) and isinstance(error.get("message"), str) and error["message"]:
                 part = ContentPart(type="text", text=error["message"])
                 return ToolResult(content=(part,), structured=error, is_error=True)
         what = f"`{tool}`"
@@ -212,8 +221,12 @@ class RestConnection:
         else:
             more = f" and {f'`{answer.kind}`' if answer.kind else 'no content type'}"
         text = f"`{self._target.name}` answered {what} with HTTP {answer.status}{more}"
-        wait = retry_after_s(answer.retry_after, body) if answer.status in _WAITING else None
-        return Fault("not_found" if answer.status == 404 else "protocol", one_line(text, self._secrets), wait)
+        if answer.status == UNAUTHORIZED:
+            login = f": {self._target.login}" if self._target.login else ""
+            return Fault("unauthorized", one_line(f"{text.rstrip('.')}{login}", self._secrets), permanent=True)
+        if answer.status in _WAITING:
+            return Fault("unavailable", one_line(text, self._secrets), retry_after_s(answer.retry_after, body))
+        return Fault("not_found" if answer.status == 404 else "protocol", one_line(text, self._secrets))
 
     def _parsed(self, answer: Answer, what: str) -> Any:
         try:
@@ -244,25 +257,29 @@ class RestConnection:
             raise Fault("timeout", f"`{name}` did not {verb} within {seconds:g} s") from None
 
     async def _send(
-        self, method: str, path: str, content: bytes | None = None, taken: Callable[[], None] | None = None
+        self,
+        method: str,
+        path: str,
+        opening: _Opening,
+        content: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Answer:
-        """Send a request and read its answer; `taken` is called when there is a connection to send it over.
+        """Send a request and read its answer; `opening` learns how far it came.
 
         Raises: Fault. Time is the caller's to limit.
         """
-        opening = _Opening(taken)
         try:
             async with self._client.stream(
                 method,
                 self._endpoint.base + path,
                 content=content,
-                headers={} if content is None else {"Content-Type": JSON_TYPE},
+                headers=headers,
                 extensions={"trace": opening.trace},
             ) as response:
                 return Answer(
                     status=response.status_code,
                     kind=media_type(response.headers.get("Content-Type", "")),
-                    body=await read_body(response),
+                    body=await read_body(response, self._max_body),
                     retry_after=response.headers.get("Retry-After"),
                 )
         except BrokenBody as error:
@@ -288,10 +305,14 @@ class RestConnection:
 
 
 class _Opening:
-    """The socket of a request that is not on its way: httpcore leaves it open when a handshake is cancelled."""
+    """The socket of a request that is not on its way: httpcore leaves it open when a handshake is cancelled.
 
-    def __init__(self, taken: Callable[[], None] | None) -> None:
+    `taken` is called when there is a connection to send over; from then on `sent` says that the server may have it.
+    """
+
+    def __init__(self, taken: Callable[[], None] | None = None) -> None:
         self._taken = taken
+        self.sent = False
         self._stream: Any = None
 
     async def trace(self, event: str, info: Mapping[str, Any]) -> None:
@@ -300,6 +321,7 @@ class _Opening:
             self._stream = info["return_value"]
         elif event == "http11.send_request_headers.started":
             self._stream = None
+            self.sent = True
             if self._taken is not None:
                 self._taken()
 
@@ -307,6 +329,13 @@ class _Opening:
         """Close the socket, unless the request has been sent over it."""
         if self._stream is not None:
             await self._stream.aclose()
+
+
+def _headers(call: ToolCall) -> dict[str, str]:
+    try:
+        return {"Content-Type": JSON_TYPE, **caller_headers(call.caller)}
+    except ValueError as error:
+        raise Fault("bad_request", f"`{call.tool}` cannot be called: {error}") from None
 
 
 def _content(call: ToolCall) -> bytes:

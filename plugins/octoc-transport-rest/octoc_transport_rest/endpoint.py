@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import logging
 import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit
@@ -10,7 +11,14 @@ from urllib.parse import urlsplit
 import attrs
 
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
+from octoc.results import Caller
 from octoc_transport_rest.protocol import JSON_TYPE
+
+log = logging.getLogger(__name__)
+
+TENANT = "X-Octopus-Tenant-Id"
+CORRELATION = "X-Octopus-Correlation-Id"
+"""Which episode a call belongs to."""
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[!-~]([ -~\t]*[!-~])?|")
@@ -29,38 +37,50 @@ class Endpoint:
 
 
 def endpoint_of(target: ServerTarget) -> Endpoint:
-    """Return where to send requests. Raises: ConnectionFailed, when it cannot be done or would show a credential."""
+    """Return where to send requests. Raises: ConnectionFailed, when it cannot be done or would show a credential.
+
+    In production mode plain HTTP is for this machine alone; in development it is taken, with a warning in the log.
+    """
     base, loopback = _base(target)
     headers = {"Accept": JSON_TYPE, "Accept-Encoding": "gzip", "User-Agent": "octoc"}
     for name, value in target.headers.items():
         # The values are checked here, since httpx would quote them in what it raises.
         if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
-            raise ConnectionFailed(f"`{target.name}` has a header `{name!a:.80}` that HTTP cannot carry")
+            raise _refused(f"`{target.name}` has a header `{name!a:.80}` that HTTP cannot carry")
         if name.lower() in _OURS:
-            raise ConnectionFailed(f"`{target.name}` sets the header `{name}`, which is the transport's own: remove it")
+            raise _refused(f"`{target.name}` sets the header `{name}`, which is the transport's own: remove it")
         headers[name] = value
     if target.auth:
         if any(name.lower() == "authorization" for name in headers):
-            raise ConnectionFailed(f"`{target.name}` has both `auth` and a header `Authorization`: keep one of them")
+            raise _refused(f"`{target.name}` has both `auth` and a header `Authorization`: keep one of them")
         headers["Authorization"] = f"Bearer {_token(target)}"
     return Endpoint(base=base, headers=headers, loopback=loopback)
+
+
+def caller_headers(caller: Caller) -> dict[str, str]:
+    """Return the headers that say for whom a call is made. Raises: ValueError when a header cannot carry a value."""
+    headers = {TENANT: caller.tenant, CORRELATION: caller.correlation_id}
+    for name, value in headers.items():
+        if value is not None and not _VALUE.fullmatch(value):
+            raise ValueError(f"the value of `{name}` has a character that HTTP cannot carry")
+    return {name: value for name, value in headers.items() if value is not None}
 
 
 def _token(target: ServerTarget) -> str:
     auth = target.auth or {}
     token = auth.get("token")
     if auth.get("type") != "bearer" or not isinstance(token, str) or set(auth) != {"type", "token"}:
-        raise ConnectionFailed(
+        raise _refused(
             f'the `auth` of `{target.name}` is not understood by this transport: it takes `type = "bearer"` and `token`'
         )
     if not token or not _VALUE.fullmatch(token):
-        raise ConnectionFailed(f"the token of `{target.name}` is empty, or has a character that HTTP cannot carry")
+        raise _refused(f"the token of `{target.name}` is empty, or has a character that HTTP cannot carry")
     return token
 
 
 def _base(target: ServerTarget) -> tuple[str, bool]:
     if not target.url:
-        raise ConnectionFailed(f"`{target.name}` has no `url` to connect to")
+        raise _refused(f"`{target.name}` has no `url` to connect to")
     try:
         parts = urlsplit(target.url)
         host = parts.hostname
@@ -68,16 +88,22 @@ def _base(target: ServerTarget) -> tuple[str, bool]:
     except ValueError:
         host = None
     if not host or parts.scheme not in {"http", "https"} or not re.fullmatch(r"[!-~]+", target.url):
-        raise ConnectionFailed(f"the `url` of `{target.name}` is no address: write `https://HOST/PATH`")
+        raise _refused(f"the `url` of `{target.name}` is no address: write `https://HOST/PATH`")
     if parts.username is not None or parts.query or parts.fragment:
-        raise ConnectionFailed(
+        raise _refused(
             f"the `url` of `{target.name}` has a user, a query or a fragment: put credentials into `auth`, and end it "
             "with the path"
         )
     loopback = _is_loopback(host)
     if parts.scheme == "http" and not loopback:
-        raise ConnectionFailed(f"`{target.name}` is at a plain `http` address beyond this machine: use `https`")
+        if target.production:
+            raise _refused(f"`{target.name}` is at a plain `http` address beyond this machine: use `https`")
+        log.warning("`%s` is at a plain `http` address beyond this machine, which production mode refuses", target.name)
     return target.url.rstrip("/"), loopback
+
+
+def _refused(message: str) -> ConnectionFailed:
+    return ConnectionFailed(message, permanent=True)
 
 
 def _is_loopback(host: str) -> bool:

@@ -13,26 +13,38 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from octoc.plugin.protocols import ServerTarget
+from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 from octoc.results import FailureKind, ToolFailure
 
 MIN_SECRET_CHARS = 6
 """A value shorter than this is not cut out of a message: it would be found in ordinary words."""
 MAX_MESSAGE_CHARS = 400
+_OF_CONNECTION = frozenset({"connect_failed", "unauthorized", "timeout", "protocol", "too_large"})
 
 
 class Fault(Exception):  # noqa: N818  # a state of the world, not a fault in the program
-    """A request that brought no answer of the protocol; the message is one line without a secret."""
+    """A request that brought no answer of the protocol; the message is one line without a secret.
 
-    def __init__(self, kind: FailureKind, message: str, retry_after_s: float | None = None) -> None:
+    `permanent` says that trying again cannot help before somebody changes something.
+    """
+
+    def __init__(
+        self, kind: FailureKind, message: str, retry_after_s: float | None = None, *, permanent: bool = False
+    ) -> None:
         super().__init__(message)
         self.kind: FailureKind = kind
         self.retry_after_s = retry_after_s
+        self.permanent = permanent
 
-    def failure(self) -> ToolFailure:
-        """Return the fault as a value for the model."""
+    def failure(self, *, sent: bool) -> ToolFailure:
+        """Return the fault as a value for the model; `sent` tells whether the server may have begun the call."""
         message = str(self)
-        return ToolFailure(kind=self.kind, message=message, text=message, retry_after_s=self.retry_after_s)
+        return ToolFailure(kind=self.kind, message=message, text=message, retry_after_s=self.retry_after_s, sent=sent)
+
+    def failed(self) -> ConnectionFailed:
+        """Return the fault as what a connection raises. A server that has no room now did not connect."""
+        kind = self.kind if self.kind in _OF_CONNECTION else "connect_failed"
+        return ConnectionFailed(str(self), kind=kind, retry_after_s=self.retry_after_s, permanent=self.permanent)
 
 
 def secrets_of(target: ServerTarget) -> tuple[str, ...]:
@@ -75,7 +87,9 @@ def of_exception(error: Exception, target: ServerTarget, secrets: tuple[str, ...
     """Return the fault that an exception of httpx means."""
     if isinstance(error, (httpx.ConnectError, httpx.ProxyError)):
         where = f"`{origin(target.url or '')}` could not be reached"
-        return Fault("connect_failed", one_line(f"{where}: {_reason(error)}", secrets))
+        distrusted = any(isinstance(cause, ssl.SSLCertVerificationError) for cause in _causes(error))
+        text = one_line(f"{where}: {_reason(error)}", secrets)
+        return Fault("connect_failed", text, permanent=distrusted)
     if isinstance(error, httpx.RemoteProtocolError):
         text = str(error)
         if "disconnected" in text or "peer closed" in text:

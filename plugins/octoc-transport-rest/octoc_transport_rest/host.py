@@ -15,13 +15,15 @@ import json
 import logging
 import re
 from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
 from http import HTTPStatus
 from typing import Any
 
 import attrs
 
 from octoc.plugin.protocols import PythonTool
-from octoc.results import ToolResult
+from octoc.results import Caller, ToolResult
+from octoc_transport_rest.endpoint import CORRELATION, TENANT
 from octoc_transport_rest.http import MAX_HEAD_BYTES, Refused, Request, read_body, read_head, response
 from octoc_transport_rest.protocol import JSON_TYPE, MAX_TOOLS, TOOL_NAME, media_type, parse_json
 
@@ -32,6 +34,7 @@ LINGER_S = 1.0
 INTERNAL = "An internal error occurred. Please try again."
 """What a client gets of a handler's exception. Source: Octopus, its tool loop."""
 
+_CALLER: ContextVar[Caller] = ContextVar("octoc_transport_rest_caller", default=Caller())  # noqa: B039  # it is frozen
 _CALL = re.compile(r"/tool/([^/]+)/call")
 
 
@@ -44,6 +47,11 @@ class HostLimits:
     body_s: float = 30.0
     call_s: float = 30.0
     write_s: float = 30.0
+
+
+def caller() -> Caller:
+    """Return for whom the tool that is running was called: the tenant and the correlation id that the client sent."""
+    return _CALLER.get()
 
 
 async def serve(
@@ -209,6 +217,12 @@ class RestHost:
         tool = self._tools.get(called[1])
         if tool is None:
             raise Refused(HTTPStatus.NOT_FOUND, "not_found", f"there is no tool `{called[1]}`")
+        _CALLER.set(
+            Caller(
+                tenant=request.headers.get(TENANT.lower()) or None,
+                correlation_id=request.headers.get(CORRELATION.lower()) or None,
+            )
+        )
         return await self._call(tool, _arguments(request, content))
 
     async def _call(self, tool: PythonTool, arguments: Mapping[str, Any]) -> bytes:

@@ -15,8 +15,11 @@ log = logging.getLogger(__name__)
 _NAMED = 5
 
 
-def tools_of(server: str, descriptors: Sequence[Any], secrets: tuple[str, ...]) -> tuple[ListedTool, ...]:
-    """Return the first MAX_TOOLS sound tools in the server's order; each of the others is named in a warning."""
+def tools_of(server: str, descriptors: Sequence[Any], secrets: tuple[str, ...]) -> tuple[tuple[ListedTool, ...], int]:
+    """Return the first MAX_TOOLS sound tools in the server's order, and how many more there are.
+
+    What is left out is named in a warning.
+    """
     sound: dict[str, ListedTool] = {}
     for index, descriptor in enumerate(descriptors):
         why = _fault(descriptor, sound)
@@ -33,7 +36,7 @@ def tools_of(server: str, descriptors: Sequence[Any], secrets: tuple[str, ...]) 
             f"`{server}` lists {len(tools)} tools: the first {MAX_TOOLS} are taken, and {len(rest)} left out: {named}"
         )
         log.warning("%s", one_line(text, secrets))
-    return tools[:MAX_TOOLS]
+    return tools[:MAX_TOOLS], len(rest)
 
 
 def _fault(descriptor: Any, known: Mapping[str, ListedTool]) -> str | None:

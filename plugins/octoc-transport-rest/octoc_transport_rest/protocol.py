@@ -11,6 +11,8 @@ PROTOCOL = "octopus-rest"
 MAX_BODY_BYTES = 4 * 1024 * 1024
 """The longest body, 4 MiB. An answer beyond it is cut, a request beyond it is refused."""
 MAX_TOOLS = 100
+LEFT_OUT = "toolsLeftOut"
+"""Where a listing's `server_info` counts the sound tools beyond MAX_TOOLS."""
 TOOL_NAME = re.compile(r"[a-z0-9_]+")
 JSON_TYPE = "application/json"
 

@@ -13,7 +13,7 @@ import attrs
 import pytest
 
 from octoc.plugin import Connection, ConnectionFailed, ServerTarget
-from octoc.results import ServerListing, ToolCall, ToolFailure, ToolResult, Truncation
+from octoc.results import Caller, ServerListing, ToolCall, ToolFailure, ToolResult, Truncation
 from octoc_transport_rest import octoc_make_transport
 
 LIMIT = 4 * 1024 * 1024
@@ -149,7 +149,7 @@ def listing_of(talk: Talk, **fields: Any) -> ServerListing:
 HTML = b"<html>down</html>"
 FAULTS: dict[str, tuple[Talk, str, str]] = {
     "gone before its answer": (says(), "connection_lost", "closed the connection before its answer"),
-    "401 with HTML": (says(answer(HTML, "401 X", "text/html")), "protocol", "HTTP 401 and `text/html`"),
+    "401 with HTML": (says(answer(HTML, "401 X", "text/html")), "unauthorized", "HTTP 401 and `text/html`"),
     "404 with HTML": (says(answer(HTML, "404 X", "text/html")), "not_found", "HTTP 404 and `text/html`"),
     "500 with HTML": (says(answer(HTML, "500 X", "text/html; charset=x")), "protocol", "HTTP 500 and `text/html`"),
     "500 with nothing": (says(answer(b"", "500 X", None)), "protocol", "HTTP 500 and no content type"),
@@ -264,7 +264,7 @@ def test_time_is_limited_while_listing(case: str) -> None:
         listing_of(SLOW[case], timeout_s=0.5)
 
 
-@pytest.mark.parametrize("status", ["400 X", "401 X", "404 X", "422 X", "500 X", "503 X"])
+@pytest.mark.parametrize("status", ["400 X", "403 X", "404 X", "422 X", "500 X", "503 X"])
 @pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "application/problem+json"])
 def test_a_servers_message_is_relayed(status: str, kind: str) -> None:
     """The `message` of a JSON error is the result's text, an error, and the whole object is its structure."""
@@ -278,7 +278,7 @@ def test_a_servers_message_is_relayed(status: str, kind: str) -> None:
 def test_a_relayed_message_shows_no_secret() -> None:
     """A token that a server echoes is cut out of text and structure."""
     body = {"message": f"Bearer {TOKEN} is wrong", "seen": [{"token": TOKEN}]}
-    outcome = call_of(says(answer(json.dumps(body).encode(), "401 X")))
+    outcome = call_of(says(answer(json.dumps(body).encode(), "403 X")))
     assert outcome.text == "Bearer *** is wrong"
     assert TOKEN not in str(outcome)
 
@@ -301,16 +301,87 @@ def test_when_to_try_again_is_part_of_a_failure(status: str, header: str, body: 
     """Without a message, 429 and 503 are failures with the seconds that the server asks to wait."""
     outcome = call_of(says(answer(body, status, "application/json", f"Retry-After: {header}")))
     assert isinstance(outcome, ToolFailure)
+    assert outcome.kind == "unavailable"
     assert outcome.retry_after_s is not None
     assert outcome.retry_after_s == least or header == LATER
     assert outcome.retry_after_s >= least
 
 
-def test_when_to_try_again_is_part_of_a_relayed_error() -> None:
-    """With a message, what the server asks to wait stands in the structure, also when only the header said it."""
-    outcome = call_of(says(answer(b'{"message":"slow down"}', "429 X", "application/json", "Retry-After: 9")))
-    assert outcome.text == "slow down"
-    assert outcome.structured == {"message": "slow down", "retry_after": 9.0}
+def test_a_message_is_relayed_with_when_to_try_again() -> None:
+    """A message that comes with a time to wait stands in the failure, beside that time."""
+    outcome = call_of(says(answer(b'{"message":"slow down."}', "429 X", "application/json", "Retry-After: 9")))
+    assert isinstance(outcome, ToolFailure)
+    assert (outcome.kind, outcome.retry_after_s, outcome.sent) == ("unavailable", 9.0, True)
+    assert outcome.message == "`orders` answered `find` with HTTP 429: slow down"
+
+
+def test_a_refused_credential_says_what_to_look_at() -> None:
+    """A 401 is a failure of its own kind, with the server's words and the next step that the target knows."""
+    talk = says(answer(b'{"message":"token expired"}', "401 X"))
+    login = "look at what `ORDERS_TOKEN` holds"
+    expected = f"HTTP 401: token expired: {login}"
+    outcome = call_of(talk, login=login)
+    assert isinstance(outcome, ToolFailure)
+    assert outcome.kind == "unauthorized"
+    assert outcome.message == f"`orders` answered `find` with {expected}"
+    with pytest.raises(ConnectionFailed, match=expected) as caught:
+        listing_of(talk, login=login)
+    assert (caught.value.kind, caught.value.permanent) == ("unauthorized", True)
+
+
+@pytest.mark.parametrize(
+    "talk, kind, wait",
+    [
+        (says(answer(HTML, "503 X", "text/html", "Retry-After: 3")), "connect_failed", 3.0),
+        (says(answer(b"[")), "protocol", None),
+        (says(answer(b'["' + b"x" * LIMIT + b'"]')), "too_large", None),
+        (says(), "connect_failed", None),
+    ],
+    ids=["busy", "no JSON", "too long", "gone"],
+)
+def test_a_failed_listing_has_its_kind(talk: Talk, kind: str, wait: float | None) -> None:
+    """What went wrong while listing is told by its kind, with the time to wait, and may be tried again."""
+    with pytest.raises(ConnectionFailed) as caught:
+        listing_of(talk)
+    assert (caught.value.kind, caught.value.retry_after_s, caught.value.permanent) == (kind, wait, False)
+
+
+@pytest.mark.parametrize(
+    "call, kind",
+    [
+        (ToolCall(tool="No-Such", arguments={}, timeout_s=1.0), "not_found"),
+        (ToolCall(tool="find", arguments={"x": {1, 2}}, timeout_s=1.0), "bad_request"),
+        (ToolCall(tool="find", arguments={}, timeout_s=1.0, caller=Caller(tenant="a\r\nX: y")), "bad_request"),
+    ],
+    ids=["a name", "arguments", "a tenant"],
+)
+def test_what_was_never_sent_says_so(call: ToolCall, kind: str) -> None:
+    """A call that is refused before anything goes out may safely be repeated, and the server never sees it."""
+
+    async def visit(connection: Connection) -> ToolResult | ToolFailure:
+        return await connection.call(call)
+
+    outcome, faulty = asyncio.run(visited(says(answer(b"1")), visit))
+    assert isinstance(outcome, ToolFailure)
+    assert (outcome.kind, outcome.sent) == (kind, False)
+    assert not any(head.startswith(b"POST") for head in faulty.asked)
+
+
+def test_what_was_sent_says_so() -> None:
+    """A server that was silent, or went away, may have done what it was asked."""
+    for talk in (says(), slowly(b"", b"")):
+        outcome = call_of(talk, timeout_s=0.3)
+        assert isinstance(outcome, ToolFailure)
+        assert outcome.sent
+
+
+def test_a_target_may_have_another_limit() -> None:
+    """`max_body_bytes` of the target is where a body is cut, and where a listing is too long."""
+    outcome = call_of(says(answer(b'"' + b"x" * 50 + b'"')), max_body_bytes=10)
+    assert outcome.truncations == (Truncation(stage="transport", original=52, kept=10, unit="bytes"),)
+    assert outcome.text == '"' + "x" * 9
+    with pytest.raises(ConnectionFailed, match="longer than 10 bytes"):
+        listing_of(says(answer(b"[" + b" " * 50 + b"]")), max_body_bytes=10)
 
 
 def test_another_failure_asks_for_no_wait() -> None:
@@ -400,6 +471,7 @@ def test_a_hundred_tools_are_taken(caplog: pytest.LogCaptureFixture) -> None:
     (record,) = [record for record in caplog.records if record.levelno == logging.WARNING]
     expected = "`orders` lists 103 tools: the first 100 are taken, and 3 left out: `t100`, `t101`, `t102`"
     assert record.getMessage() == expected
+    assert listing.server_info["toolsLeftOut"] == 3
 
 
 @pytest.mark.parametrize(
@@ -443,22 +515,24 @@ def test_what_is_sent() -> None:
     """A call carries the bare arguments, the bearer, the tenant and the correlation, on the path of the base URL."""
 
     async def visit(connection: Connection) -> None:
-        await connection.call(ToolCall(tool="find", arguments={"q": 1}, timeout_s=20.0))
+        caller = Caller(tenant="acme", correlation_id="episode-7")
+        await connection.call(ToolCall(tool="find", arguments={"q": 1}, timeout_s=20.0, caller=caller))
 
     cookie = says(answer(b"1", "200 OK", "application/json", "Set-Cookie: a=b"))
-    headers = {"X-Octopus-Tenant-Id": "acme", "X-Octopus-Correlation-Id": "episode-7"}
+    headers = {"X-Octopus-Tenant-Id": "of the workspace"}
     _, faulty = asyncio.run(visited(cookie, visit, headers=headers))
     probe, call = (head.decode().split("\r\n") for head in faulty.asked)
     assert probe[0] == "GET /api/health HTTP/1.1"
     assert call[0] == "POST /api/tool/find/call HTTP/1.1"
-    for line in (
-        f"Authorization: Bearer {TOKEN}",
-        "X-Octopus-Tenant-Id: acme",
-        "X-Octopus-Correlation-Id: episode-7",
-        "Accept: application/json",
-    ):
+    for line in (f"Authorization: Bearer {TOKEN}", "Accept: application/json"):
         assert line in probe
         assert line in call
+    # The caller's goes before what the workspace wrote, and there is one of each.
+    assert [line for line in call if line.startswith("X-Octopus-")] == [
+        "X-Octopus-Tenant-Id: acme",
+        "X-Octopus-Correlation-Id: episode-7",
+    ]
+    assert "X-Octopus-Tenant-Id: of the workspace" in probe
     assert "Content-Type: application/json" in call
     assert "Content-Length: 8" in call
 

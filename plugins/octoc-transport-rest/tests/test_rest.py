@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from octoc.plugin import ConnectionFailed, PythonTool, ServerTarget, Transport
 from octoc.plugin.manager import load_plugins
-from octoc.results import ContentPart, ToolCall, ToolResult
+from octoc.results import ContentPart, ToolCall, ToolFailure, ToolResult
 from octoc.testing import TransportContract
 from octoc_transport_rest import octoc_make_transport
+from octoc_transport_rest.endpoint import endpoint_of
 from octoc_transport_rest.faults import retry_after_s
 from octoc_transport_rest.host import INTERNAL, RestHost, serve
 
@@ -202,8 +203,8 @@ def test_a_wrong_token_says_so(served: str) -> None:
         with pytest.raises(ConnectionFailed, match="HTTP 401: a bearer token is missing or wrong") as caught:
             await connection.list_tools()
         outcome = await connection.call(ToolCall(tool="echo", arguments={}, timeout_s=10.0))
-        assert isinstance(outcome, ToolResult)
-        assert outcome.is_error
+        assert isinstance(outcome, ToolFailure)
+        assert outcome.kind == "unauthorized"
         await connection.close()
         assert "a-wrong-one" not in str(caught.value)
 
@@ -237,11 +238,21 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 def test_a_target_that_cannot_be_reached_safely_is_refused(case: str) -> None:
     """A target with a mistake, or one that would show a credential, is refused in one line without its values."""
     fields, expected = REFUSED[case]
-    target = ServerTarget(**{"name": "orders", "transport": "rest", "url": "http://127.0.0.1:1", **fields})
+    target = ServerTarget(
+        **{"name": "orders", "transport": "rest", "url": "http://127.0.0.1:1", **fields}, production=True
+    )
     with pytest.raises(ConnectionFailed, match=expected) as caught:
         asyncio.run(transport().connect(target))
+    assert caught.value.permanent
     assert "s3cr3t" not in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_plain_http_is_for_development(caplog: pytest.LogCaptureFixture) -> None:
+    """Outside production mode an address beyond this machine may be plain HTTP, with a warning in the log."""
+    target = ServerTarget(name="orders", transport="rest", url="http://tools.example.com/api")
+    assert endpoint_of(target).base == "http://tools.example.com/api"
+    assert "plain `http`" in caplog.text
 
 
 def test_the_plugin_is_found_by_its_name() -> None:
