@@ -21,10 +21,12 @@ from octoc.runtime.find_tools import search
 from octoc.runtime.history import (
     FIFO,
     KEEP_TURNS,
+    Aged,
     Fitted,
     Message,
     Pruner,
     Repaired,
+    age,
     fit,
     prune,
     repair,
@@ -202,6 +204,18 @@ class Session:
         """
         shape = shape_of(messages, format)
         return await fit(messages, budget_tokens, self.counter, pruner=pruner, keep_turns=keep_turns, shape=shape)
+
+    def age(self, messages: Sequence[Message], *, format: str | None = None) -> Aged:  # noqa: A002  # as above
+        """Return the conversation with old, long results as a head and a handle, which `read_result` pages through.
+
+        Results that nothing keeps, as with a store of no size, stay as they are. Raises: ValueError for an unknown
+        format.
+        """
+
+        def keep(text: str, _: str) -> str | None:
+            return self.runtime.results.keep(self.key, text) if self.reads_results else None
+
+        return age(messages, shape_of(messages, format), keep, profile=self.profile)
 
     def repair(self, messages: Sequence[Message], *, format: str | None = None) -> Repaired:  # noqa: A002  # as above
         """Return a stored or foreign conversation as one that its API takes, and say what was done to it.

@@ -9,6 +9,7 @@ import attrs
 
 from octoc.runtime.history.groups import matched
 from octoc.runtime.history.shapes.base import Message, Shape
+from octoc.runtime.results.notice import read_call
 
 RECENT_MESSAGES = 10
 """Results in the last ten messages are left alone. Source: Octo."""
@@ -19,14 +20,6 @@ HEAD = 3_800
 
 Keep = Callable[[str, str], str | None]
 """Gets a result's whole text and its tool's name; returns the handle that it is kept under, None when it is not."""
-
-_NOTICES: Mapping[str, str] = {
-    "octo": "\n\n... [truncated — full result ({total:,} chars) saved to: {handle}]",
-}
-_OWN_NOTICE = (
-    "\n\n[octoc: the first {shown:,} of {total:,} characters of an old result; "
-    'read_result(handle="{handle}", offset={shown}) has the rest]'
-)
 
 
 @attrs.frozen(kw_only=True)
@@ -75,8 +68,13 @@ def age(messages: Sequence[Message], shape: Shape, keep: Keep, *, profile: str =
 
 
 def _shortened(text: str, handle: str, profile: str) -> str:
-    form = _NOTICES.get(profile, _OWN_NOTICE)
-    notice = form.format(shown=HEAD, total=len(text), handle=handle)
     # A handle so long that the notice would make the result move again costs some of the head.
-    shown = max(min(HEAD, LONGEST_OLD_RESULT - len(notice)), 0)
-    return text[:shown] + form.format(shown=shown, total=len(text), handle=handle)
+    shown = min(HEAD, LONGEST_OLD_RESULT - len(_notice(HEAD, len(text), handle, profile)))
+    return text[: max(shown, 0)] + _notice(max(shown, 0), len(text), handle, profile)
+
+
+def _notice(shown: int, total: int, handle: str, profile: str) -> str:
+    if profile == "octo":
+        return f"\n\n... [truncated — full result ({total:,} chars) saved to: {handle}]"
+    read_on = read_call(handle, offset=shown)
+    return f"\n\n[octoc: an old result, {shown:,} of {total:,} characters; read on with {read_on}]"

@@ -21,7 +21,7 @@ RepairKind = Literal[
     "duplicate_result",  # a second result of one call is gone
     "renamed",  # a call with an id that another call has, or with none, got one of its own, and so did its result
     "moved",  # a result was put behind its call
-    "empty",  # a message that says nothing is gone
+    "empty",  # a message that says nothing, or its empty list of calls, is gone
     "beginning",  # a message of the user was put before the first, where the API wants one
     "dangling",  # reasoning without the item that it led to is gone
 ]
@@ -121,7 +121,10 @@ class _Repairer:
                 if self.shape.is_empty(self.messages[index]):
                     self._note("empty", index)
                     continue
-                kept = self.shape.with_calls(self.messages[index], [call for call, _ in self.calls.get(index, ())])
+                message = self.messages[index]
+                kept = self.shape.with_calls(message, [call for call, _ in self.calls.get(index, ())])
+                if kept is not message and not self.shape.calls(message) and not self.shape.answers(message):
+                    self._note("empty", index)
                 if kept is not None:
                     out.append(kept)
             made = [pair for index in span for pair in self.calls.get(index, ())]

@@ -27,8 +27,8 @@ def test_an_old_result_says_where_the_rest_is() -> None:
     (_, result) = _aged("openai", OPENAI)
     assert result["tool_call_id"] == "1"
     assert result["content"] == LONG[:3800] + (
-        "\n\n[octoc: the first 3,800 of 12,345 characters of an old result; "
-        'read_result(handle="r-t-12345", offset=3800) has the rest]'
+        "\n\n[octoc: an old result, 3,800 of 12,345 characters; read on with "
+        'read_result(handle="r-t-12345", offset=3800)]'
     )
 
 

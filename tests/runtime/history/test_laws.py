@@ -358,7 +358,7 @@ def _damaged(draw: Callable[[st.SearchStrategy[Any]], Any], messages: Messages) 
                 _change_blocks(out, place, lambda blocks: [*blocks, blocks[0]])
             case "id":
                 out[place] = _with_id(out[place], draw(st.sampled_from(["", "call0", "call1", "nobody"])))
-            case "empty" if out[place].get("role") in {"user", "assistant"} and "tool_calls" not in out[place]:
+            case "empty" if out[place].get("role", "tool") != "tool" and "tool_calls" not in out[place]:
                 out[place] = {**out[place], "content": ""}
     return out
 

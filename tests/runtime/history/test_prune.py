@@ -48,7 +48,7 @@ def test_a_call_and_all_its_results_are_one_group() -> None:
 
 def test_reasoning_stays_with_its_call() -> None:
     """Items that the model made one after another, and the results of their calls, are one group."""
-    items = [
+    items: list[Message] = [
         {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "a"}]},
         {"type": "reasoning", "id": "rs", "summary": []},
         {"type": "function_call", "call_id": "1", "name": "t", "arguments": "{}"},
@@ -62,7 +62,7 @@ def test_reasoning_stays_with_its_call() -> None:
 
 def test_an_approval_stays_with_its_request() -> None:
     """The request for an approval and the answer to it are one group."""
-    items = [
+    items: list[Message] = [
         {"type": "mcp_approval_request", "id": "1", "name": "t", "arguments": "{}"},
         {"type": "mcp_approval_response", "approval_request_id": "1", "approve": True},
     ]

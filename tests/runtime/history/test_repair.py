@@ -118,7 +118,9 @@ def test_thoughts_before_a_call_go_with_it() -> None:
 
 
 def test_a_message_that_says_nothing_goes() -> None:
-    """Empty messages are dropped."""
+    """Empty messages are dropped, and so is an empty list of calls beside a text."""
+    bare = {"role": "assistant", "content": "hi"}
+    assert _repaired("openai", [ASKS, {**bare, "tool_calls": []}]) == ([ASKS, bare], [("empty", 1, "")])
     assert _repaired("openai", [ASKS, {"role": "assistant", "content": None}]) == ([ASKS], [("empty", 1, "")])
 
 

@@ -65,7 +65,7 @@ class Blocks:
         return not blocks or not all(_is(block, "tool_result") for block in blocks)
 
     def is_empty(self, message: Message) -> bool:
-        return not self.is_system(message) and is_blank(get(message, "content"))
+        return is_blank(get(message, "content"))
 
     def calls(self, message: Message) -> Sequence[Call]:
         return [_call(block) for block in _blocks(message) if _is(block, "tool_use")]

@@ -53,7 +53,7 @@ class Chat:
 
     def is_empty(self, message: Message) -> bool:
         said = (get(message, "tool_calls"), get(message, "refusal"), get(message, "audio"))
-        return get(message, "role") in {"user", "assistant"} and is_blank(get(message, "content")) and not any(said)
+        return get(message, "role") != "tool" and is_blank(get(message, "content")) and not any(said)
 
     def calls(self, message: Message) -> Sequence[Call]:
         return [self._call(entry) for entry in listed(get(message, "tool_calls"))]
@@ -85,7 +85,13 @@ class Chat:
             if left and left[0].raw is entry:
                 name = left.pop(0).id
                 kept.append(entry if string(entry, "id") == name else {**as_dict(entry), "id": name})
-        if len(kept) == len(entries) and all(one is other for one, other in zip(kept, entries, strict=True)):
+        # An API refuses an empty list of calls, though it takes none at all.
+        unlisted = not entries and get(message, "tool_calls") is not None
+        if (
+            not unlisted
+            and len(kept) == len(entries)
+            and all(one is other for one, other in zip(kept, entries, strict=True))
+        ):
             return message
         changed = {**as_dict(message), "tool_calls": kept}
         if not kept:

@@ -55,7 +55,7 @@ class Responses:
         return bool(get(message, "role") == "user")
 
     def is_empty(self, message: Message) -> bool:
-        return get(message, "role") in {"user", "assistant"} and is_blank(get(message, "content"))
+        return get(message, "role") is not None and is_blank(get(message, "content"))
 
     def calls(self, message: Message) -> Sequence[Call]:
         kind = string(message, "type")
