@@ -1,0 +1,72 @@
+"""Calls past the agents: `Runtime.call_direct`, which `octoc call` makes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+import attrs
+import pytest
+
+from octoc.bundle.model import ResultSettings
+from octoc.results import ToolFailure
+from octoc.runtime.values import UnknownNameError
+
+if TYPE_CHECKING:
+    from tests.runtime.conftest import Fleet
+
+NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}}
+
+
+def test_a_direct_call_needs_no_agent(fleet: Fleet) -> None:
+    """A tool that no agent has is called."""
+    fleet.server("s", ["a"])
+    fleet.agent(tools=())
+    assert asyncio.run(fleet.open().call_direct("s", "a", {"text": "x"})).ok
+
+
+def test_a_tool_that_a_listed_server_lacks_is_told_at_once(fleet: Fleet) -> None:
+    """Near names of that server are told, and nothing is connected."""
+    fleet.server("time", ["time_read", "time_zone"])
+    fleet.server("other", ["time_raed"])
+    outcome = asyncio.run(fleet.open().call_direct("time", "time_raed"))
+    assert isinstance(outcome, ToolFailure)
+    assert (outcome.kind, outcome.message) == ("not_found", "server `time` has no tool `time_raed`")
+    assert outcome.similar[:1] == ("time_read",)
+    assert fleet.servers["time"].connects == 0
+
+
+def test_an_unlisted_server_is_asked(fleet: Fleet) -> None:
+    """Nobody knows what a server without a snapshot has, so the call is made."""
+    fleet.server("time", ["time_read"], listed=False)
+    runtime = fleet.open()
+    assert asyncio.run(runtime.call_direct("time", "time_read")).ok
+    assert fleet.servers["time"].connects == 1
+
+
+@pytest.mark.parametrize("policy, logged", [("error", 1), ("warn", 1), ("off", 0)])
+def test_arguments_that_do_not_fit_are_logged_and_sent(
+    fleet: Fleet, caplog: pytest.LogCaptureFixture, policy: str, logged: int
+) -> None:
+    """Whoever calls past the agents may want to see what the server says; `off` is silent too."""
+    fleet.settings = attrs.evolve(fleet.settings, arguments=policy)
+    fleet.server("s", ["a"], {"a": NUMBER})
+    with caplog.at_level(logging.WARNING, "octoc.runtime"):
+        assert asyncio.run(fleet.open().call_direct("s", "a", {"n": "x"})).ok
+    assert len(caplog.records) == logged
+
+
+def test_an_unknown_server_is_the_callers_mistake(fleet: Fleet) -> None:
+    """A server that the bundle does not have raises a LookupError with near names."""
+    fleet.server("time", ["a"])
+    with pytest.raises(UnknownNameError, match="time"):
+        asyncio.run(fleet.open().call_direct("tiem", "a"))
+
+
+def test_a_direct_result_is_not_cut(fleet: Fleet) -> None:
+    """A person sees the whole result."""
+    fleet.settings = attrs.evolve(fleet.settings, results=ResultSettings(max_chars=1000))
+    fleet.server("s", ["a"])
+    outcome = asyncio.run(fleet.open().call_direct("s", "a", {"text": "x" * 5000}))
+    assert len(outcome.text) > 5000
