@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 _WORDS = frozenset({
@@ -53,6 +53,7 @@ MASK = "***"
 SHORTEST_SECRET = 4
 """A value under four characters is no secret worth the harm of cutting it out of every word."""
 _SHORTEST_LINE = 8
+_DEEPEST = 200
 _BASE64_RUN = "[A-Za-z0-9+/_-]*{}[A-Za-z0-9+/_-]*={{0,2}}"
 
 
@@ -138,29 +139,45 @@ def secret_forms(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted((form for form in forms if len(form) >= SHORTEST_SECRET), key=lambda form: (-len(form), form)))
 
 
-def redact(text: str, values: Iterable[str]) -> str:
-    """Return `text` with each of `values`, in every form of `secret_forms`, replaced by `***`.
+def redactor(values: Iterable[str]) -> Callable[[str], str]:
+    """Return a function that replaces each of `values`, in every form of `secret_forms`, by `***`.
 
     A run of base64 that has one inside, alone or behind other text as in `user:password`, goes as a whole.
     """
-    values = tuple(dict.fromkeys(values))
-    for value in values:
-        for core in _base64_cores(value):
+    kept = tuple(dict.fromkeys(values))
+    cores = tuple(core for value in kept for core in _base64_cores(value))
+    forms = secret_forms(kept)
+
+    def redacted(text: str) -> str:
+        for core in cores:
             if core in text:
                 text = re.sub(_BASE64_RUN.format(re.escape(core)), MASK, text)
-    for form in secret_forms(values):
-        text = text.replace(form, MASK)
-    return text
+        for form in forms:
+            text = text.replace(form, MASK)
+        return text
+
+    return redacted
+
+
+def redact(text: str, values: Iterable[str]) -> str:
+    """Return `text` with each of `values` replaced by `***`, as `redactor` does it."""
+    return redactor(values)(text)
 
 
 def redact_plain(value: Any, values: Iterable[str]) -> Any:
-    """Return a JSON value with every text in it, keys too, as `redact` leaves it."""
-    values = tuple(values)
-    if isinstance(value, str):
-        return redact(value, values)
-    if isinstance(value, dict):
-        return {redact(key, values): redact_plain(item, values) for key, item in value.items()}
-    return [redact_plain(item, values) for item in value] if isinstance(value, (list, tuple)) else value
+    """Return a JSON value with every text in it, keys too, as `redact` leaves it; what lies deep down is `***`."""
+    redacted = redactor(values)
+
+    def walk(value: Any, depth: int) -> Any:
+        if isinstance(value, str):
+            return redacted(value)
+        if depth > _DEEPEST and isinstance(value, (Mapping, list, tuple)):
+            return MASK
+        if isinstance(value, Mapping):
+            return {redacted(str(key)): walk(item, depth + 1) for key, item in value.items()}
+        return [walk(item, depth + 1) for item in value] if isinstance(value, (list, tuple)) else value
+
+    return walk(value, 0)
 
 
 def _base64_cores(value: str) -> Iterator[str]:

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import base64
+import html
+import json
+import re
+from typing import Any
+from urllib.parse import quote, quote_plus
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.check import UNKNOWN_TRANSPORT
-from octoc.secrets import is_literal_secret, is_secret_name, is_secret_value, mask_secrets
+from octoc.secrets import (
+    is_literal_secret,
+    is_secret_name,
+    is_secret_value,
+    mask_secrets,
+    redact,
+    redact_plain,
+    secret_forms,
+)
 
 # Made up here, of the forms that real services use.
 GITHUB = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2"
@@ -183,3 +198,73 @@ def test_a_message_shows_no_secret() -> None:
     assert "b1c2" not in found.notes[0]
     assert RANDOM not in found.notes[0]
     assert found.help == "token: x"
+
+
+SPECIAL = st.text(st.characters(codec="utf-8", exclude_characters="*"), min_size=4, max_size=40).filter(
+    # What is still four characters where white space is worth nothing.
+    lambda value: len(" ".join(value.split())) >= 4
+)
+
+
+def derived(value: str, user: str) -> list[str]:
+    """What others make of a secret before they send it back."""
+    raw = value.encode()
+    return [
+        value,
+        quote(value, safe=""),
+        quote_plus(value),
+        re.sub("%..", lambda match: match[0].lower(), quote(value, safe="")),
+        json.dumps(value)[1:-1],
+        json.dumps(value, ensure_ascii=False)[1:-1],
+        json.dumps(json.dumps({"said": value})),
+        html.escape(value),
+        repr(value)[1:-1],
+        " ".join(value.split()),
+        base64.b64encode(raw).decode(),
+        base64.urlsafe_b64encode(raw).decode().rstrip("="),
+        base64.b64encode(f"{user}:{value}".encode()).decode(),
+        base64.urlsafe_b64encode(f"{user}:{value}:more".encode()).decode(),
+    ]
+
+
+@given(SPECIAL, st.text(st.characters(codec="utf-8"), max_size=5), st.integers(min_value=0))
+def test_no_form_of_a_secret_stays(value: str, user: str, which: int) -> None:
+    """A secret is cut out as it is, encoded for URLs, HTML and JSON, on one line, and inside of base64."""
+    forms = derived(value, user)
+    form = forms[which % len(forms)]
+    said = redact(f"it said «{form}» and ended", [value])
+    assert form not in said
+    assert said.startswith("it said «")
+    assert said.endswith("» and ended")
+    assert not any(one in said for one in secret_forms([value]))
+
+
+@given(st.lists(SPECIAL, max_size=4), st.text())
+def test_redaction_is_done_once(values: list[str], text: str) -> None:
+    """What was cut is not cut again, the order of secrets says nothing, and without secrets nothing is cut."""
+    said = redact(text + "".join(values), values)
+    assert redact(said, values) == said
+    assert redact(text, []) == text
+    assert redact(text, ["a", "abc", ""]) == text
+
+
+def test_lines_of_a_secret() -> None:
+    """Each longer line of a key is cut out by itself, as it stands in the last line of what a server wrote."""
+    key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\nkqhkiG9w0B\nend\n-----END PRIVATE KEY-----\n"
+    assert redact("bad line MIIEvQIBADANBg in key, near the end", [key]) == "bad line *** in key, near the end"
+    assert redact(key.strip(), [key]) == "***"
+
+
+def test_a_secret_within_another() -> None:
+    """The longer of two goes first, so that no end of it is left standing."""
+    assert redact("token-and-more token", ["token", "token-and-more"]) == "*** ***"
+
+
+def test_plain_values() -> None:
+    """Texts of a JSON value and its keys are cut; numbers stay, and what is nested without end becomes a mark."""
+    value = {"hunter2": ["a hunter2", 2, None, {"x": ("hunter2",)}]}
+    assert redact_plain(value, ["hunter2"]) == {"***": ["a ***", 2, None, {"x": ["***"]}]}
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert "***" in json.dumps(redact_plain(deep, ["hunter2"]))

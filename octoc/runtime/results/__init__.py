@@ -1,6 +1,7 @@
 """Results for a model: cutting long ones, keeping the rest of them, and wording failures."""
 
 from octoc.runtime.results.failures import as_mcp_result, exception_of, explained, failure, unexplained, worded
+from octoc.runtime.results.hiding import without_secrets
 from octoc.runtime.results.limits import OCTOPUS_MAX_TOKENS, Limits, ToolLimits
 from octoc.runtime.results.parts import STAGE
 from octoc.runtime.results.store import ResultStore
@@ -21,5 +22,6 @@ __all__ = [
     "redact",
     "truncate",
     "unexplained",
+    "without_secrets",
     "worded",
 ]
