@@ -11,7 +11,7 @@ import attrs
 from octoc.names import ToolId
 from octoc.results import Caller, Progress, ToolCall, ToolFailure, ToolResult
 from octoc.runtime.pool import Unreachable
-from octoc.runtime.results import exception_of, failure, redact, worded
+from octoc.runtime.results import exception_of, failure, without_secrets, worded
 from octoc.runtime.retry import MAX_REPEATS, is_harmless, limit_of, may_repeat, pause_before, retry_mode
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from octoc.runtime.generation import Generation
     from octoc.runtime.lease import Lease
 
+_GRACE_S = 0.25
 Outcome = ToolResult | ToolFailure
 
 _DEAD = "the connection was closed"
@@ -54,9 +55,8 @@ async def call_server(
         stopped = failure("cancelled", f"the call of `{server}/{tool}` was cancelled")
         generation.plugins.call_finished(server, call, stopped, time.monotonic() - started)
         raise
-    if isinstance(outcome, ToolFailure):
-        secrets = generation.connector.secrets(server)
-        outcome = attrs.evolve(outcome, message=redact(outcome.message, secrets), text=redact(outcome.text, secrets))
+    if not outcome.ok:
+        outcome = without_secrets(outcome, generation.connector.secrets(server))
     generation.plugins.call_finished(server, call, outcome, time.monotonic() - started)
     return outcome
 
@@ -122,7 +122,8 @@ class _Call:
         if left < call.timeout_s * 0.99:  # the time that it waited; what the model is told stays a round figure
             call = attrs.evolve(call, timeout_s=max(round(left, 3), 0.001))
         try:
-            async with asyncio.timeout(left) as scope:
+            # A transport keeps the limit itself, and knows more of why: this one is for a plugin that does not.
+            async with asyncio.timeout(left + _GRACE_S) as scope:
                 lease.scope = scope
                 return await lease.connection.call(call)
         except TimeoutError:

@@ -20,6 +20,7 @@ from octoc.results import Caller
 from octoc.runtime.active_set import References
 from octoc.runtime.builtin import BuiltinConnection
 from octoc.runtime.connect import BUILTIN, Connector
+from octoc.runtime.deps import Dependencies
 from octoc.runtime.direct import call_direct
 from octoc.runtime.generation import Generation
 from octoc.runtime.results import ResultStore
@@ -64,6 +65,7 @@ class Runtime:
         self.host = host or Host()
         self.explain = explain
         self.references = References()
+        self.deps = Dependencies()
         self.connector = Connector(self)
         self.session_numbers = itertools.count(1)
         self.sessions: dict[int, Generation] = {}
@@ -290,6 +292,8 @@ class Runtime:
         """Let bundles go that no session uses any more; calls under way end on their own."""
         import asyncio
 
+        if self.closed:
+            return
         used = set(map(id, self.sessions.values()))
         for generation in [one for one in self.older if id(one) not in used]:
             self.older.remove(generation)
@@ -308,6 +312,7 @@ class Runtime:
         self.closed = True
         generations = {id(one): one for one in (self.generation, *self.older, *self._ending.values())}
         closing = {asyncio.create_task(one.close(), name="octoc close") for one in generations.values()}
+        closing.add(asyncio.create_task(self.deps.close(), name="octoc end of dependencies"))
         closing.update(self._ending)
         for task in closing:
             task.add_done_callback(closing.discard)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping
 from typing import Any
 
@@ -58,6 +57,8 @@ def may_repeat(failure: ToolFailure, mode: str, *, harmless: bool) -> bool:
 
 def pause_before(repeat: int, failure: ToolFailure) -> float:
     """Return the seconds to wait before repetition number `repeat`, from 1; at least what the server asked for."""
+    import random  # not at the top: it loads OpenSSL
+
     # Spread, so that calls which failed together do not come back together.
     own = _FIRST_S * 2.0 ** (repeat - 1) * random.uniform(0.5, 1.5)  # noqa: S311  # no secret hangs on it
     return max(own, failure.retry_after_s or 0.0)

@@ -206,12 +206,8 @@ class ServerPool:
                 await self._more()
                 continue
             opened = await self._connected(until)
-            if opened is None:
-                continue
-            # Whoever let the server go while this task was waiting has closed the new connection.
-            if opened.connection.alive and not opened.retired:
-                return opened
-            deaths += not opened.retired
+            # Looked at anew: others waited for it too, and whoever let the server go meanwhile has closed it.
+            deaths += opened is not None and not opened.retired and not opened.connection.alive
         message = f"server `{self.entry.name}` connects, and is gone at once"
         raise unreachable("connect_failed", message, lost=self.lost)
 

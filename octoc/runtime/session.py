@@ -266,6 +266,8 @@ class Session:
     async def close(self) -> None:
         """End the session: nothing is active any more, and servers that nobody else needs are closed."""
         await end(self)
+        self.runtime.sessions.pop(self._number, None)
+        self.runtime.sweep()
         self.runtime.results.forget(self.key)
 
     def cut(self, outcome: Outcome, tool: ToolId | None = None) -> Outcome:

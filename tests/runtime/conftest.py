@@ -15,10 +15,12 @@ import pytest
 from numpy.typing import NDArray
 
 from octoc.aliases import make_aliases
+from octoc.bundle.digest import sha256_hex
 from octoc.bundle.model import (
     AgentEntry,
     Bundle,
     CapabilityEntry,
+    DepEntry,
     Encoder,
     Gate,
     Grant,
@@ -68,6 +70,11 @@ class Server:
     tools: dict[str, Handler]
     schemas: Mapping[str, Any] = attrs.field(factory=dict)
     broken: str | None = None
+    permanent: bool = False
+    unlistable: bool = False
+    lists: int = 0
+    extra: dict[str, dict[str, Any]] = attrs.field(factory=dict)
+    host: Host | None = None
     connects: int = 0
     closes: int = 0
     open: int = 0
@@ -88,11 +95,14 @@ class Link:
         self.closed = False
 
     async def list_tools(self) -> ServerListing:
+        self.server.lists += 1
+        if self.server.unlistable:
+            raise ConnectionFailed("it cannot list its tools")
         tools = tuple(
             ListedTool(
                 name=name,
                 description=f"{name} of {self.server.name}",
-                wire=wire_of(self.server.name, name, self.server.schemas),
+                wire=wire_of(self.server.name, name, self.server.schemas) | self.server.extra.get(name, {}),
             )
             for name in self.server.tools
         )
@@ -135,6 +145,7 @@ class Fleet:
         self._tools: list[ToolEntry] = []
         self._capabilities: list[CapabilityEntry] = []
         self._agents: list[AgentEntry] = []
+        self._deps: list[DepEntry] = []
         self._triggers: list[str] = []
         self._blobs = BlobBuilder()
         self._texts = BlobBuilder()
@@ -196,6 +207,17 @@ class Fleet:
             CapabilityEntry(name=name, provider="p", grants=grants, triggers=tuple(triggers), rows=rows, **fields)
         )
 
+    def dep(self, name: str, script: str = "", *, program: str | None = None, digest: str | None = None) -> None:
+        """Add a dependency with its script; `digest` is the script's own unless another one is given."""
+        own = sha256_hex(script.encode())
+        found = DepEntry(
+            name=name,
+            program=program,
+            script=self._texts.add_text(script),
+            digest=own if digest is None else digest,
+        )
+        self._deps.append(found)
+
     def agent(self, name: str = "supervisor", *, domain: str | None = None, **registry: Any) -> None:
         """Add an agent; by default its registry has all tools and all capabilities."""
         fields: dict[str, Any] = {
@@ -220,6 +242,7 @@ class Fleet:
             agents=tuple(self._agents),
             encoder=Encoder(name="words", identity="words-1", dimension=64),
             gate=self.gate,
+            deps=tuple(self._deps),
         )
         arrays = {"triggers": np.array(vectors, np.float32)} if vectors else {}
         path = self._folder / f"fleet{next(self._numbers)}.octoc"
@@ -248,11 +271,12 @@ class Fleet:
         server = self.servers[target.name]
         server.connects += 1
         server.targets.append(target)
+        server.host = host
         server.busy.set()
         if server.connect_gate is not None:
             await server.connect_gate.wait()
         if server.broken is not None:
-            raise ConnectionFailed(server.broken)
+            raise ConnectionFailed(server.broken, permanent=server.permanent)
         server.open += 1
         link = Link(server)
         server.connections.append(link)

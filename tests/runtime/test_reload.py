@@ -1,0 +1,374 @@
+"""Another bundle under running sessions: swapped at once, followed at the next message, refused without harm."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pytest
+
+from octoc.bundle.model import Grant
+from octoc.bundle.refusal import BundleRefused
+from octoc.results import ToolResult
+from tests.runtime.conftest import Fleet
+
+if TYPE_CHECKING:
+    from octoc.runtime import Session
+    from tests.runtime.conftest import Server
+
+NewFleet = Callable[[], "Fleet"]
+
+
+@pytest.fixture
+def new_fleet(tmp_path: Path) -> NewFleet:
+    """A function that makes the fleet of the next bundle, which is written beside the one that is mapped."""
+    folder = tmp_path / "next"
+    folder.mkdir()
+    return lambda: Fleet(folder)
+
+
+def _names(session: Session) -> set[str]:
+    own = {"capability", "read_result", "find_tools", "call_mcp_tool"}
+    return {tool["name"] for tool in session.tools("mcp")} - own
+
+
+def _next(old: Fleet, new: Fleet) -> Fleet:
+    """Let the new fleet's servers be the old ones, where they have the same name."""
+    old.servers.update({name: server for name, server in new.servers.items() if name not in old.servers})
+    return new
+
+
+async def _until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(10):
+        while not condition():  # noqa: ASYNC110  # conditions of all kinds, none of which tells
+            await asyncio.sleep(0.001)
+
+
+def test_a_session_follows_at_its_next_message(fleet: Fleet, new_fleet: NewFleet) -> None:
+    """Until then it sees and calls what it had; then its active capabilities are those that still exist."""
+    for one in (fleet, second := new_fleet()):
+        one.server("a", ["x"])
+        one.capability("keeps", one.grant("a"))
+    fleet.server("b", ["y"])
+    fleet.capability("goes", fleet.grant("b"))
+    second.server("c", ["z"])
+    second.capability("comes", second.grant("c"))
+    fleet.agent()
+    second.agent()
+
+    async def run() -> None:
+        async with fleet.open() as runtime:
+            session = runtime.session()
+            await session.activate("keeps")
+            await session.activate("goes")
+            _next(fleet, second)
+            old = runtime.generation
+            await runtime.reload(second.write())
+            assert _names(session) == {"a__x", "b__y"}
+            assert (await session.call("b__y")).ok
+            assert runtime.session().surface.switchable == ("comes", "keeps")
+            await session.on_user_message("hello")
+            assert session.generation is runtime.generation is not old
+            assert (session.capabilities, _names(session)) == (("keeps",), {"a__x"})
+            assert (await session.call("a__x")).ok
+            await session.activate("comes")
+            assert (await session.call("c__z")).ok
+            assert runtime.older == []
+            await _until(lambda: fleet.servers["b"].open == 0)
+            assert fleet.servers["a"].connects == 1
+
+    asyncio.run(run())
+    assert all(server.open == 0 for server in fleet.servers.values())
+
+
+@pytest.mark.parametrize(
+    "changed, connects",
+    [
+        ({"include": ("x",)}, 1),
+        ({"retry": "never", "trusted": True}, 1),
+        ({"args": ("--verbose",)}, 2),
+        ({"definition": "other"}, 2),
+        ({"timeout_s": 7.0}, 2),
+        ({"max_connections": 2}, 2),
+    ],
+)
+def test_connections_stay_where_nothing_of_them_changed(
+    fleet: Fleet, new_fleet: NewFleet, changed: dict[str, Any], connects: int
+) -> None:
+    """What is decided per call or per list keeps the connection; what reaches the server makes a new one."""
+    server = fleet.server("a", ["x"])
+    second = new_fleet()
+    second.server("a", ["x"], **changed)
+    fleet.agent(proxy=True)
+    second.agent(proxy=True)
+
+    async def run() -> None:
+        async with fleet.open() as runtime:
+            assert (await runtime.session().call("a__x")).ok
+            await runtime.reload(second.write())
+            assert (await runtime.session().call("a__x")).ok
+            assert server.connects == connects
+
+    asyncio.run(run())
+    assert server.open == 0
+
+
+def test_a_bundle_that_is_refused_changes_nothing(fleet: Fleet, tmp_path: Path) -> None:
+    """The caller gets the reason, and everything goes on with the old bundle."""
+    server = fleet.server("a", ["x"])
+    fleet.agent(proxy=True)
+
+    async def run() -> None:
+        async with fleet.open() as runtime:
+            session, old = runtime.session(), runtime.generation
+            assert (await session.call("a__x")).ok
+            whole = fleet.write().read_bytes()
+            damaged = tmp_path / "damaged.octoc"
+            damaged.write_bytes(whole[:200] + bytes([whole[200] ^ 1]) + whole[201:])
+            for path in (damaged, tmp_path / "missing.octoc"):
+                with pytest.raises(BundleRefused):
+                    await runtime.reload(path)
+            assert (runtime.generation, runtime.older) == (old, [])
+            await session.on_user_message("hello")
+            assert (await session.call("a__x")).ok
+
+    asyncio.run(run())
+    assert (server.connects, server.open) == (1, 0)
+
+
+def test_a_call_under_way_ends_on_the_old_bundle(fleet: Fleet, new_fleet: NewFleet) -> None:
+    """A call that began before the swap gets its answer, although its session and its server went on."""
+    release = asyncio.Event()
+
+    async def slow(arguments: Mapping[str, Any]) -> ToolResult:
+        await release.wait()
+        return ToolResult.of_text("done")
+
+    server = fleet.server("a", {"slow": slow})
+    second = new_fleet()
+    second.server("a", {"slow": slow}, args=("--new",))
+    fleet.agent(proxy=True)
+    second.agent(proxy=True)
+
+    async def run() -> None:
+        async with fleet.open() as runtime:
+            session = runtime.session()
+            call = asyncio.create_task(session.call("a__slow"))
+            await _until(lambda: server.calls)
+            await runtime.reload(second.write())
+            await session.on_user_message("hello")
+            assert (runtime.older, server.open) == ([], 1)
+            release.set()
+            assert (await call).text == "done"
+            await _until(lambda: server.open == 0)
+
+    asyncio.run(run())
+
+
+def test_an_agent_that_is_gone_stays_with_the_old_bundle(fleet: Fleet, new_fleet: NewFleet) -> None:
+    """A session whose agent the new bundle does not have goes on as it was."""
+    fleet.server("a", ["x"])
+    fleet.agent(proxy=True)
+    fleet.agent("old", proxy=True)
+    second = new_fleet()
+    second.server("a", ["x"])
+    second.agent(proxy=True)
+
+    async def run() -> None:
+        async with fleet.open() as runtime:
+            session = runtime.session("old")
+            await runtime.reload(second.write())
+            await session.on_user_message("hello")
+            assert (await session.call("a__x")).ok
+            assert runtime.older == [session.generation]
+            await session.close()
+            assert runtime.older == []
+
+    asyncio.run(run())
+    assert fleet.servers["a"].open == 0
+
+
+def test_tools_of_an_unlisted_server_survive(fleet: Fleet, new_fleet: NewFleet) -> None:
+    """A server that stays connected need not be listed again; one that changed is connected for who has it active."""
+    grants = [Grant(server="same", globs=("*",)), Grant(server="other", globs=("*",))]
+    for one, args in ((fleet, ()), (second := new_fleet(), ("--new",))):
+        one.server("same", ["x"], listed=False)
+        one.server("other", ["y"], listed=False, args=args)
+        one.capability("cap", *grants)
+        one.agent()
+
+    async def run() -> None:
+        async with fleet.open() as runtime:
+            session = runtime.session()
+            await session.activate("cap")
+            await runtime.reload(second.write())
+            await session.on_user_message("hello")
+            assert _names(session) == {"same__x", "other__y"}
+            assert (await session.call("other__y")).ok
+
+    asyncio.run(run())
+    assert (fleet.servers["same"].connects, fleet.servers["other"].connects) == (1, 2)
+    assert all(server.open == 0 for server in fleet.servers.values())
+
+
+def test_a_smaller_active_set_keeps_what_was_used_last(fleet: Fleet, new_fleet: NewFleet) -> None:
+    """When the new bundle has room for fewer, the least recently used give way."""
+    for one, room in ((fleet, 3), (second := new_fleet(), 2)):
+        one.settings = attrs.evolve(one.settings, max_active=room)
+        for name in "abc":
+            one.server(name, ["x"])
+            one.capability(name, one.grant(name))
+        one.agent()
+
+    async def run() -> None:
+        async with fleet.open() as runtime:
+            session = runtime.session()
+            for name in "abc":
+                await session.activate(name)
+            assert (await session.call("a__x")).ok
+            await runtime.reload(second.write())
+            await session.on_user_message("hello")
+            assert session.capabilities == ("a", "c")
+            await _until(lambda: runtime.pool.servers == ("a", "c"))
+
+    asyncio.run(run())
+
+
+def test_sessions_that_are_let_go_free_the_old_bundle(fleet: Fleet, new_fleet: NewFleet) -> None:
+    """Reload after reload, only bundles that a session uses are kept."""
+    fleet.server("a", ["x"])
+    fleet.agent(proxy=True)
+
+    async def run() -> None:
+        async with fleet.open() as runtime:
+            for _ in range(5):
+                session = runtime.session()
+                assert (await session.call("a__x")).ok
+                await runtime.reload(fleet.write())
+                assert runtime.older == [session.generation]
+                del session
+            await runtime.reload(fleet.write())
+            assert runtime.older == []
+
+    asyncio.run(run())
+    assert fleet.servers["a"].connects == 1
+
+
+def test_a_closed_runtime_is_not_reloaded(fleet: Fleet) -> None:
+    """After the end there is nothing to swap."""
+    fleet.agent(proxy=True)
+
+    async def run() -> None:
+        runtime = fleet.open()
+        path = fleet.write()
+        await runtime.close()
+        with pytest.raises(RuntimeError, match="the runtime is closed"):
+            await runtime.reload(path)
+
+    asyncio.run(run())
+
+
+def _listed_and_changed(server: Server) -> None:
+    async def fresh(arguments: Mapping[str, Any]) -> ToolResult:
+        return ToolResult.of_text("fresh")
+
+    del server.tools["gone"]
+    server.tools["new"] = fresh
+    server.extra["kept"] = {"description": "says something else"}
+
+
+def test_drift_of_a_listed_server_is_told_and_the_registry_stays(
+    fleet: Fleet, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What was added is not offered, what is gone is answered at once, and each change is logged once."""
+    server = fleet.server("s", ["kept", "gone"])
+    fleet.agent(proxy=True)
+
+    async def run() -> None:
+        async with fleet.open() as runtime:
+            session = runtime.session()
+            assert (await session.call("s__kept")).ok
+            await _until(lambda: server.lists == 1)
+            assert not runtime.drift("s")
+            before = {hit.tool for hit in session.search("s kept gone new")}
+            _listed_and_changed(server)
+            assert server.host is not None
+            assert server.host.tools_changed is not None
+            for lists in (2, 3):
+                server.host.tools_changed("s")
+                await _until(lambda lists=lists: server.lists == lists)  # type: ignore[misc]
+            await _until(lambda: runtime.drift("s"))
+            drift = runtime.drift("s")
+            assert (drift.added, drift.removed, drift.changed) == (("new",), ("gone",), ("kept",))
+            calls = len(server.calls)
+            outcome = await session.call("s__gone")
+            assert (outcome.ok, len(server.calls)) == (False, calls)
+            assert "server `s` no longer has `gone`" in outcome.text
+            assert (await session.call("s__kept")).ok
+            assert {hit.tool for hit in session.search("s kept gone new")} == before
+            assert not (await session.call("s__new")).ok
+
+    with caplog.at_level(logging.WARNING, "octoc.runtime"):
+        asyncio.run(run())
+    told = [record.getMessage() for record in caplog.records if "not what the bundle was built with" in record.msg]
+    assert len(told) == 1
+    assert "added `new`; removed `gone`; changed `kept`" in told[0]
+
+
+def test_a_listed_server_is_compared_at_its_first_connection(fleet: Fleet) -> None:
+    """The first call is not delayed by it, and a server that cannot list is left in peace."""
+    server = fleet.server("s", ["kept", "gone"])
+    other = fleet.server("mute", ["x"])
+    other.unlistable = True
+    fleet.agent(proxy=True)
+    _listed_and_changed(server)
+
+    async def run() -> None:
+        async with fleet.open() as runtime:
+            session = runtime.session()
+            assert (await session.call("s__kept")).ok
+            assert (await session.call("mute__x")).ok
+            await _until(lambda: runtime.drift("s"))
+            await _until(lambda: other.lists)
+            assert runtime.drift("s").removed == ("gone",)
+            assert not runtime.drift("mute")
+            assert (await session.call("mute__x")).ok
+
+    asyncio.run(run())
+
+
+def test_new_tools_of_an_unlisted_server_are_shown_by_its_grants(fleet: Fleet) -> None:
+    """A storm of notices lists the server a few times; what grants leave joins, what is gone goes, the host hears."""
+    server = fleet.server("s", ["get_a", "put_a"], listed=False)
+    fleet.agent(unlisted_direct=(Grant(server="s", globs=("get_*",)),))
+    heard: list[str] = []
+
+    async def run() -> None:
+        from octoc.plugin import Host
+
+        async with fleet.open(host=Host(tools_changed=heard.append)) as runtime:
+            session = runtime.session()
+            await session.connect_unlisted()
+            assert _names(session) == {"s__get_a"}
+            server.tools["get_b"] = server.tools["put_b"] = server.tools.pop("get_a")
+            assert server.host is not None
+            assert server.host.tools_changed is not None
+            for _ in range(200):
+                server.host.tools_changed("s")
+                await asyncio.sleep(0.001)
+            await _until(lambda: _names(session) == {"s__get_b"})
+            assert (await session.call("s__get_b")).ok
+            assert not (await session.call("s__get_a")).ok
+            listed = server.lists
+            assert listed <= 4
+            server.unlistable = True
+            server.host.tools_changed("s")
+            await _until(lambda: server.lists > listed)
+            assert _names(session) == {"s__get_b"}
+
+    asyncio.run(run())
+    assert heard == ["s"] * 201
