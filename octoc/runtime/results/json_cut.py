@@ -138,7 +138,7 @@ def _pick(children: _Children, room: int, keep: str, depth: int) -> Picked:
         return {}
     least = room // _WHOLE_ITEMS if children.keys is None else min(_LEAST_MEMBER, room)
     shared = _share(children, room, depth) if count * max(2, least) <= room or count <= _WHOLE_ITEMS else None
-    if shared is not None and min(share for share, _, _ in shared.values()) >= 2:
+    if shared is not None and all(text is not None or share >= 2 for share, text, _ in shared.values()):
         return shared
     most = max(2, room // (_WHOLE_ITEMS if children.keys is None else _WHOLE_MEMBERS))
     picked: Picked = {}

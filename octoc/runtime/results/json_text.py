@@ -74,10 +74,12 @@ def written(value: Any, bound: int | None = None, depth: int | None = None) -> s
 def whole(value: Any) -> str:
     """Return a value as compact JSON, however long and deep."""
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        text.encode()
     except (ValueError, TypeError, RecursionError):
-        # Too deep for the fast way, or no JSON as it stands.
+        # Too deep for the fast way, no JSON as it stands, or with halves of surrogate pairs.
         return written(value) or ""
+    return text
 
 
 def _pieces(root: Any, bound: int | None, depth: int | None) -> Iterator[str | None]:

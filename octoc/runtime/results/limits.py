@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -97,8 +96,6 @@ class ToolLimits:
         return found
 
     def _meta(self, tool: ToolId) -> Any:
-        catalog, listed = self._generation.catalog, self._generation.bundle.tools
-        numbers = (index for index, one in enumerate(listed) if one.server == tool.server and one.name == tool.tool)
-        joined = (index for index in catalog.joined(tool.server) if catalog[index].id == tool)
-        index = next(chain(joined, numbers), None)
+        catalog = self._generation.catalog
+        index = catalog.find(tool)
         return None if index is None else catalog.wire(index).get("_meta")

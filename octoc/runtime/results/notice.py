@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from octoc.results import ContentPart
 
@@ -23,13 +23,18 @@ def read_call(handle: str, **arguments: str | int) -> str:
     return f"{READ_RESULT}({', '.join(given)})"
 
 
-def notice(facts: Iterable[str], details: Iterable[str] = (), advice: str = "") -> ContentPart:
-    """Return a notice: all facts, the details for which there is room, then the advice."""
-    said = list(facts)
-    room = MAX_CHARS - len("[octoc: ]") - len("; ".join([*said, *([advice] if advice else [])]))
+def notice(facts: Iterable[str], details: Iterable[str] = (), advice: Sequence[str] = ()) -> ContentPart:
+    """Return a notice: all facts, the details for which there is room, and the first advice that fits, or the last."""
+    said = "; ".join(facts)
+    room = MAX_CHARS - len("[octoc: ]") - len(said) - 2
+    if advice:
+        chosen = next((one for one in advice if len(one) <= room), advice[-1])
+        room -= len(chosen) + 2
     for detail in details:
         room -= len(detail) + 2
         if room < 0:
             break
-        said.append(detail)
-    return ContentPart(type="text", text=f"[octoc: {'; '.join([*said, *([advice] if advice else [])])}]")
+        said = f"{said}; {detail}" if said else detail
+    if advice:
+        said = f"{said}; {chosen}" if said else chosen
+    return ContentPart(type="text", text=f"[octoc: {said}]")

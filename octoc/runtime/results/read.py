@@ -216,9 +216,12 @@ def _told(page: Page, asked: _Asked, count: int) -> ContentPart:
     elif asked.pointer is not None:
         same = " with the same json_pointer"
     if page.end < page.total:
-        advice = f"{read_call(asked.handle, **where, offset=page.end)}{same} continues"
+        advice = [
+            f"{read_call(asked.handle, **where, offset=page.end)}{same} continues",
+            f"offset={page.end} continues",
+        ]
     elif asked.pointer is None and asked.part + 1 < count:
-        advice = f"end of the part, {read_call(asked.handle, part=asked.part + 1)} is the next"
+        advice = [f"end of the part, {read_call(asked.handle, part=asked.part + 1)} is the next"]
     else:
-        advice = "end"
+        advice = ["end"]
     return notice(facts, advice=advice)

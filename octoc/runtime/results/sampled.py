@@ -92,7 +92,7 @@ def cut_sampled(result: ToolResult, limits: Limits, counter: TokenCounter, keep:
     if dropped is not None:
         facts.append(f"the server's answer was cut to {dropped.kept:,} of {dropped.original:,} bytes")
     details += [_told(omission) for omission in omissions if len(omission.pointer) <= LONGEST_POINTER]
-    advice = "" if handle is None else f"{read_call(handle, **where)} continues"
+    advice = [] if handle is None else [f"{read_call(handle, **where)} continues", f"{read_call(handle)} has it all"]
     return attrs.evolve(
         result,
         content=(*made.content, notice(facts, details, advice)),
