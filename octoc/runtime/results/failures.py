@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import attrs
 
@@ -94,11 +94,15 @@ def exception_of(found: ToolFailure) -> str:
 
 def with_retry(text: str, retry_after_s: float | None) -> str:
     """Return `text` and, when it is known, after how many whole seconds another try may help."""
-    if retry_after_s is None or not 0 < retry_after_s < math.inf:
+    if not _is_wait(retry_after_s):
         return text
     end = "" if text.endswith((".", "!", "?", "\n")) else ";"
     word = "try" if end else "Try"
     return f"{text}{end} {word} again in {math.ceil(retry_after_s)} s"
+
+
+def _is_wait(seconds: float | None) -> TypeGuard[float]:
+    return seconds is not None and 0 < seconds < math.inf
 
 
 def as_mcp_result(outcome: ToolResult | ToolFailure) -> dict[str, Any]:
@@ -112,7 +116,7 @@ def as_mcp_result(outcome: ToolResult | ToolFailure) -> dict[str, Any]:
         if outcome.similar:
             text += f"; near names: {', '.join(outcome.similar)}"
         meta: dict[str, Any] = {META_KIND: outcome.kind}
-        if outcome.retry_after_s is not None:
+        if _is_wait(outcome.retry_after_s):
             meta[META_RETRY] = outcome.retry_after_s
         content = [{"type": "text", "text": with_retry(text, outcome.retry_after_s)}]
         return {"content": content, "isError": True, "_meta": meta}
@@ -148,6 +152,6 @@ def _octopus_body(
         body["hint"] = f"Similar: {', '.join(similar)}"
     if field is not None:
         body["field"] = field
-    if retry_after_s is not None and 0 < retry_after_s < math.inf:
+    if _is_wait(retry_after_s):
         body["retry_after"] = math.ceil(retry_after_s)
     return json.dumps(body, ensure_ascii=False)
