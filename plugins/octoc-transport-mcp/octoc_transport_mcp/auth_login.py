@@ -21,6 +21,7 @@ from octoc_transport_mcp.auth_callback import Callback, listening
 from octoc_transport_mcp.auth_sdk import ClientMetadata, MemoryStorage, drive, stored_of
 from octoc_transport_mcp.auth_settings import DEFAULT_PORT, AuthSettings, refused, settings_of
 from octoc_transport_mcp.auth_store import Stored
+from octoc_transport_mcp.http_logs import quiet_addresses
 
 LOGIN_S = 300.0
 """How long a person may take, as in Octo."""
@@ -145,9 +146,10 @@ async def _refusal(target: ServerTarget) -> httpx2.Response:
         json=_HELLO if target.transport == "http" else None,
     )
     try:
-        async with httpx2.AsyncClient(timeout=target.timeout_s, follow_redirects=False) as client:
-            response = await client.send(hello, stream=True)
-            await response.aclose()
+        with quiet_addresses(target):
+            async with httpx2.AsyncClient(timeout=target.timeout_s, follow_redirects=False) as client:
+                response = await client.send(hello, stream=True)
+                await response.aclose()
     except httpx2.HTTPError as error:
         raise ConnectionFailed(f"`{target.name}` could not be reached: {type(error).__name__}") from None
     # One that lets everybody in until a tool is called is asked for its metadata all the same.

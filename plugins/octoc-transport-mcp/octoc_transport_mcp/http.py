@@ -14,6 +14,7 @@ from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 from octoc_transport_mcp.auth_settings import is_loopback
 from octoc_transport_mcp.http_bounds import DEFAULT_MAX_BODY_BYTES, BoundedTransport
 from octoc_transport_mcp.http_client import GuardedClient
+from octoc_transport_mcp.http_logs import quiet_addresses
 from octoc_transport_mcp.http_sse import EventLink
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ async def http_streams(target: ServerTarget, state: HttpState) -> AsyncIterator[
     """Yield the streams of a Streamable HTTP server. Raises: ConnectionFailed, HttpFault in a group."""
     limit = _limit(target)
     async with (
+        _quiet(target),
         GuardedClient(state, limit, **_options(target, state)) as client,
         _ending(client),
         streamable_http_client(target.url or "", http_client=client, max_sse_event_size=2 * limit) as streams,
@@ -56,10 +58,17 @@ async def http_streams(target: ServerTarget, state: HttpState) -> AsyncIterator[
 async def sse_streams(target: ServerTarget, state: HttpState) -> AsyncIterator[Any]:
     """Yield the streams of an SSE server. Raises: ConnectionFailed, HttpFault."""
     async with (
+        _quiet(target),
         httpx2.AsyncClient(**_options(target, state)) as client,
         EventLink(client, state, _limit(target)).streams() as streams,
     ):
         yield streams
+
+
+@contextlib.asynccontextmanager
+async def _quiet(target: ServerTarget) -> AsyncIterator[None]:
+    with quiet_addresses(target):
+        yield
 
 
 @contextlib.asynccontextmanager

@@ -1,0 +1,41 @@
+"""The HTTP client and the SDK log whole addresses: here a target's secrets are taken out of them."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator
+
+import httpx2
+
+from octoc.plugin.protocols import ServerTarget
+from octoc.secrets import redactor
+from octoc_transport_mcp.failures import secrets_of
+
+_LOGGERS = ("httpx2", "mcp.client.streamable_http")
+
+
+@contextlib.contextmanager
+def quiet_addresses(target: ServerTarget) -> Iterator[None]:
+    """Keep the target's secrets out of those log records until the block ends."""
+    secrets = secrets_of(target)
+    if not secrets:
+        yield
+        return
+    redacted = redactor(secrets)
+
+    def hide(record: logging.LogRecord) -> bool:
+        record.msg = redacted(str(record.msg))
+        if isinstance(record.args, tuple):
+            shown = (str, httpx2.URL)
+            record.args = tuple(redacted(str(one)) if isinstance(one, shown) else one for one in record.args)
+        return True
+
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    for logger in loggers:
+        logger.addFilter(hide)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(hide)
