@@ -30,15 +30,18 @@ _MIB = 1024 * 1024
 
 @attrs.define(eq=False)
 class FaultyHttp:
-    """The server. `requests` are all that came; `writers` the connections that are open."""
+    """The server. `requests` are all that came; `acting` is how many faults are under way."""
 
     era: Era
     everywhere: str = ""
     elsewhere: str = "http://127.0.0.1:1"
     url: str = ""
     requests: list[Request] = attrs.field(factory=list)
+    forgetful: bool = True
     sessions: set[str] = attrs.field(factory=set)
-    writers: set[asyncio.StreamWriter] = attrs.field(factory=set)
+    acting: int = 0
+    open: int = 0
+    """How many connections are."""
     _streams: dict[str, asyncio.StreamWriter] = attrs.field(factory=dict)
     _tasks: set[asyncio.Task[Any]] = attrs.field(factory=set)
 
@@ -47,7 +50,7 @@ class FaultyHttp:
         task = asyncio.current_task()
         if task is not None:
             self._tasks.add(task)
-        self.writers.add(writer)
+        self.open += 1
         try:
             with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
                 while (request := await _read(reader)) is not None:
@@ -55,7 +58,7 @@ class FaultyHttp:
                     if not await self._answer(request, writer, reader):
                         break
         finally:
-            self.writers.discard(writer)
+            self.open -= 1
             if task is not None:
                 self._tasks.discard(task)
             writer.close()
@@ -130,6 +133,7 @@ class FaultyHttp:
     async def _misbehave(self, name: str, at: Fault, reader: asyncio.StreamReader) -> bool:
         """Do it until it is done or the client goes away; the connection is closed then."""
         at.closing = True
+        self.acting += 1
         acting = asyncio.ensure_future(FAULTS[name](at))
         leaving = asyncio.ensure_future(_until_gone(reader))
         awaited = (acting,) if name == "endless_event" and at.stream is not None else (acting, leaving)
@@ -139,6 +143,7 @@ class FaultyHttp:
             for task in (acting, leaving):
                 task.cancel()
             await asyncio.gather(acting, leaving, return_exceptions=True)
+            self.acting -= 1
         return False
 
     async def _stream(self, writer: asyncio.StreamWriter, reader: asyncio.StreamReader) -> None:

@@ -119,9 +119,13 @@ async def status_403(at: Fault) -> None:
 
 @fault
 async def session_gone(at: Fault) -> None:
-    """The server forgets every session, once."""
-    at.server.sessions.clear()
-    await at.respond("404 Not Found", b"no such session", "text/plain")
+    """The server forgets every session; asked again it answers."""
+    if at.server.forgetful:
+        at.server.forgetful = False
+        at.server.sessions.clear()
+        await at.respond("404 Not Found", b"no such session", "text/plain")
+    else:
+        await at.say(at.answer())
 
 
 @fault

@@ -271,9 +271,10 @@ def unreadable(body: bytes, request_id: RequestId | None = None) -> str | None:
         return None
     if not isinstance(message, (mcp_types.JSONRPCResponse, mcp_types.JSONRPCError)):
         return "a message that is no answer"
-    if message.id is None:  # only an error's can be
-        return f"an error without an id: {getattr(message, 'error', message).message}"
-    if coerce_request_id(message.id) != coerce_request_id(request_id):
+    answered = message.id
+    if answered is None:  # only an error's can be
+        return f"an error without an id: {getattr(getattr(message, 'error', None), 'message', '')}"
+    if coerce_request_id(answered) != coerce_request_id(request_id):
         return "the answer to another request"
     return None
 

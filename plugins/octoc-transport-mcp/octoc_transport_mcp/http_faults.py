@@ -91,7 +91,7 @@ class HttpState:
         if error.code == mcp_types.CONNECTION_CLOSED and error.message.startswith("SSE stream"):
             return Fault(kind="connection_lost", said="ended its stream of events without an answer")
         if error.code == mcp_types.INVALID_REQUEST and error.message.startswith("Redirect to"):
-            return Fault(kind="protocol", said=ENDLESS_REDIRECT, sent=False)
+            return Fault(kind="protocol", said=ENDLESS_REDIRECT)
         return None
 
     def failure(self, fault: Fault) -> ToolFailure:
@@ -152,10 +152,10 @@ class HttpState:
         to = response.next_request.url if response.next_request is not None else None
         here = httpx2.URL(self.target.url or "")
         if to is not None and (to.scheme, to.host, to.port) == (here.scheme, here.host, here.port):
-            return Fault(kind="protocol", said=ENDLESS_REDIRECT, sent=False)
+            return Fault(kind="protocol", said=ENDLESS_REDIRECT)
         where = "" if to is None else f" to `{to.scheme}://{to.host}{f':{to.port}' if to.port else ''}`"
         said = f"answered HTTP {response.status_code}, a redirect{where} that is not followed: set `url` to where it is"
-        return Fault(kind="protocol", said=said, sent=False, permanent=True)
+        return Fault(kind="protocol", said=said, permanent=True)
 
     def of_content(self, response: httpx2.Response) -> Fault:
         """Return what an answer of the wrong content type means."""
