@@ -136,6 +136,24 @@ def test_a_tool_that_fails_is_exit_status_1(octoc: Run, bundle: str) -> None:
     assert "the tool says that the call failed" in done.err
 
 
+def test_a_tool_that_a_listed_server_lacks_is_told_at_once(octoc: Run, bundle: str) -> None:
+    """A misspelt tool of a recorded server is answered with the near name, without a word of the server's."""
+    done = octoc("call", "time", "get_curent_time", '{"timezone": "UTC"}', "--bundle", bundle)
+    assert (done.status, done.out) == (1, "")
+    assert done.err.splitlines() == [
+        "error: not_found: server `time` has no tool `get_curent_time`",
+        "  = help: did you mean `get_current_time`?",
+    ]
+
+
+def test_arguments_that_do_not_fit_are_said_and_sent(octoc: Run, bundle: str, caplog: pytest.LogCaptureFixture) -> None:
+    """A person's call is made whatever the schema says, and a warning names what does not fit."""
+    done = octoc("call", "time", "get_current_time", '{"timezon": "UTC"}', "--bundle", bundle)
+    assert done.status == 1
+    assert "missing required property `timezone` (string); `timezon` is not its name" in caplog.text
+    assert "the tool says that the call failed" in done.err
+
+
 def test_a_server_that_does_not_start_is_exit_status_1(octoc: Run, bundle: str) -> None:
     """A server that does not start is a failure in one line on stderr, no traceback."""
     done = octoc("call", "notes", "write", "{}", "--bundle", bundle)

@@ -32,8 +32,8 @@ def command(
 ) -> int:
     """Call one tool and print its result.
 
-    ARGUMENTS is a JSON object. SERVER/TOOL, or a TOOL that only one server has, are understood too. The exit status is
-    1 when the tool fails.
+    ARGUMENTS is a JSON object; where it does not fit the tool's schema, that is said, and the call is made all the
+    same. SERVER/TOOL, or a TOOL that only one server has, are understood too. The exit status is 1 when the tool fails.
     """
     from octoc.cli.failures import plugin_missing
     from octoc.cli.workspace import log_to_stderr, target_of, with_runtime
@@ -117,7 +117,12 @@ def _as_object(outcome: ToolResult | ToolFailure) -> dict[str, Any]:
     from octoc.results import ToolFailure
 
     if isinstance(outcome, ToolFailure):
-        fields = {"kind": outcome.kind, "message": outcome.message, "similar": list(outcome.similar)}
+        fields: dict[str, Any] = {
+            "kind": outcome.kind,
+            "message": outcome.message,
+            "similar": list(outcome.similar),
+            "retry_after_s": outcome.retry_after_s,
+        }
         return {"ok": False, "failure": fields}
     parts = [
         {"type": part.type, "text": part.text} if part.data is None else dict(part.data) for part in outcome.content
@@ -132,8 +137,10 @@ def _print(outcome: ToolResult | ToolFailure) -> None:
     if isinstance(outcome, ToolFailure):
         from octoc.diagnostics.suggest import did_you_mean
 
-        near = did_you_mean(outcome.similar[0], outcome.similar) if outcome.similar else None
-        UserError(f"{outcome.kind}: {outcome.message}", near).show()
+        advice = did_you_mean(outcome.similar[0], outcome.similar) if outcome.similar else None
+        if outcome.retry_after_s is not None:
+            advice = advice or f"try again in {outcome.retry_after_s:.0f} s"
+        UserError(f"{outcome.kind}: {outcome.message}", advice).show()
         return
     for part in outcome.content:
         click.echo(_shown(part))
