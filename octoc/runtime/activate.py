@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
 
 from octoc.bundle.model import CapabilityEntry
 from octoc.diagnostics.suggest import did_you_mean
+from octoc.runtime import telemetry
 from octoc.runtime.pool import Unreachable
 from octoc.runtime.results import redact
 
 if TYPE_CHECKING:
     from octoc.runtime.active_set import Use
+    from octoc.runtime.deps import DepState
     from octoc.runtime.session import Session
 
 logger = logging.getLogger("octoc.runtime")
@@ -40,6 +42,15 @@ class Change:
 
 async def activate(session: Session, name: str) -> Change:
     """Make a capability active, or say why not. When a server cannot be connected nothing is activated nor evicted."""
+    with telemetry.step("octoc.activate", octoc__capability=name, gen_ai__agent__name=session.agent.name) as watched:
+        change = await _activated(session, name)
+        watched.note(octoc__changed=change.changed)
+        if not change.ok:
+            watched.failed("refused")
+        return change
+
+
+async def _activated(session: Session, name: str) -> Change:
     async with session.lock:
         entry = session.generation.capabilities.get(name)
         if entry is None or name not in session.surface.switchable:
@@ -93,11 +104,17 @@ async def _connect_and_switch(session: Session, entry: CapabilityEntry) -> Chang
     session.hold(name, uses_of(session, entry))
     switched = False
     try:
+        deps = await session.runtime.deps.states(session.generation, entry.deps)
+        failed = next((dep for dep in deps if dep.state == "failed"), None)
+        if failed is not None:
+            return _refused(f"Capability '{name}' could not be activated: dependency '{failed.name}': {failed.note}")
         bound = [server for server in servers_of(entry) if session.generation.can_connect(server)]
         problems = await asyncio.gather(*(_open(session, server) for server in bound))
         problem = next((text for text in problems if text is not None), None)
         if problem is not None:
-            return _refused(f"Capability '{name}' could not be activated: {problem}")
+            absent = _listed(deps, "missing")
+            hint = f"; not installed: {absent}" if absent else ""
+            return _refused(f"Capability '{name}' could not be activated: {problem}{hint}")
         evicted = session.active.evicted_by_one_more()
         for victim in evicted:
             session.active.remove(victim)
@@ -112,7 +129,7 @@ async def _connect_and_switch(session: Session, entry: CapabilityEntry) -> Chang
     for victim in evicted:
         closed = await _close(session, session.release(victim))
         logger.info("capability LRU evicted: '%s' (%d server(s) disabled to make room)", victim, len(closed))
-    return Change(ok=True, changed=True, text=_enabled_text(session, entry, bound), servers=tuple(bound))
+    return Change(ok=True, changed=True, text=_enabled_text(session, entry, bound, deps), servers=tuple(bound))
 
 
 def uses_of(session: Session, entry: CapabilityEntry) -> list[Use]:
@@ -148,12 +165,26 @@ async def _close(session: Session, servers: Iterable[str]) -> tuple[str, ...]:
     return tuple(closing)
 
 
-def _enabled_text(session: Session, entry: CapabilityEntry, connected: list[str]) -> str:
+def _listed(deps: Sequence[DepState], state: str) -> str:
+    return ", ".join(str(dep) for dep in deps if dep.state == state)
+
+
+def _deps_text(entry: CapabilityEntry, deps: Sequence[DepState]) -> str:
+    """Return the text for a capability of dependencies alone; that of Octomind where all of them are there."""
+    enabled = f"Capability '{entry.name}' enabled."
+    if all(dep.state == "ready" for dep in deps):
+        return f"{enabled} Installed deps: {', '.join(entry.deps)}"
+    if all(dep.state == "unasked" for dep in deps):
+        expected = f"It has no servers and expects these deps: {', '.join(entry.deps)}."
+        return f"{enabled} {expected} octoc does not install deps: they were not run."
+    headings = {"ready": "Installed deps", "missing": "Not installed", "unknown": "Not known whether installed"}
+    parts = (f"{heading}: {found}." for state, heading in headings.items() if (found := _listed(deps, state)))
+    return f"{enabled} It has no servers. {' '.join(parts)} octoc does not install deps: they were not run."
+
+
+def _enabled_text(session: Session, entry: CapabilityEntry, connected: list[str], deps: Sequence[DepState]) -> str:
     if not entry.grants:
-        return (
-            f"Capability '{entry.name}' enabled. It has no servers and expects these deps: {', '.join(entry.deps)}. "
-            "octoc does not install deps: they were not run."
-        )
+        return _deps_text(entry, deps)
     unbound = [server for server in servers_of(entry) if server not in connected]
     aliases = [session.generation.catalog[index].alias for index in session.surface.owned(entry.name)]
     if unbound and not connected:
@@ -162,9 +193,11 @@ def _enabled_text(session: Session, entry: CapabilityEntry, connected: list[str]
         tools = ALL_TOOLS
     else:
         tools = ", ".join(aliases) or NO_TOOLS
+    missing = _listed(deps, "missing")
+    absent = f"\nNot installed: {missing}" if missing else ""
     return (
         f"Capability '{entry.name}' enabled. Activated {len(connected)} server(s): {', '.join(connected)}\n"
-        f"Tools available: {tools}"
+        f"Tools available: {tools}{absent}"
     )
 
 

@@ -134,6 +134,7 @@ class Runtime:
         token_counter: TokenCounter | None = None,
         host: Host | None = None,
         explain: Explainer | None = None,
+        observers: Iterable[object] = (),
     ) -> Runtime:
         """Verify and map the bundle at `path`; connects nothing and loads no plugin.
 
@@ -148,21 +149,31 @@ class Runtime:
             host: what answers servers that ask for something; without it they are declined.
             explain: says for the model what a failed call means, as a cheap model can; asked before the plugins, and
                 None is no answer. Without one the model gets the failure's own words.
+            observers: plugin objects besides all others, such as `octoc.plugin.AuditLog`.
 
         Raises: BundleRefused when the file is cut, altered, of a newer format or no bundle.
         """
         opened = OpenBundle.open(path, verify)
         environment = os.environ if env is None else env
+        more = tuple(observers)
+
+        def named(bundle: Bundle) -> Plugins:
+            loaded = load_plugins(bundle.plugins, environment)
+            loaded.join(*more)
+            return loaded
+
+        if plugins is not None:
+            plugins.join(*more)
         return cls(
             opened,
-            plugins or load_plugins(opened.bundle.plugins, environment),
+            plugins or named(opened.bundle),
             clock=clock,
             embedder=embedder,
             workspace=None if workspace is None else Path(workspace),
             token_counter=token_counter,
             host=host,
             explain=explain,
-            plugins_for=None if plugins is not None else lambda bundle: load_plugins(bundle.plugins, environment),
+            plugins_for=None if plugins is not None else named,
         )
 
     def session(

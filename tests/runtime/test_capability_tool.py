@@ -178,10 +178,12 @@ def test_enable_empty(session: Session) -> None:
 
 
 def test_enable_deps_only_does_not_claim_to_have_installed_them(session: Session) -> None:
-    """A capability of deps alone becomes active, and says that its deps were not run."""
+    """A capability of deps alone becomes active, and says what is known of its deps, which were not run."""
+    how = "nothing says how to look for it"
     assert _says(session, action="enable", name="docker") == (
         (
-            "Capability 'docker' enabled. It has no servers and expects these deps: org/docker, org/compose. "
+            "Capability 'docker' enabled. It has no servers. "
+            f"Not known whether installed: org/docker ({how}), org/compose ({how}). "
             "octoc does not install deps: they were not run."
         ),
         False,

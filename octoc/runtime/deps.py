@@ -1,0 +1,254 @@
+"""Dependencies of capabilities: looked for, run, or left alone, as the workspace says.
+
+`check` looks on PATH for the program that a script's `# check:` line names, and executes nothing. Only `run`, which
+somebody has to write into octoc.toml, executes a script: the text in the bundle, whose digest is verified, once in the
+life of a runtime.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from typing import IO, TYPE_CHECKING, Any, Literal
+
+import attrs
+
+from octoc.bundle.digest import sha256_hex
+from octoc.bundle.model import DepEntry
+from octoc.secrets import is_secret_name, redact
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from octoc.runtime.generation import Generation
+
+State = Literal["ready", "missing", "unknown", "failed", "unasked"]
+
+MAX_OUTPUT_BYTES = 4096
+"""How much of a script's last output is kept."""
+MAX_SHOWN_CHARS = 300
+TERM_S = 2.0
+"""How long a script that is ended has to clean up."""
+_PIPE_S = 1.0
+# What a shell and an installer need of the host's environment; nothing of it is a credential.
+_ENVIRONMENT = (
+    *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ"),
+    *("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "SSL_CERT_FILE", "SSL_CERT_DIR"),
+)
+
+
+@attrs.frozen(kw_only=True)
+class DepState:
+    """What is known of one dependency: `note` is why it is `missing`, `unknown` or `failed`, in a few words."""
+
+    name: str
+    state: State
+    note: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.note})" if self.note else self.name
+
+
+@attrs.define
+class _Run:
+    task: asyncio.Task[DepState]
+    waiting: int = 0
+
+
+class Dependencies:
+    """The dependencies of one runtime: each script is run once, for all who wait for it, and its end remembered.
+
+    Args:
+        environ: the host's environment; the process's own by default.
+    """
+
+    def __init__(self, environ: Mapping[str, str] | None = None) -> None:
+        self._environ = os.environ if environ is None else environ
+        self._runs: dict[tuple[str, str], _Run] = {}
+
+    async def states(self, generation: Generation, names: Iterable[str]) -> tuple[DepState, ...]:
+        """Return what is known of `names`, in their order; with `run` what is behind one that failed is not run."""
+        settings = generation.bundle.settings
+        known = {entry.name: entry for entry in generation.bundle.deps}
+        if settings.deps == "never":
+            return tuple(DepState(name=name, state="unasked") for name in names)
+        if settings.deps != "run":
+            return tuple(self._checked(name, known.get(name)) for name in names)
+        found: list[DepState] = []
+        for name in names:
+            found.append(await self._ran(generation, name, known.get(name)))
+            if found[-1].state == "failed":
+                break
+        return tuple(found)
+
+    async def close(self) -> None:
+        """End every script that is running."""
+        import asyncio
+
+        tasks = [run.task for run in self._runs.values() if not run.task.done()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _checked(self, name: str, entry: DepEntry | None) -> DepState:
+        import shutil
+
+        if entry is None or entry.program is None:
+            return DepState(name=name, state="unknown", note="nothing says how to look for it")
+        if shutil.which(entry.program, path=self._environ.get("PATH")) is None:
+            return DepState(name=name, state="missing", note=f"no `{entry.program}` on PATH")
+        return DepState(name=name, state="ready")
+
+    async def _ran(self, generation: Generation, name: str, entry: DepEntry | None) -> DepState:
+        import asyncio
+
+        if entry is None or not entry.digest:
+            return DepState(name=name, state="failed", note="the bundle has no script for it")
+        key = (name, entry.digest)
+        run = self._runs.get(key)
+        if run is None:
+            task = asyncio.create_task(self._run(generation, entry), name=f"octoc dependency {name}")
+            run = self._runs[key] = _Run(task)
+        run.waiting += 1
+        try:
+            return await asyncio.shield(run.task)
+        except asyncio.CancelledError:
+            waiting = asyncio.current_task()
+            if run.task.cancelled() and waiting is not None and not waiting.cancelling():
+                return DepState(name=name, state="failed", note="the runtime is closed")
+            raise
+        finally:
+            run.waiting -= 1
+            if not run.waiting and not run.task.done():
+                # Nobody waits for it any more: whoever needs it next runs it anew.
+                self._runs.pop(key, None)
+                run.task.cancel()
+                await asyncio.gather(run.task, return_exceptions=True)
+
+    async def _run(self, generation: Generation, entry: DepEntry) -> DepState:
+        import asyncio
+
+        text = generation.opened.text(entry.script)
+        if sha256_hex(text.encode("utf-8")) != entry.digest:
+            return DepState(name=entry.name, state="failed", note="its script is not what was built")
+        limit = generation.bundle.settings.deps_timeout_s
+        output = bytearray()
+        try:
+            async with asyncio.timeout(limit):
+                status = await _execute(text, self._clean_environment(), output)
+        except TimeoutError:
+            why = f"it did not end within {limit:g} s"
+        except OSError as error:
+            why = f"it did not start: {error.strerror or type(error).__name__}"
+        else:
+            if status == 0:
+                return DepState(name=entry.name, state="ready")
+            why = f"it ended with status {status}" if status > 0 else f"signal {-status} ended it"
+        said = _last_words(bytes(output), lambda text: redact(text, self._secrets(generation)))
+        return DepState(name=entry.name, state="failed", note=f"{why}: {said}" if said else why)
+
+    def _clean_environment(self) -> dict[str, str]:
+        return {name: self._environ[name] for name in _ENVIRONMENT if name in self._environ}
+
+    def _secrets(self, generation: Generation) -> tuple[str, ...]:
+        """Return what a script may have found elsewhere and must not tell: credentials of servers and of the host."""
+        own = (value for name, value in self._environ.items() if is_secret_name(name))
+        of_servers = (value for name in generation.servers for value in generation.connector.secrets(name))
+        return tuple(dict.fromkeys(value for value in (*own, *of_servers) if value))
+
+
+async def _execute(script: str, environment: Mapping[str, str], output: bytearray) -> int:
+    """Run a script in a folder and a process group of its own and return its status; `output` gets the last it said.
+
+    Whatever ends the waiting, the group has ended too. Raises: OSError when it cannot be started.
+    """
+    import asyncio
+    import shutil
+    import tempfile
+    from pathlib import Path
+
+    # Octomind runs them by bash.
+    shell = shutil.which("bash", path=environment.get("PATH")) or "/bin/sh"
+    with tempfile.TemporaryDirectory(prefix="octoc-dep-") as folder:
+        file = Path(folder) / "install.sh"
+        file.write_text(script, encoding="utf-8", newline="\n")
+        async with _pipe() as (reader, write_end):
+            process = await asyncio.create_subprocess_exec(
+                shell,
+                str(file),
+                cwd=folder,
+                env=dict(environment),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=write_end,
+                stderr=write_end,
+                start_new_session=True,
+            )
+            write_end.close()
+            reading = asyncio.create_task(_keep_last(reader, output))
+            try:
+                async with _ended(process):
+                    status = await process.wait()
+                # What the script left behind may hold the pipe open for ever.
+                await asyncio.wait([reading], timeout=_PIPE_S)
+                if not reading.done():
+                    _signal(process, "SIGKILL")
+                return status
+            finally:
+                reading.cancel()
+                await asyncio.gather(reading, return_exceptions=True)
+
+
+@contextlib.asynccontextmanager
+async def _pipe() -> AsyncIterator[tuple[asyncio.StreamReader, IO[Any]]]:
+    """Give a pipe's two ends. One of asyncio's own would keep a process from having ended while somebody holds it."""
+    import asyncio
+
+    read_end, write_end = (os.fdopen(number, mode) for number, mode in zip(os.pipe(), ("rb", "wb"), strict=True))
+    with write_end:
+        reader = asyncio.StreamReader()
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), read_end
+        )
+        try:
+            yield reader, write_end
+        finally:
+            transport.close()
+
+
+async def _keep_last(stream: asyncio.StreamReader, output: bytearray) -> None:
+    while piece := await stream.read(65536):
+        output += piece
+        del output[:-MAX_OUTPUT_BYTES]
+
+
+@contextlib.asynccontextmanager
+async def _ended(process: asyncio.subprocess.Process) -> AsyncIterator[None]:
+    """End the process and its group, should it still run when what is inside is over."""
+    import asyncio
+
+    try:
+        yield
+    finally:
+        if process.returncode is None:
+            _signal(process, "SIGTERM")
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(TERM_S):
+                    await process.wait()
+            _signal(process, "SIGKILL")
+            await process.wait()
+
+
+def _signal(process: asyncio.subprocess.Process, name: str) -> None:
+    import signal
+
+    # Its own session's leader, so the group has its number.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.Signals[name])
+
+
+def _last_words(output: bytes, redacted: Callable[[str], str]) -> str:
+    """Return the end of what a script said, on one line, as far as it can be shown."""
+    text = " ".join(redacted(output.decode("utf-8", "replace")).split())
+    text = "".join(character for character in text if character.isprintable()).rstrip(".")
+    return text if len(text) <= MAX_SHOWN_CHARS else "…" + text[-MAX_SHOWN_CHARS:]

@@ -1,0 +1,68 @@
+"""From a REST host to an agent's call: pinned, built and called as a user does it."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner
+
+from octoc.cli.root import root as cli
+from octoc.plugin import PythonTool
+from octoc.plugin.manager import load_plugins
+from octoc.results import Caller, ToolFailure, ToolResult
+from octoc.runtime import Runtime
+from octoc.testing import WorkspaceBuilder
+from octoc_transport_rest.host import caller, serve
+
+TOKEN = "let-me-in-please"
+ORDER = {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}
+
+
+def _orders(seen: list[Caller]) -> PythonTool:
+    def find(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        seen.append(caller())
+        return {"id": arguments["id"], "state": "paid"}
+
+    return PythonTool(name="find_order", description="Finds an order by its number", input_schema=ORDER, handler=find)
+
+
+def _workspace(root: Path, url: str) -> Path:
+    builder = WorkspaceBuilder(root, plugins={"use": ["transport-rest"]}, mcp={"files": [".mcp.json"]})
+    auth = {"type": "bearer", "token": "${ORDERS_TOKEN}"}
+    entry = {"type": "rest", "url": url, "auth": auth}
+    return builder.file(".mcp.json", json.dumps({"mcpServers": {"orders": entry}})).write()
+
+
+def _run(root: Path, *arguments: str) -> str:
+    done = CliRunner().invoke(cli, [arguments[0], "--workspace", str(root), *arguments[1:]], env={"ORDERS_TOKEN": TOKEN})
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_a_host_is_pinned_built_and_called(tmp_path: Path) -> None:
+    """The host's tool is recorded and compiled, and an agent's call brings it the session's tenant and correlation."""
+    seen: list[Caller] = []
+
+    async def scenario() -> ToolResult | ToolFailure:
+        host = await serve([_orders(seen)], token=TOKEN)
+        try:
+            root = _workspace(tmp_path, host.url)
+            await asyncio.to_thread(_run, root, "pin", "orders")
+            await asyncio.to_thread(_run, root, "build")
+            plugins = load_plugins(["transport-rest"], {"ORDERS_TOKEN": TOKEN})
+            async with Runtime.open(root / "dist/test.octoc", plugins=plugins) as runtime:
+                assert [tool.alias for tool in runtime.bundle.tools] == ["orders__find_order"]
+                session = runtime.session(tenant="acme", correlation_id="episode-7")
+                arguments = {"tool_name": "orders__find_order", "arguments": {"id": 7}}
+                return await session.call("call_mcp_tool", arguments)
+        finally:
+            await host.close()
+
+    outcome = asyncio.run(scenario())
+    assert isinstance(outcome, ToolResult), outcome
+    assert json.loads(outcome.text) == {"id": 7, "state": "paid"}
+    assert seen == [Caller(tenant="acme", correlation_id="episode-7")]
+    for path in (tmp_path / "dist/test.octoc", tmp_path / "octoc.lock", tmp_path / "snapshots/orders.json"):
+        assert TOKEN.encode() not in path.read_bytes()
