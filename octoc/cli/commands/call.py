@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from octoc.results import ContentPart, ToolFailure, ToolResult
     from octoc.runtime import Runtime
 
-_MCP = ("stdio", "http", "sse")
-_TRANSPORT = "transport-mcp"
+_PLUGIN_OF = {**dict.fromkeys(("stdio", "http", "sse"), "transport-mcp"), "rest": "transport-rest"}
 
 
 @click.command
@@ -44,8 +43,9 @@ def command(
     async def work(runtime: Runtime) -> ToolResult | ToolFailure:
         server, tool = _meant(names, runtime.bundle)
         outcome = await runtime.call_direct(server, tool, arguments)
-        if not outcome.ok and runtime.servers[server].transport in _MCP and _TRANSPORT in runtime.plugins.missing:
-            raise plugin_missing(_TRANSPORT)
+        needed = _PLUGIN_OF.get(runtime.servers[server].transport)
+        if not outcome.ok and needed in runtime.plugins.missing:
+            raise plugin_missing(needed)
         return outcome
 
     outcome = with_runtime(target_of(bundle, workspace), work)

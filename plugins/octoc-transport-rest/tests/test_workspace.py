@@ -36,7 +36,9 @@ def _workspace(root: Path, url: str) -> Path:
 
 
 def _run(root: Path, *arguments: str) -> str:
-    done = CliRunner().invoke(cli, [arguments[0], "--workspace", str(root), *arguments[1:]], env={"ORDERS_TOKEN": TOKEN})
+    done = CliRunner().invoke(
+        cli, [arguments[0], "--workspace", str(root), *arguments[1:]], env={"ORDERS_TOKEN": TOKEN}
+    )
     assert done.exit_code == 0, done.output
     return done.output
 
