@@ -10,8 +10,9 @@ import attrs
 
 from octoc.names import ToolId
 from octoc.results import Caller, Progress, ToolCall, ToolFailure, ToolResult
+from octoc.runtime import telemetry
 from octoc.runtime.pool import Unreachable
-from octoc.runtime.results import exception_of, failure, without_secrets, worded
+from octoc.runtime.results import exception_of, failure, redact, without_secrets, worded
 from octoc.runtime.retry import MAX_REPEATS, is_harmless, limit_of, may_repeat, pause_before, retry_mode
 
 if TYPE_CHECKING:
@@ -48,16 +49,27 @@ async def call_server(
         caller=caller or Caller(),
         on_progress=on_progress,
     )
+    with telemetry.calling(entry, call, lambda text: redact(text, generation.connector.secrets(server))) as watched:
+        meta = watched.meta()
+        if meta:
+            call = attrs.evolve(call, meta=meta)
+        outcome = await _observed(generation, entry, call, shown or f"{server}/{tool}")
+        watched.ended(outcome)
+    return outcome
+
+
+async def _observed(generation: Generation, entry: ServerEntry, call: ToolCall, shown: str) -> Outcome:
+    """Make a call and tell observers how it ended."""
     started = time.monotonic()
     try:
-        outcome = await _Call(generation, entry, call, shown or f"{server}/{tool}", started).run()
+        outcome = await _Call(generation, entry, call, shown, started).run()
     except BaseException:
-        stopped = failure("cancelled", f"the call of `{server}/{tool}` was cancelled")
-        generation.plugins.call_finished(server, call, stopped, time.monotonic() - started)
+        stopped = failure("cancelled", f"the call of `{entry.name}/{call.tool}` was cancelled")
+        generation.plugins.call_finished(entry.name, call, stopped, time.monotonic() - started)
         raise
     if not outcome.ok:
-        outcome = without_secrets(outcome, generation.connector.secrets(server))
-    generation.plugins.call_finished(server, call, outcome, time.monotonic() - started)
+        outcome = without_secrets(outcome, generation.connector.secrets(entry.name))
+    generation.plugins.call_finished(entry.name, call, outcome, time.monotonic() - started)
     return outcome
 
 

@@ -187,17 +187,18 @@ class McpConnection:
                 yield streams
 
     def _silence(self) -> str:
-        said = self._said(0)
+        said = self._said()
         return one_line(f"`{self._target.name}` did not answer within {self._target.timeout_s:g} s{said}", self._target)
 
-    def _said(self, stderr_before: int) -> str:
-        """Say what a silent server said otherwise, since it had written `stderr_before` bytes to stderr."""
+    def _said(self, before: tuple[int, int] = (0, 0)) -> str:
+        """Say what a silent server said otherwise, since it had said `before`."""
         process = self._process
         if process is None:
             return ""
-        if process.garbage is not None:
+        printed, written = process.said
+        if printed > before[0]:
             return f"; it printed `{process.garbage}`, which is not MCP"
-        if process.stderr.written > stderr_before and process.stderr.lines:
+        if written > before[1] and process.stderr.lines:
             return f"; its last line on stderr: {process.stderr.lines[-1]}"
         return ""
 
@@ -235,7 +236,7 @@ class McpConnection:
                 tools = await self._take_tools(client)
         except TimeoutError:
             limit = f"{self._target.timeout_s:g} s"
-            message = f"`{self._target.name}` did not list its tools within {limit}{self._said(0)}"
+            message = f"`{self._target.name}` did not list its tools within {limit}{self._said()}"
             raise ConnectionFailed(one_line(message, self._target), kind="timeout") from None
         except ConnectionFailed:
             raise
@@ -276,7 +277,7 @@ class McpConnection:
         if client is None or not self.alive:
             return failure("connection_lost", await self._loss(), sent=False)
         attempt = Attempt()
-        stderr_before = 0 if self._process is None else self._process.stderr.written
+        before = (0, 0) if self._process is None else self._process.said
         with self._asking.during() as asked:
             try:
                 async with asyncio.timeout(call.timeout_s):
@@ -290,9 +291,9 @@ class McpConnection:
                         meta=dict(call.meta) or None,  # type: ignore[arg-type]  # open: any key may stand in it
                     )
             except TimeoutError:
-                outcome = self._late(call, attempt, stderr_before)
+                outcome = self._late(call, attempt, before)
             except MCPError as error:
-                outcome = await self._refused(error, call, attempt, asked)
+                outcome = await self._refused(error, call, attempt, before, asked)
             except Exception as error:  # noqa: BLE001  # the contract: a failure is a value, whatever the SDK raised
                 outcome = await self._broken(error, call)
             else:
@@ -309,15 +310,15 @@ class McpConnection:
         """Tell whether a call may have reached the server; over a pipe it is known, elsewhere it is supposed."""
         return attempt.written or self._process is None
 
-    def _late(self, call: ToolCall, attempt: Attempt, stderr_before: int) -> ToolResult | ToolFailure:
+    def _late(self, call: ToolCall, attempt: Attempt, before: tuple[int, int]) -> ToolResult | ToolFailure:
         message = f"`{self._target.name}` did not answer `{call.tool}` within {call.timeout_s:g} s"
         if not self._is_sent(attempt):
             message += ": it does not read its stdin"
-        message = one_line(message + self._said(stderr_before), self._target)
+        message = one_line(message + self._said(before), self._target)
         return failure("timeout", message, sent=self._is_sent(attempt))
 
     async def _refused(
-        self, error: MCPError, call: ToolCall, attempt: Attempt, asked: list[str]
+        self, error: MCPError, call: ToolCall, attempt: Attempt, before: tuple[int, int], asked: list[str]
     ) -> ToolResult | ToolFailure:
         http_fault = self._http.fault_of(error)
         if http_fault is not None:
@@ -327,7 +328,7 @@ class McpConnection:
             message = f"`{self._target.name}` answered `{call.tool}` with {fault.reason}"
             return failure(fault.kind, one_line(message, self._target))
         if error.code == mcp_types.REQUEST_TIMEOUT:
-            return self._late(call, attempt, 0)
+            return self._late(call, attempt, before)
         if error.code == mcp_types.CONNECTION_CLOSED:
             self._lost = True
             return await self._gone(attempt)

@@ -23,7 +23,8 @@ MAX_TOOLS = 20_000
 MAX_ASKS = 32
 """How many requests of a server are answered at once; what it asks beyond that is passed over."""
 QUOTED_CHARS = 200
-_COUNTED_BYTES = 1024 * 1024
+LONG_BYTES = 1024 * 1024
+"""A line longer than this is looked at before it is read: read, it takes many times its length."""
 
 _ID = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{1,80}")'
 _VERSION = rb'"jsonrpc"\s*:\s*"2\.0"'
@@ -33,6 +34,7 @@ _ID_BEFORE_TAIL = re.compile(_ID + rb"\s*,\s*" + _VERSION + rb"\s*\}\s*$")
 _NOTIFICATION = re.compile(rb"\s*\{\s*(?:" + _VERSION + rb'\s*,\s*)?"method"\s*:\s*"notifications/([^"\\]*)"')
 _PROGRESS_TOKEN = re.compile(rb'"progressToken"\s*:\s*(-?\d{1,18}|"[^"\\]{1,80}")')
 
+_BEGIN = b'{"jsonrpc"'
 _PROGRESS = "progress"
 _TOOLS_CHANGED = "tools/list_changed"
 _HEARD = frozenset({_PROGRESS, _TOOLS_CHANGED, "cancelled", "subscriptions/acknowledged"})
@@ -64,13 +66,17 @@ class Admitted:
 
 
 class Ledger:
-    """The requests under way in both directions. `garbage` is the first line that was no message, quoted."""
+    """The requests under way in both directions.
+
+    `garbage` is the last line that was no message, quoted, and `garbage_lines` how many there were.
+    """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self.pending: dict[RequestId, Pending] = {}
         self._asks: set[RequestId] = set()
-        self.garbage: str | None = None
+        self.garbage = ""
+        self.garbage_lines = 0
 
     def note_sent(self, message: mcp_types.JSONRPCMessage) -> None:
         """Take note of a message that is being sent."""
@@ -112,19 +118,49 @@ class Ledger:
 
     def _parse(self, line: bytes, level: str | None) -> list[Admitted]:
         head, tail = line[:END_BYTES], line[-END_BYTES:]
-        if len(line) > _COUNTED_BYTES and line.count(b'"inputSchema"') > MAX_TOOLS:
-            listings = [key for key in _ids(head, tail) if getattr(self.pending.get(key), "method", "") == "tools/list"]
-            if listings:
+        if len(line) > LONG_BYTES and b'"method"' not in head:
+            named = _ids(head, tail)
+            awaited = [self.pending[key] for key in named if key in self.pending]
+            if named and not awaited:
+                return []  # what comes too late is not worth the memory of reading it
+            is_listing = any(pending.method == "tools/list" for pending in awaited)
+            if is_listing and line.count(b'"inputSchema"') > MAX_TOOLS:
                 return self._fail(head, tail, LineFault(kind="too_large", reason=f"more than {MAX_TOOLS} tools"))
         try:
             message = mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError as error:
             if b'"jsonrpc"' in head or b'"jsonrpc"' in tail:
-                return self._fail(head, tail, LineFault(kind="protocol", reason=_why_unreadable(line, error)))
-            if self.garbage is None:
-                self.garbage = line[:QUOTED_CHARS].decode("utf-8", "replace").strip()
+                fault = LineFault(kind="protocol", reason=_why_unreadable(line, error))
+                return self._after_half(line) or self._fail(head, tail, fault)
+            quoted = line[:QUOTED_CHARS].decode("utf-8", "replace").strip()
+            self.garbage = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in quoted)
+            self.garbage_lines += 1
             return []
         return self._known(message, level)
+
+    def _after_half(self, line: bytes) -> list[Admitted]:
+        """Return the message that follows one that was never ended, on the same line: whose was the first is late."""
+        start = line.rfind(_BEGIN)
+        if start < 1:
+            return []
+        try:
+            message = mcp_types.jsonrpc_message_adapter.validate_json(line[start:], by_name=False)
+        except ValueError:
+            return []
+        reason = "a message that was never ended"
+        head = line[: min(start, END_BYTES)]
+        broken = self._fail(head, b"", LineFault(kind="protocol", reason=reason)) if _ids(head, b"") else []
+        return [*broken, *self._known(message, None)]
+
+    def admit_last(self, line: bytes | DroppedLine) -> list[Admitted]:
+        """Return what the SDK is to get for what came after the last newline: a whole message, or nothing."""
+        if isinstance(line, DroppedLine):
+            return []
+        try:
+            message = mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+        except ValueError:
+            return []  # whoever waits for it is told that the server has ended, and how
+        return self._known(message, None)
 
     def _known(self, message: mcp_types.JSONRPCMessage, level: str | None) -> list[Admitted]:
         if isinstance(message, mcp_types.JSONRPCRequest):

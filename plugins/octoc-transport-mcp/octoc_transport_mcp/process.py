@@ -168,8 +168,13 @@ class ServerProcess(asyncio.SubprocessProtocol):
 
     @property
     def garbage(self) -> str | None:
-        """The first line that it printed and that was no message, if it did."""
-        return self._ledger.garbage
+        """The last line that it printed and that was no message, if it did."""
+        return self._ledger.garbage if self._ledger.garbage_lines else None
+
+    @property
+    def said(self) -> tuple[int, int]:
+        """How many lines that were no message it has printed, and how many bytes it has written to stderr."""
+        return self._ledger.garbage_lines, self.stderr.written
 
     async def wait_exit(self, seconds: float) -> bool:
         """Tell whether it has ended within `seconds`."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MAX_QUEUED = 256
 MAX_QUEUED_BYTES = 1024 * 1024
 """How much is taken from a server before it has to wait for what it sent to be read."""
-FEW = 32
+FEW = 8
 """How many messages may queue before those that say the same of different times are read only once."""
 IN_A_ROW = 8
 """How many messages are read before other tasks have a turn."""
@@ -64,7 +64,7 @@ class _Stream:
 
 
 class FromServer(_Stream):
-    """What the server says, as messages. `feed` is called with its bytes; `throttle` stops and continues their coming."""
+    """What the server says, as messages. `feed` is called with its bytes; `throttle` holds them back."""
 
     def __init__(self, ledger: Ledger, limit: int, throttle: Throttle) -> None:
         self._ledger = ledger
@@ -90,7 +90,8 @@ class FromServer(_Stream):
     def end(self) -> None:
         """Take note that no more bytes come."""
         if not self._ended:
-            self._take(self._framer.finish())
+            for line in self._framer.finish():
+                self._queue.extend(self._ledger.admit_last(line))
             self._ended = True
             self._wake()
 

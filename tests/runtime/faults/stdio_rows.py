@@ -1,0 +1,278 @@
+"""What misbehaving stdio servers do to a runtime, row by row; run as a module, it plays the rows under a memory limit.
+
+`python -m tests.runtime.faults.stdio_rows FOLDER` prints one JSON object: what came of each row, and of the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import resource
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+import octoc.testing.faulty_stdio
+from octoc.bundle.model import Grant, Settings
+from octoc.plugin.manager import load_plugins
+from octoc.results import Progress, ToolFailure, ToolResult
+from octoc.runtime import Runtime
+from tests.runtime.conftest import Fleet
+
+if TYPE_CHECKING:
+    from octoc.runtime.session import Session
+
+FAULTY = octoc.testing.faulty_stdio.__file__
+MARK = "OCTOC_FAULT_ROW"
+SECRET = "s3cr3t-of-the-row"  # it must come back as ***
+ROOM_BYTES = 256 * 1024 * 1024
+"""How much more memory than after its imports the process may have: an allocation beyond that fails."""
+AT_ONCE = 4
+TIMEOUT_S = 1.5
+
+
+@attrs.frozen(kw_only=True)
+class Row:
+    """One fault: what the model gets for a call of `tool`, and for a call of `echo` after it.
+
+    `kind` and `after` are `ok`, `error` for an error result, a failure's kind, or `?` where both may be; `says` are
+    fragments of the text, `heard` is the last progress that the host hears of.
+    """
+
+    mode: str
+    kind: str
+    says: tuple[str, ...] = ()
+    after: str = "ok"
+    era: str = "handshake"
+    listed: bool = True
+    tool: str = "fault"
+    timeout_s: float = 10.0
+    heard: tuple[float, ...] = ()
+
+    @property
+    def within_s(self) -> float:
+        """The longest that a call may take: its time limit, and what a busy machine adds."""
+        return self.timeout_s + 4.0
+
+    @property
+    def name(self) -> str:
+        return f"{self.mode}-{self.era}"
+
+
+def _both(**fields: Any) -> tuple[Row, Row]:
+    return Row(**fields), Row(**fields, era="modern")
+
+
+ROWS: tuple[Row, ...] = (
+    Row(mode="none", kind="ok", says=("nothing is wrong",)),
+    Row(
+        mode="exit-at-start",
+        kind="connect_failed",
+        says=("exited with code 3: no licence found",),
+        after="connect_failed",
+    ),
+    Row(mode="exit-in-list", kind="connection_lost", says=("exited with code 4: the catalog is broken",), after="?"),
+    Row(
+        mode="exit-in-list",
+        kind="connect_failed",
+        says=("exited with code 4",),
+        after="connect_failed",
+        era="modern",
+        listed=False,
+    ),
+    *_both(mode="exit-in-call", kind="connection_lost", says=("exited with code 7: fatal: out of luck",)),
+    Row(mode="exit-after-call", kind="ok", says=("bye",), after="?"),
+    Row(mode="signal-in-call", kind="connection_lost", says=("was ended by signal 9",)),
+    Row(mode="hang-in-init", kind="timeout", says=("within 1.5 s",), after="timeout", timeout_s=TIMEOUT_S),
+    Row(mode="silent-probe", kind="ok", says=("nothing is wrong",), timeout_s=3.0),
+    *_both(mode="hang-in-list", kind="ok", says=("nothing is wrong",), timeout_s=TIMEOUT_S),
+    Row(
+        mode="hang-in-list",
+        kind="connect_failed",
+        says=("did not list its tools within 1.5 s",),
+        after="connect_failed",
+        listed=False,
+        timeout_s=TIMEOUT_S,
+        era="unlisted",
+    ),
+    *_both(mode="hang-in-call", kind="timeout", says=("did not answer `fault` within 1.",), timeout_s=TIMEOUT_S),
+    Row(mode="deaf", kind="ok", says=("I hear nothing",), after="timeout", timeout_s=TIMEOUT_S),
+    Row(mode="banner", kind="ok", says=("nothing is wrong",)),
+    Row(mode="garbage", kind="timeout", says=("it printed `what is this`, which is not MCP",), timeout_s=TIMEOUT_S),
+    Row(mode="half-frame", kind="timeout", says=("did not answer `fault`",), timeout_s=TIMEOUT_S),
+    Row(mode="half-frame-exit", kind="connection_lost", says=("exited with code 9: cut off",)),
+    Row(mode="broken-frame", kind="protocol", says=("a message that is not JSON",)),
+    *_both(mode="huge-line", kind="too_large", says=("an answer of 524288", "over the limit of 16777216")),
+    Row(mode="huge-line-id-last", kind="too_large", says=("over the limit of 16777216",)),
+    Row(mode="huge-line-no-id", kind="too_large", says=("over the limit of 16777216",)),
+    *_both(mode="invalid-utf8", kind="protocol", says=("not UTF-8",)),
+    *_both(mode="deep-json", kind="protocol", says=("nested too deep",)),
+    Row(mode="not-an-object", kind="protocol", says=("not JSON-RPC",)),
+    Row(mode="null-id", kind="protocol", says=("an error without an id: cannot read that",)),
+    Row(mode="many-tools", kind="ok", says=("nothing is wrong",)),
+    Row(
+        mode="many-tools",
+        kind="connect_failed",
+        says=("more than 20000 tools",),
+        after="?",
+        listed=False,
+        era="unlisted",
+    ),
+    Row(
+        mode="many-pages", kind="connect_failed", says=("more than 20000 tools",), after="?", listed=False, era="modern"
+    ),
+    Row(mode="same-cursor", kind="connect_failed", says=("repeats a page's cursor",), after="?", listed=False),
+    Row(mode="endless-cursors", kind="connect_failed", says=("lists its tools without end",), after="?", listed=False),
+    Row(mode="same-name", kind="ok", says=("nothing is wrong",), listed=False),
+    Row(mode="notification-flood", kind="ok", says=("flooding",)),
+    Row(mode="progress-flood", kind="ok", says=("done",), heard=(200_000.0,)),
+    Row(mode="request-flood", kind="ok", says=("asked", "the list of roots")),
+    *_both(mode="list-changed-storm", kind="ok", says=("changed",)),
+    *_both(mode="tool-disappears", kind="ok", says=("changed",)),
+    Row(mode="wrong-id", kind="ok", says=("for you",)),
+    Row(mode="twice", kind="ok", says=("once",)),
+    Row(mode="late", kind="timeout", says=("did not answer `fault`",), timeout_s=TIMEOUT_S),
+    Row(mode="stderr-flood", kind="ok", says=("written",)),
+    Row(mode="ignore-sigterm", kind="ok", says=("nothing is wrong",)),
+    Row(mode="child", kind="ok", says=("nothing is wrong",)),
+    Row(mode="child-exit", kind="connection_lost", says=("exited with code 5: gone",)),
+    *_both(mode="secret-error", kind="error", says=("cannot log in with ***",)),
+    Row(mode="secret-result", kind="error", says=("cannot log in with ***",)),
+    Row(mode="secret-stderr", kind="connection_lost", says=("exited with code 6: login with *** failed",)),
+    Row(
+        mode="ask-elicitation", kind="ok", says=("an answer of the user (elicitation)", "this host has no answer to it")
+    ),
+    Row(
+        mode="ask-elicitation",
+        kind="not_ready",
+        says=("an answer of the user (elicitation)", "this host has no answer to it"),
+        era="modern",
+    ),
+    Row(mode="ask-sampling", kind="ok", says=("a completion by a model (sampling)",)),
+    Row(mode="ask-sampling", kind="not_ready", says=("a completion by a model (sampling)",), era="modern"),
+    Row(mode="ask-roots", kind="ok", says=("the list of roots",)),
+    Row(mode="ask-roots", kind="not_ready", says=("the list of roots",), era="modern"),
+)
+
+
+def is_marked(entry: Path, mark: str) -> bool:
+    """Tell whether a process of /proc has the mark in its environment."""
+    try:
+        return mark.encode() in (entry / "environ").read_bytes()
+    except OSError:
+        return False
+
+
+def left_over(row: Row) -> list[str]:
+    """Return the processes that a row has left, by command."""
+    marked = [entry for entry in Path("/proc").glob("[0-9]*") if is_marked(entry, f"{MARK}={row.name}\0")]
+    return [(entry / "comm").read_text() for entry in marked]
+
+
+def kind_of(outcome: ToolResult | ToolFailure) -> str:
+    """Return the word of a row for an outcome."""
+    if isinstance(outcome, ToolFailure):
+        return outcome.kind
+    return "error" if outcome.is_error else "ok"
+
+
+async def bystander(session: Session, done: asyncio.Event) -> dict[str, Any]:
+    """Call another server again and again until the faulty one is done with, and tell how that went."""
+    wrong: list[str] = []
+    slowest = 0.0
+    calls = 0
+    while calls < 3 or not done.is_set():
+        started = time.monotonic()
+        outcome = await session.call("good__echo", {"text": f"nonce-{calls}"})
+        slowest = max(slowest, time.monotonic() - started)
+        if not (outcome.ok and outcome.text == json.dumps({"text": f"nonce-{calls}"})):
+            wrong.append(outcome.text)
+        calls += 1
+        await asyncio.sleep(0.02)
+    return {"calls": calls, "wrong": wrong, "slowest_s": slowest}
+
+
+async def play(row: Row, folder: Path) -> dict[str, Any]:
+    """Play one row on a runtime of its own, with another server beside the faulty one."""
+    fleet = Fleet(folder)
+    fleet.settings = Settings(breaker_failures=0)
+    env = {MARK: row.name, "SECRET": SECRET}
+    era = "modern" if row.era == "modern" else "handshake"
+    python = ("-I", "-S", FAULTY)
+    tools = ["echo", "fault"] if row.listed else []
+    run = {"command": sys.executable, "env": env, "retry": "never"}
+    fleet.server("good", ["echo"], args=(*python, "none", "--era", era), **run)
+    fleet.server(
+        "bad", tools, args=(*python, row.mode, "--era", era), timeout_s=row.timeout_s, listed=row.listed, **run
+    )
+    unlisted = () if row.listed else (Grant(server="bad", globs=("*",)),)
+    fleet.agent(proxy=True, unlisted=unlisted, direct=fleet.index("good/echo"))
+    report: dict[str, Any] = {"row": row.name}
+    async with Runtime.open(fleet.write(), plugins=load_plugins(["transport-mcp"], {}), workspace=folder) as runtime:
+        session = runtime.session()
+        done = asyncio.Event()
+        heard: list[Progress] = []
+        beside = asyncio.create_task(bystander(session, done))
+        try:
+            for when, tool in (("first", row.tool), ("after", "echo")):
+                started = time.monotonic()
+                arguments = {"tool_name": f"bad/{tool}", "arguments": {}}
+                outcome = await session.call("call_mcp_tool", arguments, on_progress=heard.append)
+                report[when] = {"kind": kind_of(outcome), "text": outcome.text, "seconds": time.monotonic() - started}
+        finally:
+            done.set()
+            report["beside"] = await beside
+        report["heard"] = [progress.done for progress in heard[-1:]]
+    report["left"] = left_over(row)
+    return report
+
+
+async def play_all(folder: Path) -> dict[str, Any]:
+    """Play every row, some at once, and tell which tasks are left in the end."""
+    room = asyncio.Semaphore(AT_ONCE)
+
+    async def one(number: int, row: Row) -> dict[str, Any]:
+        async with room:
+            return await play(row, folder / str(number))
+
+    for number in range(len(ROWS)):
+        (folder / str(number)).mkdir()
+
+    reports = await asyncio.gather(*(one(number, row) for number, row in enumerate(ROWS)))
+    await asyncio.sleep(0)
+    tasks = [task.get_name() for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    return {"rows": reports, "tasks": tasks}
+
+
+def held_kb(what: str) -> int:
+    """Return a figure of this process's memory, in KiB: `VmRSS` what it holds, `VmHWM` the most that it held."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith(f"{what}:")))
+
+
+def main(folder: Path) -> None:
+    """Play the table under the memory limit and print what came of it."""
+    import mcp.client.client  # the largest import: the room is for the faults alone
+
+    assert mcp.client.client.Client
+    threading.stack_size(
+        512 * 1024
+    )  # the stacks of threads that wait for children would count for more than the faults
+    taken = int(Path("/proc/self/statm").read_text().split()[5]) * os.sysconf("SC_PAGE_SIZE")
+    resource.setrlimit(resource.RLIMIT_DATA, (taken + ROOM_BYTES, taken + ROOM_BYTES))
+    open_before = sum(1 for _ in Path("/proc/self/fd").iterdir())
+    Path("/proc/self/clear_refs").write_text("5")  # the peak of what it holds, from here on
+    before = held_kb("VmRSS")
+    told = asyncio.run(play_all(folder))
+    told["grown_kb"] = held_kb("VmHWM") - before
+    told["descriptors"] = sum(1 for _ in Path("/proc/self/fd").iterdir()) - open_before
+    sys.stdout.write(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
