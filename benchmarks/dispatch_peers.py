@@ -1,4 +1,4 @@
-"""One of the others that `benchmarks.dispatch` compares with, in an environment of its own: it imports nothing of octoc.
+"""One of the others that `benchmarks.dispatch` compares with, in its own environment: it imports nothing of octoc.
 
 Arguments: which, the tool, the server's definition and the call's arguments as JSON. Each line on standard input is a
 number of calls to make; the answer is one line, how long each took in seconds.
