@@ -13,7 +13,6 @@ import attrs
 import httpx2
 from mcp.client.auth import OAuthClientProvider
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull
-from pydantic import AnyUrl
 
 from octoc.plugin.protocols import ConnectionFailed, LoginState, ServerTarget
 from octoc_transport_mcp.auth import store_of
@@ -119,19 +118,19 @@ def _provider(
     method = settings.method or ("client_secret_basic" if settings.client_secret else "none")
     known = None
     if client_id is not None and by_url is None:
-        known = OAuthClientInformationFull(
-            client_id=client_id,
-            client_secret=settings.client_secret,
-            redirect_uris=[AnyUrl(redirect)],
-            token_endpoint_auth_method=method,
-            issuer=settings.issuer,
-        )
-    metadata = ClientMetadata(
-        client_name="octoc",
-        redirect_uris=[AnyUrl(redirect)],
-        scope=settings.scopes,
-        token_endpoint_auth_method=method,
-    )
+        known = OAuthClientInformationFull.model_validate({
+            "client_id": client_id,
+            "client_secret": settings.client_secret,
+            "redirect_uris": [redirect],
+            "token_endpoint_auth_method": method,
+            "issuer": settings.issuer,
+        })  # fmt: skip
+    metadata = ClientMetadata.model_validate({
+        "client_name": "octoc",
+        "redirect_uris": [redirect],
+        "scope": settings.scopes,
+        "token_endpoint_auth_method": method,
+    })  # fmt: skip
     return OAuthClientProvider(
         target.url or "", metadata, MemoryStorage(client=known), redirected, answered, client_metadata_url=by_url
     )
