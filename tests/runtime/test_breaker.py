@@ -49,7 +49,8 @@ def test_half_open_lets_one_call_through() -> None:
         breaker.admit()
     breaker.ended(probe, "unknown")
     _fail(breaker, 1)
-    assert breaker.state == "open"
+    with pytest.raises(Open):
+        breaker.check()
     clock.now += 10
     breaker.ended(breaker.admit(), "worked")
     assert breaker.state == "closed"
@@ -63,7 +64,8 @@ def test_the_late_end_of_an_earlier_call_says_nothing() -> None:
     breaker.ended(early[0], "failed")
     breaker.ended(early[1], "failed")
     breaker.ended(early[2], "worked")
-    assert breaker.state == "open"
+    with pytest.raises(Open):
+        breaker.check()
     clock.now += 10
     breaker.admit()
     breaker.ended(early[3], "unknown")

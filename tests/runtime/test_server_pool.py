@@ -246,13 +246,15 @@ def test_a_server_that_fails_too_often_is_left_alone(fleet: Fleet) -> None:
         await asyncio.sleep(60)
         return ToolResult.of_text("late")
 
-    server = fleet.server("s", {"hang": hang, "now": hang}, policies=[ToolPolicy(glob="hang", timeout_s=0.01)])
+    server = fleet.server("s", {"hang": hang, "now": _ok}, policies=[ToolPolicy(glob="hang", timeout_s=0.02)])
     fleet.server("other", ["now"])
-    fleet.settings = attrs.evolve(fleet.settings, breaker_failures=3, breaker_s=0.3)
+    fleet.settings = attrs.evolve(fleet.settings, breaker_failures=3, breaker_s=1.0)
     fleet.agent(proxy=True)
 
     async def body(runtime: Runtime) -> None:
         session = runtime.session()
+        async with runtime.pool.use("s"):
+            pass  # the time limit of the calls below is too short to connect in
         for _ in range(3):
             outcome = await session.call("s__hang")
             assert isinstance(outcome, ToolFailure)
@@ -262,8 +264,7 @@ def test_a_server_that_fails_too_often_is_left_alone(fleet: Fleet) -> None:
         assert (outcome.kind, outcome.sent, len(server.calls)) == ("unavailable", False, 3)
         assert "failed 3 times in a row" in outcome.message
         assert (await session.call("other__now")).ok
-        server.tools["now"] = fleet.servers["other"].tools["now"]
-        await asyncio.sleep(0.35)
+        await asyncio.sleep(1.1)
         assert (await session.call("s__now")).ok
         assert (await session.call("s__now")).ok
 
@@ -378,7 +379,7 @@ def test_an_event_loop_that_ends_closes_what_is_open(fleet: Fleet) -> None:
             await runtime.session().call("s__work")
 
     async def run() -> None:
-        asyncio.create_task(host())  # nobody waits for it: that is the case
+        asyncio.create_task(host())  # noqa: RUF006  # nobody waits for it: that is the case
         await _until(lambda: server.calls)
 
     asyncio.run(run())
