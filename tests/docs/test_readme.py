@@ -127,4 +127,4 @@ def test_the_readmes_agent_answers(minute: dict[str, Any], monkeypatch: pytest.M
     bundle = next((minute["folder"] / "dist").glob("*.octoc"))
     assert "21:00" in asyncio.run(agent.answer(str(bundle), "When is noon UTC in Tokyo?"))
     assert "**time** (2 tools): get_current_time, convert_time" in messages.requests[0]["system"]
-    assert [tool["name"] for tool in messages.requests[0]["tools"]] == ["find_tools", "call_mcp_tool"]
+    assert [tool["name"] for tool in messages.requests[0]["tools"]] == ["find_tools", "call_mcp_tool", "read_result"]
