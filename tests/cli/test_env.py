@@ -141,3 +141,26 @@ def test_no_value_reaches_an_output_or_a_file(octoc: Run, needy: Path) -> None:
         data = path.read_bytes()
         assert SECRET.encode() not in data, path.name
         assert PLANTED.encode() not in data, path.name
+
+
+def test_what_is_kept_elsewhere(octoc: Run, tmp_path: Path) -> None:
+    """Files, keyring entries and credentials are listed as what they are, and no environment is asked for them."""
+    root = (
+        WorkspaceBuilder(tmp_path / "acme")
+        .server("a", "run", env={"A": "${file:/run/secrets/token}", "B": "${keyring:acme/me}", "C": "${cred:7}"})
+        .server("b", type="http", url="https://h.example", auth={"type": "bearer", "token": "${file:t:-none}"})
+        .write()
+    )
+    arguments = ("env", "--workspace", str(root))
+    done = octoc(*arguments, "--json")
+    found = [(one["name"], one["kind"], one["required"]) for one in json.loads(done.out)]
+    assert found == [
+        ("cred:7", "cred", True),
+        ("file:/run/secrets/token", "file", True),
+        ("keyring:acme/me", "keyring", True),
+        ("file:t", "file", False),
+    ]
+    done = octoc(*arguments, "--env", "OTHER")
+    assert done.status == 1
+    assert [line.split()[-1] for line in done.out.splitlines()[2:]] == ["unset", "elsewhere", "elsewhere", "elsewhere"]
+    assert octoc(*arguments, "--env", "OCTOC_CREDENTIAL_7").status == 0
