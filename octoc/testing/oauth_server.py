@@ -6,6 +6,7 @@ replaced at each use, client credentials. What it was asked is kept, so that a t
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import contextlib
 import hashlib
@@ -118,7 +119,21 @@ def _app(state: OAuthServer) -> Any:
         """Say it again."""
         return words
 
-    guarded = mcp.streamable_http_app()
+    waiting: list[asyncio.Event] = []
+
+    @mcp.tool()
+    async def together(count: int) -> str:
+        """Answer when so many calls have come."""
+        own = asyncio.Event()
+        waiting.append(own)
+        if len(waiting) >= count:
+            for event in waiting:
+                event.set()
+        await own.wait()
+        return "together"
+
+    # Plain JSON: not even the head of an answer comes before the tool is done.
+    guarded = mcp.streamable_http_app(json_response=True)
     open_ = Starlette(
         routes=[
             Route("/.well-known/oauth-protected-resource/mcp", _bound(state, _resource)),

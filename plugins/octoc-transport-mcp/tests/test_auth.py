@@ -324,6 +324,27 @@ def test_client_credentials(server: OAuthServer) -> None:
     assert not folder().exists()
 
 
+@pytest.mark.parametrize("auth", [ROBOT, {"type": "bearer", "token": "static-token"}, None])
+def test_calls_run_side_by_side(server: OAuthServer, auth: Mapping[str, Any] | None) -> None:
+    """No call waits for another because of a credential: calls that only end together all end."""
+    server.tokens["static-token"] = 1e12
+    target = target_of(server, auth or oauth())
+    if auth is None:
+        log_in(target)
+
+    async def run() -> list[ToolResult | ToolFailure]:
+        transport = octoc_make_transport("http")
+        assert transport is not None
+        connection = await transport.connect(target)
+        try:
+            together = ToolCall(tool="together", arguments={"count": 5}, timeout_s=20)
+            return await asyncio.gather(*(connection.call(together) for _ in range(5)))
+        finally:
+            await connection.close()
+
+    assert texts(asyncio.run(run())) == ["together"] * 5
+
+
 @pytest.mark.parametrize("method", ["client_secret_basic", "client_secret_post"])
 def test_ways_to_send_the_secret(server: OAuthServer, method: str) -> None:
     """The secret goes in a header or in the form, as configured, and the scopes go with it."""
