@@ -42,20 +42,19 @@ async def explain(
     """
     if outcome.ok or (isinstance(outcome, ToolFailure) and outcome.kind not in _EXPLAINED):
         return outcome
-    host = generation.runtime.explain
-    if host is None and not generation.plugins.explains:
-        return outcome
     secrets = generation.connector.secrets(tool.server)
-    failed = FailedCall(
-        server=tool.server,
-        tool=tool.tool,
-        kind=outcome.kind if isinstance(outcome, ToolFailure) else "tool_error",
-        message=_safe(outcome.message if isinstance(outcome, ToolFailure) else outcome.text, secrets),
-        arguments=_safe(json.dumps(arguments, ensure_ascii=False, default=str), secrets),
-        caller=caller,
-    )
     profile = generation.bundle.settings.results.profile
     try:
+        if generation.runtime.explain is None and not generation.plugins.explains:
+            return outcome
+        failed = FailedCall(
+            server=tool.server,
+            tool=tool.tool,
+            kind=outcome.kind if isinstance(outcome, ToolFailure) else "tool_error",
+            message=_safe(outcome.message if isinstance(outcome, ToolFailure) else outcome.text, secrets),
+            arguments=_safe(json.dumps(arguments, ensure_ascii=False, default=str), secrets),
+            caller=caller,
+        )
         answer = await _ask(generation, failed)
     except Exception as error:  # noqa: BLE001  # whatever a host's or plugin's code raises, the model gets its text
         logger.warning("the failure of `%s` was not explained: %s", tool, type(error).__name__)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -235,3 +236,14 @@ def test_arguments_beside_arguments_are_told(fleet: Fleet) -> None:
     outcome = _call(session, "call_mcp_tool", {"tool_name": "create", "repo": "a", "title": "b"})
     assert outcome.text.splitlines()[1] == "- put 'repo', 'title' into 'arguments'"
     assert _call(session, "call_mcp_tool", {"tool_name": "other", "arguments": {"text": "a"}, "why": "b"}).ok
+
+
+def test_every_recorded_schema_can_be_judged_by(realworld: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The tools of real servers have schemas that come to a verdict, and that their own dialects allow."""
+    checks, judged = ArgumentChecks(), 0
+    for path in sorted((realworld / "tools").glob("*.json")):
+        for tool in json.loads(path.read_text(encoding="utf-8"))["tools"]:
+            found = asyncio.run(checks.problems(ToolId(path.stem, tool["name"]), tool["inputSchema"], {"zz": object()}))
+            judged += bool(found)
+    assert judged > 100
+    assert caplog.records == []
