@@ -71,8 +71,7 @@ def test_a_session_cuts_by_the_tools_own_limit(fleet: Fleet) -> None:
     async def long(arguments: Mapping[str, Any]) -> ToolResult:
         return ToolResult.of_text("x" * 500)
 
-    fleet.server("s", {"a": long, "b": long})
-    fleet._entries[0] = attrs.evolve(fleet._entries[0], tools=(ToolPolicy(glob="a", max_chars=100),))
+    fleet.server("s", {"a": long, "b": long}, policies=[ToolPolicy(glob="a", max_chars=100)])
     fleet.agent(direct=(0, 1))
     session = fleet.open().session()
     first, second = asyncio.run(session.call("a")), asyncio.run(session.call("b"))

@@ -21,6 +21,8 @@ from octoc.runtime.results.notice import MAX_CHARS
 from octoc.runtime.results.read import BadRequest, json_page, resolve, text_page
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.runtime.conftest import Fleet
 
 SCALARS = st.none() | st.booleans() | st.integers(-999, 999) | st.text('aé"\n🙂', max_size=30)
@@ -266,3 +268,22 @@ def test_a_host_reads_what_a_foreign_profile_left_out(fleet: Fleet) -> None:
     assert isinstance(outcome, ToolResult)
     page, _ = _read(session, handle=outcome.handle, offset=600)
     assert page == json.dumps(LONG)[600:1200]
+
+
+def test_a_runtime_that_is_closed_leaves_no_file(fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was kept on disk goes when the runtime is closed."""
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    fleet.settings = Settings(results=ResultSettings(max_chars=600, store_memory_bytes=0))
+    fleet.server("s", {"long": _long})
+    fleet.agent(direct=(0,))
+
+    async def use() -> tuple[int, int]:
+        async with fleet.open() as runtime:
+            session = runtime.session()
+            await session.call("s__long")
+            return len(list(folder.glob("*/*"))), runtime.results.memory_used
+
+    assert asyncio.run(use()) == (1, 0)
+    assert list(folder.iterdir()) == []
