@@ -43,13 +43,16 @@ class OAuthServer:
     """What the two servers do and have done; a test may change it while they run.
 
     `lifetime_s` is how long an access token is good for; `echo` lets a refusal repeat the credential that it refuses;
-    `down` makes the token endpoint answer 503.
+    `down` makes the token endpoint answer 503; `moved` makes it redirect there. `issuer` is where the server says that
+    its authorization server is, by default on the same port.
     """
 
     base: str = ""
     lifetime_s: float = 3600.0
     echo: bool = False
     down: bool = False
+    moved: str = ""
+    issuer: str = ""
     registered: dict[str, dict[str, Any]] = attrs.field(factory=dict)
     tokens: dict[str, float] = attrs.field(factory=dict)
     refresh_tokens: set[str] = attrs.field(factory=set)
@@ -179,7 +182,9 @@ def _json(body: Any, status: int = 200) -> Response:
 
 
 async def _resource(state: OAuthServer, _: Request) -> Response:
-    return _json({"resource": state.url, "authorization_servers": [state.base], "scopes_supported": ["read"]})
+    return _json(
+        {"resource": state.url, "authorization_servers": [state.issuer or state.base], "scopes_supported": ["read"]}
+    )
 
 
 async def _metadata(state: OAuthServer, _: Request) -> Response:
@@ -219,6 +224,10 @@ async def _authorize(state: OAuthServer, request: Request) -> Response:
 
 async def _token(state: OAuthServer, request: Request) -> Response:
     form = {name: str(value) for name, value in (await request.form()).items()}
+    if state.moved:
+        from starlette.responses import RedirectResponse
+
+        return RedirectResponse(state.moved, status_code=307)
     if state.down:
         return _json({"error": "temporarily_unavailable"}, 503)
     grant = form.get("grant_type", "")

@@ -391,6 +391,25 @@ def test_credentials_stay_with_their_server(server: OAuthServer) -> None:
     assert {asked.authorization for asked in elsewhere} == {None}
 
 
+def test_a_secret_follows_no_redirect(server: OAuthServer) -> None:
+    """A token endpoint that redirects to another host is refused, and that host is never asked."""
+    with oauth_server() as other:
+        server.moved = f"{other.base}/token"
+        with pytest.raises(ConnectionFailed) as raised:
+            call(target_of(server, ROBOT, secrets=(CLIENT_SECRET,)))
+        assert raised.value.kind == "unauthorized"
+        assert other.asked == []
+
+
+def test_a_secret_goes_over_https_alone(server: OAuthServer) -> None:
+    """An authorization server at a plain address beyond this machine is not even asked what it is."""
+    server.issuer = "http://login.acme.example"
+    with pytest.raises(ConnectionFailed, match=r"plain `http` address, `login\.acme\.example`: it takes `https`"):
+        call(target_of(server, ROBOT, secrets=(CLIENT_SECRET,)))
+    with pytest.raises(ConnectionFailed, match="is at a plain `http` address"):
+        log_in(target_of(server, oauth()))
+
+
 def test_another_origin_gets_no_credential(server: OAuthServer) -> None:
     """A request that is not for the target's own origin is sent as it is."""
     auth = auth_for(target_of(server, {"type": "bearer", "token": "t0ken"}))
