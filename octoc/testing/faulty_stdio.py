@@ -2,8 +2,8 @@
 
 It needs nothing but Python and imports nothing of octoc, so it may be run by its path too, which starts faster. Its
 tools are `echo`, which answers with its arguments, `pid`, which tells its process and its children, `listings`, which
-tells how often its tools were listed, and `fault`, which does what MODE says; some modes go wrong earlier. MODES has
-them all; `--help` prints it.
+tells how often its tools were listed, `cancels`, which tells how many calls were cancelled, and `fault`, which does
+what MODE says; some modes go wrong earlier. MODES has them all; `--help` prints it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ MODES = {
     "endless-cursors": "lists with another cursor for ever, and nothing else",
     "same-name": "lists two tools of one name",
     "notification-flood": "sends log messages without end from the first call on, and answers",
-    "progress-flood": "sends 200,000 progress notifications of the call, then answers",
+    "progress-flood": "sends 50,000 progress notifications of the call, then answers",
     "request-flood": "asks for roots 20,000 times during a call, then answers",
     "list-changed-storm": "says 20,000 times that its tools changed, then answers",
     "tool-disappears": "answers a call of `fault`, and has that tool no more",
@@ -102,6 +102,7 @@ class FaultyServer:
         self._lock = threading.Lock()
         self._children: list[int] = []
         self._listings = 0
+        self._cancels = 0
         self._late: Any = None
         self._gone = False
         self._listener: Any = None
@@ -130,6 +131,7 @@ class FaultyServer:
             if heard is not None:
                 heard(message)
         elif method == "notifications/cancelled":
+            self._cancels += 1
             if self._late is not None and params.get("requestId") == self._late:
                 self._text(self._late, "too late")
         elif method in {"server/discover", "initialize"}:
@@ -197,6 +199,8 @@ class FaultyServer:
             self._text(number, json.dumps([os.getpid(), *self._children]))
         elif name == "listings":
             self._text(number, str(self._listings))
+        elif name == "cancels":
+            self._text(number, str(self._cancels))
         elif name == "fault" and not self._gone:
             self._fault(number, params)
         else:
@@ -249,7 +253,7 @@ class FaultyServer:
             threading.Thread(target=self._flood, daemon=True).start()
             self._text(number, "flooding")
         elif mode in {"progress-flood", "progress"}:
-            count = 200_000 if mode == "progress-flood" else 3
+            count = 50_000 if mode == "progress-flood" else 3
             for step in range(count):
                 self._note("notifications/progress", progressToken=token, progress=step + 1, total=count)
                 if mode == "progress":
@@ -359,7 +363,7 @@ def _tool(name: str) -> dict[str, Any]:
 
 
 def _tools() -> list[dict[str, Any]]:
-    return [_tool(name) for name in ("echo", "pid", "listings", "fault")]
+    return [_tool(name) for name in ("echo", "pid", "listings", "cancels", "fault")]
 
 
 def main() -> None:

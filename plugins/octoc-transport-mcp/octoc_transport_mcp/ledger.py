@@ -59,9 +59,13 @@ class Pending:
 
 @attrs.frozen(kw_only=True)
 class Admitted:
-    """A message for the SDK. Two of one `level` say the same of different times: only the newer need be read."""
+    """A message for the SDK, or the line of a notification that is only parsed when it is read.
 
-    message: SessionMessage
+    Two of one `level` say the same of different times: only the newer need be read.
+    """
+
+    message: SessionMessage | None = None
+    line: bytes = b""
     level: str | None = None
 
 
@@ -101,7 +105,6 @@ class Ledger:
         if not line.strip():
             return []
         notification = _NOTIFICATION.match(line)
-        level: str | None = None
         if notification is not None:
             name = notification.group(1).decode("utf-8", "replace")
             if name not in _HEARD:
@@ -111,12 +114,21 @@ class Ledger:
                 pending = None if token is None else self.pending.get(_id_of(token.group(1)))
                 if token is None or pending is None or not pending.has_progress:
                     return []
-                level = f"{_PROGRESS} {token.group(1).decode('utf-8', 'replace')}"
-            elif name == _TOOLS_CHANGED:
-                level = name
-        return self._parse(line, level)
+                return [Admitted(line=line, level=f"{_PROGRESS} {token.group(1).decode('utf-8', 'replace')}")]
+            if name == _TOOLS_CHANGED:
+                return [Admitted(line=line, level=name)]
+        return self._parse(line)
 
-    def _parse(self, line: bytes, level: str | None) -> list[Admitted]:
+    def read(self, admitted: Admitted) -> SessionMessage | None:
+        """Return the message of what was admitted; None for a notification that cannot be read, which nobody misses."""
+        if admitted.message is not None:
+            return admitted.message
+        try:
+            return SessionMessage(mcp_types.jsonrpc_message_adapter.validate_json(admitted.line, by_name=False))
+        except ValueError:
+            return None
+
+    def _parse(self, line: bytes) -> list[Admitted]:
         head, tail = line[:END_BYTES], line[-END_BYTES:]
         if len(line) > LONG_BYTES and b'"method"' not in head:
             named = _ids(head, tail)
@@ -136,7 +148,7 @@ class Ledger:
             self.garbage = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in quoted)
             self.garbage_lines += 1
             return []
-        return self._known(message, level)
+        return self._known(message)
 
     def _after_half(self, line: bytes) -> list[Admitted]:
         """Return the message that follows one that was never ended, on the same line: whose was the first is late."""
@@ -150,7 +162,7 @@ class Ledger:
         reason = "a message that was never ended"
         head = line[: min(start, END_BYTES)]
         broken = self._fail(head, b"", LineFault(kind="protocol", reason=reason)) if _ids(head, b"") else []
-        return [*broken, *self._known(message, None)]
+        return [*broken, *self._known(message)]
 
     def admit_last(self, line: bytes | DroppedLine) -> list[Admitted]:
         """Return what the SDK is to get for what came after the last newline: a whole message, or nothing."""
@@ -160,9 +172,9 @@ class Ledger:
             message = mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError:
             return []  # whoever waits for it is told that the server has ended, and how
-        return self._known(message, None)
+        return self._known(message)
 
-    def _known(self, message: mcp_types.JSONRPCMessage, level: str | None) -> list[Admitted]:
+    def _known(self, message: mcp_types.JSONRPCMessage) -> list[Admitted]:
         if isinstance(message, mcp_types.JSONRPCRequest):
             if len(self._asks) >= MAX_ASKS:
                 return []
@@ -176,7 +188,7 @@ class Ledger:
             return self._fail(b"", b"", LineFault(kind="protocol", reason=reason))
         elif self.pending.pop(coerce_request_id(message.id), None) is None:
             return []  # nobody's answer, a second one, or one that comes after the time-out
-        return [Admitted(message=SessionMessage(message), level=level)]
+        return [Admitted(message=SessionMessage(message))]
 
     def _fail(self, head: bytes, tail: bytes, fault: LineFault) -> list[Admitted]:
         """Fail the requests that a line names, or else the one that waits, if only one does."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-MAX_PAGES = 1_000
+MAX_PAGES = 500
 """How many pages are asked for: a server may have a new cursor for ever, and nothing behind it."""
 REPORT_S = 0.05
 """How long news are held back, so that a storm of them is one."""

@@ -125,18 +125,24 @@ class FromServer(_Stream):
         if self._row >= IN_A_ROW:
             self._row = 0
             await asyncio.sleep(0)
-        while not self._queue:
-            self._row = 0
-            self._queued_bytes = 0
-            if self._ended or self._closed:
-                raise anyio.EndOfStream
-            self._unthrottle()
-            self._waiter = asyncio.get_running_loop().create_future()
-            try:
-                await self._waiter
-            finally:
-                self._waiter = None
-        return self._queue.popleft().message
+        while True:
+            while not self._queue:
+                await self._wait()
+            message = self._ledger.read(self._queue.popleft())
+            if message is not None:
+                return message
+
+    async def _wait(self) -> None:
+        self._row = 0
+        self._queued_bytes = 0
+        if self._ended or self._closed:
+            raise anyio.EndOfStream
+        self._unthrottle()
+        self._waiter = asyncio.get_running_loop().create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
 
     def _unthrottle(self) -> None:
         if self._throttled:
