@@ -53,7 +53,7 @@ class FaultyHttp:
         self.open += 1
         try:
             with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
-                while (request := await _read(reader)) is not None:
+                while (request := await _read(reader, writer)) is not None:
                     self.requests.append(request)
                     if not await self._answer(request, writer, reader):
                         break
@@ -77,6 +77,9 @@ class FaultyHttp:
                 await self._stream(writer, reader)
                 return False
             at.stream = self._streams.get(request.path.partition("?")[2])
+            if at.stream is None:
+                await at.respond("404 Not Found", b"no such session", "text/plain")
+                return True
         elif request.method != "POST":
             await at.respond("405 Method Not Allowed" if request.method == "GET" else "204 No Content")
             return True
@@ -152,7 +155,14 @@ class FaultyHttp:
         writer.write(head("200 OK", EVENTS) + f"event: endpoint\ndata: /messages?{name}\n\n".encode())
         await writer.drain()
         await _until_gone(reader)
-        del self._streams[name]
+        self._streams.pop(name, None)
+
+    def forget(self) -> None:
+        """Forget every session, as a server does that was started anew."""
+        self.sessions.clear()
+        for stream in self._streams.values():
+            stream.close()
+        self._streams.clear()
 
     async def end(self) -> None:
         """End every connection."""
@@ -167,9 +177,13 @@ async def _until_gone(reader: asyncio.StreamReader) -> None:
             pass
 
 
-async def _read(reader: asyncio.StreamReader) -> Request | None:
+async def _read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Request | None:
     try:
-        first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        start = await reader.readexactly(1)
+        if start == b"\x16":  # a client that wants to speak TLS
+            writer.write(head("400 Bad Request", content_length="0", Connection="close"))
+            return None
+        first, *lines = (start + await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     except asyncio.IncompleteReadError:
         return None
     method, path, _ = first.split(" ", 2)
@@ -189,7 +203,12 @@ def _json(body: bytes) -> Mapping[str, Any]:
 
 @contextlib.asynccontextmanager
 async def faulty_http(
-    era: Era, *, everywhere: str = "", elsewhere: str = "http://127.0.0.1:1", tls: ssl.SSLContext | None = None
+    era: Era,
+    *,
+    everywhere: str = "",
+    elsewhere: str = "http://127.0.0.1:1",
+    tls: ssl.SSLContext | None = None,
+    port: int = 0,
 ) -> AsyncIterator[FaultyHttp]:
     """Run a server on a free port of the loopback; its `url` is what to connect to.
 
@@ -197,9 +216,10 @@ async def faulty_http(
         everywhere: the fault that answers each request.
         elsewhere: the origin to which it redirects.
         tls: speak HTTPS with this context's certificate.
+        port: which port; 0 is a free one.
     """
     faulty = FaultyHttp(era, everywhere=everywhere, elsewhere=elsewhere)
-    server = await asyncio.start_server(faulty.converse, "127.0.0.1", 0, ssl=tls)
+    server = await asyncio.start_server(faulty.converse, "127.0.0.1", port, ssl=tls)
     port = server.sockets[0].getsockname()[1]
     path = {"sse": "/sse", "rest": "/api"}.get(era, "/mcp")
     faulty.url = f"{'http' if tls is None else 'https'}://127.0.0.1:{port}{path}"

@@ -22,7 +22,7 @@ from mcp.shared.dispatcher import coerce_request_id
 from mcp_types import RequestId
 
 from octoc_transport_mcp.http_bounds import EVENT_STREAM, BodyTooLarge, media_type
-from octoc_transport_mcp.http_events import EventCutter, EventTooLarge, parse_event
+from octoc_transport_mcp.http_events import DroppedEvent, EventCutter, parse_event
 from octoc_transport_mcp.http_faults import Fault, HttpFault, HttpState, json_of
 
 NOTICE_S = 5.0
@@ -224,26 +224,31 @@ class _Events(httpx2.AsyncByteStream):
             pieces = self._raw.__aiter__()
             while (piece := await self._next(pieces)) is not None:
                 for event in self._cutter.feed(piece):
-                    if exchange is not None:
-                        said = parse_event(event)
-                        resumable = resumable or said.resumable
-                        reason = unreadable(said.data) if said.name == "message" and said.data else None
-                        if reason is not None:
-                            raise HttpFault(Fault(kind="protocol", said=f"answered with {reason}"))
-                    yield event
+                    broken = self._broken(event)
+                    if broken is None and isinstance(event, bytes):
+                        resumable = resumable or (exchange is not None and parse_event(event).resumable)
+                        yield event
+                    elif broken is not None and exchange is not None:
+                        raise HttpFault(broken)
+                    # What was not asked for is passed over where it is broken.
             if exchange is None or (resumable and not exchange.gone):
                 return
         except HttpFault as error:
             fault, resumable = error.fault, False
-        except EventTooLarge:
-            fault = Fault(kind="too_large", said=f"answered with an event of more than {self._client.max_bytes} bytes")
-            resumable = False
         except httpx2.HTTPError as error:
             fault = self._client.state.of_exception(error)
         if exchange is None or resumable:
             raise httpx2.ReadError("the stream of events has broken")
         instead = self._client.state.error(exchange.request_id, GONE if exchange.gone else fault)
         yield b"event: message\ndata: " + json.dumps(instead).encode("ascii") + b"\n\n"
+
+    def _broken(self, event: bytes | DroppedEvent) -> Fault | None:
+        if isinstance(event, DroppedEvent):
+            said = f"answered with an event of more than {self._client.max_bytes} bytes"
+            return Fault(kind="too_large", said=said)
+        whole = parse_event(event)
+        reason = unreadable(whole.data) if whole.name == "message" and whole.data else None
+        return None if reason is None else Fault(kind="protocol", said=f"answered with {reason}")
 
     async def _next(self, pieces: AsyncIterator[bytes]) -> bytes | None:
         exchange = self._exchange

@@ -8,12 +8,11 @@ _MAX_RETRY_DIGITS = 5
 """A server may ask for reconnecting within 100 s at most: a longer number overflows in who computes with it."""
 
 
-class EventTooLarge(Exception):  # noqa: N818  # a state of the world, not a fault in the program
-    """An event that is longer than the limit; `head` is how it begins."""
+@attrs.frozen
+class DroppedEvent:
+    """An event that is longer than the limit, and was dropped but for how it begins."""
 
-    def __init__(self, head: bytes) -> None:
-        super().__init__("an event is longer than the limit")
-        self.head = head
+    head: bytes
 
 
 @attrs.frozen
@@ -28,7 +27,7 @@ class Event:
 class EventCutter:
     """Takes pieces of a stream and gives whole events, each ending with an empty line, line ends being LF.
 
-    After EventTooLarge the rest of that event is passed over, up to its end.
+    Of one that is longer than the limit the rest is passed over, up to its end.
     """
 
     def __init__(self, limit: int) -> None:
@@ -40,15 +39,15 @@ class EventCutter:
         self.passed_over = 0
         """How many bytes of the event that is too large were passed over so far."""
 
-    def feed(self, piece: bytes) -> list[bytes]:
-        """Return the events that `piece` completes. Raises: EventTooLarge, once for an event."""
+    def feed(self, piece: bytes) -> list[bytes | DroppedEvent]:
+        """Return the events that `piece` completes, and the one that it makes too long, once."""
         if self._carriage_return:
             piece = b"\r" + piece
         self._carriage_return = piece.endswith(b"\r")
         if self._carriage_return:
             piece = piece[:-1]
         self._buffer += piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        events: list[bytes] = []
+        events: list[bytes | DroppedEvent] = []
         while (end := self._buffer.find(b"\n\n", self._looked)) >= 0:
             event = bytes(self._buffer[: end + 2])
             del self._buffer[: end + 2]
@@ -56,8 +55,7 @@ class EventCutter:
             if self._passing_over:
                 self._passing_over = False
             elif len(event) > self._limit:
-                self._buffer[:0] = b"\n\n"  # what is left of it when its head has been told
-                self._refuse(event)
+                events.append(DroppedEvent(event))
             elif event.strip():
                 events.append(_without_wild_retry(event))
         if self._passing_over:
@@ -65,16 +63,12 @@ class EventCutter:
             del self._buffer[:-1]
         self._looked = max(0, len(self._buffer) - 1)
         if len(self._buffer) > self._limit:
-            head = bytes(self._buffer)
+            events.append(DroppedEvent(bytes(self._buffer)))
             del self._buffer[:-1]
             self._looked = 0
-            self._refuse(head)
+            self._passing_over = True
+            self.passed_over = 0
         return events
-
-    def _refuse(self, event: bytes) -> None:
-        self._passing_over = True
-        self.passed_over = 0
-        raise EventTooLarge(event)
 
 
 def _without_wild_retry(event: bytes) -> bytes:

@@ -26,13 +26,16 @@ from mcp_types import RequestId
 
 from octoc_transport_mcp.http_bounds import EVENT_STREAM, media_type
 from octoc_transport_mcp.http_client import NOTICE_S, unreadable
-from octoc_transport_mcp.http_events import EventCutter, EventTooLarge, parse_event
+from octoc_transport_mcp.http_events import DroppedEvent, EventCutter, parse_event
 from octoc_transport_mcp.http_faults import Fault, HttpFault, HttpState
 
 _ENDS_BYTES = 512
 _ID = re.compile(rb'"id"\s*:\s*(?:(-?\d{1,18})|"([^"\\]{1,80})")')
 _MAX_PASSED_OVER = 4
 """An event that is this many times longer than the limit has no end worth waiting for."""
+
+_LAST_WORDS, _LAST_WORDS_S = 10, 0.02
+"""How often, and how long each time, the answers to POSTs are waited for when the stream has ended: they say more."""
 
 Incoming = SessionMessage | Exception
 
@@ -98,21 +101,20 @@ class EventLink:
         ended = "closed its stream of events"
         try:
             async for piece in response.aiter_bytes():
-                try:
-                    events = cutter.feed(piece)
-                except EventTooLarge as error:
-                    said = f"answered with an event of more than {self._max_bytes} bytes"
-                    await self._fail(error.head, Fault(kind="too_large", said=said), to_session)
-                    continue
-                if cutter.passed_over > _MAX_PASSED_OVER * self._max_bytes:
-                    ended = "sends an event without end"
-                    break
-                for event in map(parse_event, events):
+                for whole in cutter.feed(piece):
+                    if isinstance(whole, DroppedEvent):
+                        said = f"answered with an event of more than {self._max_bytes} bytes"
+                        await self._fail(whole.head, Fault(kind="too_large", said=said), to_session)
+                        continue
+                    event = parse_event(whole)
                     if event.name == "endpoint" and not started:
                         task_status.started(self._endpoint(event.data))
                         started = True
                     elif event.name == "message" and event.data and started:
                         await self._take(event.data, to_session)
+                if cutter.passed_over > _MAX_PASSED_OVER * self._max_bytes:
+                    ended = "sends an event without end"
+                    break
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
             return
         except httpx2.RemoteProtocolError:
@@ -123,7 +125,14 @@ class EventLink:
             raise HttpFault(Fault(kind="protocol", said=f"{ended} before it said where messages go"))
         self._state.lost = True
         self._state.ended = ended
+        await self._hear_out()
         to_session.close()
+
+    async def _hear_out(self) -> None:
+        for _ in range(_LAST_WORDS):
+            if not self._pending:
+                return
+            await anyio.sleep(_LAST_WORDS_S)
 
     def _endpoint(self, data: bytes) -> str:
         """Return where messages go. Raises: HttpFault, when that is at another server."""
