@@ -239,6 +239,41 @@ def test_a_dead_server_is_restarted_with_growing_pauses(fleet: Fleet) -> None:
     assert server.connects == 3
 
 
+def test_calls_that_wait_for_a_restart_share_it(fleet: Fleet) -> None:
+    """Many calls that wait out one pause make one connection."""
+    server = _one(fleet, retry="never")
+
+    async def body(runtime: Runtime) -> None:
+        session = runtime.session()
+        server.broken = "not yet"
+        for _ in range(2):
+            assert not (await session.call("s__now")).ok
+        server.broken = None
+        assert all(one.ok for one in await asyncio.gather(*(session.call("s__now") for _ in range(5))))
+
+    _run(fleet, body)
+    assert (server.connects, len(server.connections)) == (3, 1)
+
+
+def test_a_place_that_was_given_to_a_cancelled_call_goes_on(fleet: Fleet) -> None:
+    """A call that is cancelled in the moment in which its turn comes hands its place to the next."""
+    _one(fleet, max_concurrent=1)
+
+    async def body(runtime: Runtime) -> None:
+        pool = runtime.pool["s"]
+        await pool.enter()
+        waiting = [asyncio.create_task(pool.enter()) for _ in range(2)]
+        await asyncio.sleep(0)
+        pool.leave()
+        waiting[0].cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        assert (waiting[0].cancelled(), waiting[1].cancelled(), pool.running) == (True, False, 1)
+        pool.leave()
+        assert pool.running == 0
+
+    _run(fleet, body)
+
+
 def test_a_server_that_fails_too_often_is_left_alone(fleet: Fleet) -> None:
     """After `breaker_failures` in a row nothing is sent for `breaker_s`, then one call is; other servers go on."""
 
