@@ -50,7 +50,7 @@ class Lease:
         """Wait for a place and a connection. Raises: Unreachable. Cancelled or refused, it holds nothing."""
         pool = self._pool
         pool.check()
-        await pool.enter()
+        await pool.places.enter()
         self.stage = "connection"
         try:
             self._admission = pool.admit()
@@ -60,7 +60,7 @@ class Lease:
                 pool.breaker.ended(self._admission, "unknown")
                 raise
         except BaseException:
-            pool.leave()
+            pool.places.leave()
             raise
         opened.users += 1
         self._opened = opened
@@ -107,7 +107,7 @@ class Lease:
         pool.leases.discard(self)
         pool.breaker.ended(self._admission, self._verdict)
         pool.release(opened)
-        pool.leave()
+        pool.places.leave()
 
     async def __aenter__(self) -> Self:
         await self.acquire()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Coroutine
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -12,6 +11,7 @@ import attrs
 
 from octoc.bundle.model import ServerEntry
 from octoc.runtime.breaker import CircuitBreaker, Open
+from octoc.runtime.places import Places
 from octoc.runtime.refresh import Refresher
 from octoc.runtime.retry import reconnect_pause
 from octoc.runtime.unreachable import Unreachable, closed, unreachable
@@ -27,8 +27,6 @@ logger = logging.getLogger("octoc.runtime")
 
 T = TypeVar("T")
 
-MAX_WAITING = 10_000
-"""Calls that may wait for a place at one server; the next is refused."""
 CLOSE_S = 10.0
 """A connection ends itself in bounded time; this is for one that does not."""
 _INTERRUPTED_S = 1.0
@@ -81,6 +79,7 @@ class ServerPool:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.entry = entry
+        self.places = Places(entry.name, entry.max_concurrent)
         self.breaker = breaker
         self.owners = 0
         """How many generations use it; the last one that leaves ends it."""
@@ -94,8 +93,6 @@ class ServerPool:
         self._opened: list[Opened] = []
         self._unshut: set[Opened] = set()
         self._connecting: asyncio.Task[Opened] | None = None
-        self._running = 0
-        self._queue: OrderedDict[asyncio.Future[None], None] = OrderedDict()
         self._naps: set[asyncio.Future[None]] = set()
         self._idle_wanted: list[asyncio.Future[None]] = []
         self._failures = 0
@@ -114,47 +111,9 @@ class ServerPool:
         return len(self._opened)
 
     @property
-    def running(self) -> int:
-        """How many calls have a place."""
-        return self._running
-
-    @property
     def tasks(self) -> int:
         """How many tasks of its own it has."""
         return len(self._tasks)
-
-    # --- a place among the calls that run -------------------------------------------------------------------------
-
-    async def enter(self) -> None:
-        """Take a place; first come, first served. Raises: Unreachable when too many wait already, or it has ended."""
-        import asyncio
-
-        if self._ended:
-            raise closed()
-        limit = max(1, self.entry.max_concurrent)
-        if self._running < limit and not self._queue:
-            self._running += 1
-            return
-        if len(self._queue) >= MAX_WAITING:
-            message = f"server `{self.entry.name}` is busy: {limit} calls run and {len(self._queue)} wait"
-            raise unreachable("unavailable", message, final=True)
-        turn = asyncio.get_running_loop().create_future()
-        self._queue[turn] = None
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if self._queue.pop(turn, turn) is turn and turn.done() and not turn.cancelled() and not turn.exception():
-                self.leave()  # the place had been given just before
-            raise
-
-    def leave(self) -> None:
-        """Give the place to who waits longest, or free it."""
-        while self._queue:
-            turn, _ = self._queue.popitem(last=False)
-            if not turn.done():
-                turn.set_result(None)
-                return
-        self._running -= 1
 
     # --- a connection ---------------------------------------------------------------------------------------------
 
@@ -413,10 +372,10 @@ class ServerPool:
     def _refuse_waiting(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        for future in (*self._queue, *self._naps):
-            if not future.done():
-                future.set_exception(closed())
-        self._queue.clear()
+        self.places.end()
+        for nap in self._naps:
+            if not nap.done():
+                nap.set_exception(closed())
 
     def _retire(self, opened: Opened, *, now: bool = False) -> asyncio.Task[None] | None:
         """Let nobody have this connection any more, and close it when its last call has ended, or now."""

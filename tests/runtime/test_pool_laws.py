@@ -140,15 +140,15 @@ def test_the_laws_of_the_pool(steps: list[tuple[str, int]], finish: bool, growin
         for step, number in steps:
             await _take(world, pool, step, number)
             assert server.open <= growing
-            assert server.running <= MOST_RUNNING
-            assert world.holding <= server.running
+            assert server.places.taken <= MOST_RUNNING
+            assert world.holding <= server.places.taken
         world.broken = False
         if finish:
             for end in world.ends:
                 end.set()
             async with asyncio.timeout(10):
                 await asyncio.gather(*world.tasks, return_exceptions=True)
-            assert server.running == 0
+            assert server.places.taken == 0
         closing = asyncio.create_task(pool.close_all(0.0))
         for end in world.ends:
             end.set()
@@ -156,7 +156,7 @@ def test_the_laws_of_the_pool(steps: list[tuple[str, int]], finish: bool, growin
             await closing
         await asyncio.gather(*world.tasks, return_exceptions=True)
         assert all(task.cancelled() or task.exception() is None for task in world.tasks)
-        assert (server.running, server.open, server.tasks, len(server.leases)) == (0, 0, 0, 0)
+        assert (server.places.taken, server.open, server.tasks, len(server.leases)) == (0, 0, 0, 0)
         assert not world.open
         assert world.most_holding <= MOST_RUNNING
         assert asyncio.all_tasks() == {asyncio.current_task()}

@@ -149,7 +149,7 @@ def test_waiting_for_a_place_counts_to_the_time_limit(fleet: Fleet) -> None:
 
 def test_a_queue_is_bounded(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
     """A call that would make the queue too long is refused at once."""
-    monkeypatch.setattr("octoc.runtime.server_pool.MAX_WAITING", 1)
+    monkeypatch.setattr("octoc.runtime.places.MAX_WAITING", 1)
     busy = Busy()
     _one(fleet, {"work": busy}, max_concurrent=1)
 
@@ -260,16 +260,16 @@ def test_a_place_that_was_given_to_a_cancelled_call_goes_on(fleet: Fleet) -> Non
     _one(fleet, max_concurrent=1)
 
     async def body(runtime: Runtime) -> None:
-        pool = runtime.pool["s"]
-        await pool.enter()
-        waiting = [asyncio.create_task(pool.enter()) for _ in range(2)]
+        places = runtime.pool["s"].places
+        await places.enter()
+        waiting = [asyncio.create_task(places.enter()) for _ in range(2)]
         await asyncio.sleep(0)
-        pool.leave()
+        places.leave()
         waiting[0].cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
-        assert (waiting[0].cancelled(), waiting[1].cancelled(), pool.running) == (True, False, 1)
-        pool.leave()
-        assert pool.running == 0
+        assert (waiting[0].cancelled(), waiting[1].cancelled(), places.taken) == (True, False, 1)
+        places.leave()
+        assert places.taken == 0
 
     _run(fleet, body)
 
