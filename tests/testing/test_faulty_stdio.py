@@ -10,7 +10,7 @@ import pytest
 
 from octoc.testing.faulty_stdio import MODES
 
-BEGIN = {
+BEGIN: dict[str, dict[str, object]] = {
     "handshake": {"method": "initialize", "params": {"protocolVersion": "2025-11-25"}},
     "modern": {"method": "server/discover", "params": {}},
 }

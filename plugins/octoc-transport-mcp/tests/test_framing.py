@@ -24,7 +24,8 @@ def framed(chunks: list[bytes]) -> list[bytes | DroppedLine]:
 def test_lines_do_not_depend_on_chunks(parts: list[bytes], sizes: list[int]) -> None:
     """However the bytes are cut into chunks, the lines are the same, with dropped ones' length and both ends."""
     stream = b"\n".join(parts)
-    chunks, start = [], 0
+    chunks: list[bytes] = []
+    start = 0
     while start < len(stream):
         size = sizes[len(chunks) % len(sizes)]
         chunks.append(stream[start : start + size])

@@ -233,3 +233,53 @@ def test_a_limit_of_the_target_is_kept() -> None:
         assert connection.alive
 
     run(target("none", "modern", max_body_bytes=4096), scenario)
+
+
+REFUSALS = [
+    ({"command": "octoc-no-such-command"}, "connect_failed", True),
+    ({"command": "/"}, "connect_failed", True),
+    ({"command": "sh", "args": ("-c", "exit 4")}, "connect_failed", False),
+    ({"command": "sleep", "args": ("600",), "timeout_s": 0.3}, "timeout", False),
+    ({"command": "cat"}, "protocol", True),
+    ({"command": None}, "connect_failed", True),
+]
+
+
+@pytest.mark.parametrize("fields, kind, is_permanent", REFUSALS, ids=lambda value: str(value)[:40])
+def test_a_refusal_says_whether_trying_again_can_help(fields: dict[str, Any], kind: str, *, is_permanent: bool) -> None:
+    """What somebody has to change first is permanent; what a busy machine may do is not."""
+
+    async def connect() -> None:
+        transport = octoc_make_transport("stdio")
+        assert transport is not None
+        await transport.connect(ServerTarget(name="x", transport="stdio", **fields))
+
+    with pytest.raises(ConnectionFailed) as caught:
+        asyncio.run(connect())
+    assert (caught.value.kind, caught.value.permanent) == (kind, is_permanent)
+
+
+def test_hosts_that_are_cancelled_leave_no_task() -> None:
+    """When the host's task is cancelled in a call and in closing, the connection's tasks still end by themselves."""
+
+    async def host() -> None:
+        transport = octoc_make_transport("stdio")
+        assert transport is not None
+        connection = await transport.connect(target("hang-in-call", "modern"), Host(tools_changed=lambda _: None))
+        try:
+            await connection.call(call())
+        finally:
+            await connection.close()
+
+    async def run_it() -> None:
+        task = asyncio.create_task(host())
+        await asyncio.sleep(0.5)
+        task.cancel()
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait((task,))
+        assert task.cancelled()
+        await until(lambda: len(asyncio.all_tasks()) == 1)
+        assert len(asyncio.all_tasks()) == 1
+
+    asyncio.run(run_it())
