@@ -1,5 +1,6 @@
 """The boundary to plugins: hooks, protocols, and the manager that loads them."""
 
+from octoc.plugin.audit import AuditLog
 from octoc.plugin.hookspecs import PROJECT, hookimpl, hookspec
 from octoc.plugin.protocols import (
     Connection,
@@ -19,6 +20,7 @@ from octoc.plugin.protocols import (
 
 __all__ = [
     "PROJECT",
+    "AuditLog",
     "Connection",
     "ConnectionFailed",
     "Embedder",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from octoc.plugin.audit import call_event
 from octoc.plugin.hookspecs import hookimpl
 
 if TYPE_CHECKING:
@@ -25,11 +26,17 @@ class DefaultTokenCounter:
 
 
 class CallLog:
-    """Logs the end of each call at debug: who, what, how long, how it ended. Never arguments or results."""
+    """Logs the end of each call at debug: who, what, how long, how it ended. Never arguments or results.
+
+    The record has the fields of an audit event.
+    """
 
     @hookimpl
     def octoc_call_finished(
         self, server: str, call: ToolCall, outcome: ToolResult | ToolFailure, seconds: float
     ) -> None:
-        how = getattr(outcome, "kind", None) or ("ok" if outcome.ok else "tool error")
-        logger.debug("%s called %s/%s: %s after %.3f s", call.caller.agent, server, call.tool, how, seconds)
+        if not logger.isEnabledFor(logging.DEBUG):
+            return
+        event = call_event(server, call, outcome, seconds)
+        who, what = call.caller.agent or "the host", f"{server}/{call.tool}" if server else call.tool
+        logger.debug("%s called %s: %s after %.3f s", who, what, event["outcome"], seconds, extra=event)

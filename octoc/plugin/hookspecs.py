@@ -69,5 +69,6 @@ def octoc_tools(server: str) -> Iterable[PythonTool] | None:
 def octoc_call_finished(server: str, call: ToolCall, outcome: ToolResult | ToolFailure, seconds: float) -> None:
     """A tool's call ended. An observer cannot change the outcome, and its failure is logged, never passed on.
 
-    `call.caller` says for whom it was; `seconds` is wall clock, waiting for a connection included.
+    `call.caller` says for whom it was; `seconds` is wall clock, waiting for a connection included. `server` is empty
+    for a call that no server was to get: the agent has no such tool, or may not use it now.
     """

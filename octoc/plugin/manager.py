@@ -40,6 +40,12 @@ class Plugins:
         self.missing: tuple[str, ...] = ()
         self.broken: Mapping[str, str] = {}
 
+    def join(self, *objects: object) -> None:
+        """Take in more plugins that are passed in. Raises: PluginError when others are at work already."""
+        if objects and self._manager is not None:
+            raise PluginError("plugins that are passed in must join before the first question")
+        self._objects += objects
+
     def make_embedder(
         self, name: str, settings: Mapping[str, str] | None = None, files: Mapping[str, bytes] | None = None
     ) -> Embedder | None:
@@ -92,11 +98,18 @@ class Plugins:
         return tuple(tool for answer in answers for tool in answer)
 
     def call_finished(self, server: str, call: ToolCall, outcome: ToolResult | ToolFailure, seconds: float) -> None:
-        """Tell observers that a call ended. Never raises: an observer's failure is logged."""
+        """Tell each observer that a call ended. Never raises: an observer's failure is logged."""
+        told = {"server": server, "call": call, "outcome": outcome, "seconds": seconds}
         try:
-            self._ask(lambda hook: hook.octoc_call_finished(server=server, call=call, outcome=outcome, seconds=seconds))
+            observers = self._loaded().hook.octoc_call_finished.get_hookimpls()
         except PluginError as error:
             logger.warning("%s", error)
+            return
+        for observer in reversed(observers):
+            try:
+                observer.function(*(told[name] for name in observer.argnames))
+            except Exception as error:  # noqa: BLE001  # a plugin's own fault must not take the host down
+                logger.warning("a plugin failed: %s: %s: %s", observer.plugin_name, type(error).__name__, error)
 
     def versions(self) -> Mapping[str, str]:
         """Return the version of each installed plugin of `names`, by entry point name, sorted."""

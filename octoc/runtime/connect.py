@@ -10,6 +10,7 @@ import attrs
 
 from octoc.bundle.model import ServerEntry
 from octoc.plugin import ConnectionFailed, PluginError
+from octoc.runtime import telemetry
 from octoc.runtime.builtin import BuiltinConnection
 from octoc.runtime.results import redact
 from octoc.runtime.server_pool import Made
@@ -54,11 +55,16 @@ class Connector:
             changed: called when the server says that its tools are others; the host is told as well.
             first: that there is no other: then an unlisted server says its tools, too.
         """
-        if entry.transport == BUILTIN:
-            connection: Connection = self._builtin(entry)
-        else:
-            connection = await self._remote(plugins, entry, changed, production=production)
-        listing = await self._tools(entry, connection) if first and not entry.listed else None
+        with telemetry.connecting(entry) as watched:
+            try:
+                if entry.transport == BUILTIN:
+                    connection: Connection = self._builtin(entry)
+                else:
+                    connection = await self._remote(plugins, entry, changed, production=production)
+                listing = await self._tools(entry, connection) if first and not entry.listed else None
+            except Unreachable as unreached:
+                watched.failed(unreached.failure.kind, unreached.failure.message)
+                raise
         return Made(connection=connection, listing=listing)
 
     def _builtin(self, entry: ServerEntry) -> BuiltinConnection:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from octoc.aliases import sanitize
 from octoc.bundle.refusal import BundleRefused
 from octoc.diagnostics.suggest import near_names
-from octoc.results import Progress, ToolFailure
+from octoc.results import Progress, ToolCall, ToolFailure
 from octoc.runtime.arguments import Problem, misfit, quoted, refusal
 from octoc.runtime.calls import call_server
 from octoc.runtime.capability_tool import capability_tool
@@ -89,6 +90,32 @@ async def dispatch_tool(
     session: Session, name: str, arguments: Any, on_progress: Callable[[Progress], None] | None = None
 ) -> Outcome:
     """Call a tool of the session's registry by any of its names, octoc's own tools apart."""
+    started = time.monotonic()
+    found = await _found(session, name, arguments)
+    if isinstance(found, ToolFailure):
+        told = ToolCall(tool=name, arguments=_object(arguments) or {}, timeout_s=0.0, caller=session.caller)
+        session.generation.plugins.call_finished("", told, found, time.monotonic() - started)
+        return found
+    index, given = found
+    surface, tool = session.surface, session.generation.catalog[index]
+    outcome = await call_server(
+        session.generation,
+        tool.id.server,
+        tool.id.tool,
+        given,
+        caller=session.caller,
+        shown=tool.alias,
+        on_progress=on_progress,
+    )
+    if outcome.ok:
+        session.active.touch(surface.active_owners(index))
+    else:
+        outcome = await explain(session.generation, tool.id, tool.alias, given, outcome, session.caller)
+    return session.cut(outcome, tool.id)
+
+
+async def _found(session: Session, name: str, arguments: Any) -> tuple[int, Mapping[str, Any]] | ToolFailure:
+    """Return the tool that may be called by that name now, and its arguments; else why the call is refused."""
     given = _object(arguments)
     if given is None:
         return _bad_arguments(session, arguments)
@@ -101,28 +128,11 @@ async def dispatch_tool(
         return _not_found(session, name)
     if isinstance(found, tuple):
         return _ambiguous(session, name, found)
-    surface, tool = session.surface, session.generation.catalog[found]
-    if found not in surface.visible():
-        if found not in surface.reachable():
+    if found not in session.surface.visible():
+        if found not in session.surface.reachable():
             return _not_active(session, name, found)
         session.note_proxied(found)
-    refused = await refusal(session.generation, found, given)
-    if refused is not None:
-        return refused
-    outcome = await call_server(
-        session.generation,
-        tool.id.server,
-        tool.id.tool,
-        given,
-        caller=session.caller,
-        shown=tool.alias,
-        on_progress=on_progress,
-    )
-    if outcome.ok:
-        session.active.touch(surface.active_owners(found))
-    else:
-        outcome = await explain(session.generation, tool.id, tool.alias, given, outcome, session.caller)
-    return session.cut(outcome, tool.id)
+    return await refusal(session.generation, found, given) or (found, given)
 
 
 def _object(arguments: Any) -> Mapping[str, Any] | None:

@@ -121,7 +121,7 @@ class Runtime:
         return self.generation.pool
 
     @classmethod
-    def open(
+    def open(  # noqa: PLR0913  # a parameter for each part that a host may bring
         cls,
         path: str | Path,
         *,

@@ -14,6 +14,7 @@ import attrs
 from octoc.bundle.model import AgentEntry
 from octoc.names import ToolId
 from octoc.results import Caller, Progress, ToolFailure
+from octoc.runtime import telemetry
 from octoc.runtime.activate import activate, deactivate, end
 from octoc.runtime.active_set import ActiveSet, References, Use
 from octoc.runtime.dispatch import dispatch
@@ -136,7 +137,9 @@ class Session:
 
         await renew(self)
         # The first message loads the encoder, which takes longer than a loop should stand still.
-        routing = await asyncio.to_thread(decide, self.generation, text, candidates_of(self))
+        with telemetry.step("octoc.route", gen_ai__agent__name=self.agent.name) as watched:
+            routing = await asyncio.to_thread(decide, self.generation, text, candidates_of(self))
+            watched.note(octoc__capability=routing.capability, octoc__routing__reason=routing.reason)
         name = routing.capability
         if name is None:
             logger.debug("no capability auto-activated: %s", routing.reason)

@@ -75,6 +75,7 @@ THIRD_PARTY = {
     "jsonschema": Allowed(running=frozenset({"compiler", "runtime"})),
     "referencing": Allowed(running=frozenset({"compiler", "runtime"})),
     "keyring": Allowed(running=frozenset({"plugin"})),
+    "opentelemetry": Allowed(running=frozenset({"runtime"})),
     "click": Allowed(loading=frozenset({"cli"})),
     "rich": Allowed(running=frozenset({"cli"})),
     "onnxruntime": Allowed(loading=frozenset({"octoc_embed_onnx"})),

@@ -1,0 +1,264 @@
+"""Spans and metrics through OpenTelemetry's API, where the process uses it; where it does not, nothing is imported.
+
+Names are those of the semantic conventions for MCP and for generative AI (development status, October 2026). Arguments
+and results are recorded only when `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` asks for them.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import attrs
+
+from octoc.results import ToolFailure, ToolResult
+
+if TYPE_CHECKING:
+    from octoc.bundle.model import ServerEntry
+    from octoc.results import ToolCall
+
+logger = logging.getLogger("octoc.telemetry")
+
+CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+_ON_SPANS = frozenset({"true", "span_only", "span_and_event"})
+_PIPES, _TCP = frozenset({"stdio"}), frozenset({"http", "sse", "ws", "rest"})
+_MCP = frozenset({"stdio", "http", "sse", "ws"})
+_HISTOGRAMS = (
+    ("gen_ai.execute_tool.duration", "Duration of a tool's execution, all waiting included"),
+    ("mcp.client.operation.duration", "Duration of an MCP request as its sender sees it"),
+)
+_BUCKETS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
+
+
+class Step:
+    """A piece of work that is not watched: what the program does without OpenTelemetry."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+    def note(self, **attributes: str | float | bool | None) -> None:
+        """Say more of the piece of work; names have `__` for a dot, and None says nothing."""
+
+    def failed(self, kind: str, message: str = "") -> None:
+        """Say that it failed: `kind` is one of few words, `message` holds no secret."""
+
+    def meta(self) -> Mapping[str, str]:
+        """Return what a server needs to continue the trace."""
+        return {}
+
+    def ended(self, outcome: ToolResult | ToolFailure) -> None:
+        """Say how a call ended."""
+
+
+_UNWATCHED = Step()
+
+
+def step(name: str, **attributes: str | float | bool | None) -> Step:
+    """Return a span of octoc's own, to be entered, around routing, activation or a connection."""
+    parts = _instruments()
+    return _UNWATCHED if parts is None else _Span(parts, name, parts.internal, attributes)
+
+
+def connecting(entry: ServerEntry) -> Step:
+    """Return a span, to be entered, around making a connection to a server."""
+    parts = _instruments()
+    if parts is None:
+        return _UNWATCHED
+    return _Span(parts, f"connect {entry.name}", parts.client, _of_server(entry))
+
+
+def calling(entry: ServerEntry, call: ToolCall, hide: Callable[[str], str]) -> Step:
+    """Return a span, to be entered, around a call, all waiting and repetition included; its end is also measured.
+
+    `hide` cuts secrets out of arguments and results, which are only recorded when that was asked for.
+    """
+    parts = _instruments()
+    if parts is None:
+        return _UNWATCHED
+    attributes = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": call.tool,
+        **_of_server(entry),
+    }
+    measured = ["gen_ai.operation.name", "gen_ai.tool.name", "octoc.server.name"]
+    name, kind = f"execute_tool {call.tool}", parts.client if entry.transport == "rest" else parts.internal
+    if entry.transport in _MCP:
+        name, kind = f"tools/call {call.tool}", parts.client
+        attributes["mcp.method.name"] = "tools/call"
+        measured += ["mcp.method.name", "network.transport"]
+    own = {key: attributes[key] for key in measured if key in attributes}
+    who = {
+        "gen_ai.agent.name": call.caller.agent or None,
+        "gen_ai.conversation.id": call.caller.session,
+        "octoc.correlation_id": call.caller.correlation_id,
+    }
+    watched = _Span(parts, name, kind, {**attributes, **who}, own, hide)
+    watched.content("gen_ai.tool.call.arguments", lambda: dict(call.arguments))
+    return watched
+
+
+@attrs.frozen(kw_only=True)
+class _Instruments:
+    """What was taken from OpenTelemetry's API, once."""
+
+    tracer: Any
+    inject: Callable[[Any], None]
+    client: Any
+    internal: Any
+    error: Any
+    tool_duration: Any
+    mcp_duration: Any
+    content: bool
+
+
+def _instruments() -> _Instruments | None:
+    # A process that sends spans anywhere has loaded the API; importing it for one that does not would only cost time.
+    return _made() if "opentelemetry.trace" in sys.modules else None
+
+
+@functools.cache
+def _made() -> _Instruments | None:
+    from opentelemetry import metrics, propagate, trace
+
+    from octoc import __version__
+
+    meter = metrics.get_meter("octoc", __version__)
+    try:
+        tool_duration, mcp_duration = (
+            meter.create_histogram(name, "s", text, explicit_bucket_boundaries_advisory=_BUCKETS)
+            for name, text in _HISTOGRAMS
+        )
+    except TypeError:
+        logger.warning('OpenTelemetry is not used: its API is too old, run `pip install "octoc[telemetry]"`')
+        return None
+    return _Instruments(
+        tracer=trace.get_tracer("octoc", __version__),
+        inject=propagate.inject,
+        client=trace.SpanKind.CLIENT,
+        internal=trace.SpanKind.INTERNAL,
+        error=trace.StatusCode.ERROR,
+        tool_duration=tool_duration,
+        mcp_duration=mcp_duration,
+        content=os.environ.get(CAPTURE, "").lower() in _ON_SPANS,
+    )
+
+
+class _Span(Step):
+    """A piece of work that is watched."""
+
+    def __init__(
+        self,
+        parts: _Instruments,
+        name: str,
+        kind: Any,
+        attributes: Mapping[str, Any],
+        measured: Mapping[str, Any] | None = None,
+        hide: Callable[[str], str] = str,
+    ) -> None:
+        self._parts = parts
+        self._measured = None if measured is None else dict(measured)
+        self._hide = hide
+        self._started = time.monotonic()
+        given = {_dotted(key): value for key, value in attributes.items() if value is not None}
+        # Exceptions are noted by kind alone: their messages may hold what no trace should.
+        self._scope = parts.tracer.start_as_current_span(
+            name, kind=kind, attributes=given, record_exception=False, set_status_on_exception=False
+        )
+        self._span: Any = None
+        self._has_failed = False
+        self._content: list[tuple[str, Callable[[], Any]]] = []
+
+    def __enter__(self) -> Self:
+        self._span = self._scope.__enter__()
+        for key, value in self._content:
+            self._record(key, value)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None and not self._has_failed:
+            self.failed("cancelled" if kind.__name__ == "CancelledError" else kind.__name__)
+        if self._measured is not None:
+            seconds = time.monotonic() - self._started
+            self._parts.tool_duration.record(seconds, self._measured)
+            if "mcp.method.name" in self._measured:
+                self._parts.mcp_duration.record(seconds, self._measured)
+        self._scope.__exit__(None, None, None)
+
+    def note(self, **attributes: str | float | bool | None) -> None:
+        self._span.set_attributes({_dotted(key): value for key, value in attributes.items() if value is not None})
+
+    def failed(self, kind: str, message: str = "") -> None:
+        self._has_failed = True
+        self._span.set_attribute("error.type", kind)
+        self._span.set_status(self._parts.error, message or None)
+        if self._measured is not None:
+            self._measured["error.type"] = kind
+
+    def meta(self) -> Mapping[str, str]:
+        carrier: dict[str, str] = {}
+        if self._span.get_span_context().is_valid:
+            self._parts.inject(carrier)
+        return carrier
+
+    def ended(self, outcome: ToolResult | ToolFailure) -> None:
+        if isinstance(outcome, ToolFailure):
+            self.failed(outcome.kind, outcome.message)
+            return
+        if outcome.is_error:
+            # The words are the tool's own, and content.
+            self.failed("tool_error")
+        self._record("gen_ai.tool.call.result", lambda: outcome.text)
+
+    def content(self, key: str, value: Callable[[], Any]) -> None:
+        """Record content when the span begins, where that was asked for."""
+        self._content.append((key, value))
+
+    def _record(self, key: str, value: Callable[[], Any]) -> None:
+        if self._parts.content and self._span.is_recording():
+            found = value()
+            text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False, default=str)
+            self._span.set_attribute(key, self._hide(text))
+
+
+def _dotted(key: str) -> str:
+    return key.replace("__", ".")
+
+
+def _of_server(entry: ServerEntry) -> dict[str, Any]:
+    attributes: dict[str, Any] = {"octoc.server.name": entry.name}
+    if entry.transport in _PIPES:
+        attributes["network.transport"] = "pipe"
+    elif entry.transport in _TCP:
+        attributes["network.transport"] = "tcp"
+        attributes.update(_address(entry.url or ""))
+    return attributes
+
+
+@functools.lru_cache(maxsize=1024)
+def _address(url: str) -> dict[str, Any]:
+    # With a placeholder in its host or port an address says nothing, or a secret.
+    from urllib.parse import urlsplit
+
+    authority = url.partition("://")[2].partition("/")[0]
+    if not authority or any(sign in authority for sign in "{}$@"):
+        return {}
+    try:
+        parts = urlsplit(url)
+        port = parts.port or {"https": 443, "http": 80, "wss": 443, "ws": 80}.get(parts.scheme)
+    except ValueError:
+        return {}
+    return {"server.address": parts.hostname, "server.port": port} if parts.hostname else {}
