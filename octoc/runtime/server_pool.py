@@ -102,7 +102,8 @@ class ServerPool:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_loop: asyncio.AbstractEventLoop | None = None
-        self._refresher = Refresher(self._list_again, self._spawn)
+        self._listing: set[asyncio.Task[None]] = set()
+        self._refresher = Refresher(self._list_again, self._spawn_listing)
         self._ended = False
 
     @property
@@ -277,7 +278,7 @@ class ServerPool:
         if made.listing is not None:
             self._take(made.listing)
         elif first and self.listing is None and self.listeners:
-            self._spawn(self._list_again)
+            self._spawn_listing(self._list_again)
         self._watch_idle()
         logger.debug("server `%s` connected after %.3f s", self.entry.name, self._clock() - begun)
         return opened
@@ -352,6 +353,8 @@ class ServerPool:
         self._refuse_waiting()
         if self._connecting is not None:
             self._connecting.cancel()
+        for task in self._listing:
+            task.cancel()
         try:
             await self._without_leases(grace_s)
             for lease in tuple(self.leases):
@@ -423,6 +426,12 @@ class ServerPool:
         left = [opened.idle_since + seconds - now for opened in idle if not opened.retired]
         if left and not self._ended:
             self._timer = asyncio.get_running_loop().call_later(max(0.001, min(left)), self._close_idle)
+
+    def _spawn_listing(self, work: Callable[[], Coroutine[Any, Any, None]]) -> asyncio.Task[None]:
+        task = self._spawn(work)
+        self._listing.add(task)
+        task.add_done_callback(self._listing.discard)
+        return task
 
     def _spawn(self, work: Callable[[], Coroutine[Any, Any, T]]) -> asyncio.Task[T]:
         import asyncio

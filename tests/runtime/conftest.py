@@ -73,6 +73,7 @@ class Server:
     permanent: bool = False
     unlistable: bool = False
     lists: int = 0
+    list_gate: asyncio.Event | None = None
     extra: dict[str, dict[str, Any]] = attrs.field(factory=dict)
     host: Host | None = None
     connects: int = 0
@@ -96,6 +97,8 @@ class Link:
 
     async def list_tools(self) -> ServerListing:
         self.server.lists += 1
+        if self.server.list_gate is not None:
+            await self.server.list_gate.wait()
         if self.server.unlistable:
             raise ConnectionFailed("it cannot list its tools")
         tools = tuple(

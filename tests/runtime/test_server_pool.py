@@ -44,7 +44,7 @@ async def _until(condition: Callable[[], object]) -> None:
 
 def _run(fleet: Fleet, body: Callable[[Runtime], Awaitable[None]]) -> None:
     async def run() -> None:
-        async with fleet.open() as runtime:
+        async with asyncio.timeout(60), fleet.open() as runtime:
             await body(runtime)
         others = asyncio.all_tasks() - {asyncio.current_task()}
         assert not others
@@ -377,6 +377,20 @@ def test_closing_gives_calls_a_short_grace(fleet: Fleet) -> None:
 
     asyncio.run(run())
     assert fleet.servers["s"].open == 0
+
+
+def test_a_list_that_hangs_delays_neither_calls_nor_the_end(fleet: Fleet) -> None:
+    """A listed server is compared in the background: its calls go on, and closing ends the comparison."""
+    server = _one(fleet, timeout_s=1e6)
+
+    async def body(runtime: Runtime) -> None:
+        server.list_gate = asyncio.Event()
+        session = runtime.session()
+        assert (await session.call("s__now")).ok
+        await _until(lambda: server.lists)
+        assert (await session.call("s__now")).ok
+
+    _run(fleet, body)
 
 
 @pytest.mark.parametrize("times", [1, 3])
