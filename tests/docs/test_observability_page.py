@@ -23,7 +23,11 @@ def test_the_pages_example_writes_an_audit_line(tmp_path: Path) -> None:
     path = tmp_path / "b.octoc"
     agent = AgentEntry(name="supervisor", kind="octo")
     path.write_bytes(
-        write_bundle(Bundle(name="b", octoc_version="0", settings=Settings(), agents=(agent,)), blobs={}, arrays={})
+        write_bundle(
+            Bundle(name="b", octoc_version="0", settings=Settings(), agents=(agent,)),
+            blobs={"tools": b"", "texts": b""},
+            arrays={},
+        )
     )
     stream = io.StringIO()
 
