@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from octoc.compiler.check.fixtures import check_fixtures
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.markdown import check_agent, check_skill, is_documentation
 from octoc.compiler.check.mcp import check_mcp
@@ -28,6 +29,7 @@ _BEYOND_SCHEMA: Mapping[FileKind, Callable[[Mapping[str, Any], Inspection], None
     FileKind.AGENT_MD: check_agent,
     FileKind.SKILL: check_skill,
     FileKind.SNAPSHOT: check_snapshot,
+    FileKind.FIXTURES: check_fixtures,
 }
 
 

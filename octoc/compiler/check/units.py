@@ -91,6 +91,10 @@ _UNITS: dict[FileKind, tuple[tuple[str, ...], ...]] = {
         ("tools", _ANY, "title"),
         ("tools", _ANY, "annotations"),
     ),
+    FileKind.FIXTURES: (
+        *(("message", _ANY), ("message", _ANY, "note")),
+        *(("search", _ANY), ("search", _ANY, "note")),
+    ),
 }
 
 

@@ -51,6 +51,7 @@ def known_as(path: Path, kind: FileKind, dialect: str = "") -> Known:
         FileKind.AGENT_MD: {"folder": folder} if path.name == "AGENT.md" else {"folder": folder, "stem": stem},
         FileKind.SKILL: {"skill": folder},
         FileKind.SNAPSHOT: {"server": stem},
+        FileKind.FIXTURES: {"file": stem},
     }
     if not dialect and kind is FileKind.MCP:
         dialect = dialect_of(path.as_posix())
@@ -108,6 +109,8 @@ def _of_toml(text: str) -> FileKind | None:
         return FileKind.WORKSPACE
     if isinstance(values.get("roles"), list):
         return FileKind.AGENT_MANIFEST
+    if isinstance(values.get("message", values.get("search")), list):
+        return FileKind.FIXTURES
     if "triggers" in values:
         return FileKind.CAPABILITY_CONFIG
     if {"roles", "mcp", "deps"} & values.keys():

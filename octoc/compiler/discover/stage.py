@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 import attrs
 
 from octoc.compiler.context import Context
+from octoc.compiler.discover.fixtures import add_fixtures
 from octoc.compiler.discover.found import Found
 from octoc.compiler.discover.tap import add_agent_folder, add_tap, is_agent_markdown
 from octoc.compiler.discover.walk import Entry, Root, child, children, enter, files_below
@@ -26,8 +27,8 @@ _DEFAULTS = attrs.fields_dict(WorkspaceSettings)
 def discover(settings: WorkspaceSettings, context: Context) -> Discovered:
     """Find every file of a build; what may not be used is reported and left out.
 
-    Workspace files come first, in the order of `[mcp] files`, `[agents] paths`, snapshots; then the taps in theirs,
-    sorted by path in each.
+    Workspace files come first, in the order of `[mcp] files`, `[agents] paths`, snapshots, fixtures; then the taps in
+    theirs, sorted by path in each.
     """
     root = context.root.absolute()
     sink = context.sink
@@ -51,6 +52,7 @@ def discover(settings: WorkspaceSettings, context: Context) -> Discovered:
         for entry in children(snapshots, sink):
             if not entry.is_dir and entry.name.endswith(".json"):
                 own.add(entry, FileKind.SNAPSHOT, key={"server": entry.name.removesuffix(".json")})
+    add_fixtures(workspace, settings, own)
     return Discovered(
         root=root,
         settings=settings,

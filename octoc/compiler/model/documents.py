@@ -24,6 +24,7 @@ class FileKind(enum.StrEnum):
     AGENT_MD = "agent-md"  # AGENT.md, .claude/agents/*.md
     SKILL = "skill"  # skills/<name>/SKILL.md
     SNAPSHOT = "snapshot"  # snapshots/<server>.json
+    FIXTURES = "fixtures"  # routing/*.toml
 
 
 @attrs.frozen(kw_only=True)

@@ -12,6 +12,7 @@ from octoc.compiler.model.source import AgentSource, Located, SkillSource, Snaps
 from octoc.diagnostics.model import Place
 from octoc.names import ToolId
 from octoc.results import ListedTool
+from octoc.routing.fixtures import Fixtures
 
 if TYPE_CHECKING:
     import numpy as np
@@ -142,6 +143,8 @@ class Resolved:
     agents: tuple[Agent, ...]
     skills: tuple[Skill, ...]
     dependencies: tuple[Dependency, ...] = ()
+    fixtures: Fixtures = attrs.field(factory=Fixtures)
+    """Messages and queries whose names are known, each once: what a build may calibrate on, and `octoc test` runs."""
 
 
 @attrs.frozen(kw_only=True)

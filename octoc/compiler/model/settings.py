@@ -22,7 +22,10 @@ class TapRef:
 
 @attrs.frozen(kw_only=True)
 class RoutingSettings:
-    """`[routing]`. `threshold`, `margin` and `top_k` belong to the octomind gate; None is the gate's own default."""
+    """`[routing]`. `threshold`, `margin` and `top_k` belong to the octomind gate; None is the gate's own default.
+
+    `fixtures` are patterns over paths in the workspace: what `octoc test` runs.
+    """
 
     encoder: str = "minilm-l6"
     gate: str = "calibrated"
@@ -32,6 +35,7 @@ class RoutingSettings:
     max_active: int = 4
     ship_encoder: bool = True
     domainless: str = "all"
+    fixtures: tuple[str, ...] = ("routing/*.toml",)
 
 
 @attrs.frozen(kw_only=True)

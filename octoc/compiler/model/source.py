@@ -169,6 +169,38 @@ class SnapshotSource:
 
 
 @attrs.frozen(kw_only=True)
+class MessageSource:
+    """One `[[message]]` of a file of fixtures. `expect` is empty for `none`; `agent` None is not said."""
+
+    place: Place
+    text: str
+    expect: tuple[Located[str], ...] = ()
+    before: tuple[str, ...] = ()
+    agent: Located[str] | None = None
+    note: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class QuerySource:
+    """One `[[search]]` of a file of fixtures. `tools` are `server/tool`; `agent` None is not said."""
+
+    place: Place
+    query: str
+    tools: tuple[Located[str], ...] = ()
+    agent: Located[str] | None = None
+    note: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class FixturesSource:
+    """One file of fixtures, in its order."""
+
+    place: Place
+    messages: tuple[MessageSource, ...] = ()
+    queries: tuple[QuerySource, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
 class Sources:
     """Product of structure. Every list is in (precedence, path) order: workspace files first, then taps."""
 
@@ -178,6 +210,7 @@ class Sources:
     agents: tuple[AgentSource, ...] = ()
     skills: tuple[SkillSource, ...] = ()
     snapshots: tuple[SnapshotSource, ...] = ()
+    fixtures: tuple[FixturesSource, ...] = ()
     digests: Mapping[str, str] = attrs.field(factory=dict)
     """Display path -> sha256 of every file that was read."""
     comments: Mapping[str, tuple[Comment, ...]] = attrs.field(factory=dict)

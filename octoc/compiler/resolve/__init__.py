@@ -12,6 +12,7 @@ from octoc.compiler.model.resolved import Agent, Capability, Resolved, ServerGra
 from octoc.compiler.model.source import AgentSource, SkillSource, Sources
 from octoc.compiler.resolve.capabilities import Chosen, choose_providers, known_capabilities, resolve_capability
 from octoc.compiler.resolve.deps import dependencies
+from octoc.compiler.resolve.fixtures import known_of, resolve_fixtures
 from octoc.compiler.resolve.patterns import EVERY, grant_of, resolve_patterns
 from octoc.compiler.resolve.servers import Definition, Servers, owner_of_file, resolve_servers
 from octoc.compiler.resolve.tuning import tuned
@@ -52,6 +53,7 @@ def resolve(sources: Sources, context: Context) -> Resolved:
         agents=tuple(sorted(agents, key=lambda agent: agent.name)),
         skills=tuple(sorted(skills, key=lambda skill: skill.source.name)),
         dependencies=dependencies(chosen, sources),
+        fixtures=resolve_fixtures(sources.fixtures, known_of(capabilities.values(), agents, servers.all), sink),
     )
 
 

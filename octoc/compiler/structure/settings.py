@@ -97,7 +97,7 @@ def settings_from(
         mcp_files=_strings(sound, "mcp", "files", defaults.mcp_files),
         plugins=_strings(sound, "plugins", "use", defaults.plugins),
         alias_style=sound.get("aliases", {}).get("style", defaults.alias_style),
-        routing=_section(RoutingSettings(), sound.get("routing", {})),
+        routing=_routing(sound.get("routing", {})),
         results=_results(sound.get("results", {})),
         runtime=_runtime(mode, values.get("runtime"), sound.get("runtime", {})),
         servers={name: _server(server) for name, server in sound.get("servers", {}).items()},
@@ -128,6 +128,12 @@ def _checked(values: Mapping[str, Any], place: Place, sink: DiagnosticSink) -> M
 def name_of_folder(root: Path) -> str:
     """Return a name for the workspace in `root`, made of its folder's name."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", root.absolute().name).strip("-_.") or FALLBACK_NAME
+
+
+def _routing(values: Mapping[str, Any]) -> RoutingSettings:
+    fixtures = _strings({"routing": values}, "routing", "fixtures", RoutingSettings().fixtures)
+    own = {key: value for key, value in values.items() if key != "fixtures"}
+    return attrs.evolve(_section(RoutingSettings(), own), fixtures=fixtures)
 
 
 def _results(values: Mapping[str, Any]) -> ResultsSettings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from octoc.compiler.context import Context
 from octoc.compiler.model.documents import Checked, Document, FileKind, kept
 from octoc.compiler.model.source import McpFileSource, SnapshotSource, Sources
+from octoc.compiler.structure.fixtures import fixtures_source
 from octoc.compiler.structure.markdown import markdown_agent, skill_source
 from octoc.compiler.structure.servers import server_of_mcp
 from octoc.compiler.structure.taps import capability_sources, manifest_agent
@@ -31,6 +32,7 @@ def structure(checked: Checked, context: Context) -> Sources:  # noqa: ARG001  #
             for document in by_kind[FileKind.SKILL]
         ),
         snapshots=tuple(snapshot(document) for document in by_kind[FileKind.SNAPSHOT]),
+        fixtures=tuple(fixtures_source(document) for document in by_kind[FileKind.FIXTURES]),
         digests=checked.digests,
         comments={document.file.display: document.comments for document in checked.documents if document.comments},
         scripts=checked.scripts,

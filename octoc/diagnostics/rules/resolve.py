@@ -31,6 +31,11 @@ TOOL_ON_UNLISTED_SERVER = Rule(
 )
 NO_TOOL_RESOLVES = Rule("OCT330", "no-tool-resolves", "Nothing in an agent's `tools` is a tool.")
 ALIAS_CLASH = Rule("OCT331", "alias-clash", "Two tools have one bare name, and aliases are bare.")
+UNKNOWN_AGENT = Rule("OCT350", "unknown-agent", "A fixture is for an agent that the workspace does not have.")
+CONTRADICTING_FIXTURES = Rule(
+    "OCT351", "contradicting-fixtures", "Two fixtures expect different things of the same message or query."
+)
+REPEATED_FIXTURE = Rule("OCT352", "repeated-fixture", "A fixture is there twice.", Severity.WARNING)
 LITERAL_SECRET = Rule(
     "OCT340", "literal-secret", "A value that looks like a secret is written in the file.", Severity.WARNING
 )

@@ -22,6 +22,7 @@ DISPLAY = {
     FileKind.AGENT_MD: "agents/reviewer/AGENT.md",
     FileKind.SKILL: "taps/acme/skills/commit-messages/SKILL.md",
     FileKind.SNAPSHOT: "snapshots/time.json",
+    FileKind.FIXTURES: "routing/office.toml",
 }
 KEY = {FileKind.SNAPSHOT: {"server": "time"}}
 

@@ -1,0 +1,59 @@
+"""Files of fixtures: what the patterns of `[routing] fixtures` match."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from octoc.compiler.discover.found import Found
+from octoc.compiler.discover.walk import Entry, children, enter
+from octoc.compiler.model.documents import FileKind
+from octoc.compiler.model.settings import RoutingSettings, WorkspaceSettings
+from octoc.diagnostics.rules import read as rules
+
+_WILD = frozenset("*?[")
+
+
+def add_fixtures(workspace: Entry, settings: WorkspaceSettings, found: Found) -> None:
+    """Add every file that a pattern matches, sorted by path for each pattern; none twice.
+
+    A pattern that matches nothing is an error, unless it is the default. `*` and `?` match inside one name.
+    """
+    is_default = settings.routing.fixtures == RoutingSettings().fixtures
+    seen: set[str] = set()
+    for index, pattern in enumerate(settings.routing.fixtures):
+        at = settings.place.child("routing", "fixtures", index)
+        parts = [part for part in pattern.split("/") if part not in ("", ".")]
+        if pattern.startswith("/") or ".." in parts:
+            found.sink.report(
+                rules.OUTSIDE_ROOT,
+                f"`{pattern}` leads out of {workspace.root.what}",
+                at=at,
+                help="write a path inside the workspace",
+            )
+            continue
+        matched = [entry for entry in _matching(workspace, parts, found) if not entry.is_dir]
+        for entry in sorted(matched, key=lambda entry: entry.display):
+            if entry.display not in seen:
+                seen.add(entry.display)
+                found.add(entry, FileKind.FIXTURES, key={"file": entry.path.stem})
+        if not matched and not is_default:
+            found.sink.report(
+                rules.MISSING_PATH, f"`{pattern}` matches no file", at=at, help="correct it, or delete it"
+            )
+
+
+def _matching(folder: Entry, parts: list[str], found: Found) -> Iterator[Entry]:
+    if not parts or not folder.is_dir:
+        yield from () if parts else (folder,)
+        return
+    first, *rest = parts
+    if _WILD.isdisjoint(first):
+        path = folder.path / first
+        display = first if folder.display == "." else f"{folder.display}/{first}"
+        entry = enter(path, display, folder.root, found.sink)
+        inside = [] if entry is None else [entry]
+    else:
+        inside = [entry for entry in children(folder, found.sink) if fnmatchcase(entry.name, first)]
+    for entry in inside:
+        yield from _matching(entry, rest, found)
