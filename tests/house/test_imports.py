@@ -65,7 +65,7 @@ THIRD_PARTY = {
         running=frozenset({"bundle", "plugin", "runtime", "cli"}),
     ),
     "jinja2": COMPILER,
-    "re2": Allowed(loading=frozenset({"compiler"}), running=frozenset({"runtime"})),
+    "re2": Allowed(loading=frozenset({"compiler"}), running=frozenset({"routing", "runtime"})),
     "sklearn": COMPILER,
     "threadpoolctl": COMPILER,
     "tomlkit": COMPILER,

@@ -9,7 +9,7 @@ from octoc.compiler.edits import renamed
 from octoc.compiler.lint.taps.lookup import inside
 from octoc.compiler.model.resolved import Scoped
 from octoc.compiler.model.source import Located
-from octoc.compiler.skill_rules import CHECKS, Check, RuleProblem, expression_error, parse_rule
+from octoc.routing.skill_rules import CHECKS, Check, RuleProblem, expression_error, parse_rule
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint_taps import (

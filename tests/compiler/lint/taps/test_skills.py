@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from octoc.compiler.skill_rules import expression_error, parse_rule
+from octoc.routing.skill_rules import expression_error, parse_rule
 from octoc.diagnostics.rule import Severity
 
 Files = Callable[..., dict[str, str]]

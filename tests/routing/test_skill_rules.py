@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.compiler.skill_rules import CHECKS, expression_error, parse_rule
+from octoc.routing.skill_rules import CHECKS, expression_error, parse_rule
 
 TEXTS = st.text(alphabet=st.sampled_from("match(content)) semantic,[]{}\\*+?|^$ab1_-\n"), max_size=60) | st.text(
     max_size=40

@@ -10,6 +10,7 @@ Source: Octomind's tap, skills, rules.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Literal
 
 import attrs
@@ -17,6 +18,8 @@ import attrs
 CHECKS = ("match", "content", "semantic", "session", "file", "grep", "env", "bin", "workdir")
 SEMANTIC_THRESHOLD = 0.45
 """The cosine that `semantic(phrase)` asks for unless its last comma is followed by a number."""
+SEMANTIC_MARGIN = 0.08
+"""How far the best of skills that fire by `semantic` alone has to be before the second."""
 
 ProblemKind = Literal["unknown", "unclosed", "stray"]
 
@@ -57,14 +60,20 @@ class Check:
         return tail.strip() if is_split else None
 
     @property
+    def phrase(self) -> str | None:
+        """What the message has to be near to for `semantic(…)`; None for other checks, and where it has none."""
+        if self.name != "semantic":
+            return None
+        head, comma, tail = self.argument.rpartition(",")
+        return (head.strip() if comma and _is_number(tail) else self.argument) or None
+
+    @property
     def threshold(self) -> float | None:
         """The cosine that `semantic(…)` asks for; None for other checks."""
         if self.name != "semantic":
             return None
-        try:
-            return float(self.argument.rpartition(",")[2]) if "," in self.argument else SEMANTIC_THRESHOLD
-        except ValueError:
-            return SEMANTIC_THRESHOLD
+        _, comma, tail = self.argument.rpartition(",")
+        return float(tail) if comma and _is_number(tail) else SEMANTIC_THRESHOLD
 
 
 @attrs.frozen(kw_only=True)
@@ -112,6 +121,12 @@ def parse_rule(text: str) -> SkillRule:
     return SkillRule(text=text, checks=tuple(checks), problems=tuple(problems))
 
 
+def phrases_of(rules: Iterable[str]) -> tuple[str, ...]:
+    """Return the distinct phrases of all `semantic(…)` checks in these lines, sorted: the order of their vectors."""
+    checks = (check for line in rules for check in parse_rule(line).checks)
+    return tuple(sorted({check.phrase for check in checks if check.phrase is not None}))
+
+
 def expression_error(expression: str) -> str | None:
     """Return why RE2, in whose dialect these rules are written, refuses `expression`; None when it does not."""
     import re2
@@ -124,6 +139,14 @@ def expression_error(expression: str) -> str | None:
         reason = error.args[0] if error.args else str(error)
         return reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
     return None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _closing(text: str, start: int) -> int | None:
