@@ -94,11 +94,11 @@ OTHERWISE: dict[Era, dict[str, Row]] = {
         "sse_cut": Row(kind="connection_lost", says="closed its stream of events"),
     },
     "rest": {
-        "status_401": Row(kind="unauthorized", says="HTTP 401"),
-        "status_403": Row(kind="protocol", says="HTTP 403"),
+        "status_401": Row(kind="unauthorized", says=": look at what `TOKEN` holds", sent=False),
+        "status_403": Row(kind="unauthorized", says=": its credentials may not do this", sent=False),
         "session_gone": Row(kind="not_found", says="HTTP 404"),
-        "status_429": Row(kind="unavailable", says="HTTP 429", waits=True),
-        "status_503": Row(kind="unavailable", says="HTTP 503", waits=True),
+        "status_429": Row(kind="unavailable", says="; try again in 7 s", sent=False, waits=True),
+        "status_503": Row(kind="unavailable", says="; try again in ", sent=False, waits=True),
         "redirect_away": REDIRECTS,
         "redirect_loop": REDIRECTS,
         "status_500": Row(kind="protocol", says="HTTP 500 and `text/html`"),
@@ -107,7 +107,6 @@ OTHERWISE: dict[Era, dict[str, Row]] = {
         "no_answer": Row(kind="protocol", says="HTTP 202"),
         "json_cut": Row(kind="protocol", says="something that is no JSON"),
         "sse_cut": Row(kind="protocol", says="`text/event-stream` where `application/json` was expected"),
-        "header_flood": Row(kind="protocol", says="does not speak HTTP/1.1"),
         "gzip_bomb": Row(kind="ok", says='{"jsonrpc": "2.0",'),
         "unknown_encoding": Row(kind="protocol", says="content encoding `br`, which was not asked for"),
         "endless_body": Row(kind="ok", says='{"jsonrpc": "xxx'),
@@ -216,5 +215,5 @@ def test_a_fault_costs_its_own_call_alone(fleet: Fleet, bounded: Callable[[], in
 
     descriptors = len(list(Path("/proc/self/fd").iterdir()))
     asyncio.run(play())
-    assert len(list(Path("/proc/self/fd").iterdir())) == descriptors
+    assert len(list(Path("/proc/self/fd").iterdir())) <= descriptors
     assert bounded() < PEAK_BYTES
