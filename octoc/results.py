@@ -72,16 +72,23 @@ class Progress:
 class ToolCall:
     """A call as a transport gets it: the server's own tool name, and arguments that are a JSON object.
 
-    `timeout_s` is wall clock, for the whole call. `on_progress` is called from the event loop and must not block.
-    `meta` goes with the request where the protocol has a place for it (MCP's `_meta`), as for a trace context.
+    `timeout_s` is wall clock, for the whole call. Where waiting took a part of the limit, `limit_s` is the whole of it,
+    which messages name. `on_progress` is called from the event loop and must not block. `meta` goes with the request
+    where the protocol has a place for it (MCP's `_meta`), as for a trace context.
     """
 
     tool: str
     arguments: Mapping[str, Any]
     timeout_s: float
+    limit_s: float | None = None
     caller: Caller = attrs.field(factory=Caller)
     on_progress: Callable[[Progress], None] | None = attrs.field(default=None, eq=False, repr=False)
     meta: Mapping[str, Any] = attrs.field(factory=dict, repr=False)
+
+    @property
+    def told_limit_s(self) -> float:
+        """The limit as it was configured, in seconds: what to say of a call that took too long."""
+        return self.timeout_s if self.limit_s is None else self.limit_s
 
 
 @attrs.frozen(kw_only=True)

@@ -22,10 +22,8 @@ from octoc.plugin.manager import Plugins
 from octoc.plugin.protocols import ConnectionFailed, PluginError
 from octoc.plugin.targets import NotReady, make_target
 from octoc.results import ListedTool, ServerListing
-from octoc.secrets import MASK
+from octoc.secrets import SHORTEST_SECRET, redactor
 
-MIN_SECRET_CHARS = 6
-"""A resolved value shorter than this is not cut out of a listing: it would be found in ordinary words."""
 _PYTHON = re.compile(r"python(?:3(?:\.[0-9]+)?)?|py")
 
 
@@ -61,18 +59,17 @@ async def pin_live(server: Server, plugins: Plugins, workspace: Path) -> ServerL
 
 
 def redacted(listing: ServerListing, values: Sequence[str]) -> ServerListing:
-    """Return the listing with each of `values` in its texts replaced by `***`; tools keep their names."""
-    secrets = sorted((value for value in set(values) if len(value) >= MIN_SECRET_CHARS), key=len, reverse=True)
+    """Return the listing with each of `values`, in whatever form, replaced by `***`; tools keep their names."""
+    secrets = tuple(value for value in set(values) if len(value) >= SHORTEST_SECRET)
     if not secrets:
         return listing
+    redacted = redactor(secrets)
 
     def clean(value: Any) -> Any:
         if isinstance(value, str):
-            for secret in secrets:
-                value = value.replace(secret, MASK)
-            return value
+            return redacted(value)
         if isinstance(value, Mapping):
-            return {key: clean(item) for key, item in value.items()}
+            return {redacted(str(key)): clean(item) for key, item in value.items()}
         return [clean(item) for item in value] if isinstance(value, list | tuple) else value
 
     def cleaned(tool: ListedTool) -> ListedTool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,7 @@ class Plugins:
         self._objects = tuple(objects)
         self._env = os.environ if env is None else env
         self._manager: pluggy.PluginManager | None = None
+        self._loading = threading.RLock()
         self._versions: dict[str, str] = {}
         self.missing: tuple[str, ...] = ()
         self.broken: Mapping[str, str] = {}
@@ -127,6 +129,13 @@ class Plugins:
 
     def _loaded(self) -> pluggy.PluginManager:
         if self._manager is not None:
+            return self._manager
+        # A router and several connections may ask first at the same time, from threads of their own.
+        with self._loading:
+            return self._load()
+
+    def _load(self) -> pluggy.PluginManager:
+        if self._manager is not None:  # another thread was first
             return self._manager
         manager = pluggy.PluginManager(hookspecs.PROJECT)
         manager.add_hookspecs(hookspecs)

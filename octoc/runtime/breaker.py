@@ -38,6 +38,13 @@ class CircuitBreaker:
         self._probing = False
         self._era = 0
 
+    def configure(self, failures: int, open_s: float) -> None:
+        """Take other settings from now on; one that is open stays so, for as long as the new ones say."""
+        self._limit = failures
+        self._open_s = open_s
+        if not failures and self._opened_at is not None:
+            self._begin(None)
+
     @property
     def state(self) -> Literal["closed", "open", "half-open"]:
         if self._opened_at is None:

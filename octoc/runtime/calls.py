@@ -11,9 +11,17 @@ import attrs
 from octoc.names import ToolId
 from octoc.results import Caller, Progress, ToolCall, ToolFailure, ToolResult
 from octoc.runtime import telemetry
+from octoc.runtime.policy import limit_of, retry_mode
 from octoc.runtime.pool import Unreachable
-from octoc.runtime.results import exception_of, failure, redact, without_secrets, worded
-from octoc.runtime.retry import MAX_REPEATS, is_harmless, limit_of, may_repeat, pause_before, retry_mode
+from octoc.runtime.results import (
+    exception_of,
+    failure,
+    progress_without_secrets,
+    redact,
+    without_secrets,
+    worded,
+)
+from octoc.runtime.retry import MAX_REPEATS, is_harmless, may_repeat, pause_before
 
 if TYPE_CHECKING:
     from octoc.bundle.model import ServerEntry
@@ -47,7 +55,7 @@ async def call_server(
         arguments=arguments,
         timeout_s=limit_of(entry, tool),
         caller=caller or Caller(),
-        on_progress=on_progress,
+        on_progress=progress_without_secrets(on_progress, lambda: generation.connector.secrets(server)),
     )
     with telemetry.calling(entry, call, lambda text: redact(text, generation.connector.secrets(server))) as watched:
         meta = watched.meta()
@@ -131,8 +139,8 @@ class _Call:
 
         left = self._until - time.monotonic()
         call = self._call
-        if left < call.timeout_s * 0.99:  # the time that it waited; what the model is told stays a round figure
-            call = attrs.evolve(call, timeout_s=max(round(left, 3), 0.001))
+        if left < call.timeout_s * 0.99:
+            call = attrs.evolve(call, timeout_s=max(round(left, 3), 0.001), limit_s=call.timeout_s)
         try:
             # A transport keeps the limit itself, and knows more of why: this one is for a plugin that does not.
             async with asyncio.timeout(left + _GRACE_S) as scope:

@@ -83,7 +83,13 @@ class Connector:
         from octoc.plugin.targets import NotReady, make_target
 
         try:
-            target = make_target(entry, plugins.resolve_secret, self._runtime.workspace)
+            # In a thread: a keyring may ask its owner, and a file may lie far away. When this task is cancelled the
+            # thread ends on its own, and what it found goes nowhere.
+            async with asyncio.timeout(entry.timeout_s):
+                target = await asyncio.to_thread(make_target, entry, plugins.resolve_secret, self._runtime.workspace)
+        except TimeoutError:
+            message = f"the credentials of server `{entry.name}` were not there within {entry.timeout_s:g} s"
+            raise unreachable("timeout", message) from None
         except NotReady as missing:
             raise unreachable("not_ready", str(missing), final=True) from None
         target = attrs.evolve(
@@ -104,7 +110,7 @@ class Connector:
             raise
         except TimeoutError:
             raise unreachable(
-                "connect_failed", f"server `{entry.name}` did not connect within {entry.timeout_s:g} s"
+                "timeout", f"server `{entry.name}` did not connect within {entry.timeout_s:g} s"
             ) from None
         except ConnectionFailed as error:
             message = redact(str(error), self.secrets(entry.name))
@@ -143,8 +149,11 @@ class Connector:
                 listing = await connection.list_tools()
         except TimeoutError:
             raise unreachable(
-                "connect_failed", f"server `{entry.name}` did not list its tools within {entry.timeout_s:g} s"
+                "timeout", f"server `{entry.name}` did not list its tools within {entry.timeout_s:g} s"
             ) from None
+        except ConnectionFailed as error:
+            message = redact(str(error), self.secrets(entry.name))
+            raise unreachable(error.kind, message, retry_after_s=error.retry_after_s, final=error.permanent) from None
         except Exception as error:  # noqa: BLE001  # a plugin's own fault must not take the session down
             raise unreachable("connect_failed", redact(str(error), self.secrets(entry.name))) from None
         finally:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from octoc.names import ToolId
-from octoc.runtime.arguments import OFF, WARN, policy_of, refusal
+from octoc.runtime.arguments import OFF, WARN, refusal
 from octoc.runtime.calls import call_server
+from octoc.runtime.policy import arguments_mode
 from octoc.runtime.results import failure
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ async def call_direct(generation: Generation, server: str, tool: str, arguments:
     catalog, entry = generation.catalog, generation.servers[server]
     index = catalog.find(ToolId(server, tool))
     if index is not None:
-        policy = policy_of(generation.bundle.settings, entry, tool)
+        policy = arguments_mode(generation.bundle.settings, entry, tool)
         await refusal(generation, index, arguments, policy=OFF if policy == OFF else WARN)
     elif entry.listed:
         from octoc.diagnostics.suggest import near_names

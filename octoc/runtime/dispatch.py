@@ -7,10 +7,12 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from octoc.aliases import sanitize
 from octoc.bundle.refusal import BundleRefused
 from octoc.diagnostics.suggest import near_names
-from octoc.results import Progress, ToolCall, ToolFailure
+from octoc.results import Caller, Progress, ToolCall, ToolFailure
 from octoc.runtime.arguments import Problem, misfit, quoted, refusal
 from octoc.runtime.calls import call_server
 from octoc.runtime.capability_tool import capability_tool
@@ -39,9 +41,15 @@ _NO_NAME = (
 )
 
 
-async def dispatch(
-    session: Session, name: str, arguments: Any, on_progress: Callable[[Progress], None] | None = None
-) -> Outcome:
+@attrs.frozen
+class Asked:
+    """How a call was asked for: who hears of its progress, and for whom it is made."""
+
+    on_progress: Callable[[Progress], None] | None
+    caller: Caller
+
+
+async def dispatch(session: Session, name: str, arguments: Any, asked: Asked) -> Outcome:
     """Call what the model named: one of octoc's own tools that this session has, or a tool of its registry.
 
     Whatever comes back is cut to the limit that the workspace, the server or the tool itself has for it. Arguments that
@@ -50,32 +58,28 @@ async def dispatch(
     if session.runtime.closed:
         return failure("cancelled", "the runtime is closed", profile=session.profile)
     try:
-        return await _dispatched(session, name, arguments, on_progress)
+        return await _dispatched(session, name, arguments, asked)
     except BundleRefused as refused:
         # Found only now, as each part of a bundle is verified when it is first used.
         logger.error("`%s` was not called: %s", name, refused)  # noqa: TRY400  # the refusal says all there is to say
         return failure("internal", f"the bundle cannot be used: {refused}", profile=session.profile)
 
 
-async def _dispatched(
-    session: Session, name: str, arguments: Any, on_progress: Callable[[Progress], None] | None
-) -> Outcome:
+async def _dispatched(session: Session, name: str, arguments: Any, asked: Asked) -> Outcome:
     surface = session.surface
     proxied = name in (FIND_TOOLS, CALL_MCP_TOOL) and surface.registry.proxy
     is_own = proxied or (name == CAPABILITY and surface.switchable) or (name == READ_RESULT and session.reads_results)
     if not is_own:
-        return await dispatch_tool(session, name, arguments, on_progress)
+        return await dispatch_tool(session, name, arguments, asked)
     given = _object(arguments)
     if given is None:
         return _bad_arguments(session, arguments)
     if name == CALL_MCP_TOOL:
-        return await _call_mcp_tool(session, given, on_progress)
-    return session.cut(await _OWN[name](session, given))
+        return await _call_mcp_tool(session, given, asked)
+    return await session.cut_aside(await _OWN[name](session, given))
 
 
-async def _call_mcp_tool(
-    session: Session, arguments: Mapping[str, Any], on_progress: Callable[[Progress], None] | None
-) -> Outcome:
+async def _call_mcp_tool(session: Session, arguments: Mapping[str, Any], asked: Asked) -> Outcome:
     name = arguments.get("tool_name", "")
     if not isinstance(name, str) or not name.strip():
         return failure("bad_request", "tool_name is required", text=_NO_NAME, profile=session.profile)
@@ -83,17 +87,15 @@ async def _call_mcp_tool(
     if outside and not arguments.get("arguments"):
         problem = Problem(path="", what=f"put {', '.join(map(quoted, outside[:_MAX_SIMILAR]))} into `arguments`")
         return misfit(CALL_MCP_TOOL, CALL_MCP_TOOL, [problem], session.profile)
-    return await dispatch_tool(session, name.strip(), arguments.get("arguments"), on_progress)
+    return await dispatch_tool(session, name.strip(), arguments.get("arguments"), asked)
 
 
-async def dispatch_tool(
-    session: Session, name: str, arguments: Any, on_progress: Callable[[Progress], None] | None = None
-) -> Outcome:
+async def dispatch_tool(session: Session, name: str, arguments: Any, asked: Asked) -> Outcome:
     """Call a tool of the session's registry by any of its names, octoc's own tools apart."""
     started = time.monotonic()
     found = await _found(session, name, arguments)
     if isinstance(found, ToolFailure):
-        told = ToolCall(tool=name, arguments=_object(arguments) or {}, timeout_s=0.0, caller=session.caller)
+        told = ToolCall(tool=name, arguments=_object(arguments) or {}, timeout_s=0.0, caller=asked.caller)
         session.generation.plugins.call_finished("", told, found, time.monotonic() - started)
         return found
     index, given = found
@@ -103,15 +105,15 @@ async def dispatch_tool(
         tool.id.server,
         tool.id.tool,
         given,
-        caller=session.caller,
+        caller=asked.caller,
         shown=tool.alias,
-        on_progress=on_progress,
+        on_progress=asked.on_progress,
     )
     if outcome.ok:
         session.active.touch(surface.active_owners(index))
     else:
-        outcome = await explain(session.generation, tool.id, tool.alias, given, outcome, session.caller)
-    return session.cut(outcome, tool.id)
+        outcome = await explain(session.generation, tool.id, tool.alias, given, outcome, asked.caller)
+    return await session.cut_aside(outcome, tool.id)
 
 
 async def _found(session: Session, name: str, arguments: Any) -> tuple[int, Mapping[str, Any]] | ToolFailure:

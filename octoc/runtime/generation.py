@@ -19,7 +19,7 @@ from octoc.runtime.route import RoutingParts
 from octoc.runtime.server_pool import ServerPool
 
 if TYPE_CHECKING:
-    from octoc.bundle.model import Bundle, ServerEntry
+    from octoc.bundle.model import ServerEntry
     from octoc.bundle.reader import OpenBundle
     from octoc.plugin import Embedder
     from octoc.plugin.manager import Plugins
@@ -61,17 +61,19 @@ class Generation:
             self.pool.listen(server.name, functools.partial(self._take, server))
 
     def _server_pool(self, entry: ServerEntry, previous: Generation | None) -> ServerPool:
-        if previous is not None and entry.name in previous.servers and self._is_as_in(previous, entry):
-            return previous.pool[entry.name]
         settings = self.bundle.settings
         connect = functools.partial(self.connector.connect, self.plugins, production=settings.mode == "production")
         return ServerPool(entry, connect, CircuitBreaker(settings.breaker_failures, settings.breaker_s))
+        if previous is not None and entry.name in previous.servers and self._is_as_in(previous, entry):
+            shared = previous.pool[entry.name]
+            shared.breaker.configure(settings.breaker_failures, settings.breaker_s)
+            return shared
 
     def _is_as_in(self, previous: Generation, entry: ServerEntry) -> bool:
         same_plugins = self.plugins is previous.plugins
-        same_settings = _how_connected(self.bundle) == _how_connected(previous.bundle)
+        same_mode = self.bundle.settings.mode == previous.bundle.settings.mode
         # What counts is the pool's own entry: in between it may have been shared by several generations.
-        return same_plugins and same_settings and _connection(entry) == _connection(previous.pool[entry.name].entry)
+        return same_plugins and same_mode and _connection(entry) == _connection(previous.pool[entry.name].entry)
 
     def _take(self, entry: ServerEntry, listing: ServerListing) -> None:
         """Take a server's list: the tools of an unlisted one join; a listed one is compared with the bundle."""
@@ -108,8 +110,3 @@ class Generation:
 def _connection(entry: ServerEntry) -> ServerEntry:
     """Return an entry without what is decided per call or per list, so that equal ones can share connections."""
     return attrs.evolve(entry, include=None, exclude=(), instructions=None, retry="", trusted=False, tools=())
-
-
-def _how_connected(bundle: Bundle) -> tuple[object, ...]:
-    settings = bundle.settings
-    return settings.mode, settings.breaker_failures, settings.breaker_s

@@ -80,7 +80,7 @@ class Runtime:
         self.results = ResultStore(
             memory_bytes=kept.store_memory_bytes, disk_bytes=kept.store_disk_bytes, seconds=kept.store_s, clock=clock
         )
-        """What was left out of results; as large as the first bundle said."""
+        """What was left out of results; as large as the bundle of the last reload says."""
         self._counter = token_counter
         self._counters: dict[str, TokenCounter] = {}
         self._bound: dict[str, BuiltinConnection | None] = {}

@@ -36,6 +36,8 @@ async def reload(runtime: Runtime, path: str | Path) -> None:
         if entry is not None and not entry.listed:
             new.catalog.join(entry, connection.listing())
     runtime.generation = new
+    kept = new.bundle.settings.results
+    runtime.results.resize(memory_bytes=kept.store_memory_bytes, disk_bytes=kept.store_disk_bytes, seconds=kept.store_s)
     runtime.older.append(old)
     logger.info("bundle `%s` replaces the one before: inputs %s", new.bundle.name, new.bundle.inputs[:12] or "unknown")
     runtime.sweep()

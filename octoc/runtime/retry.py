@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from octoc.bundle.model import ServerEntry, ToolPolicy
-from octoc.names import any_glob_matches
 from octoc.results import FailureKind, ToolFailure
 
 MAX_REPEATS = 2
@@ -18,29 +16,12 @@ _IN_TRANSPORT: frozenset[FailureKind] = frozenset(
 )
 
 
-def policy_of(entry: ServerEntry, tool: str) -> ToolPolicy | None:
-    """Return the first of the server's policies whose glob the tool's own name matches."""
-    return next((policy for policy in entry.tools if any_glob_matches((policy.glob,), tool)), None)
-
-
-def limit_of(entry: ServerEntry, tool: str) -> float:
-    """Return the seconds that a call of the tool may take, all waiting included."""
-    policy = policy_of(entry, tool)
-    return entry.timeout_s if policy is None or policy.timeout_s is None else policy.timeout_s
-
-
 def is_harmless(wire: Mapping[str, Any]) -> bool:
     """Tell whether a tool says of itself that calling it twice does no more than calling it once."""
     annotations = wire.get("annotations")
     if not isinstance(annotations, Mapping):
         return False
     return annotations.get("readOnlyHint") is True or annotations.get("idempotentHint") is True
-
-
-def retry_mode(entry: ServerEntry, tool: str) -> str:
-    """Return `safe`, `always` or `never`: the tool's own policy, else its server's."""
-    policy = policy_of(entry, tool)
-    return entry.retry if policy is None or policy.retry is None else policy.retry
 
 
 def may_repeat(failure: ToolFailure, mode: str, *, harmless: bool) -> bool:

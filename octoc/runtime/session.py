@@ -17,7 +17,7 @@ from octoc.results import Caller, Progress, ToolFailure
 from octoc.runtime import telemetry
 from octoc.runtime.activate import activate, deactivate, end
 from octoc.runtime.active_set import ActiveSet, References, Use
-from octoc.runtime.dispatch import dispatch
+from octoc.runtime.dispatch import Asked, dispatch
 from octoc.runtime.find_tools import search
 from octoc.runtime.history import (
     FIFO,
@@ -108,7 +108,7 @@ class Session:
         BundleRefused when the bundle was altered.
         """
         registry, catalog = self.surface.registry, self.generation.catalog
-        own = proxy_wires() if registry.proxy else []
+        own = proxy_wires(describes=self.profile != "octo") if registry.proxy else []
         if self.surface.switchable:
             own.append(capability_wire())
         if self.reads_results and self.profile == "octoc":
@@ -159,14 +159,20 @@ class Session:
         *,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Outcome:
-        """Call a tool that the model named. Every failure is a value; long results are cut to the workspace's limit."""
-        return await dispatch(self, name, arguments, on_progress)
+        """Call a tool that the model named. Every failure is a value; long results are cut to the workspace's limit.
+
+        Args:
+            on_progress: gets what the server says meanwhile, without secrets; called from the event loop.
+            caller: for whom this one call is made, where that is another than the session's own.
+        """
+        return await dispatch(self, name, arguments, Asked(on_progress, caller or self.caller))
 
     async def call_all(
         self, calls: Sequence[Call], *, on_progress: Callable[[int, Progress], None] | None = None
     ) -> list[Outcome]:
         """Make the calls of one turn, (name, arguments) each, at the same time; the results are in their order.
 
+        caller: Caller | None = None,
         One that fails leaves the others alone. A call of `capability` waits for those before it, and those after it
         wait for it. `on_progress` gets the call's place too.
         """
@@ -289,6 +295,17 @@ class Session:
     @property
     def key(self) -> int:
         """What tells this session from the runtime's others, as the owner of kept results."""
+    async def cut_aside(self, outcome: Outcome, tool: ToolId | None = None) -> Outcome:
+        """Return what `cut` returns, worked out in a thread where it is so much that the loop would stand still."""
+        if isinstance(outcome, ToolFailure) or not is_large(outcome):
+            return self.cut(outcome, tool)
+        import asyncio
+
+        limits, counter = self.limits(tool)
+        keep = partial(self.runtime.results.keep, self.key)
+        # When this task is cancelled the thread ends on its own, and what it kept ends with the session, or expires.
+        return await asyncio.to_thread(truncate, outcome, limits, counter, keep)
+
         return self._number
 
     @property

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 
-from octoc.bundle.model import Grant
+from octoc.bundle.model import Grant, ResultSettings, Settings
 from octoc.bundle.refusal import BundleRefused
 from octoc.results import ToolResult
 from tests.runtime.conftest import Fleet
@@ -372,3 +372,36 @@ def test_new_tools_of_an_unlisted_server_are_shown_by_its_grants(fleet: Fleet) -
 
     asyncio.run(run())
     assert heard == ["s"] * 201
+
+
+def test_new_settings_reach_what_outlives_a_bundle(fleet: Fleet, new_fleet: NewFleet) -> None:
+    """The store of results and the breakers of servers that stay take the new bundle's sizes; connections stay."""
+    long = ToolResult.of_text("x" * 5_000)
+
+    async def give(arguments: Mapping[str, Any]) -> ToolResult:
+        return long
+
+    for one in (fleet, second := new_fleet()):
+        one.server("a", {"x": give})
+        one.agent(direct=(0,))
+    kept = ResultSettings(max_chars=1_000, store_memory_bytes=100_000, store_disk_bytes=0)
+    fleet.settings = Settings(results=kept, breaker_failures=5)
+    second.settings = Settings(results=attrs.evolve(kept, store_memory_bytes=8_000), breaker_failures=1)
+
+    async def play() -> None:
+        async with fleet.open() as runtime:
+            session = runtime.session()
+            outcomes = [await session.call("a__x") for _ in range(3)]
+            handles = [outcome.handle for outcome in outcomes if isinstance(outcome, ToolResult)]
+            assert runtime.results.memory_used > 8_000
+            breaker = runtime.pool["a"].breaker
+            await runtime.reload(_next(fleet, second).write())
+            assert runtime.results.memory_used <= 8_000
+            read = [runtime.results.parts(session.key, handle or "") for handle in handles]
+            assert read == [None, None, 1]
+            assert runtime.pool["a"].breaker is breaker
+            assert fleet.servers["a"].connects == 1
+            breaker.failed()
+            assert breaker.state == "open"
+
+    asyncio.run(play())

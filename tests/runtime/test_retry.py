@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 
-from octoc.bundle.model import Grant, ServerEntry, ToolPolicy
+from octoc.bundle.model import Grant, ServerEntry, Settings, ToolPolicy
 from octoc.results import FailureKind, ToolFailure, ToolResult
-from octoc.runtime.retry import is_harmless, limit_of, may_repeat, pause_before, reconnect_pause, retry_mode
+from octoc.runtime.policy import arguments_mode, limit_of, retry_mode
+from octoc.runtime.retry import is_harmless, may_repeat, pause_before, reconnect_pause
 
 if TYPE_CHECKING:
     from tests.runtime.conftest import Fleet, Server
@@ -43,11 +44,15 @@ def test_what_may_be_repeated(mode: str, kind: FailureKind, sent: bool, harmless
 
 def test_the_first_policy_that_matches_counts() -> None:
     """A tool's own time limit and mode stand before its server's; what it leaves open is the server's."""
-    policies = (ToolPolicy(glob="read_*", timeout_s=2), ToolPolicy(glob="*", timeout_s=9, retry="never"))
+    policies = (
+        ToolPolicy(glob="read_*", timeout_s=2, arguments="off"),
+        ToolPolicy(glob="*", timeout_s=9, retry="never"),
+    )
     entry = ServerEntry(name="s", transport="stdio", timeout_s=30, retry="always", tools=policies)
     assert (limit_of(entry, "read_file"), retry_mode(entry, "read_file")) == (2, "always")
     assert (limit_of(entry, "write"), retry_mode(entry, "write")) == (9, "never")
     assert limit_of(attrs.evolve(entry, tools=()), "write") == 30
+    assert [arguments_mode(Settings(), entry, tool) for tool in ("read_file", "write")] == ["off", "error"]
 
 
 @pytest.mark.parametrize(

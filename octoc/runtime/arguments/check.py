@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.names import ToolId, any_glob_matches
+from octoc.names import ToolId
 from octoc.runtime.arguments.bounded import DEFAULT_DIALECT, REST_DIALECT, Compiled, Doubt, Judge
 from octoc.runtime.arguments.words import Problem, problems_of
+from octoc.runtime.policy import arguments_mode
 from octoc.runtime.results import failure
 
 if TYPE_CHECKING:
-    from octoc.bundle.model import ServerEntry, Settings
     from octoc.results import ToolFailure
     from octoc.runtime.generation import Generation
 
@@ -111,7 +111,7 @@ async def refusal(
     """
     tool, settings = generation.catalog[index], generation.bundle.settings
     server = generation.servers[tool.id.server]
-    policy = policy or policy_of(settings, server, tool.id.tool)
+    policy = policy or arguments_mode(settings, server, tool.id.tool)
     if policy == OFF:
         return None
     schema = generation.catalog.schema(index)
@@ -137,9 +137,3 @@ def misfit(tool: str, shown: str, problems: Sequence[Problem], profile: str) -> 
         profile=profile,
         field=problems[0].path or None,
     )
-
-
-def policy_of(settings: Settings, server: ServerEntry, tool: str) -> str:
-    """Return what becomes of arguments that do not fit: `error`, `warn` or `off`. A tool's own word goes first."""
-    policy = next((one for one in server.tools if any_glob_matches((one.glob,), tool)), None)
-    return (policy.arguments if policy is not None else None) or settings.arguments

@@ -1,9 +1,9 @@
 """Results for a model: cutting long ones, keeping the rest of them, and wording failures."""
 
 from octoc.runtime.results.failures import as_mcp_result, exception_of, explained, failure, unexplained, worded
-from octoc.runtime.results.hiding import without_secrets
+from octoc.runtime.results.hiding import progress_without_secrets, without_secrets
 from octoc.runtime.results.limits import OCTOPUS_MAX_TOKENS, Limits, ToolLimits
-from octoc.runtime.results.parts import STAGE
+from octoc.runtime.results.parts import STAGE, is_large
 from octoc.runtime.results.store import ResultStore
 from octoc.runtime.results.truncate import truncate
 from octoc.secrets import MASK, redact
@@ -19,6 +19,8 @@ __all__ = [
     "exception_of",
     "explained",
     "failure",
+    "is_large",
+    "progress_without_secrets",
     "redact",
     "truncate",
     "unexplained",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import overload
 
 import attrs
 
-from octoc.results import ContentPart, ToolFailure, ToolResult
+from octoc.results import ContentPart, Progress, ToolFailure, ToolResult
 from octoc.secrets import redact_plain, redactor
 
 
@@ -28,6 +28,26 @@ def without_secrets(outcome: ToolResult | ToolFailure, secrets: Iterable[str]) -
         content=tuple(_part(part, secrets) for part in outcome.content),
         structured=redact_plain(outcome.structured, secrets),
     )
+
+
+def progress_without_secrets(
+    heard: Callable[[Progress], None] | None, secrets: Callable[[], tuple[str, ...]]
+) -> Callable[[Progress], None] | None:
+    """Return what passes progress on to `heard` without what `secrets` returns by then; None where nobody listens."""
+    if heard is None:
+        return None
+    known: tuple[str, ...] = ()
+    redacted = redactor(known)
+
+    def told(progress: Progress) -> None:
+        nonlocal known, redacted
+        if progress.message:
+            if (now := secrets()) != known:  # a connection that is made meanwhile brings some
+                known, redacted = now, redactor(now)
+            progress = attrs.evolve(progress, message=redacted(progress.message))
+        heard(progress)
+
+    return told
 
 
 def _part(part: ContentPart, secrets: tuple[str, ...]) -> ContentPart:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from octoc.bundle.model import ResultSettings, ServerEntry
-from octoc.names import glob_matches
+from octoc.runtime.policy import policy_of
 
 if TYPE_CHECKING:
     from octoc.names import ToolId
@@ -59,7 +59,7 @@ def limits_of(
     )
     if server is None:
         return limits
-    policy = next((policy for policy in server.tools if glob_matches(policy.glob, tool)), None)
+    policy = policy_of(server, tool)
     if policy is not None and policy.keep is not None and settings.profile == "octoc":
         limits = attrs.evolve(limits, keep=policy.keep)
     if policy is not None and policy.max_chars is not None:

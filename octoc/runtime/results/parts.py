@@ -15,6 +15,10 @@ STAGE = "result"
 MEDIA_STAGE = "media"
 TRANSPORT_STAGE = "transport"
 RESOURCE_TEXT = "/resource/text"
+LARGE_CHARS = 1024 * 1024
+"""A longer result is cut in a thread: reading JSON of that length takes some milliseconds."""
+_CHARS_PER_VALUE = 200
+"""Many small values take as long as a long text."""
 
 Keep = Callable[[tuple[str, ...]], str | None]
 """Keeps the texts of a result's parts and returns their handle, or None."""
@@ -60,6 +64,32 @@ def document_of(result: ToolResult) -> tuple[str, ...]:
     if result.structured is not None:
         texts.append(whole(result.structured))
     return tuple(texts)
+
+
+def is_large(result: ToolResult) -> bool:
+    """Tell whether a result is so large that a loop should not stand still while it is cut; looks at little of it."""
+    size = sum(len(text) for part in result.content if (text := text_of(part)) is not None)
+    return size > LARGE_CHARS or (result.structured is not None and _outweighs(result.structured, LARGE_CHARS))
+
+
+def _outweighs(value: Any, chars: int) -> bool:
+    """Tell whether a JSON value is longer than so many characters, a number or key counting as two hundred."""
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        chars -= len(value) if isinstance(value, str) else _CHARS_PER_VALUE
+        if chars < 0:
+            return True
+        if isinstance(value, Mapping):
+            chars -= _CHARS_PER_VALUE * len(value)
+            if chars < 0:
+                return True
+            waiting += value.values()
+        elif isinstance(value, (list, tuple)):
+            if chars < _CHARS_PER_VALUE * len(value):
+                return True
+            waiting += value
+    return False
 
 
 def transport_cut(result: ToolResult) -> Truncation | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
+import threading
 import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
 
 import attrs
 
@@ -15,6 +18,21 @@ logger = logging.getLogger("octoc.runtime")
 
 ENTRY_OVERHEAD = 512
 """Bytes that an entry is taken to cost beyond its text, so that many small ones are bounded too."""
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _locked(method: Callable[Concatenate[ResultStore, P], T]) -> Callable[Concatenate[ResultStore, P], T]:
+    """Let one thread at a time into a method of the store."""
+
+    @functools.wraps(method)
+    def locked(self: ResultStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with self._lock:
+            return method(self, *args, **kwargs)
+
+    return locked
 
 
 @attrs.define(kw_only=True)
@@ -34,7 +52,7 @@ class ResultStore:
 
     What is over `memory_bytes` goes to files in a temporary folder of mode 0700, up to `disk_bytes`; what was not used
     for longest gives way. A text is forgotten `seconds` after it was kept, by `clock`. 0 bytes is no such place.
-    Contents are never logged. Not for use from several threads at once.
+    Contents are never logged. Large results are cut in threads, so it may be used from several at once.
     """
 
     def __init__(self, *, memory_bytes: int, disk_bytes: int, seconds: float, clock: Callable[[], float]) -> None:
@@ -51,6 +69,7 @@ class ResultStore:
         self._folder: Path | None = None
         self._remove_folder: Callable[[], object] | None = None
         self._closed = False
+        self._lock = threading.RLock()
 
     @property
     def enabled(self) -> bool:
@@ -72,6 +91,17 @@ class ResultStore:
         """Where the files are; None until something did not fit into memory."""
         return self._folder
 
+    @_locked
+    def resize(self, *, memory_bytes: int, disk_bytes: int, seconds: float) -> None:
+        """Take other limits from now on: what is over them goes, and nothing stays for longer than `seconds`."""
+        self._memory_bytes, self._disk_bytes, self._seconds = memory_bytes, disk_bytes, seconds
+        latest = self._clock() + seconds
+        self._ends = deque((min(end, latest), handle) for end, handle in self._ends)
+        self._expire()
+        self._bound_disk(disk_bytes)
+        self._bound_memory()
+
+    @_locked
     def keep(self, owner: Hashable, text: str | Sequence[str]) -> str | None:
         """Keep a text, or the texts of several parts. Returns its handle, or None where it could not be kept."""
         if not self.enabled:
@@ -92,11 +122,13 @@ class ResultStore:
         self._bound_memory()
         return handle
 
+    @_locked
     def parts(self, owner: Hashable, handle: str) -> int | None:
         """Return how many parts are kept under a handle; None for one that is unknown, forgotten or another owner's."""
         entry = self._find(owner, handle)
         return None if entry is None else len(entry.sizes)
 
+    @_locked
     def text(self, owner: Hashable, handle: str, part: int = 0) -> str | None:
         """Return a part of what is kept; None for a handle that is unknown, forgotten or another owner's.
 
@@ -119,6 +151,7 @@ class ResultStore:
         self._entries.move_to_end(handle)
         return data.decode("utf-8", "surrogatepass")
 
+    @_locked
     def forget(self, owner: Hashable) -> None:
         """Forget all that `owner` kept."""
         for handle in [handle for handle, entry in self._entries.items() if entry.owner == owner]:
@@ -128,6 +161,7 @@ class ResultStore:
         """Note that `owner` is gone: its texts are forgotten with the next use. For finalizers, which come any time."""
         self._gone.append(owner)
 
+    @_locked
     def close(self) -> None:
         """Forget everything and remove the folder; idempotent, and nothing is kept any more."""
         self._closed = True
@@ -178,14 +212,17 @@ class ResultStore:
             else:
                 self._drop(handle)
 
+    def _bound_disk(self, most: int) -> None:
+        for handle in [handle for handle, entry in self._entries.items() if entry.path is not None]:
+            if self._on_disk <= most:
+                break
+            self._drop(handle)
+
     def _spill(self, entry: _Entry) -> bool:
         """Move an entry's text to a file; False leaves it as it was."""
         if entry.data is None or entry.size > self._disk_bytes:
             return False
-        for handle in [handle for handle, other in self._entries.items() if other.path is not None]:
-            if self._on_disk + entry.size <= self._disk_bytes:
-                break
-            self._drop(handle)
+        self._bound_disk(self._disk_bytes - entry.size)
         path: Path | None = None
         try:
             self._files += 1

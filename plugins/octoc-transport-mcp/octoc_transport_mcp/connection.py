@@ -311,7 +311,7 @@ class McpConnection:
         return attempt.written or self._process is None
 
     def _late(self, call: ToolCall, attempt: Attempt, before: tuple[int, int]) -> ToolResult | ToolFailure:
-        message = f"`{self._target.name}` did not answer `{call.tool}` within {call.timeout_s:g} s"
+        message = f"`{self._target.name}` did not answer `{call.tool}` within {call.told_limit_s:g} s"
         if not self._is_sent(attempt):
             message += ": it does not read its stdin"
         message = one_line(message + self._said(before), self._target)

@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 HEALTH_S = 2.0
 """How long a server that has taken the request may think about its health."""
 CLOSE_S = 5.0
-UNAUTHORIZED = 401
+UNAUTHORIZED, FORBIDDEN = 401, 403
 _WAITING = frozenset({429, 503})
 LIMITS = httpx.Limits(max_connections=20, max_keepalive_connections=10, keepalive_expiry=15.0)
 
@@ -173,7 +173,7 @@ class RestConnection:
             if not TOOL_NAME.fullmatch(call.tool):
                 raise Fault("not_found", one_line(f"`{self._target.name}` has no tool `{call.tool}`", self._secrets))
             content, headers = _content(call), _headers(call)
-            async with self._within(call.timeout_s, f"answer `{call.tool}`"):
+            async with self._within(call.timeout_s, f"answer `{call.tool}`", call.told_limit_s):
                 answer = await self._send("POST", f"/tool/{call.tool}/call", opening, content, headers)
             return self._result(answer, call.tool)
         except Fault as fault:
@@ -221,11 +221,14 @@ class RestConnection:
         else:
             more = f" and {f'`{answer.kind}`' if answer.kind else 'no content type'}"
         text = f"`{self._target.name}` answered {what} with HTTP {answer.status}{more}"
-        if answer.status == UNAUTHORIZED:
-            login = f": {self._target.login}" if self._target.login else ""
-            return Fault("unauthorized", one_line(f"{text.rstrip('.')}{login}", self._secrets), permanent=True)
+        if answer.status in {UNAUTHORIZED, FORBIDDEN}:
+            # Who is known and may not need not log in again.
+            step = "its credentials may not do this" if answer.status == FORBIDDEN else self._target.login
+            text = f"{text.rstrip('.')}: {step}" if step else text
+            return Fault("unauthorized", one_line(text, self._secrets), permanent=True, refused=True)
         if answer.status in _WAITING:
-            return Fault("unavailable", one_line(text, self._secrets), retry_after_s(answer.retry_after, body))
+            wait = retry_after_s(answer.retry_after, body)
+            return Fault("unavailable", one_line(text, self._secrets), wait, refused=True)
         return Fault("not_found" if answer.status == 404 else "protocol", one_line(text, self._secrets))
 
     def _parsed(self, answer: Answer, what: str) -> Any:
@@ -236,8 +239,11 @@ class RestConnection:
             raise Fault("protocol", one_line(text, self._secrets)) from None
 
     @contextlib.asynccontextmanager
-    async def _within(self, seconds: float, verb: str) -> AsyncIterator[None]:
-        """Hold what is inside to `seconds`, and end it when the connection is closed. Raises: Fault."""
+    async def _within(self, seconds: float, verb: str, told: float | None = None) -> AsyncIterator[None]:
+        """Hold what is inside to `seconds`, and end it when the connection is closed. Raises: Fault.
+
+        `told` is the limit that a message names instead: that of which `seconds` are what is left.
+        """
         name = self._target.name
         closed = Fault("connection_lost", f"the connection to `{name}` is closed")
         if self._closed:
@@ -254,7 +260,7 @@ class RestConnection:
                 raise closed from None
             if isinstance(error, Fault):
                 raise
-            raise Fault("timeout", f"`{name}` did not {verb} within {seconds:g} s") from None
+            raise Fault("timeout", f"`{name}` did not {verb} within {seconds if told is None else told:g} s") from None
 
     async def _send(
         self,

@@ -15,9 +15,8 @@ import httpx
 
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 from octoc.results import FailureKind, ToolFailure
+from octoc.secrets import SHORTEST_SECRET, redactor
 
-MIN_SECRET_CHARS = 6
-"""A value shorter than this is not cut out of a message: it would be found in ordinary words."""
 MAX_MESSAGE_CHARS = 400
 _OF_CONNECTION = frozenset({"connect_failed", "unauthorized", "timeout", "protocol", "too_large"})
 
@@ -25,21 +24,30 @@ _OF_CONNECTION = frozenset({"connect_failed", "unauthorized", "timeout", "protoc
 class Fault(Exception):  # noqa: N818  # a state of the world, not a fault in the program
     """A request that brought no answer of the protocol; the message is one line without a secret.
 
-    `permanent` says that trying again cannot help before somebody changes something.
+    `permanent` says that trying again cannot help before somebody changes something, `refused` that the server answered
+    without beginning what it was asked for.
     """
 
     def __init__(
-        self, kind: FailureKind, message: str, retry_after_s: float | None = None, *, permanent: bool = False
+        self,
+        kind: FailureKind,
+        message: str,
+        retry_after_s: float | None = None,
+        *,
+        permanent: bool = False,
+        refused: bool = False,
     ) -> None:
         super().__init__(message)
         self.kind: FailureKind = kind
         self.retry_after_s = retry_after_s
         self.permanent = permanent
+        self.refused = refused
 
     def failure(self, *, sent: bool) -> ToolFailure:
         """Return the fault as a value for the model; `sent` tells whether the server may have begun the call."""
         message = str(self)
-        return ToolFailure(kind=self.kind, message=message, text=message, retry_after_s=self.retry_after_s, sent=sent)
+        begun = sent and not self.refused
+        return ToolFailure(kind=self.kind, message=message, text=message, retry_after_s=self.retry_after_s, sent=begun)
 
     def failed(self) -> ConnectionFailed:
         """Return the fault as what a connection raises. A server that has no room now did not connect."""
@@ -54,19 +62,25 @@ def secrets_of(target: ServerTarget) -> tuple[str, ...]:
     values.update([token] if isinstance(token, str) else [])
     # A server may echo the credential without its scheme.
     values.update(value.partition(" ")[2] for name, value in target.headers.items() if name.lower() == "authorization")
-    long = (value for value in values if len(value) >= MIN_SECRET_CHARS)
+    long = (value for value in values if len(value) >= SHORTEST_SECRET)
     return tuple(sorted(long, key=lambda value: (-len(value), value)))
 
 
 def without_secrets(value: Any, secrets: tuple[str, ...]) -> Any:
-    """Return a JSON value with each secret in its texts replaced, and without lone surrogates, which are no UTF-8."""
-    if isinstance(value, str):
-        for secret in secrets:
-            value = value.replace(secret, "***")
-        return value.encode("utf-8", "replace").decode("utf-8")
-    if isinstance(value, Mapping):
-        return {without_secrets(key, secrets): without_secrets(item, secrets) for key, item in value.items()}
-    return [without_secrets(item, secrets) for item in value] if isinstance(value, list) else value
+    """Return a JSON value with each secret, in whatever form, replaced, and without lone surrogates: they are no UTF-8.
+
+    Raises: RecursionError for what is nested too deep.
+    """
+    redacted = redactor(secrets)
+
+    def clean(value: Any) -> Any:
+        if isinstance(value, str):
+            return redacted(value).encode("utf-8", "replace").decode("utf-8")
+        if isinstance(value, Mapping):
+            return {clean(key): clean(item) for key, item in value.items()}
+        return [clean(item) for item in value] if isinstance(value, list) else value
+
+    return clean(value)
 
 
 def one_line(text: str, secrets: tuple[str, ...]) -> str:
@@ -95,6 +109,8 @@ def of_exception(error: Exception, target: ServerTarget, secrets: tuple[str, ...
         if "disconnected" in text or "peer closed" in text:
             ended = "before" if "disconnected" in text else "in the middle of"
             return Fault("connection_lost", f"`{target.name}` closed the connection {ended} its answer")
+        if "too long" in text or "too many" in text:
+            return Fault("too_large", f"`{target.name}` answered with headers that are too long")
         return Fault("protocol", one_line(f"`{target.name}` does not speak HTTP/1.1: {text}", secrets))
     if isinstance(error, (httpx.NetworkError, OSError)):
         text = f"the connection to `{target.name}` was lost: {_reason(error)}"

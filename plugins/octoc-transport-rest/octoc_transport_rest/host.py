@@ -1,4 +1,4 @@
-"""A host: serves in-process tools by the REST protocol, on the standard library alone.
+"""A host: serves Python functions, or the tools of an agent, by the REST protocol.
 
 For tests, and for users who move from one side of the protocol to the other. It speaks plain HTTP: whoever serves
 beyond this machine puts something that speaks TLS in front of it.
@@ -9,12 +9,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
-import inspect
 import ipaddress
-import json
 import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextvars import ContextVar
 from http import HTTPStatus
 from typing import Any
@@ -22,17 +20,17 @@ from typing import Any
 import attrs
 
 from octoc.plugin.protocols import PythonTool
-from octoc.results import Caller, ToolResult
+from octoc.results import Caller
 from octoc_transport_rest.endpoint import CORRELATION, TENANT
 from octoc_transport_rest.http import MAX_HEAD_BYTES, Refused, Request, read_body, read_head, response
-from octoc_transport_rest.protocol import JSON_TYPE, MAX_TOOLS, TOOL_NAME, media_type, parse_json
+from octoc_transport_rest.protocol import JSON_TYPE, media_type, parse_json
+from octoc_transport_rest.served import INTERNAL, PythonTools, Registry, RegistryTools, Served, dump
 
 log = logging.getLogger(__name__)
 
 MAX_CONNECTIONS = 100
 LINGER_S = 1.0
-INTERNAL = "An internal error occurred. Please try again."
-"""What a client gets of a handler's exception. Source: Octopus, its tool loop."""
+CALL_S = 30.0
 
 _CALLER: ContextVar[Caller] = ContextVar("octoc_transport_rest_caller", default=Caller())  # noqa: B039  # it is frozen
 _CALL = re.compile(r"/tool/([^/]+)/call")
@@ -45,7 +43,8 @@ class HostLimits:
     head_s: float = 30.0
     """From one answer to the end of the next request's head: also how long an idle connection is kept."""
     body_s: float = 30.0
-    call_s: float = 30.0
+    call_s: float | None = None
+    """None is 30 s for functions, and whatever a registry's own limits are for its tools."""
     write_s: float = 30.0
 
 
@@ -55,7 +54,7 @@ def caller() -> Caller:
 
 
 async def serve(
-    tools: Iterable[PythonTool],
+    tools: Iterable[PythonTool] | Registry,
     host: str = "127.0.0.1",
     port: int = 0,
     token: str | None = None,
@@ -63,11 +62,15 @@ async def serve(
 ) -> RestHost:
     """Serve `tools` until the host is closed.
 
-    A handler gives text, a JSON value or a ToolResult; one whose `is_error` is set becomes 422 with its text as
+    A registry, as a session of a runtime, is listed anew with each request; its tools get names that the protocol
+    allows (`protocol_names`), calls carry the client's tenant and correlation id, and a failure is an answer of its own
+    status with `error`, `message` and perhaps `retry_after` and `hint`. It is the caller's to close.
+
+    A function gives text, a JSON value or a ToolResult; one whose `is_error` is set becomes 422 with its text as
     `message`. What it raises is logged by its type and becomes 500 with INTERNAL.
 
     Args:
-        tools: at most MAX_TOOLS, their names of the form `[a-z0-9_]+`, each once.
+        tools: functions, their names of the form `[a-z0-9_]+`, each once; or a registry. At most MAX_TOOLS.
         host: where to listen; beyond this machine only with a token.
         port: 0 takes a free one, which the host's `url` tells.
         token: what clients send as bearer token; `/health` alone needs none.
@@ -75,27 +78,17 @@ async def serve(
 
     Raises: ValueError for tools, a host or a token that break the rules above; OSError when it cannot listen.
     """
-    known = _checked(tools)
+    served, call_s = (PythonTools(tools), CALL_S) if isinstance(tools, Iterable) else (RegistryTools(tools), None)
     if token is not None and not re.fullmatch(r"[!-~]+", token):
         raise ValueError("a token is one or more visible ASCII characters")
     if token is None and not _is_loopback(host):
         raise ValueError(f"serving at `{host}`, beyond this machine, needs a token")
-    running = RestHost(known, token, limits or HostLimits())
+    limits = limits or HostLimits()
+    if limits.call_s is None:
+        limits = attrs.evolve(limits, call_s=call_s)
+    running = RestHost(served, token, limits)
     await running.listen(host, port)
     return running
-
-
-def _checked(tools: Iterable[PythonTool]) -> dict[str, PythonTool]:
-    known: dict[str, PythonTool] = {}
-    for tool in tools:
-        if not TOOL_NAME.fullmatch(tool.name):
-            raise ValueError(f"the name `{tool.name}` of a tool is not of the form `{TOOL_NAME.pattern}`")
-        if tool.name in known:
-            raise ValueError(f"two tools have the name `{tool.name}`")
-        known[tool.name] = tool
-    if len(known) > MAX_TOOLS:
-        raise ValueError(f"{len(known)} tools are more than the {MAX_TOOLS} that the protocol allows")
-    return known
 
 
 def _is_loopback(host: str) -> bool:
@@ -108,16 +101,10 @@ def _is_loopback(host: str) -> bool:
 class RestHost:
     """A running host. Made by `serve`."""
 
-    def __init__(self, tools: Mapping[str, PythonTool], token: str | None, limits: HostLimits) -> None:
-        self._tools = tools
+    def __init__(self, served: Served, token: str | None, limits: HostLimits) -> None:
+        self._served = served
         self._token = token
         self._limits = limits
-        self._listing = _dump(
-            [
-                {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
-                for tool in tools.values()
-            ]
-        )
         self._server: asyncio.Server | None = None
         self._clients: set[asyncio.Task[None]] = set()
         self.url = ""
@@ -181,7 +168,9 @@ class RestHost:
             keep_alive = request.keep_alive
             status, body = HTTPStatus.OK, await self._answer(request, content)
         except Refused as refused:
-            status, body = refused.status, _dump({"error": refused.code, "message": str(refused)})
+            status, body = refused.status, dump({**refused.extra, "error": refused.code, "message": str(refused)})
+            if "retry_after" in refused.extra:
+                headers["Retry-After"] = str(refused.extra["retry_after"])
             if status is HTTPStatus.METHOD_NOT_ALLOWED:
                 headers["Allow"] = "POST" if "POST" in str(refused) else "GET"
             if status is HTTPStatus.UNAUTHORIZED:
@@ -213,38 +202,27 @@ class RestHost:
         if request.method != method:
             raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", f"this path takes {method}")
         if called is None:
-            return self._listing if request.path == "/tools" else _dump({"status": "ok"})
-        tool = self._tools.get(called[1])
-        if tool is None:
-            raise Refused(HTTPStatus.NOT_FOUND, "not_found", f"there is no tool `{called[1]}`")
-        _CALLER.set(
-            Caller(
-                tenant=request.headers.get(TENANT.lower()) or None,
-                correlation_id=request.headers.get(CORRELATION.lower()) or None,
-            )
+            return self._served.listing() if request.path == "/tools" else dump({"status": "ok"})
+        caller = Caller(
+            tenant=request.headers.get(TENANT.lower()) or None,
+            correlation_id=request.headers.get(CORRELATION.lower()) or None,
         )
-        return await self._call(tool, _arguments(request, content))
+        return await self._call(called[1], request, content, caller)
 
-    async def _call(self, tool: PythonTool, arguments: Mapping[str, Any]) -> bytes:
+    async def _call(self, name: str, request: Request, content: bytes, caller: Caller) -> bytes:
         limit = asyncio.timeout(self._limits.call_s)
+        _CALLER.set(caller)
         try:
             async with limit:
-                value = tool.handler(arguments)
-                if inspect.isawaitable(value):
-                    value = await value
-            if isinstance(value, ToolResult):
-                if value.is_error:
-                    raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, "tool_error", value.text or "the tool failed")
-                value = value.text if value.structured is None else value.structured
-            return _dump(value)
+                return await self._served.call(name, lambda: _arguments(request, content), caller)
         except Refused:
             raise
         except Exception as error:  # noqa: BLE001  # whatever a function raises is answered with an error
             if limit.expired():
-                late = f"`{tool.name}` did not end within {self._limits.call_s:g} s"
+                late = f"`{name}` did not end within {self._limits.call_s:g} s"
                 raise Refused(HTTPStatus.GATEWAY_TIMEOUT, "timeout", late) from None
             # Its text is the tool's own, and may hold what no log should.
-            log.warning("tool `%s` failed with %s", tool.name, type(error).__name__)
+            log.warning("tool `%s` failed with %s", name, type(error).__name__)
             raise Refused(HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error", INTERNAL) from None
 
 
@@ -268,7 +246,3 @@ def _arguments(request: Request, content: bytes) -> dict[str, Any]:
     if not isinstance(arguments, dict):
         raise Refused(HTTPStatus.BAD_REQUEST, "invalid_arguments", "the body is no JSON object")
     return arguments
-
-
-def _dump(value: Any) -> bytes:
-    return json.dumps(value, allow_nan=False, separators=(",", ":")).encode("ascii")

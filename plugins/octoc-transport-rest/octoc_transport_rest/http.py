@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Mapping
 from http import HTTPStatus
+from typing import Any
 
 import attrs
 
@@ -23,12 +24,16 @@ _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[\t -~]*)?\r\n")
 
 
 class Refused(Exception):  # noqa: N818  # a client's mistake, not a fault in the program
-    """A request that is answered with an error. `code` and the message are the body's `error` and `message`."""
+    """A request that is answered with an error.
 
-    def __init__(self, status: HTTPStatus, code: str, message: str) -> None:
+    `code` and the message are the body's `error` and `message`; `extra` is what else stands in it, as `retry_after`.
+    """
+
+    def __init__(self, status: HTTPStatus, code: str, message: str, extra: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)
         self.status = status
         self.code = code
+        self.extra = extra or {}
 
 
 @attrs.frozen(kw_only=True)

@@ -21,10 +21,9 @@ def tools_of(server: str, descriptors: Sequence[Any], secrets: tuple[str, ...]) 
     What is left out is named in a warning.
     """
     sound: dict[str, ListedTool] = {}
-    for index, descriptor in enumerate(descriptors):
-        why = _fault(descriptor, sound)
+    for index, wire in enumerate(without_secrets(list(descriptors), secrets)):
+        why = _fault(wire, sound)
         if why is None:
-            wire = without_secrets(descriptor, secrets)
             sound[wire["name"]] = ListedTool(name=wire["name"], description=wire["description"], wire=wire)
         elif index < MAX_TOOLS:  # a server that lists nonsense without end gets no log without end
             log.warning("%s", one_line(f"`{server}` lists a tool that is left out, number {index + 1}: {why}", secrets))

@@ -182,10 +182,10 @@ FAULTS: dict[str, tuple[Talk, str, str]] = {
     "JSON nested 100,000 deep": (says(answer(b"[" * 100_000 + b"]" * 100_000)), "protocol", "too deep"),
     "a flood of headers": (
         says(b"HTTP/1.1 200 OK\r\n", *[b"X-%d: %s\r\n" % (n, b"y" * 1000) for n in range(400)]),
-        "protocol",
-        "does not speak HTTP/1.1",
+        "too_large",
+        "headers that are too long",
     ),
-    "one endless header": (says(b"HTTP/1.1 200 OK\r\nX: " + b"y" * 400_000), "protocol", "does not speak HTTP/1.1"),
+    "one endless header": (says(b"HTTP/1.1 200 OK\r\nX: " + b"y" * 400_000), "too_large", "headers that are too long"),
     "no HTTP": (says(b"220 mail.example ESMTP\r\n\r\n"), "protocol", "does not speak HTTP/1.1"),
     "broken gzip": (
         says(answer(b"no gzip", "200 OK", "application/json", "Content-Encoding: gzip")),
@@ -311,7 +311,7 @@ def test_a_message_is_relayed_with_when_to_try_again() -> None:
     """A message that comes with a time to wait stands in the failure, beside that time."""
     outcome = call_of(says(answer(b'{"message":"slow down."}', "429 X", "application/json", "Retry-After: 9")))
     assert isinstance(outcome, ToolFailure)
-    assert (outcome.kind, outcome.retry_after_s, outcome.sent) == ("unavailable", 9.0, True)
+    assert (outcome.kind, outcome.retry_after_s, outcome.sent) == ("unavailable", 9.0, False)
     assert outcome.message == "`orders` answered `find` with HTTP 429: slow down"
 
 
@@ -322,11 +322,19 @@ def test_a_refused_credential_says_what_to_look_at() -> None:
     expected = f"HTTP 401: token expired: {login}"
     outcome = call_of(talk, login=login)
     assert isinstance(outcome, ToolFailure)
-    assert outcome.kind == "unauthorized"
+    assert (outcome.kind, outcome.sent) == ("unauthorized", False)
     assert outcome.message == f"`orders` answered `find` with {expected}"
     with pytest.raises(ConnectionFailed, match=expected) as caught:
         listing_of(talk, login=login)
     assert (caught.value.kind, caught.value.permanent) == ("unauthorized", True)
+
+
+def test_what_the_credentials_may_not_do_says_so() -> None:
+    """A 403 without a message is `unauthorized`, and logging in again is not the advice."""
+    outcome = call_of(says(answer(HTML, "403 X", "text/html")), login="run `octoc auth login orders`")
+    assert isinstance(outcome, ToolFailure)
+    assert (outcome.kind, outcome.sent) == ("unauthorized", False)
+    assert outcome.message == "`orders` answered `find` with HTTP 403 and `text/html`: its credentials may not do this"
 
 
 @pytest.mark.parametrize(
