@@ -35,7 +35,7 @@ from octoc.runtime.history import (
 )
 from octoc.runtime.pool import Unreachable
 from octoc.runtime.reload import renew
-from octoc.runtime.results import Limits, ResultStore, truncate
+from octoc.runtime.results import Limits, ResultStore, is_large, truncate
 from octoc.runtime.route import candidates_of, decide
 from octoc.runtime.surface import Surface
 from octoc.runtime.turn import Call, call_all
