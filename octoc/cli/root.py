@@ -9,7 +9,22 @@ import click
 from octoc import __version__
 
 COMMANDS = (
-    *("init", "check", "build", "pin", "show", "route", "find", "call", "auth", "env", "rules", "explain", "schema"),
+    *(
+        "init",
+        "check",
+        "build",
+        "pin",
+        "show",
+        "test",
+        "route",
+        "find",
+        "call",
+        "auth",
+        "env",
+        "rules",
+        "explain",
+        "schema",
+    ),
 )
 """In the order in which one meets them."""
 

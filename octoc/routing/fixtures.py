@@ -51,3 +51,15 @@ class Fixtures:
 
     def __bool__(self) -> bool:
         return bool(self.messages or self.searches)
+
+    def only(self, *, text: str | None = None, agent: str | None = None) -> Fixtures:
+        """Return those that have `text`, in any case, in what they say, expect or note, and that are of `agent`."""
+        wanted = (text or "").lower()
+
+        def fits(agent_of: str, *texts: str) -> bool:
+            return agent in (None, agent_of) and any(wanted in one.lower() for one in texts)
+
+        return Fixtures(
+            messages=tuple(m for m in self.messages if fits(m.agent, m.text, m.note, *(m.expect or (NOTHING,)))),
+            searches=tuple(s for s in self.searches if fits(s.agent, s.query, s.note, *(s.tools or (NOTHING,)))),
+        )

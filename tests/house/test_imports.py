@@ -25,6 +25,7 @@ LAYER_OF = {
     "tokens": "shared",
     "plugin": "plugin",
     "runtime": "runtime",
+    "evaluation": "evaluation",
     "compiler": "compiler",
     "cli": "cli",
     "__main__": "cli",
@@ -36,8 +37,9 @@ BELOW: dict[str, frozenset[str]] = {
     "plugin": frozenset({"base", "shared"}),
     "runtime": frozenset({"base", "shared", "plugin"}),
     "compiler": frozenset({"base", "shared", "plugin"}),
-    "cli": frozenset({"base", "shared", "plugin", "runtime", "compiler"}),
-    "testing": frozenset({"base", "shared", "plugin", "runtime", "compiler", "cli"}),
+    "evaluation": frozenset({"base", "shared", "plugin", "runtime"}),
+    "cli": frozenset({"base", "shared", "plugin", "runtime", "evaluation", "compiler"}),
+    "testing": frozenset({"base", "shared", "plugin", "runtime", "evaluation", "compiler", "cli"}),
     # A distribution of plugins/: it may use octoc, but neither its command line nor its testing, nor another plugin.
     "distribution": frozenset({"base", "shared", "plugin", "runtime", "compiler"}),
 }

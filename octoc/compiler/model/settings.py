@@ -28,14 +28,42 @@ class RoutingSettings:
     """
 
     encoder: str = "minilm-l6"
+    encoder_settings: Mapping[str, str] = attrs.field(factory=dict)
     gate: str = "calibrated"
     threshold: float | None = None
     margin: float | None = None
     top_k: int = 3
     max_active: int = 4
+    max_active_tokens: int = 0
+    activate_timeout: float = 30.0
+    pinned: tuple[str, ...] = ()
     ship_encoder: bool = True
     domainless: str = "all"
     fixtures: tuple[str, ...] = ("routing/*.toml",)
+
+
+@attrs.frozen(kw_only=True)
+class TestSettings:
+    """`[test]`: shares from 0 to 1 that `octoc test` holds results to; None is no limit. See `octoc.evaluation`."""
+
+    __test__ = False  # pytest takes classes of this name for its own
+
+    min_right: float | None = None
+    min_precision: float | None = None
+    min_recall: float | None = None
+    min_abstention: float | None = None
+    max_wrong: float | None = None
+    min_search_recall: float | None = None
+    min_search_ndcg: float | None = None
+    min_search_nothing: float | None = None
+
+
+@attrs.frozen(kw_only=True)
+class SearchSettings:
+    """`[search]`: as `octoc.bundle.model.SearchSettings` says."""
+
+    rank: str = "default"
+    max_tokens: int = 4000
 
 
 @attrs.frozen(kw_only=True)
@@ -61,6 +89,18 @@ class RuntimeSettings:
     deps_timeout: float = 300.0
     breaker_failures: int = 5
     breaker_seconds: float = 30.0
+
+
+@attrs.frozen(kw_only=True)
+class SkillsSettings:
+    """`[skills]`: `paths` are the workspace's own folders of skills; the rest as `octoc.bundle.model.SkillSettings`."""
+
+    paths: tuple[str, ...] = (".octo/skills", ".agents/skills", ".claude/skills")
+    auto: bool = True
+    max_per_message: int = 0
+    validate: str = "never"
+    validate_timeout: float = 60.0
+    max_retries: int = 3
 
 
 @attrs.frozen(kw_only=True)
@@ -137,8 +177,11 @@ class WorkspaceSettings:
     plugins: tuple[str, ...] = ("embed-onnx", "transport-mcp")
     alias_style: str = "qualified"
     routing: RoutingSettings = attrs.field(factory=RoutingSettings)
+    test: TestSettings = attrs.field(factory=TestSettings)
+    search: SearchSettings = attrs.field(factory=SearchSettings)
     results: ResultsSettings = attrs.field(factory=ResultsSettings)
     runtime: RuntimeSettings = attrs.field(factory=RuntimeSettings)
+    skills: SkillsSettings = attrs.field(factory=SkillsSettings)
     servers: Mapping[str, ServerSettings] = attrs.field(factory=dict)
     limits: LimitSettings = attrs.field(factory=LimitSettings)
     lint: LintSettings = attrs.field(factory=LintSettings)

@@ -18,8 +18,11 @@ from octoc.compiler.model.settings import (
     ResultsSettings,
     RoutingSettings,
     RuntimeSettings,
+    SearchSettings,
     ServerSettings,
+    SkillsSettings,
     TapRef,
+    TestSettings,
     ToolSettings,
     WorkspaceSettings,
 )
@@ -36,10 +39,18 @@ OCTOPUS_TOKENS = 2000
 
 _FRACTIONS = frozenset({
     *("threshold", "margin"),
-    *("timeout", "idle_close", "deps_timeout", "breaker_seconds", "store_seconds"),
+    *("timeout", "idle_close", "activate_timeout", "deps_timeout", "breaker_seconds", "store_seconds", "validate_timeout"),
 })  # fmt: skip
 Section = TypeVar(
-    "Section", RoutingSettings, ResultsSettings, RuntimeSettings, LimitSettings, ServerSettings, ToolSettings
+    "Section",
+    RoutingSettings,
+    SearchSettings,
+    ResultsSettings,
+    RuntimeSettings,
+    SkillsSettings,
+    LimitSettings,
+    ServerSettings,
+    ToolSettings,
 )
 
 
@@ -98,8 +109,11 @@ def settings_from(
         plugins=_strings(sound, "plugins", "use", defaults.plugins),
         alias_style=sound.get("aliases", {}).get("style", defaults.alias_style),
         routing=_routing(sound.get("routing", {})),
+        test=TestSettings(**{key: float(value) for key, value in sound.get("test", {}).items()}),
+        search=_section(SearchSettings(), sound.get("search", {})),
         results=_results(sound.get("results", {})),
         runtime=_runtime(mode, values.get("runtime"), sound.get("runtime", {})),
+        skills=_skills(sound),
         servers={name: _server(server) for name, server in sound.get("servers", {}).items()},
         limits=_section(LimitSettings(), sound.get("limits", {})),
         lint=_lint(sound, place),
@@ -132,8 +146,16 @@ def name_of_folder(root: Path) -> str:
 
 def _routing(values: Mapping[str, Any]) -> RoutingSettings:
     fixtures = _strings({"routing": values}, "routing", "fixtures", RoutingSettings().fixtures)
-    own = {key: value for key, value in values.items() if key != "fixtures"}
-    return attrs.evolve(_section(RoutingSettings(), own), fixtures=fixtures)
+    own = {key: value for key, value in values.items() if key not in {"fixtures", "encoder_settings"}}
+    told = {key: _text(value) for key, value in values.get("encoder_settings", {}).items()}
+    return attrs.evolve(_section(RoutingSettings(), own), fixtures=fixtures, encoder_settings=told)
+
+
+def _text(value: Any) -> str:
+    # Plugins are told text; JSON Schema takes 4.0 for a whole number.
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else str(int(value))
 
 
 def _results(values: Mapping[str, Any]) -> ResultsSettings:
@@ -148,6 +170,13 @@ def _runtime(mode: str, written: Any, sound: Mapping[str, Any]) -> RuntimeSettin
     misspelt = isinstance(written, Mapping) and "deps" in written and "deps" not in sound
     deps = "never" if misspelt or mode == STRICTEST_MODE else RuntimeSettings().deps
     return _section(RuntimeSettings(deps=deps), sound)
+
+
+def _skills(sound: Mapping[str, Any]) -> SkillsSettings:
+    own = {key: value for key, value in sound.get("skills", {}).items() if key != "paths"}
+    return attrs.evolve(
+        _section(SkillsSettings(), own), paths=_strings(sound, "skills", "paths", SkillsSettings().paths)
+    )
 
 
 def _server(values: Mapping[str, Any]) -> ServerSettings:

@@ -153,7 +153,7 @@ tools = []
     ],
 )
 def test_what_is_unsound_in_a_file_is_told(tmp_path: Path, text: str, expected: list[object]) -> None:
-    """A file without fixtures, a missing or unknown key, an empty text, `none` among names, a bare tool: each is told."""
+    """A file without fixtures, a missing or unknown key, an empty text, `none` among names, a bare tool: all are told."""
     said = found(workspace(tmp_path, text).write())
     assert [one if isinstance(expected[0], tuple) else one[0] for one in said] == expected
 

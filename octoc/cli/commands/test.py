@@ -1,0 +1,97 @@
+"""`octoc test`: the workspace's messages and queries against its bundle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import attrs
+import click
+
+from octoc.cli.options import format_options, verbose_option, workspace_option
+
+
+@click.command
+@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="[FILE]...")
+@workspace_option
+@click.option(
+    "--bundle", type=click.Path(path_type=Path), metavar="FILE", help="Test this bundle; without it one is built."
+)
+@click.option("--record", is_flag=True, help="Write what came out to routing.lock, for review.")
+@click.option("-k", "only", metavar="TEXT", help="Only fixtures that have TEXT in what they say, expect or note.")
+@click.option("--agent", metavar="NAME", help="Only fixtures of this agent.")
+@click.option(
+    "--junit", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write JUnit XML there, too."
+)
+@format_options("text", "json")
+@verbose_option
+def command(
+    files: tuple[Path, ...],
+    workspace: Path | None,
+    bundle: Path | None,
+    record: bool,
+    only: str | None,
+    agent: str | None,
+    junit: Path | None,
+    output_format: str,
+    verbose: bool,
+) -> int:
+    """Run the workspace's fixtures, or those of each FILE.
+
+    Each message is routed and each query searched for as the runtime does it; no server is started. It fails on what
+    came out better when it was recorded (routing.lock), and on a share that octoc.toml sets a limit to. Of a part of
+    the fixtures no share is held against a limit.
+    """
+    from octoc.cli.evaluation import built_bundle, evaluated, known_of, place_of_tests, print_text
+    from octoc.cli.failures import UnavailableError, UserError
+    from octoc.cli.report import print_diagnostics
+    from octoc.cli.workspace import log_to_stderr
+    from octoc.diagnostics.rule import Severity
+
+    log_to_stderr(verbose=verbose)
+    is_part = bool(only or agent or files)
+    if record and is_part:
+        raise click.UsageError("--record writes all results: leave out FILE, -k and --agent")
+    root = place_of_tests(workspace, bundle, files)
+    from octoc.compiler.fixtures import load_fixtures, look_up
+
+    loaded = load_fixtures(root, files)
+    if loaded.is_empty:
+        where = [str(file) for file in files] or loaded.settings.routing.fixtures
+        raise UnavailableError(
+            f"there is no fixture in {', '.join(f'`{one}`' for one in where)}",
+            'write `routing/first.toml`, with `[[message]]`, `text = "what a user says"` and `expect = "capability"`',
+        )
+    target = built_bundle(root) if bundle is None else bundle
+    known = look_up(loaded, known_of(target))
+    is_unsound = any(found.severity >= Severity.ERROR for found in loaded.diagnostics)
+    if loaded.diagnostics:
+        print_diagnostics(loaded.diagnostics, root, output_format="full", verbose=False, err=True)
+    fixtures = known.only(text=only, agent=agent)
+    if known and not fixtures:
+        raise UnavailableError("no fixture is left to run", "-k and --agent leave out every one")
+    results = evaluated(target, root, fixtures)
+    from octoc.evaluation.recorded import LOCK_NAME, RecordedError, recorded_text
+    from octoc.evaluation.report import as_object, report_of
+
+    limits = {} if is_part else {k: v for k, v in attrs.asdict(loaded.settings.test).items() if v is not None}
+    lock = root / LOCK_NAME
+    if record:
+        lock.write_text(recorded_text(results), encoding="utf-8", newline="\n")
+    try:
+        recorded = lock.read_text(encoding="utf-8") if lock.is_file() else None
+        report = report_of(results, limits=limits, recorded=recorded, is_part=is_part)
+    except (RecordedError, UnicodeDecodeError) as error:
+        raise UserError(f"`{LOCK_NAME}` cannot be compared with: {error}", "run `octoc test --record`") from None
+    if junit is not None:
+        from octoc.evaluation.junit import render_junit
+
+        junit.write_text(render_junit(results, report.regressions, report.floors), encoding="utf-8")
+    if output_format == "json":
+        import json
+
+        click.echo(json.dumps(as_object(report), indent=2))
+    else:
+        print_text(report, verbose=verbose)
+    if record:
+        click.echo(f"recorded: {LOCK_NAME}", err=True)
+    return int(report.failed or is_unsound)

@@ -1,0 +1,92 @@
+"""Shares over outcomes: what is counted, over what."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import attrs
+
+from octoc.evaluation.outcomes import MessageOutcome, QueryOutcome, Verdict
+from octoc.routing.fixtures import NOTHING
+
+
+@attrs.frozen
+class Share:
+    """`part` of `whole`; a `whole` of 0 is nothing to measure."""
+
+    part: float
+    whole: int
+
+    @property
+    def value(self) -> float | None:
+        """A share from 0 to 1; None where there is nothing to measure."""
+        return self.part / self.whole if self.whole else None
+
+
+@attrs.frozen(kw_only=True)
+class RoutingFigures:
+    """How right the decisions on messages were.
+
+    Args:
+        right: messages that expect a capability and activate that one; of a compound request at least one of its
+            capabilities, and no other.
+        precision: activations that were expected, of all activations.
+        recall: expected activations that came, of all that were expected.
+        abstention: messages that expect nothing and activate nothing.
+        wrong: messages, of all, that activate what they do not expect.
+    """
+
+    right: Share
+    precision: Share
+    recall: Share
+    abstention: Share
+    wrong: Share
+
+
+@attrs.frozen(kw_only=True)
+class SearchFigures:
+    """How right search was: means over the queries that a tool answers, and the share of the others that find none."""
+
+    recall: Share
+    ndcg: Share
+    nothing: Share
+
+
+def routing_figures(outcomes: Sequence[MessageOutcome]) -> RoutingFigures:
+    """Return the figures of some messages."""
+    wanting = [one for one in outcomes if one.fixture.expect]
+    quiet = [one for one in outcomes if not one.fixture.expect]
+    hits = sum(len(set(one.got) & set(one.fixture.expect)) for one in outcomes)
+    return RoutingFigures(
+        right=Share(sum(one.verdict in (Verdict.RIGHT, Verdict.PARTLY) for one in wanting), len(wanting)),
+        precision=Share(hits, sum(len(one.got) for one in outcomes)),
+        recall=Share(hits, sum(len(one.fixture.expect) for one in wanting)),
+        abstention=Share(sum(one.verdict is Verdict.RIGHT for one in quiet), len(quiet)),
+        wrong=Share(sum(one.verdict is Verdict.WRONG for one in outcomes), len(outcomes)),
+    )
+
+
+def search_figures(outcomes: Sequence[QueryOutcome]) -> SearchFigures:
+    """Return the figures of some queries."""
+    wanting = [one for one in outcomes if one.fixture.tools]
+    empty = [one for one in outcomes if not one.fixture.tools]
+    return SearchFigures(
+        recall=Share(math.fsum(one.recall for one in wanting), len(wanting)),
+        ndcg=Share(math.fsum(one.ndcg for one in wanting), len(wanting)),
+        nothing=Share(sum(not one.found for one in empty), len(empty)),
+    )
+
+
+def confusions(outcomes: Iterable[MessageOutcome]) -> list[tuple[str, str, int]]:
+    """Return (expected, got, how often) of the messages that were not right, the most frequent first."""
+    counted = Counter(
+        (names(one.fixture.expect), names(one.got)) for one in outcomes if one.verdict is not Verdict.RIGHT
+    )
+    return sorted(((*pair, count) for pair, count in counted.items()), key=lambda row: (-row[2], row[:2]))
+
+
+def names(found: Sequence[str]) -> str:
+    """Return names as a fixture's author writes them, `none` for none."""
+    return ", ".join(sorted(found)) or NOTHING

@@ -1,0 +1,176 @@
+"""`routing.lock`: what the fixtures came to when somebody last looked, and how it differs now.
+
+It is text for review: one line a fixture, sorted by what the fixture says, without scores, which differ from one CPU to
+another.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from octoc.evaluation.figures import names
+from octoc.evaluation.outcomes import RECALL_AT, MessageOutcome, Outcome, QueryOutcome, Results, Verdict
+from octoc.names import SUPERVISOR
+from octoc.routing.fixtures import RoutingFixture, SearchFixture
+
+LOCK_NAME = "routing.lock"
+VERSION = 1
+_HEAD = """# What `octoc test` found: one line a fixture. Review it like code; `octoc test --record` writes it.
+"""
+
+
+class RecordedError(ValueError):
+    """The text is no `routing.lock` that this octoc reads; the message says what was expected."""
+
+
+@attrs.frozen(kw_only=True)
+class Change:
+    """A fixture that came out otherwise than it was recorded. `before` and `now` are names, as fixtures write them."""
+
+    fixture: RoutingFixture | SearchFixture
+    before: str
+    now: str
+    loss: int
+    """Above 0 it is worse than before, below 0 better."""
+
+    @property
+    def text(self) -> str:
+        """What the fixture says."""
+        return self.fixture.text if isinstance(self.fixture, RoutingFixture) else self.fixture.query
+
+
+@attrs.frozen(kw_only=True)
+class Comparison:
+    """How results differ from recorded ones. `new` are fixtures that were not recorded, `gone` recorded ones.
+
+    `gate` is how messages were decided when they were recorded.
+    """
+
+    gate: str
+    changes: tuple[Change, ...] = ()
+    new: int = 0
+    gone: int = 0
+
+    @property
+    def regressions(self) -> tuple[Change, ...]:
+        return tuple(change for change in self.changes if change.loss > 0)
+
+    @property
+    def improvements(self) -> tuple[Change, ...]:
+        return tuple(change for change in self.changes if change.loss < 0)
+
+
+def recorded_text(results: Results) -> str:
+    """Return the text of `routing.lock`. The same outcomes give the same text, whatever the order of fixtures."""
+    lines = [f"{_HEAD}version = {VERSION}", f"gate = {_quoted(results.gate)}"]
+    lines += _list("messages", sorted(_message_line(outcome) for outcome in results.messages))
+    lines += _list("searches", sorted(_query_line(outcome) for outcome in results.queries))
+    return "\n".join(lines) + "\n"
+
+
+def compare(text: str, results: Results) -> Comparison:
+    """Say how `results` differ from the recorded `text`. Raises: RecordedError.
+
+    A fixture that expects something else than when it was recorded counts as new.
+    """
+    gate, known = _parsed(text)
+    changes = []
+    new = 0
+    for outcome in results.all:
+        before = known.pop(_key_of(outcome), None)
+        if before is None:
+            new += 1
+            continue
+        was = _outcome(outcome, before)
+        if _told(was) != _told(outcome):
+            fixture = outcome.fixture
+            loss = outcome.verdict.loss - was.verdict.loss or _lost(was, outcome)
+            changes.append(Change(fixture=fixture, before=names(_told(was)), now=names(_told(outcome)), loss=loss))
+    return Comparison(gate=gate, changes=tuple(changes), new=new, gone=len(known))
+
+
+def _told(outcome: Outcome) -> tuple[str, ...]:
+    """Return what is recorded of an outcome: what was activated; of a query what was found that was expected."""
+    if isinstance(outcome, MessageOutcome):
+        return tuple(sorted(outcome.got))
+    first = outcome.found[:RECALL_AT]
+    return tuple(sorted(set(first) & set(outcome.fixture.tools))) if outcome.fixture.tools else first[:1]
+
+
+def _lost(was: Outcome, outcome: Outcome) -> int:
+    """Of two outcomes that are equally bad, tell whether less is right now."""
+    if outcome.verdict is Verdict.WRONG:
+        return 0
+    return len(_told(was)) - len(_told(outcome))
+
+
+def _outcome(outcome: Outcome, before: tuple[str, ...]) -> Outcome:
+    if isinstance(outcome, MessageOutcome):
+        return attrs.evolve(outcome, got=before)
+    return attrs.evolve(outcome, found=before)
+
+
+def _key_of(outcome: Outcome) -> tuple[Any, ...]:
+    fixture = outcome.fixture
+    if isinstance(fixture, RoutingFixture):
+        return fixture.text, fixture.before, fixture.agent, tuple(sorted(fixture.expect))
+    return fixture.query, fixture.agent, tuple(sorted(fixture.tools))
+
+
+def _message_line(outcome: MessageOutcome) -> str:
+    fixture = outcome.fixture
+    fields: dict[str, Any] = {"text": fixture.text}
+    fields |= {"before": list(fixture.before)} if fixture.before else {}
+    fields |= {"agent": fixture.agent} if fixture.agent != SUPERVISOR else {}
+    return _line({**fields, "expect": sorted(fixture.expect), "got": list(_told(outcome))}, outcome.verdict)
+
+
+def _query_line(outcome: QueryOutcome) -> str:
+    fixture = outcome.fixture
+    fields: dict[str, Any] = {"query": fixture.query}
+    fields |= {"agent": fixture.agent} if fixture.agent != SUPERVISOR else {}
+    return _line({**fields, "tools": sorted(fixture.tools), "found": list(_told(outcome))}, outcome.verdict)
+
+
+def _line(fields: Mapping[str, Any], verdict: Verdict) -> str:
+    inside = ", ".join(f"{key} = {_value(value)}" for key, value in fields.items())
+    # The word is for the reader: what is right follows from what was expected.
+    return f"  {{ {inside} }}," + ("" if verdict is Verdict.RIGHT else f"  # {verdict}")
+
+
+def _value(value: str | list[str]) -> str:
+    return _quoted(value) if isinstance(value, str) else f"[{', '.join(map(_quoted, value))}]"
+
+
+def _quoted(text: str) -> str:
+    # JSON's escapes are TOML's, which has one character more that may not stand for itself.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def _list(key: str, lines: Iterable[str]) -> list[str]:
+    found = list(lines)
+    return [f"{key} = [", *found, "]"] if found else [f"{key} = []"]
+
+
+def _parsed(text: str) -> tuple[str, dict[tuple[Any, ...], tuple[str, ...]]]:
+    try:
+        values = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RecordedError(f"it is no TOML: {error}") from None
+    if values.get("version") != VERSION:
+        raise RecordedError(f"its version is {values.get('version')!r}, expected {VERSION}")
+    known: dict[tuple[Any, ...], tuple[str, ...]] = {}
+    try:
+        for entry in values["messages"]:
+            key = (entry["text"], tuple(entry.get("before", ())), entry.get("agent", SUPERVISOR))
+            known[*key, tuple(entry["expect"])] = tuple(entry["got"])
+        for entry in values["searches"]:
+            known[entry["query"], entry.get("agent", SUPERVISOR), tuple(entry["tools"])] = tuple(entry["found"])
+        return str(values["gate"]), known
+    except (KeyError, TypeError, AttributeError) as error:
+        raise RecordedError(f"an entry is not as `octoc test --record` writes it: {error}") from None

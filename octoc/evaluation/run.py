@@ -1,0 +1,101 @@
+"""Runs fixtures in sessions of a real runtime: each message in a conversation of its own, nothing activated."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from octoc.bundle.reader import OpenBundle
+from octoc.evaluation.outcomes import NDCG_AT, MessageOutcome, QueryOutcome, Results
+from octoc.routing.fixtures import Fixtures, RoutingFixture
+from octoc.runtime import Runtime
+from octoc.runtime.route import EncoderUnavailable
+
+if TYPE_CHECKING:
+    from octoc.plugin import Embedder
+    from octoc.plugin.manager import Plugins
+    from octoc.runtime.values import Routing
+
+_SHOWN_SCORES = 5
+_STAND_IN = "stand-in"
+
+
+def open_for_tests(
+    bundle: str | Path,
+    *,
+    plugins: Plugins | None = None,
+    embedder: Embedder | None = None,
+    workspace: str | Path | None = None,
+) -> Runtime:
+    """Open a bundle so that decisions do not depend on the machine: every variable that a capability needs is set.
+
+    Neither routing nor search starts a server, so what stands in for a value reaches nobody. Raises: BundleRefused.
+    """
+    with OpenBundle.open(bundle) as opened:
+        needed = sorted({name for entry in opened.bundle.capabilities for name in entry.requires_env})
+    env = {**os.environ, **{name: _STAND_IN for name in needed if not os.environ.get(name)}}
+    return Runtime.open(bundle, plugins=plugins, embedder=embedder, env=env, workspace=workspace)
+
+
+def run_fixtures(
+    runtime: Runtime, fixtures: Fixtures, progress: Callable[[str, int, int], None] | None = None
+) -> Results:
+    """Route every message and search for every query; the same bundle gives the same outcomes.
+
+    Raises: UnknownNameError when a fixture is for an agent that the bundle does not have.
+    """
+    total = len(fixtures.messages) + len(fixtures.searches)
+    done = 0
+
+    def tick() -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress("running fixtures", done, total)
+
+    messages = []
+    for fixture in fixtures.messages:
+        messages.append(_message(fixture, route_fixture(runtime, fixture)))
+        tick()
+    queries = []
+    for query in fixtures.searches:
+        hits = runtime.session(agent=query.agent).search(query.query, limit=NDCG_AT)
+        queries.append(QueryOutcome(fixture=query, found=tuple(hit.tool for hit in hits)))
+        tick()
+    gate, problem = _gate(runtime)
+    return Results(messages=tuple(messages), queries=tuple(queries), gate=gate, no_encoder=problem)
+
+
+def route_fixture(runtime: Runtime, fixture: RoutingFixture) -> Routing:
+    """Return the decision on a message, in a new session of its agent."""
+    return runtime.session(agent=fixture.agent).route(fixture.text, before=fixture.before)
+
+
+def _message(fixture: RoutingFixture, routing: Routing) -> MessageOutcome:
+    return MessageOutcome(
+        fixture=fixture,
+        got=_got(fixture, routing),
+        reason=routing.reason,
+        threshold=routing.threshold,
+        scores=tuple(list(routing.scores.items())[:_SHOWN_SCORES]),
+    )
+
+
+def _got(fixture: RoutingFixture, routing: Routing) -> tuple[str, ...]:
+    """Return what is activated, and what the agent has from the start where that is whom the message should be for."""
+    if routing.capability is not None:
+        return (routing.capability, *routing.also)
+    return (routing.winner,) if routing.winner in fixture.expect else ()
+
+
+def _gate(runtime: Runtime) -> tuple[str, str]:
+    """Return how messages are decided, and why without an encoder: "" when there is one."""
+    gate, encoder = runtime.bundle.gate, runtime.bundle.encoder
+    kind = gate.kind if gate is not None else "no gate"
+    try:
+        runtime.generation.routing.embedder()
+    except EncoderUnavailable as error:
+        return f"{kind}, by words alone", str(error)
+    return f"{kind} {encoder.name}" if encoder is not None else kind, ""
