@@ -1,4 +1,4 @@
-"""octoc's plugin `embed-onnx`: the embedder `minilm-l6`. Importing it loads neither numpy nor onnxruntime."""
+"""octoc's plugin `embed-onnx`: embedders `minilm-l6` and `folder`. Importing it loads neither numpy nor onnxruntime."""
 
 from __future__ import annotations
 
@@ -12,18 +12,24 @@ if TYPE_CHECKING:
 
 __all__ = ["octoc_make_embedder"]
 
-NAME = "minilm-l6"
+MINILM = "minilm-l6"
+FOLDER = "folder"
 
 
 @hookimpl
 def octoc_make_embedder(name: str, settings: Mapping[str, str], files: Mapping[str, bytes] | None) -> Embedder | None:
-    """Return the embedder `minilm-l6`, or None for any other name.
+    """Return the embedder `minilm-l6` or `folder`, or None for any other name.
 
-    The model is opened when the first text is embedded. It has no settings.
-    Raises: PluginError when a setting is given, or the weights are neither in `files` nor installed.
+    The model is opened when the first text is embedded. `minilm-l6` has no settings; `folder` has those of
+    `octoc_embed_onnx.folder`.
+    Raises: PluginError when a setting is unsound, or the model can be had neither from `files` nor from what is there.
     """
-    if name != NAME:
-        return None
-    from octoc_embed_onnx.minilm import make_minilm
+    if name == MINILM:
+        from octoc_embed_onnx.minilm import make_minilm
 
-    return make_minilm(settings, files)
+        return make_minilm(settings, files)
+    if name == FOLDER:
+        from octoc_embed_onnx.folder import make_folder
+
+        return make_folder(settings, files)
+    return None

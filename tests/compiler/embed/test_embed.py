@@ -199,7 +199,7 @@ def test_a_missing_package_is_named(tmp_path: Path) -> None:
     context = Context(root=tmp_path, sink=sink, cache=Cache(tmp_path), plugins=plugins)
     embed(described(TRIGGERS, encoder="minilm-l6"), context)
     (found,) = sink.diagnostics
-    assert found.help == "run `pip install octoc-embed-onnx`"
+    assert found.help == "run `pip install 'octoc-embed-onnx[quantize]'`"
 
 
 class Unable(DigestEmbedder):
