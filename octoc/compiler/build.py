@@ -11,6 +11,7 @@ from octoc.bundle.digest import sha256_hex
 from octoc.compiler.cache import Cache
 from octoc.compiler.context import Progress, no_progress
 from octoc.compiler.discover import discover
+from octoc.compiler.encoder_settings import folder_stamp
 from octoc.compiler.memo import Outcome as Remembered
 from octoc.compiler.memo import build_key, recall, remember, still_there
 from octoc.compiler.model.settings import WorkspaceSettings
@@ -88,6 +89,7 @@ def build(
             "found": [[found.rule.code, found.message] for found in context.sink.diagnostics],
             # Where its keys stand, and the silences in its comments, are no settings.
             "workspace": _digest(root / WORKSPACE_FILE),
+            "encoder": folder_stamp(settings.routing.encoder_settings, root),
         },
     )
     known = recall(context.cache, key)

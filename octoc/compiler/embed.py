@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import attrs
+
 from octoc.compiler.calibrate.texts import distinct_texts, examples
 from octoc.compiler.context import Context
+from octoc.compiler.encoder_settings import settings_in_bundle
 from octoc.compiler.model.resolved import Capability, Described, Embedded
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.diagnostics.rules.plugin import ENCODER_FAILED, ENCODER_MISSING
 from octoc.plugin import PluginError
+from octoc.plugin.folders import located
 
 if TYPE_CHECKING:
     from octoc.compiler.vectors import Vector
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
 
 _WHAT = "encoding texts"
 _WITHOUT = "so the bundle is built without routing"
-_PACKAGES = {"minilm-l6": "octoc-embed-onnx"}
+_PACKAGES = {"minilm-l6": "octoc-embed-onnx[quantize]", "folder": "octoc-embed-onnx[folder]"}
 
 
 def embed(described: Described, context: Context) -> Embedded:
@@ -40,7 +44,8 @@ def embed(described: Described, context: Context) -> Embedded:
 
         vectors = vectors_of(texts, embedder, context.cache, _advance(context))
         files = embedder.files() if settings.routing.ship_encoder else {}
-        return _product(described, embedder, vectors, files)
+        own = settings_in_bundle(settings.routing.encoder_settings, context.root, is_shipped=bool(files))
+        return attrs.evolve(_product(described, embedder, vectors, files), encoder_settings=own)
     except PluginError as error:
         problem = str(error)
     except Exception as error:  # noqa: BLE001  # a plugin's own fault, of whatever type, must not take the build down
@@ -63,14 +68,14 @@ def _texts(capabilities: Sequence[Capability], gate: str) -> tuple[str, ...]:
 def _made(settings: WorkspaceSettings, context: Context) -> Embedder | None:
     """Return the encoder that the workspace names; None, and a warning, when no plugin has it. Raises: PluginError."""
     name = settings.routing.encoder
-    embedder = context.plugins.make_embedder(name)
+    embedder = context.plugins.make_embedder(name, located(settings.routing.encoder_settings, context.root))
     if embedder is None:
         package = _PACKAGES.get(name)
         context.sink.report(
             ENCODER_MISSING,
             f"no plugin has the encoder `{name}`, {_WITHOUT}",
             at=settings.place,
-            help=f"run `pip install {package}`"
+            help=f"run `pip install '{package}'`"
             if package and "embed-onnx" in context.plugins.missing
             else "name the plugin that has it under `[workspace] plugins`, or set `[routing] encoder` to `minilm-l6`",
         )

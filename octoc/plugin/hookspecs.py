@@ -22,6 +22,7 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 def octoc_make_embedder(name: str, settings: Mapping[str, str], files: Mapping[str, bytes] | None) -> Embedder | None:
     """Return the embedder called `name`, or None to let another plugin answer.
 
+    `settings` are `[routing.encoder_settings]`; `path`, a folder, is absolute, and absent where `files` were shipped.
     `files` are what an embedder of that name gave as `files()` at build time, or None to use what is installed.
     Raises: PluginError when `name` is the plugin's own and cannot be made.
     """

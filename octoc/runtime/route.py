@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from octoc.plugin import PluginError
+from octoc.plugin.folders import located
 from octoc.runtime.activate import servers_of
 from octoc.runtime.values import Routing
 
@@ -57,7 +58,9 @@ class RoutingParts:
             return
         files = self._generation.opened.encoder_files() or None
         try:
-            made = self._generation.plugins.make_embedder(encoder.name, encoder.settings, files)
+            made = self._generation.plugins.make_embedder(
+                encoder.name, located(encoder.settings, self._generation.runtime.workspace), files
+            )
         except PluginError as error:
             self._problem = str(error)
             return

@@ -37,5 +37,7 @@ def test_the_extra_all_asks_for_plugins_of_this_version() -> None:
     assert asked
     for requirement in asked:
         name, _, version = requirement.partition("==")
+        name, _, extra = name.rstrip("]").partition("[")
         assert version == octoc.__version__
         assert ROOT / "plugins" / name in PLUGINS
+        assert not extra or extra in _project(ROOT / "plugins" / name)["optional-dependencies"]

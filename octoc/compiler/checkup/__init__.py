@@ -30,6 +30,7 @@ from octoc.compiler.workspace import WORKSPACE_FILE, file_at
 from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint_policy import UNUSED_SILENCE
+from octoc.plugin.folders import user_cache
 from octoc.plugin.manager import Plugins
 
 if TYPE_CHECKING:
@@ -114,15 +115,6 @@ def check_subject(
         if subject.folder is not None or subject.file is not None:
             cache.keep_newest(_KIND, _KEPT_OF_USER)
     return Checkup(diagnostics=diagnostics, read=read, workspaces=workspaces)
-
-
-def user_cache() -> Path | None:
-    """Return the user's own folder for octoc's cache, by the XDG rules; None when there is no home."""
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    if Path(named).is_absolute():
-        return Path(named) / "octoc"
-    home = os.environ.get("HOME", "")
-    return Path(home) / ".cache" / "octoc" if Path(home).is_absolute() else None
 
 
 def _cache_of(subject: Subject) -> Cache:

@@ -234,5 +234,6 @@ def _encoder(embedded: Embedded) -> Encoder | None:
         name=embedded.encoder_name,
         identity=embedded.identity,
         dimension=embedded.dimension,
+        settings=dict(embedded.encoder_settings),
         files=tuple(sorted(embedded.encoder_files)),
     )

@@ -178,7 +178,8 @@ class Embedded:
     """Product of embed. `vectors` maps each text that calibrate needs to its row; None when no encoder could be had.
 
     `triggers` has shape (n, d), float32, rows L2-normalised, in the order of capabilities and their triggers.
-    `encoder_files` are what the bundle ships, by plain name; empty with ship_encoder = false.
+    `encoder_files` are what the bundle ships, by plain name; empty with ship_encoder = false. `encoder_settings` are
+    what its plugin is told where the bundle runs: no path of this machine.
     """
 
     described: Described
@@ -188,6 +189,7 @@ class Embedded:
     triggers: NDArray[np.float32] | None = None
     texts: Mapping[str, NDArray[np.float32]] = attrs.field(factory=dict, repr=False)
     encoder_files: Mapping[str, bytes] = attrs.field(factory=dict, repr=False)
+    encoder_settings: Mapping[str, str] = attrs.field(factory=dict)
 
 
 @attrs.frozen(kw_only=True)

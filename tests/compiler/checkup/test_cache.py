@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from octoc.compiler.checkup import Checkup, check_subject, check_workspace, user_cache
+from octoc.compiler.checkup import Checkup, check_subject, check_workspace
 from octoc.compiler.checkup.subject import Subject
 from octoc.compiler.environment import Environment
 from octoc.compiler.opening import CACHE_FOLDER
+from octoc.plugin.folders import user_cache
 
 MCP = '{"mcpServers": {"a": {"url": "http://a.example/mcp", "headers": {"Authorization": "${TOKEN}"}}}}'
 
