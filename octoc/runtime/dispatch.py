@@ -13,14 +13,9 @@ from octoc.aliases import sanitize
 from octoc.bundle.refusal import BundleRefused
 from octoc.diagnostics.suggest import near_names
 from octoc.results import Caller, Progress, ToolCall, ToolFailure
-from octoc.runtime.arguments import Problem, misfit, quoted, refusal
 from octoc.runtime.calls import call_server
-from octoc.runtime.capability_tool import capability_tool
-from octoc.runtime.explain import explain
-from octoc.runtime.find_tools import find_tools
 from octoc.runtime.pool import Unreachable
 from octoc.runtime.results import failure, worded
-from octoc.runtime.results.read import read_result
 from octoc.runtime.wire import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT
 
 if TYPE_CHECKING:
@@ -29,11 +24,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("octoc.runtime")
 
-_OWN: dict[str, Callable[[Session, Mapping[str, Any]], Awaitable[Outcome]]] = {
-    FIND_TOOLS: find_tools,
-    CAPABILITY: capability_tool,
-    READ_RESULT: read_result,
-}
 _MAX_SIMILAR = 5
 _NO_NAME = (
     "[Error] tool_name is required. Use find_tools(query) first to discover available tools, "
@@ -76,7 +66,22 @@ async def _dispatched(session: Session, name: str, arguments: Any, asked: Asked)
         return _bad_arguments(session, arguments)
     if name == CALL_MCP_TOOL:
         return await _call_mcp_tool(session, given, asked)
-    return await session.cut_aside(await _OWN[name](session, given))
+    return await session.cut_aside(await _own(name)(session, given))
+
+
+def _own(name: str) -> Callable[[Session, Mapping[str, Any]], Awaitable[Outcome]]:
+    # Loaded with the first call, like all here that not every call needs: importing a runtime is to cost little.
+    if name == FIND_TOOLS:
+        from octoc.runtime.find_tools import find_tools
+
+        return find_tools
+    if name == CAPABILITY:
+        from octoc.runtime.capability_tool import capability_tool
+
+        return capability_tool
+    from octoc.runtime.results.read import read_result
+
+    return read_result
 
 
 async def _call_mcp_tool(session: Session, arguments: Mapping[str, Any], asked: Asked) -> Outcome:
@@ -85,6 +90,8 @@ async def _call_mcp_tool(session: Session, arguments: Mapping[str, Any], asked: 
         return failure("bad_request", "tool_name is required", text=_NO_NAME, profile=session.profile)
     outside = [key for key in arguments if key not in ("tool_name", "arguments")]
     if outside and not arguments.get("arguments"):
+        from octoc.runtime.arguments import Problem, misfit, quoted
+
         problem = Problem(path="", what=f"put {', '.join(map(quoted, outside[:_MAX_SIMILAR]))} into `arguments`")
         return misfit(CALL_MCP_TOOL, CALL_MCP_TOOL, [problem], session.profile)
     return await dispatch_tool(session, name.strip(), arguments.get("arguments"), asked)
@@ -112,6 +119,8 @@ async def dispatch_tool(session: Session, name: str, arguments: Any, asked: Aske
     if outcome.ok:
         session.active.touch(surface.active_owners(index))
     else:
+        from octoc.runtime.explain import explain
+
         outcome = await explain(session.generation, tool.id, tool.alias, given, outcome, asked.caller)
     return await session.cut_aside(outcome, tool.id)
 
@@ -134,6 +143,8 @@ async def _found(session: Session, name: str, arguments: Any) -> tuple[int, Mapp
         if found not in session.surface.reachable():
             return _not_active(session, name, found)
         session.note_proxied(found)
+    from octoc.runtime.arguments import refusal
+
     return await refusal(session.generation, found, given) or (found, given)
 
 

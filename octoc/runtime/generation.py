@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from octoc.runtime.arguments import ArgumentChecks
 from octoc.runtime.breaker import CircuitBreaker
 from octoc.runtime.catalog import Catalog, passes_filter
 from octoc.runtime.connect import BUILTIN
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from octoc.plugin import Embedder
     from octoc.plugin.manager import Plugins
     from octoc.results import ServerListing
+    from octoc.runtime.arguments import ArgumentChecks
     from octoc.runtime.load import Runtime
 
 logger = logging.getLogger("octoc.runtime")
@@ -52,13 +52,19 @@ class Generation:
         self.agents = {agent.name: agent for agent in self.bundle.agents}
         self.catalog = Catalog(opened)
         self.limits = ToolLimits(self)
-        self.arguments = ArgumentChecks()
         self.routing = RoutingParts(self, embedder)
         self.connector = runtime.connector
         self._drift: dict[str, Drift] = {}
         self.pool = Pool({server.name: self._server_pool(server, previous) for server in self.bundle.servers})
         for server in self.bundle.servers:
             self.pool.listen(server.name, functools.partial(self._take, server))
+
+    @functools.cached_property
+    def arguments(self) -> ArgumentChecks:
+        """The schemas of the tools, as far as calls needed them."""
+        from octoc.runtime.arguments import ArgumentChecks
+
+        return ArgumentChecks()
 
     def _server_pool(self, entry: ServerEntry, previous: Generation | None) -> ServerPool:
         settings = self.bundle.settings

@@ -21,7 +21,6 @@ from octoc.runtime.active_set import References
 from octoc.runtime.builtin import BuiltinConnection
 from octoc.runtime.connect import BUILTIN, Connector
 from octoc.runtime.deps import Dependencies
-from octoc.runtime.direct import call_direct
 from octoc.runtime.generation import Generation
 from octoc.runtime.results import ResultStore
 from octoc.runtime.server_pool import outlast
@@ -233,6 +232,8 @@ class Runtime:
         """
         if server not in self.servers:
             raise UnknownNameError("server", server, self.servers)
+        from octoc.runtime.direct import call_direct
+
         return await call_direct(self.generation, server, tool, arguments or {})
 
     def lookup(self, name: str) -> str | None:

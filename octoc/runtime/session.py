@@ -19,20 +19,6 @@ from octoc.runtime.activate import activate, deactivate, end
 from octoc.runtime.active_set import ActiveSet, References, Use
 from octoc.runtime.dispatch import Asked, dispatch
 from octoc.runtime.find_tools import search
-from octoc.runtime.history import (
-    FIFO,
-    KEEP_TURNS,
-    Aged,
-    Fitted,
-    Message,
-    Pruner,
-    Repaired,
-    age,
-    fit,
-    prune,
-    repair,
-    shape_of,
-)
 from octoc.runtime.pool import Unreachable
 from octoc.runtime.reload import renew
 from octoc.runtime.results import Limits, ResultStore, is_large, truncate
@@ -50,6 +36,7 @@ if TYPE_CHECKING:
     from octoc.plugin import TokenCounter
     from octoc.runtime.calls import Outcome
     from octoc.runtime.generation import Generation
+    from octoc.runtime.history import Aged, Fitted, Message, Pruner, Repaired
 
 logger = logging.getLogger("octoc.runtime")
 
@@ -188,6 +175,8 @@ class Session:
 
         No call is left without its result, and no result without its call. What has to stay over the budget is logged.
         """
+        from octoc.runtime.history import prune  # here and below: a host may keep its history itself
+
         fitted = prune(messages, budget_tokens, self.counter)
         if fitted.why_over:
             logger.warning("over the budget: %s", fitted.why_over)
@@ -198,21 +187,30 @@ class Session:
         messages: Sequence[Message],
         *,
         budget_tokens: int,
-        pruner: Pruner = FIFO,
-        keep_turns: int = KEEP_TURNS,
+        pruner: Pruner | None = None,
+        keep_turns: int | None = None,
         format: str | None = None,  # noqa: A002  # the field's word
     ) -> Fitted:
         """Shorten a conversation to the budget the way `pruner` says, and say what was done and why it may not fit.
 
         Args:
-            pruner: `Fifo()`, `SlidingWindow(turns=…)` or `Summarize(summarizer=…)`, of `octoc.runtime.history`.
-            keep_turns: the user's last turns that stay even over the budget.
+            pruner: `Fifo()`, `SlidingWindow(turns=…)` or `Summarize(summarizer=…)`, of `octoc.runtime.history`;
+                the first without one.
+            keep_turns: the user's last turns that stay even over the budget, `KEEP_TURNS` unless told.
             format: the shape of the messages, one of `SHAPES`; found out when it is not stated.
 
         Raises: ValueError for an unknown format.
         """
-        shape = shape_of(messages, format)
-        return await fit(messages, budget_tokens, self.counter, pruner=pruner, keep_turns=keep_turns, shape=shape)
+        from octoc.runtime.history import FIFO, KEEP_TURNS, fit, shape_of
+
+        return await fit(
+            messages,
+            budget_tokens,
+            self.counter,
+            pruner=FIFO if pruner is None else pruner,
+            keep_turns=KEEP_TURNS if keep_turns is None else keep_turns,
+            shape=shape_of(messages, format),
+        )
 
     def age(self, messages: Sequence[Message], *, format: str | None = None) -> Aged:  # noqa: A002  # as above
         """Return the conversation with old, long results as a head and a handle, which `read_result` pages through.
@@ -220,6 +218,7 @@ class Session:
         Results that nothing keeps, as with a store of no size, stay as they are. Raises: ValueError for an unknown
         format.
         """
+        from octoc.runtime.history import age, shape_of
 
         def keep(text: str, _: str) -> str | None:
             return self.runtime.results.keep(self.key, text) if self.reads_results else None
@@ -231,6 +230,8 @@ class Session:
 
         A call without a result counts as interrupted. Raises: ValueError for an unknown format.
         """
+        from octoc.runtime.history import repair, shape_of
+
         return repair(messages, shape_of(messages, format))
 
     async def activate(self, capability: str) -> str:
