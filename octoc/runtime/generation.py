@@ -11,6 +11,7 @@ import attrs
 from octoc.runtime.breaker import CircuitBreaker
 from octoc.runtime.catalog import Catalog, passes_filter
 from octoc.runtime.connect import BUILTIN
+from octoc.runtime.costs import ToolCosts
 from octoc.runtime.drift import Drift, drift_between
 from octoc.runtime.pool import GRACE_S, Pool
 from octoc.runtime.results import ToolLimits
@@ -51,6 +52,7 @@ class Generation:
         self.capabilities = {capability.name: capability for capability in self.bundle.capabilities}
         self.agents = {agent.name: agent for agent in self.bundle.agents}
         self.catalog = Catalog(opened)
+        self.costs = ToolCosts(self.catalog)
         self.limits = ToolLimits(self)
         self.routing = RoutingParts(self, embedder)
         self.connector = runtime.connector
@@ -68,12 +70,12 @@ class Generation:
 
     def _server_pool(self, entry: ServerEntry, previous: Generation | None) -> ServerPool:
         settings = self.bundle.settings
-        connect = functools.partial(self.connector.connect, self.plugins, production=settings.mode == "production")
-        return ServerPool(entry, connect, CircuitBreaker(settings.breaker_failures, settings.breaker_s))
         if previous is not None and entry.name in previous.servers and self._is_as_in(previous, entry):
             shared = previous.pool[entry.name]
             shared.breaker.configure(settings.breaker_failures, settings.breaker_s)
             return shared
+        connect = functools.partial(self.connector.connect, self.plugins, production=settings.mode == "production")
+        return ServerPool(entry, connect, CircuitBreaker(settings.breaker_failures, settings.breaker_s))
 
     def _is_as_in(self, previous: Generation, entry: ServerEntry) -> bool:
         same_plugins = self.plugins is previous.plugins

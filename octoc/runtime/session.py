@@ -95,7 +95,7 @@ class Session:
         BundleRefused when the bundle was altered.
         """
         registry, catalog = self.surface.registry, self.generation.catalog
-        own = proxy_wires(describes=self.profile != "octo") if registry.proxy else []
+        own = proxy_wires() if registry.proxy else []
         if self.surface.switchable:
             own.append(capability_wire())
         if self.reads_results and self.profile == "octoc":
@@ -145,6 +145,7 @@ class Session:
         arguments: Mapping[str, Any] | None = None,
         *,
         on_progress: Callable[[Progress], None] | None = None,
+        caller: Caller | None = None,
     ) -> Outcome:
         """Call a tool that the model named. Every failure is a value; long results are cut to the workspace's limit.
 
@@ -159,7 +160,6 @@ class Session:
     ) -> list[Outcome]:
         """Make the calls of one turn, (name, arguments) each, at the same time; the results are in their order.
 
-        caller: Caller | None = None,
         One that fails leaves the others alone. A call of `capability` waits for those before it, and those after it
         wait for it. `on_progress` gets the call's place too.
         """
@@ -287,15 +287,6 @@ class Session:
         limits, counter = self.limits(tool)
         return truncate(outcome, limits, counter, partial(self.runtime.results.keep, self.key))
 
-    def limits(self, tool: ToolId | None) -> tuple[Limits, TokenCounter]:
-        """Return how much of a result of `tool` the model sees, and what counts its tokens; None as in `cut`."""
-        limits = self.generation.limits.of(tool)
-        # Asking for the workspace's counter loads its plugins, for which a limit in characters has no use.
-        return limits, self.counter if limits.tokens else APPROXIMATE
-
-    @property
-    def key(self) -> int:
-        """What tells this session from the runtime's others, as the owner of kept results."""
     async def cut_aside(self, outcome: Outcome, tool: ToolId | None = None) -> Outcome:
         """Return what `cut` returns, worked out in a thread where it is so much that the loop would stand still."""
         if isinstance(outcome, ToolFailure) or not is_large(outcome):
@@ -307,6 +298,15 @@ class Session:
         # When this task is cancelled the thread ends on its own, and what it kept ends with the session, or expires.
         return await asyncio.to_thread(truncate, outcome, limits, counter, keep)
 
+    def limits(self, tool: ToolId | None) -> tuple[Limits, TokenCounter]:
+        """Return how much of a result of `tool` the model sees, and what counts its tokens; None as in `cut`."""
+        limits = self.generation.limits.of(tool)
+        # Asking for the workspace's counter loads its plugins, for which a limit in characters has no use.
+        return limits, self.counter if limits.tokens else APPROXIMATE
+
+    @property
+    def key(self) -> int:
+        """What tells this session from the runtime's others, as the owner of kept results."""
         return self._number
 
     @property
