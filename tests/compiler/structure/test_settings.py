@@ -59,6 +59,7 @@ top_k = 2
 max_active = 8
 ship_encoder = false
 domainless = "universal"
+encoder_settings = { path = "models/a", max_tokens = 128, exact = true }
 
 [results]
 profile = "octo"
@@ -139,6 +140,7 @@ def test_every_key_is_carried(load: Load) -> None:
                 max_active=8,
                 ship_encoder=False,
                 domainless="universal",
+                encoder_settings={"path": "models/a", "max_tokens": "128", "exact": "true"},
             ),
             results=ResultsSettings(
                 profile="octo",
