@@ -11,7 +11,6 @@ import attrs
 from octoc.runtime.breaker import CircuitBreaker
 from octoc.runtime.catalog import Catalog, passes_filter
 from octoc.runtime.connect import BUILTIN
-from octoc.runtime.costs import ToolCosts
 from octoc.runtime.drift import Drift, drift_between
 from octoc.runtime.pool import GRACE_S, Pool
 from octoc.runtime.results import ToolLimits
@@ -52,7 +51,6 @@ class Generation:
         self.capabilities = {capability.name: capability for capability in self.bundle.capabilities}
         self.agents = {agent.name: agent for agent in self.bundle.agents}
         self.catalog = Catalog(opened)
-        self.costs = ToolCosts(self.catalog)
         self.limits = ToolLimits(self)
         self.routing = RoutingParts(self, embedder)
         self.connector = runtime.connector
