@@ -15,10 +15,11 @@ import attrs
 FORMAT_NAME = "octoc-bundle"
 FORMAT_VERSION = 1
 """Refused by a reader of a lower version."""
-FORMAT_REVISION = 1
+FORMAT_REVISION = 2
 """Compatible: fields and members that an older reader may pass over.
 
 1: policies of servers and tools, more of results, dependencies; `Settings.results` instead of two fields of its own.
+2: the search index; skills of agents, their `validate` scripts, and the phrases of their rules.
 """
 
 ALIGNMENT = 64

@@ -236,6 +236,33 @@ class ResultSettings:
 
 
 @attrs.frozen(kw_only=True)
+class SearchSettings:
+    """How `find_tools` ranks and answers.
+
+    Args:
+        rank: `default` by words and meaning, `bm25` by words alone, `octo` by Octo's own rule.
+        max_tokens: how much of an answer may be schemas, by the approximate count; the rest is described on demand. 0
+            is no such limit.
+    """
+
+    rank: str = "default"
+    max_tokens: int = 4000
+
+
+@attrs.frozen(kw_only=True)
+class DepEntry:
+    """A dependency of capabilities. `program` is what its script's `# check:` line names, None without such a line.
+
+    `script` is its text in `texts.blob`, `digest` the text's sha256: what `deps = "run"` may execute, and nothing else.
+    """
+
+    name: str
+    program: str | None = None
+    script: Slice = Slice(0, 0)
+    digest: str = ""
+
+
+@attrs.frozen(kw_only=True)
 class DepEntry:
     """A dependency of capabilities. `program` is what its script's `# check:` line names, None without such a line.
 
@@ -263,6 +290,7 @@ class Settings:
     max_active: int = 4
     alias_style: str = "qualified"
     results: ResultSettings = attrs.field(factory=ResultSettings)
+    search: SearchSettings = attrs.field(factory=SearchSettings)
     arguments: str = "error"
     deps: str = "check"
     deps_timeout_s: float = 300.0

@@ -159,7 +159,10 @@ class OpenBundle:
             self._refuse_malformed(f"the text at byte {where.offset} is not UTF-8")
 
     def array(self, name: str) -> NDArray[Any]:
-        """Return `triggers`, or `gate/<name>`, as a read-only view of the file. Raises: KeyError when there is none."""
+        """Return `triggers`, `gate/<name>` or `search/<name>`, as a read-only view of the file.
+
+        Raises: KeyError when there is none.
+        """
         member = f"{name}.npy"
         if member not in self._members:
             raise KeyError(name)
@@ -171,6 +174,12 @@ class OpenBundle:
     def has_array(self, name: str) -> bool:
         """Tell whether the bundle has this array."""
         return f"{name}.npy" in self._members
+
+    def arrays(self, folder: str) -> dict[str, NDArray[Any]]:
+        """Return every array `folder/<name>` by its plain name, as `array` does; none are there for none."""
+        names = [name for name in self._members if name.startswith(f"{folder}/") and name.endswith(".npy")]
+        plain = (name.removesuffix(".npy") for name in names)
+        return {name.removeprefix(f"{folder}/"): self.array(name) for name in plain}
 
     def encoder_files(self) -> dict[str, bytes]:
         """Return the encoder's files by plain name; empty when the bundle does not ship them."""
@@ -271,7 +280,7 @@ class OpenBundle:
         if index.format.revision > FORMAT_REVISION:
             return  # a later revision may have more
         for name in sorted(index.members.keys() - needed):
-            is_array = name == "triggers.npy" or (name.startswith("gate/") and name.endswith(".npy"))
+            is_array = name == "triggers.npy" or (name.startswith(("gate/", "search/", "skills/")) and name.endswith(".npy"))
             if not is_array and not name.startswith("encoder/"):
                 self._refuse_malformed(f"member `{name}` is none that the format knows")
 

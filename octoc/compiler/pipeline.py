@@ -12,6 +12,7 @@ from octoc.compiler.describe import describe
 from octoc.compiler.discover import discover
 from octoc.compiler.embed import embed
 from octoc.compiler.emit import emit
+from octoc.compiler.index import index
 from octoc.compiler.lint import lint
 from octoc.compiler.lint.tools.drift import check_drift
 from octoc.compiler.lock import lock
@@ -35,6 +36,7 @@ STAGES: tuple[Stage, ...] = (
     describe,  # registries -> prompt texts
     embed,  # triggers -> vectors
     calibrate,  # vectors -> gate
+    index,  # tools -> search index
     lint,  # everything -> diagnostics
     lock,  # everything -> octoc.lock
     emit,  # everything -> <name>.octoc

@@ -25,7 +25,7 @@ _KEY_BYTES = 16
 
 
 def vectors_of(
-    texts: Sequence[str], embedder: Embedder, cache: Cache, advance: Callable[[int, int], None]
+    texts: Sequence[str], embedder: Embedder, cache: Cache, advance: Callable[[int, int], None], *, use: str = ""
 ) -> dict[str, Vector]:
     """Return the vector of each text, and encode those alone that the cache does not have, one at a time.
 
@@ -37,11 +37,12 @@ def vectors_of(
         embedder: asked for its identity always, for a vector only when one is missing.
         cache: the build's cache.
         advance: called with how many texts are encoded, and of how many.
+        use: what they are for: each use has an array of its own, so that one does not push out another's.
 
     Raises: PluginError when the embedder fails.
     """
     wanted = {text: _digest(text) for text in texts}
-    key = cache_key(embedder.identity)
+    key = cache_key(embedder.identity, use) if use else cache_key(embedder.identity)
     stored = _unpack(cache.get_array(KIND, key), embedder.dimension)
     missing = {digest: text for text, digest in wanted.items() if digest not in stored}
     if missing:

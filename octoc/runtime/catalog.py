@@ -45,6 +45,9 @@ class Catalog:
         self.generation = 0
         """Grows whenever the set of tools changes."""
 
+    def __len__(self) -> int:
+        return len(self._tools)
+
     def __getitem__(self, index: int) -> CatalogTool:
         return self._tools[index]
 

@@ -15,6 +15,7 @@ from octoc.runtime.drift import Drift, drift_between
 from octoc.runtime.pool import GRACE_S, Pool
 from octoc.runtime.results import ToolLimits
 from octoc.runtime.route import RoutingParts
+from octoc.runtime.search import SearchParts
 from octoc.runtime.server_pool import ServerPool
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Generation:
         self.catalog = Catalog(opened)
         self.limits = ToolLimits(self)
         self.routing = RoutingParts(self, embedder)
+        self.search = SearchParts(self)
         self.connector = runtime.connector
         self._drift: dict[str, Drift] = {}
         self.pool = Pool({server.name: self._server_pool(server, previous) for server in self.bundle.servers})

@@ -95,7 +95,7 @@ class Session:
         BundleRefused when the bundle was altered.
         """
         registry, catalog = self.surface.registry, self.generation.catalog
-        own = proxy_wires() if registry.proxy else []
+        own = proxy_wires(describes=self.profile != "octo") if registry.proxy else []
         if self.surface.switchable:
             own.append(capability_wire())
         if self.reads_results and self.profile == "octoc":

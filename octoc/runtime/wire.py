@@ -28,18 +28,32 @@ def rendered(alias: str, wire: Mapping[str, Any], form: ToolFormat) -> dict[str,
     return {**wire, "name": alias, "description": description, "inputSchema": schema}
 
 
-def proxy_wires() -> list[dict[str, Any]]:
-    """Return `find_tools` and `call_mcp_tool` in MCP's form."""
+def proxy_wires(*, describes: bool = True) -> list[dict[str, Any]]:
+    """Return `find_tools` and `call_mcp_tool` in MCP's form; `describes`: `find_tools` shows whole tools by name."""
+    wires = _proxy_wires()
+    if describes:
+        wires[0]["inputSchema"]["properties"]["describe"] = {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Instead of a search: exact names of tools to show in full.",
+        }
+        del wires[0]["inputSchema"]["required"]
+    return wires
+
+
+def _proxy_wires() -> list[dict[str, Any]]:
     return [
         {
             "name": FIND_TOOLS,
             "description": (
-                "Search the available tools by keywords. Returns their names, descriptions and parameter schemas, and "
-                "how each is called. Use it before call_mcp_tool."
+                "Search the available tools by what they should do. Returns the names, descriptions and parameter "
+                "schemas of those that fit, and how each is called. Use it before call_mcp_tool."
             ),
             "inputSchema": {
                 "type": "object",
-                "properties": {"query": {"type": "string", "description": "Keywords of what the tool should do."}},
+                "properties": {
+                    "query": {"type": "string", "description": "What the tool should do: keywords or a sentence."}
+                },
                 "required": ["query"],
             },
         },

@@ -1,0 +1,14 @@
+"""Finding tools: words, fields, the index and the ranking, which compiler and runtime share.
+
+numpy is loaded by `octoc.search.index` and `octoc.search.rank`, never by this module.
+"""
+
+from octoc.search.keyword import DEFAULT_LIMIT
+
+__all__ = ["BY_MEANING", "DEFAULT_LIMIT", "OCTO", "RANKS"]
+
+OCTO = "octo"
+"""Octo's own rule: how many words of the query are in a tool's name and description."""
+RANKS = ("default", "bm25", OCTO)
+"""The ways to rank: by words and meaning, by words alone, by Octo's rule."""
+BY_MEANING = ("default",)

@@ -17,6 +17,7 @@ from octoc.bundle.model import (
     Grant,
     Registry,
     ResultSettings,
+    SearchSettings,
     ServerEntry,
     Settings,
     SkillEntry,
@@ -83,6 +84,7 @@ def assemble(locked: Locked, root: Path) -> bytes:
         inputs=inputs_digest(discovered, resolved.sources.digests),
     )
     arrays: dict[str, NDArray[np.generic]] = {f"gate/{name}": array for name, array in calibrated.arrays.items()}
+    arrays |= {f"search/{name}": array for name, array in calibrated.search.items()}
     if embedded.triggers is not None:
         arrays["triggers"] = embedded.triggers
     return write_bundle(
@@ -109,6 +111,7 @@ def _settings(settings: WorkspaceSettings) -> Settings:
             store_disk_bytes=results.store_disk_bytes,
             store_s=results.store_seconds,
         ),
+        search=SearchSettings(rank=settings.search.rank, max_tokens=settings.search.max_tokens),
         arguments=runtime.arguments,
         deps=runtime.deps,
         deps_timeout_s=runtime.deps_timeout,

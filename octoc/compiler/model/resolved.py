@@ -194,11 +194,15 @@ class Embedded:
 
 @attrs.frozen(kw_only=True)
 class Calibrated:
-    """Product of calibrate, and of lint, which adds only diagnostics. `arrays` are the gate's, by plain name."""
+    """Product of calibrate, of index, and of lint, which adds only diagnostics. `arrays` are the gate's, by plain name.
+
+    `search` are the arrays of the search index, which index adds; empty where there is none.
+    """
 
     embedded: Embedded
     gate: Gate | None = None
     arrays: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict, repr=False)
+    search: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict, repr=False)
 
 
 @attrs.frozen(kw_only=True)

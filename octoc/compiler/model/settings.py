@@ -39,6 +39,10 @@ class RoutingSettings:
     pinned: tuple[str, ...] = ()
     ship_encoder: bool = True
     domainless: str = "all"
+    profile: str = "balanced"
+    needs: bool = True
+    follow_ups: bool = True
+    max_per_message: int = 1
     fixtures: tuple[str, ...] = ("routing/*.toml",)
 
 

@@ -39,7 +39,7 @@ OCTOPUS_TOKENS = 2000
 
 _FRACTIONS = frozenset({
     *("threshold", "margin"),
-    *("timeout", "idle_close", "activate_timeout", "deps_timeout", "breaker_seconds", "store_seconds", "validate_timeout"),
+    *("timeout", "idle_close", "deps_timeout", "breaker_seconds", "store_seconds", "validate_timeout", "activate_timeout"),
 })  # fmt: skip
 Section = TypeVar(
     "Section",
@@ -146,9 +146,10 @@ def name_of_folder(root: Path) -> str:
 
 def _routing(values: Mapping[str, Any]) -> RoutingSettings:
     fixtures = _strings({"routing": values}, "routing", "fixtures", RoutingSettings().fixtures)
-    own = {key: value for key, value in values.items() if key not in {"fixtures", "encoder_settings"}}
+    pinned = _strings({"routing": values}, "routing", "pinned", RoutingSettings().pinned)
+    own = {key: value for key, value in values.items() if key not in {"fixtures", "pinned", "encoder_settings"}}
     told = {key: _text(value) for key, value in values.get("encoder_settings", {}).items()}
-    return attrs.evolve(_section(RoutingSettings(), own), fixtures=fixtures, encoder_settings=told)
+    return attrs.evolve(_section(RoutingSettings(), own), fixtures=fixtures, pinned=pinned, encoder_settings=told)
 
 
 def _text(value: Any) -> str:

@@ -1,0 +1,244 @@
+"""How well, and how fast, `find_tools` finds: nDCG@10 and recall@5 by kind of query, over the recorded tool lists.
+
+    python -m benchmarks.search                        # on the half that search was worked on with
+    python -m benchmarks.search --unseen               # on the other half
+    python -m benchmarks.search --speed --peers DIR    # by words alone, over many tools
+
+Compared are Octo's keywords, BM25 and the encoder alone (cosine with "name. description"), both by reciprocal
+ranks, and octoc's default with and without an encoder. Rankings are compared whole; `answered` is what `find_tools`
+returns. `DIR` is as in `benchmarks/dispatch.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import statistics
+import tempfile
+import tomllib
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import ROOT, realworld
+from octoc.runtime import Runtime, Session
+from octoc.runtime.search import Answer, look
+from octoc.search.fields import ToolText
+from octoc.search.keyword import Document
+from octoc.search.keyword import rank as rank_by_keywords
+from octoc.search.words import query_terms, terms
+from octoc.testing import WorkspaceBuilder
+
+DATA = ROOT / "benchmarks" / "data"
+SERVERS = {
+    "elevenlabs": "elevenlabs-mcp",
+    "exa": "exa-mcp-server",
+    "firecrawl": "firecrawl-mcp",
+    "hubspot": "hubspot_mcp-server",
+    "fetch": "mcp-server-fetch",
+    "git": "mcp-server-git",
+    "kubernetes": "mcp-server-kubernetes",
+    "sqlite": "mcp-server-sqlite",
+    "time": "mcp-server-time",
+    "everything": "modelcontextprotocol_server-everything",
+    "filesystem": "modelcontextprotocol_server-filesystem",
+    "github": "modelcontextprotocol_server-github",
+    "memory": "modelcontextprotocol_server-memory",
+    "postgres": "modelcontextprotocol_server-postgres",
+    "slack": "modelcontextprotocol_server-slack",
+    "notion": "notionhq_notion-mcp-server",
+    "playwright": "playwright_mcp",
+    "sentry": "sentry_mcp-server",
+    "tavily": "tavily-mcp",
+    "context7": "upstash_context7-mcp",
+}
+"""Server of the fixtures -> recorded list."""
+SAMPLES = 2000
+ALL = "all that fit something"
+
+Ranker = Callable[[str], list[str]]
+"""From a query to tools, `server/tool`, the best first."""
+
+
+def main() -> None:
+    """Measure and print."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--unseen", action="store_true", help="the half that nothing was chosen on")
+    options.add_argument("--speed", action="store_true", help="speed instead of quality")
+    options.add_argument("--peers", type=Path, default=None, help="folder of the others' environments")
+    given = options.parse_args()
+    real = realworld()
+    if given.speed:
+        from benchmarks.search_speed import measure
+
+        measure(given.peers, _recorded(real) if real is not None else ())
+        return
+    if real is None:
+        return
+    half = "unseen" if given.unseen else "develop"
+    queries = tomllib.loads((DATA / f"search_{half}.toml").read_text(encoding="utf-8"))["search"]
+    with tempfile.TemporaryDirectory() as folder:
+        session = _session(Path(folder), real)
+        count = len(session.generation.bundle.tools)
+        print(f"{half}: {len(queries)} queries over {count} tools of {len(SERVERS)} servers")
+        _quality(queries, _rankers(session))
+        _answers(queries, session)
+
+
+def _recorded(real: Path) -> list[ToolText]:
+    return [
+        ToolText(server=name, name=tool["name"], description=tool.get("description") or "", schema=tool["inputSchema"])
+        for name, file in SERVERS.items()
+        for tool in json.loads((real / "tools" / f"{file}.json").read_text(encoding="utf-8"))["tools"]
+    ]
+
+
+def _session(root: Path, real: Path) -> Session:
+    """Return a session of an agent that finds the recorded tools and nothing else."""
+    workspace = WorkspaceBuilder(root, name="search")
+    workspace.settings("plugins", use=["embed-onnx", "transport-mcp"])
+    for name, file in SERVERS.items():
+        listed = json.loads((real / "tools" / f"{file}.json").read_text(encoding="utf-8"))["tools"]
+        workspace.server(name, "none", name).snapshot(name, listed)
+    outcome = workspace.build()
+    assert outcome.bundle is not None
+    return Runtime.open(outcome.bundle, workspace=root).session()
+
+
+def _rankers(session: Session) -> dict[str, Ranker]:
+    catalog = session.generation.catalog
+    numbers = session.surface.reachable()
+    ids = {number: str(catalog[number].id) for number in numbers}
+    documents = [
+        Document(key=number, name=catalog[number].id.tool, description=catalog[number].description)
+        for number in numbers
+    ]
+    embed = session.generation.routing.embedder().embed
+    bm25 = _Bm25({ids[one.key]: f"{one.name} {one.description}" for one in documents})
+    vectors = {ids[one.key]: embed(f"{one.name}. {one.description}") for one in documents}
+
+    def keywords(query: str) -> list[str]:
+        return [ids[hit.key] for hit in rank_by_keywords(query, documents, 10)]
+
+    def encoder(query: str) -> list[str]:
+        wanted = embed(query)
+        return _ordered({tool: float(vector @ wanted) for tool, vector in vectors.items()})
+
+    def reciprocal(query: str) -> list[str]:
+        scores: dict[str, float] = defaultdict(float)
+        for ranking in (bm25.ranked(query), encoder(query)):
+            for place, tool in enumerate(ranking):
+                scores[tool] += 1 / (61 + place)
+        return _ordered(scores)
+
+    def ours(query: str) -> list[str]:
+        return _tools(look(session, query, 10, others=True))
+
+    def by_words(query: str) -> list[str]:
+        return _tools(session.generation.search.look(session, query, 10, others=True, by_words=True))
+
+    return {
+        "Octo's keywords": keywords,
+        "BM25": bm25.ranked,
+        "encoder alone": encoder,
+        "reciprocal ranks": reciprocal,
+        "octoc, no encoder": by_words,
+        "octoc, default": ours,
+    }
+
+
+def _tools(answer: Answer) -> list[str]:
+    return [ranked.hit.tool for ranked in (*answer.hits, *answer.others)]
+
+
+class _Bm25:
+    """Okapi BM25 over name and description, with octoc's own terms; k1 1.5, b .75."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._terms = {tool: terms(text) for tool, text in texts.items()}
+        self._mean = statistics.fmean(map(len, self._terms.values()))
+        self._having: dict[str, int] = defaultdict(int)
+        for found in self._terms.values():
+            for term in set(found):
+                self._having[term] += 1
+
+    def ranked(self, query: str) -> list[str]:
+        wanted = query_terms(query)
+        return _ordered({tool: score for tool in self._terms if (score := self._score(tool, wanted)) > 0})
+
+    def _score(self, tool: str, wanted: Sequence[str]) -> float:
+        found = self._terms[tool]
+        total = 0.0
+        for term in wanted:
+            count = found.count(term)
+            rarity = math.log(1 + (len(self._terms) - self._having[term] + 0.5) / (self._having[term] + 0.5))
+            total += rarity * count * 2.5 / (count + 1.5 * (0.25 + 0.75 * len(found) / self._mean))
+        return total
+
+
+def _ordered(scores: Mapping[str, float]) -> list[str]:
+    return sorted(scores, key=lambda tool: (-round(scores[tool], 6), tool))
+
+
+def _quality(queries: Sequence[Mapping[str, Any]], rankers: Mapping[str, Ranker]) -> None:
+    wanted = [query for query in queries if query["tools"]]
+    kinds = [*dict.fromkeys(query["note"] for query in wanted), ALL]
+    print("nDCG@10 / recall@5, in hundredths; of all with a 95 % bootstrap interval of nDCG@10")
+    print(f"{'':<20}" + "".join(f"{kind:>16}" for kind in kinds))
+    gains: dict[str, list[float]] = {}
+    for name, ranker in rankers.items():
+        figures: dict[str, list[tuple[float, float]]] = defaultdict(list)
+        for query in wanted:
+            found = ranker(query["query"])
+            figure = _ndcg(found[:10], query["tools"]), _recall(found[:5], query["tools"])
+            figures[query["note"]].append(figure)
+            figures[ALL].append(figure)
+        gains[name] = [gain for gain, _ in figures[ALL]]
+        low, high = _interval(gains[name])
+        cells = [_cell(figures[kind]) for kind in kinds]
+        print(f"{name:<20}{''.join(cells)}   ({100 * low:.1f}-{100 * high:.1f})")
+    lead = [ours - theirs for ours, theirs in zip(gains["octoc, default"], gains["reciprocal ranks"], strict=True)]
+    low, high = _interval(lead)
+    print(f"default over reciprocal ranks: {100 * statistics.fmean(lead):+.1f} ({100 * low:+.1f} to {100 * high:+.1f})")
+
+
+def _cell(figures: Sequence[tuple[float, float]]) -> str:
+    gain, recall = (100 * statistics.fmean(values) for values in zip(*figures, strict=True))
+    return f"{gain:>9.1f} /{recall:>5.1f}"
+
+
+def _answers(queries: Sequence[Mapping[str, Any]], session: Session) -> None:
+    """Print what `find_tools` returns: how many tools, whether the wanted ones are among them, and when nothing."""
+    print(f"\n{'answered':<20} {'queries':>8} {'nothing':>8} {'tools':>8} {'recall':>8}")
+    for kind in dict.fromkeys(query["note"] for query in queries):
+        asked = [query for query in queries if query["note"] == kind]
+        answers = [[hit.tool for hit in session.search(query["query"])] for query in asked]
+        nothing = statistics.fmean(not answer for answer in answers)
+        size = statistics.fmean(map(len, answers))
+        found = [
+            _recall(answer, query["tools"]) for answer, query in zip(answers, asked, strict=True) if query["tools"]
+        ]
+        recall = f"{100 * statistics.fmean(found):>8.1f}" if found else f"{'-':>8}"
+        print(f"{kind:<20} {len(asked):>8} {100 * nothing:>7.0f}% {size:>8.1f} {recall}")
+
+
+def _ndcg(found: Sequence[str], wanted: Sequence[str]) -> float:
+    gain = sum(1 / math.log2(place + 2) for place, tool in enumerate(found) if tool in wanted)
+    return gain / sum(1 / math.log2(place + 2) for place in range(min(10, len(wanted))))
+
+
+def _recall(found: Sequence[str], wanted: Sequence[str]) -> float:
+    return len(set(found) & set(wanted)) / len(wanted)
+
+
+def _interval(values: Sequence[float]) -> tuple[float, float]:
+    draw = random.Random(1)  # a bootstrap, no secret
+    means = sorted(statistics.fmean(draw.choices(values, k=len(values))) for _ in range(SAMPLES))
+    return means[int(SAMPLES * 0.025)], means[int(SAMPLES * 0.975)]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""What tools do and how people ask for it: octoc's own texts, and the arrays that they become."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from octoc.search.index import Rows, Vector
+from octoc.search.words import hashed, terms
+
+
+@attrs.frozen(kw_only=True)
+class Deed:
+    """A kind of tool: `about` as such tools say it of themselves, `says` as people ask, mostly in none of its words."""
+
+    about: tuple[str, ...]
+    says: tuple[str, ...]
+
+
+@cache
+def deeds() -> tuple[Deed, ...]:
+    """Return the deeds that ship with octoc."""
+    text = Path(__file__).with_name("deeds.toml").read_text(encoding="utf-8")
+    return tuple(Deed(about=tuple(deed["about"]), says=tuple(deed["says"])) for deed in tomllib.loads(text)["deed"])
+
+
+def texts_of(known: Sequence[Deed]) -> tuple[str, ...]:
+    """Return every text that is to be encoded, once."""
+    return tuple(dict.fromkeys(text for deed in known for text in (*deed.about, *deed.says)))
+
+
+def deed_arrays(known: Sequence[Deed], vectors: Mapping[str, Vector]) -> dict[str, NDArray[Any]]:
+    """Return the arrays of `octoc.search.index.DEEDS`. `vectors` has every text of `texts_of`."""
+    says = Rows.of(np.stack([vectors[text] for deed in known for text in deed.says]))
+    abouts = Rows.of(np.stack([vectors[text] for deed in known for text in deed.about]))
+    spoken = [[hashed(term) for text in deed.says for term in terms(text)] for deed in known]
+    return {
+        "says": says.whole,
+        "says_scales": says.scales,
+        "says_starts": _starts([len(deed.says) for deed in known]),
+        "abouts": abouts.whole,
+        "abouts_scales": abouts.scales,
+        "abouts_of": np.repeat(np.arange(len(known)), [len(deed.about) for deed in known]).astype(np.uint16),
+        "terms": np.array([term for found in spoken for term in found], np.uint64),
+        "term_starts": _starts([len(found) for found in spoken]),
+    }
+
+
+def _starts(lengths: Sequence[int]) -> NDArray[np.uint32]:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint32)

@@ -1,0 +1,178 @@
+"""Stage index: from tools to the arrays that `find_tools` searches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from octoc.compiler.context import Context
+from octoc.compiler.encoder_settings import settings_in_bundle
+from octoc.compiler.model.resolved import Calibrated, Embedded, Scoped
+from octoc.diagnostics.rules.plugin import ENCODER_FAILED
+from octoc.names import ToolId
+from octoc.plugin import PluginError
+from octoc.plugin.folders import located
+from octoc.search import BY_MEANING, DEFAULT_LIMIT, OCTO
+from octoc.search.fields import VIEW_WEIGHTS, ToolText, views
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from octoc.compiler.vectors import Vector
+    from octoc.plugin import Embedder
+
+_WHAT = "indexing tools"
+
+
+def index(calibrated: Calibrated, context: Context) -> Calibrated:
+    """Make the search index; none where there is no tool to find, or Octo's own rule ranks, which needs none.
+
+    An encoder is used where a list could be longer than an answer: where it serves routing it is there already.
+    """
+    embedded = calibrated.embedded
+    scoped = embedded.described.scoped
+    rank = scoped.resolved.sources.discovered.settings.search.rank
+    if rank == OCTO or not any(registry.proxy for registry in scoped.registries.values()):
+        return calibrated
+    tools = tool_texts(scoped)
+    if rank in BY_MEANING and _is_long(scoped):
+        made = _encoder(embedded, context)
+        if made is not None:
+            return _with_vectors(calibrated, tools, made, context)
+    return attrs.evolve(calibrated, search=_lexical(scoped, tools))
+
+
+def tool_texts(scoped: Scoped) -> list[ToolText]:
+    """Return the tools as search reads them, in the order of their numbers."""
+    triggers: dict[ToolId, dict[str, None]] = {}
+    for capability in scoped.resolved.capabilities:
+        for tool in (tool for grant in capability.grants for tool in grant.tools):
+            triggers.setdefault(tool, {}).update(dict.fromkeys(trigger.value for trigger in capability.triggers))
+    return [
+        ToolText(
+            server=tool.id.server,
+            name=tool.id.tool,
+            description=tool.listed.description,
+            schema=tool.listed.wire.get("inputSchema"),
+            triggers=tuple(triggers.get(tool.id, ())),
+        )
+        for tool in scoped.tools
+    ]
+
+
+def _is_long(scoped: Scoped) -> bool:
+    """Tell whether some agent searches more than an answer holds; how much is on unlisted servers nobody knows."""
+    searched = (registry for registry in scoped.registries.values() if registry.proxy)
+    return any(len(registry.tools) > DEFAULT_LIMIT or registry.unlisted for registry in searched)
+
+
+def _encoder(embedded: Embedded, context: Context) -> Embedder | None:
+    """Return the encoder, None when there is none: what routing wanted and could not have was reported before."""
+    resolved = embedded.described.scoped.resolved
+    routing = resolved.sources.discovered.settings.routing
+    wanted = any(capability.triggers for capability in resolved.capabilities)
+    if wanted and embedded.encoder_name is None:
+        return None
+    try:
+        return context.plugins.make_embedder(routing.encoder, located(routing.encoder_settings, context.root))
+    except PluginError as error:
+        _report(str(error), embedded, context)
+        return None
+
+
+def _with_vectors(
+    calibrated: Calibrated, tools: Sequence[ToolText], embedder: Embedder, context: Context
+) -> Calibrated:
+    embedded = calibrated.embedded
+    settings = embedded.described.scoped.resolved.sources.discovered.settings
+    try:
+        arrays = _dense(embedded.described.scoped, tools, embedder, context)
+        if embedded.encoder_name is None:
+            files = embedder.files() if settings.routing.ship_encoder else {}
+            own = settings_in_bundle(settings.routing.encoder_settings, context.root, is_shipped=bool(files))
+            embedded = attrs.evolve(
+                embedded,
+                encoder_name=embedder.name,
+                identity=embedder.identity,
+                dimension=embedder.dimension,
+                encoder_files=files,
+                encoder_settings=own,
+            )
+        return attrs.evolve(calibrated, embedded=embedded, search=arrays)
+    except PluginError as error:
+        problem = str(error)
+    except Exception as error:  # noqa: BLE001  # a plugin's own fault, of whatever type, must not take the build down
+        problem = f"{type(error).__name__}: {error}"
+    _report(problem, embedded, context)
+    return attrs.evolve(calibrated, search=_lexical(embedded.described.scoped, tools))
+
+
+def _report(problem: str, embedded: Embedded, context: Context) -> None:
+    settings = embedded.described.scoped.resolved.sources.discovered.settings
+    context.sink.report(
+        ENCODER_FAILED,
+        f"encoder `{settings.routing.encoder}` failed, so tools are searched by their words alone: {problem}",
+        at=settings.place,
+    )
+
+
+def _lexical(scoped: Scoped, tools: Sequence[ToolText]) -> dict[str, NDArray[Any]]:
+    from octoc.search.index import lexical_arrays  # loads numpy, which checking alone never needs
+
+    return {**lexical_arrays(tools), "servers": _servers(scoped)}
+
+
+def _servers(scoped: Scoped) -> NDArray[np.unsignedinteger[Any]]:
+    """Return the number of each tool's server, by its place among the bundle's servers."""
+    import numpy as np
+
+    from octoc.search.index import small
+
+    places = {server.name: place for place, server in enumerate(scoped.resolved.servers)}
+    return np.array([places[tool.id.server] for tool in scoped.tools], small(len(places)))
+
+
+def _dense(scoped: Scoped, tools: Sequence[ToolText], embedder: Embedder, context: Context) -> dict[str, NDArray[Any]]:
+    import numpy as np
+
+    from octoc.compiler.index.deeds import deed_arrays, deeds, texts_of
+    from octoc.compiler.vectors import vectors_of
+    from octoc.search.index import Deeds, Rows, lexical_arrays, mixed
+    from octoc.search.words import words
+
+    names = [" ".join(words(server.name)) or server.name for server in scoped.resolved.servers]
+    wanted = dict.fromkeys([*names, *texts_of(deeds())])
+    for tool in tools:
+        wanted.update(dict.fromkeys(text for text in views(tool) if text.strip()))
+    vectors = vectors_of(tuple(wanted), embedder, context.cache, _advance(context), use="search")
+    rows = [_vector(tool, vectors, mixed) for tool in tools]
+    matrix = np.stack(rows) if rows else np.zeros((0, embedder.dimension), np.float32)
+    stored = Rows.of(matrix)
+    of_deeds = deed_arrays(deeds(), vectors)
+    known = Deeds.of(of_deeds)
+    nearest, weights = known.nearest(matrix)
+    told = [attrs.evolve(tool, expansion=known.terms_of(nearest[row], weights[row])) for row, tool in enumerate(tools)]
+    return {
+        **lexical_arrays(told),
+        "servers": _servers(scoped),
+        "vectors": stored.whole,
+        "scales": stored.scales,
+        "server_vectors": np.stack([vectors[name] for name in names]).astype(np.float32),
+        "deed_of": nearest,
+        "deed_weights": weights,
+        **of_deeds,
+    }
+
+
+def _vector(
+    tool: ToolText, vectors: Mapping[str, Vector], mixed: Callable[[Sequence[tuple[float, Vector]]], Vector]
+) -> Vector:
+    texts = zip(VIEW_WEIGHTS, views(tool), strict=True)
+    return mixed([(weight, vectors[text]) for weight, text in texts if text.strip()])
+
+
+def _advance(context: Context) -> Callable[[int, int], None]:
+    return lambda done, total: context.progress(_WHAT, done, total)

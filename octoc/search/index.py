@@ -1,0 +1,216 @@
+"""The index as plain arrays: postings by hashed term, a vector a tool, and the deeds that tools are for.
+
+An index says nothing of a tool that depends on another tool, so that parts of it can be masked, and added to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from octoc.search.fields import ToolText, impact, term_weights
+
+Vector = NDArray[np.float32]
+Array = NDArray[Any]
+
+LEXICAL = ("hashes", "starts", "ids", "impacts", "servers")
+"""Arrays of every index: sorted u64 hashes of T terms, T + 1 pointers, and of each posting a tool's number and an
+impact in 255ths; of each tool the number of its server."""
+DENSE = ("vectors", "scales", "server_vectors", "deed_of", "deed_weights")
+"""Arrays of an index made with an encoder: n rows of 8-bit whole numbers and what each row is to be multiplied by; a
+vector for each server; of each tool the deeds that are nearest, and how near, 0 for none."""
+DEEDS = ("says", "says_scales", "says_starts", "abouts", "abouts_scales", "abouts_of", "terms", "term_starts")
+"""Arrays of the deeds: vectors of what people say, a range a deed; of what tools say, and whose each is; the hashed
+terms of what people say, a range a deed."""
+
+DEEDS_PER_TOOL = 2
+NEAR = 0.5
+"""The least cosine between a tool and what a deed is about, for the tool to be one that does it."""
+
+_WHOLE = 10_000  # rows that are kept as floats; more are converted anew for each query, block by block
+_BLOCK = 8192
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Postings:
+    """A lexical index of n tools."""
+
+    hashes: NDArray[np.uint64]
+    starts: Array
+    ids: Array
+    impacts: NDArray[np.uint8]
+    count: int
+
+    def of(self, term: int) -> tuple[Array, Array]:
+        """Return the numbers of the tools that have a hashed term, ascending, and its impacts in 255ths."""
+        place = int(np.searchsorted(self.hashes, np.uint64(term)))
+        if place == len(self.hashes) or int(self.hashes[place]) != term:
+            return self.ids[:0], self.impacts[:0]
+        first, last = int(self.starts[place]), int(self.starts[place + 1])
+        return self.ids[first:last], self.impacts[first:last]
+
+
+@attrs.frozen(eq=False)
+class Rows:
+    """Vectors as rows of 8-bit whole numbers, shape (n, d), each to be multiplied by its scale."""
+
+    whole: NDArray[np.int8]
+    scales: Vector
+
+    @classmethod
+    def of(cls, vectors: Vector) -> Rows:
+        """Make them of vectors, shape (n, d)."""
+        scales = (np.abs(vectors).max(axis=1, initial=0.0) / 127).astype(np.float32)
+        scales[scales == 0] = 1
+        return cls(np.rint(vectors / scales[:, None]).astype(np.int8), scales)
+
+    @cached_property
+    def _floats(self) -> Vector:
+        return self.whole.astype(np.float32)
+
+    def cosines(self, queries: Vector, rows: Array | None = None) -> Vector:
+        """Return the products of every vector, or of those numbered `rows`, with k queries: shape (n, k)."""
+        if rows is not None:
+            chosen = self.whole[rows].astype(np.float32)
+            some: Vector = np.einsum("nd,kd->nk", chosen, queries) * self.scales[rows][:, None]
+            return some
+        # einsum, not BLAS: the same bits on any number of threads, and no second thread to wait for.
+        if len(self.whole) <= _WHOLE:
+            every: Vector = np.einsum("nd,kd->nk", self._floats, queries) * self.scales[:, None]
+            return every
+        found = np.empty((len(self.whole), len(queries)), np.float32)
+        for start in range(0, len(self.whole), _BLOCK):
+            block = self.whole[start : start + _BLOCK].astype(np.float32)
+            found[start : start + _BLOCK] = np.einsum("nd,kd->nk", block, queries)
+        found *= self.scales[:, None]
+        return found
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Deeds:
+    """What tools do, as people ask for it, g of them; see `DEEDS`."""
+
+    says: Rows
+    starts: Array
+    abouts: Rows
+    abouts_of: Array
+    terms: NDArray[np.uint64]
+    term_starts: Array
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, Array]) -> Deeds:
+        """Make them of the arrays named in `DEEDS`. Raises: KeyError when one is missing."""
+        return cls(
+            says=Rows(arrays["says"], arrays["says_scales"]),
+            starts=arrays["says_starts"],
+            abouts=Rows(arrays["abouts"], arrays["abouts_scales"]),
+            abouts_of=arrays["abouts_of"],
+            terms=arrays["terms"],
+            term_starts=arrays["term_starts"],
+        )
+
+    def nearest(self, vectors: Vector) -> tuple[Array, Vector]:
+        """Return the `DEEDS_PER_TOOL` deeds that tools' vectors are nearest to, and the cosines, 0 below `NEAR`.
+
+        Returns: shapes (n, k); equally near ones in the deeds' order.
+        """
+        products = self.abouts.cosines(vectors).T
+        nearness = np.full((len(vectors), len(self)), -1.0, np.float32)
+        for deed, found in zip(self.abouts_of.tolist(), products.T, strict=True):
+            np.maximum(nearness[:, deed], found, out=nearness[:, deed])
+        deeds = np.argsort(-nearness, axis=1, kind="stable")[:, :DEEDS_PER_TOOL]
+        weights = np.take_along_axis(nearness, deeds, axis=1)
+        weights[weights < NEAR] = 0
+        return deeds.astype(np.uint16), weights
+
+    def terms_of(self, deeds: Array, weights: Vector) -> list[int]:
+        """Return the hashed terms of those deeds of one tool that have a weight."""
+        chosen = [int(deed) for deed, weight in zip(deeds, weights, strict=True) if weight > 0]
+        return [
+            int(term) for deed in chosen for term in self.terms[self.term_starts[deed] : self.term_starts[deed + 1]]
+        ]
+
+    def scores(self, queries: Vector) -> Vector:
+        """Return the highest cosine of each deed's messages with each of k queries: shape (g, k)."""
+        return np.maximum.reduceat(self.says.cosines(queries), self.starts[:-1].astype(np.int64), axis=0)
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Meaning:
+    """The dense part of an index of n tools."""
+
+    vectors: Rows
+    server_vectors: Vector
+    deed_of: Array
+    deed_weights: Vector
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Index:
+    """An index of n tools: `servers` has the number of each one's server. `meaning` is None without an encoder."""
+
+    postings: Postings
+    servers: Array
+    meaning: Meaning | None = None
+    deeds: Deeds | None = None
+
+    def __len__(self) -> int:
+        return self.postings.count
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, Array]) -> Index:
+        """Make it of the arrays named in `LEXICAL`, and in `DENSE` and `DEEDS` where they are there.
+
+        Raises: KeyError when one of a set is missing; ValueError when they do not fit each other.
+        """
+        count = len(arrays["servers"])
+        found = Postings(**{name: arrays[name] for name in LEXICAL[:4]}, count=count)
+        if len(found.starts) != len(found.hashes) + 1 or len(found.ids) != len(found.impacts):
+            raise ValueError("the arrays of the search index do not fit each other")
+        if "vectors" not in arrays:
+            return cls(postings=found, servers=arrays["servers"])
+        meaning = Meaning(
+            vectors=Rows(arrays["vectors"], arrays["scales"]),
+            server_vectors=arrays["server_vectors"],
+            deed_of=arrays["deed_of"],
+            deed_weights=arrays["deed_weights"],
+        )
+        if len(meaning.vectors.whole) != count or len(meaning.deed_of) != count:
+            raise ValueError("the vectors of the search index are not one a tool")
+        return cls(postings=found, servers=arrays["servers"], meaning=meaning, deeds=Deeds.of(arrays))
+
+
+def lexical_arrays(tools: Sequence[ToolText]) -> dict[str, Array]:
+    """Return the first four arrays of `LEXICAL` for these tools, numbered as they stand."""
+    by_term: dict[int, list[tuple[int, int]]] = {}
+    for number, tool in enumerate(tools):
+        for term, weight in term_weights(tool).items():
+            by_term.setdefault(term, []).append((number, impact(weight)))
+    hashes = sorted(by_term)
+    lengths = [len(by_term[term]) for term in hashes]
+    postings = [pair for term in hashes for pair in by_term[term]]
+    return {
+        "hashes": np.array(hashes, np.uint64),
+        "starts": np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint32),
+        "ids": np.array([number for number, _ in postings], small(len(tools))),
+        "impacts": np.array([value for _, value in postings], np.uint8),
+    }
+
+
+def small(count: int) -> type[np.unsignedinteger[Any]]:
+    """Return the narrower type that can number `count` things."""
+    return np.uint16 if count <= 1 << 16 else np.uint32
+
+
+def mixed(parts: Sequence[tuple[float, Vector]]) -> Vector:
+    """Return the unit vector of a weighted sum; zeros where its parts cancel out."""
+    total: Vector = np.sum(np.stack([weight * vector for weight, vector in parts]), axis=0, dtype=np.float32)
+    return total / np.float32(float(np.linalg.norm(total)) or 1.0)

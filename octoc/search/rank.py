@@ -1,0 +1,302 @@
+"""Ranking: what of a scope fits a query, how well, and what each part of the score gave.
+
+What is outside the scope takes no part in anything: not in counts of terms, not in means. So a tool that an agent does
+not have changes neither its answers nor their scores.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from octoc.search.index import Index, Postings, Vector
+from octoc.search.words import hashed, query_terms
+
+Array = NDArray[Any]
+
+WEIGHTS: Mapping[str, float] = {
+    "words": 1.0,
+    "meaning": 1.2,
+    "clauses": 0.8,
+    "deeds": 1.0,
+    "server": 0.3,
+    "server_name": 0.2,
+}
+"""What each part's z-score counts. Source: measured by `benchmarks/search.py` on its develop half."""
+
+UNION_ABOVE = 10_000
+"""From so many tools on only the best of each part are looked at with the clauses too."""
+UNION = 200
+
+SHARE = 0.6
+"""A list ends where scores fall under this share of the first."""
+FIT = 0.37
+"""The least fit of the best tool: below it nothing is answered. A cosine, plus a share for words in common."""
+WORDS_IN_FIT = 0.3
+FIT_OF_WORDS = 0.12
+"""The same without an encoder: the share of the query's words, by weight, that the best tool has."""
+
+_DIGITS = 4
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Query:
+    """A query made ready: its terms' hashes, and its vector and those of its clauses, None without an encoder.
+
+    Args:
+        vector: shape (d,), L2-normalised.
+        clauses: shape (k, d), k >= 1.
+    """
+
+    terms: tuple[int, ...]
+    vector: Vector | None = None
+    clauses: Vector | None = None
+
+    @classmethod
+    def of(cls, text: str, embed: Callable[[str], Vector] | None = None) -> Query:
+        """Make a query of a text, encoded with `embed` where there is an encoder."""
+        terms = tuple(hashed(term) for term in query_terms(text))
+        if embed is None or not terms:
+            return cls(terms=terms)
+        from octoc.search.words import clauses
+
+        parts = clauses(text)
+        whole = embed(text[:2000].strip())
+        vectors = [whole] if len(parts) == 1 else [embed(part) for part in parts]
+        return cls(terms=terms, vector=whole, clauses=np.stack(vectors))
+
+
+@attrs.frozen(kw_only=True)
+class Found:
+    """A tool's place in an answer. `parts` are what each part of the score gave, weighted."""
+
+    number: int
+    score: float
+    parts: Mapping[str, float] = attrs.field(factory=dict)
+
+
+@attrs.frozen(kw_only=True)
+class Ranking:
+    """What was found. `fit` is what was held against the threshold `least`: below it nothing fits.
+
+    `found` is what is nearest, whether or not it fits; its first `cut` belong to an answer.
+    """
+
+    found: tuple[Found, ...] = ()
+    fit: float = 0.0
+    least: float = 0.0
+    cut: int = 0
+
+    @property
+    def fits(self) -> bool:
+        """Whether anything fits the query."""
+        return bool(self.found) and self.fit >= self.least
+
+    @property
+    def answer(self) -> tuple[Found, ...]:
+        """What to answer: nothing where nothing fits, else as many as are near the first."""
+        return self.found[: self.cut] if self.fits else ()
+
+
+@attrs.frozen(eq=False)
+class Scope:
+    """The tools that are searched: their numbers, ascending; None is all of them."""
+
+    numbers: Array | None = None
+
+    def mask(self, count: int) -> Array | None:
+        """Return shape (count,), true where a tool is in scope; None for all."""
+        if self.numbers is None:
+            return None
+        found = np.zeros(count, bool)
+        found[self.numbers[self.numbers < count]] = True
+        return found
+
+
+def rank(
+    query: Query,
+    parts: Sequence[Index],
+    scope: Scope,
+    name_of: Callable[[int], str],
+    limit: int,
+    *,
+    by_words: bool = False,
+) -> Ranking:
+    """Return the tools of a scope that fit a query best, the best first, equal ones by name.
+
+    Args:
+        parts: indexes whose tools are numbered on from each other's.
+        scope: what may be found.
+        name_of: a tool's name by its number, for equal scores.
+        limit: how many at most.
+        by_words: use no vectors even where there are some.
+    """
+    rows = scope.numbers
+    total = sum(map(len, parts)) if rows is None else len(rows)
+    if not total or not query.terms or limit < 1:
+        return Ranking()
+    words, share = _words(query, parts, rows)
+    dense = None if by_words or query.vector is None else _dense(query, parts, rows)
+    if dense is None:
+        best = _best(words, limit, rows, name_of, least=0.0)
+        found = tuple(
+            Found(number=number, score=score, parts={"words": score}) for _, number, score in best if score > 0
+        )
+        fit = float(share[best[0][0]]) if best else 0.0
+        return _ranking(found, round(fit, _DIGITS), FIT_OF_WORDS)
+    gave = {
+        "words": WEIGHTS["words"] * _z(words),
+        **{name: WEIGHTS[name] * value for name, value in dense.gave.items()},
+    }
+    summed = np.sum(list(gave.values()), axis=0)
+    if dense.outside is not None:
+        summed[dense.outside] = -np.inf
+    best = _best(summed, limit, rows, name_of, least=-np.inf)
+    found = tuple(
+        Found(
+            number=number,
+            score=score,
+            parts={name: round(float(value[place]), _DIGITS) for name, value in gave.items()},
+        )
+        for place, number, score in best
+    )
+    fit = dense.nearest + WORDS_IN_FIT * float(share.max())
+    return _ranking(found, round(fit, _DIGITS), FIT)
+
+
+def _ranking(found: tuple[Found, ...], fit: float, least: float) -> Ranking:
+    first = found[0].score if found else 0.0
+    cut = sum(one.score >= SHARE * first for one in found) if first > 0 else 1
+    return Ranking(found=found, fit=fit, least=least, cut=cut)
+
+
+def _best(
+    scores: Array, limit: int, rows: Array | None, name_of: Callable[[int], str], least: float
+) -> list[tuple[int, int, float]]:
+    """Return (place, number, score) of the highest scores above `least`, equal ones by name."""
+    places = np.flatnonzero(scores > least)
+    rounded = np.round(scores[places], _DIGITS)
+    if len(places) > limit:
+        # Everything that is as high as the last to be taken, so that the name alone decides which of them it is.
+        edge = np.partition(rounded, len(places) - limit)[len(places) - limit]
+        kept = rounded >= edge
+        places, rounded = places[kept], rounded[kept]
+    order = np.argsort(-rounded, kind="stable")
+    places, rounded = places[order], rounded[order]
+    numbers = (places if rows is None else rows[places]).tolist()
+    found = list(zip(places.tolist(), numbers, [round(score, _DIGITS) for score in rounded.tolist()], strict=True))
+    scores_found = [score for _, _, score in found]
+    if len(set(scores_found)) < len(found):
+        # Names are looked up only where they decide: that takes longer than all the rest.
+        tied = {score for score, count in Counter(scores_found).items() if count > 1}
+        found.sort(key=lambda one: (-one[2], name_of(one[1]) if one[2] in tied else ""))
+    return found[:limit]
+
+
+def _words(query: Query, parts: Sequence[Index], rows: Array | None) -> tuple[Array, Array]:
+    """Return the scope's BM25 scores, and the share that each is of the most that the query could have.
+
+    A term that no tool in scope has counts for the share too: it is what the query asks for and nothing has.
+    """
+    sizes = [len(part) for part in parts]
+    count = sum(sizes)
+    total = count if rows is None else len(rows)
+    mask = Scope(rows).mask(count)
+    scores = np.zeros(count, np.float32)
+    most = 0.0
+    for term in query.terms:
+        found = []
+        start = 0
+        for part, size in zip(parts, sizes, strict=True):
+            found.append((start, *_in_scope(part.postings, term, mask, start)))
+            start += size
+        having = sum(len(ids) for _, ids, _ in found)
+        rarity = math.log(1 + (total - having + 0.5) / (having + 0.5))
+        most += rarity
+        for start, ids, impacts in found:
+            if len(ids):
+                np.add.at(scores, ids.astype(np.intp) + start, impacts * np.float32(rarity / 255))
+    if rows is not None:
+        scores = scores[rows]
+    return scores, scores / most
+
+
+def _in_scope(postings: Postings, term: int, mask: Array | None, start: int) -> tuple[Array, Array]:
+    ids, impacts = postings.of(term)
+    if mask is None or not len(ids):
+        return ids, impacts
+    kept = mask[start : start + postings.count][ids]
+    return ids[kept], impacts[kept]
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class _Dense:
+    gave: Mapping[str, Array]
+    nearest: float
+    outside: Array | None
+
+
+def _dense(query: Query, parts: Sequence[Index], rows: Array | None) -> _Dense | None:
+    """Return the z-scores of what vectors say of the scope; None where an index has none."""
+    meanings = [part.meaning for part in parts]
+    deeds = parts[0].deeds
+    if query.vector is None or query.clauses is None or deeds is None or any(found is None for found in meanings):
+        return None
+    known = [found for found in meanings if found is not None]
+    queries = query.vector[None, :]
+    near = _picked([found.vectors.cosines(queries)[:, 0] for found in known], rows)
+    of_deeds = deeds.scores(queries)[:, 0]
+    doing = _picked([(of_deeds[found.deed_of] * found.deed_weights).max(axis=1) for found in known], rows)
+    servers = _picked([part.servers for part in parts], rows).astype(np.int64)
+    gave = {"meaning": _z(near), "deeds": _z(doing)}
+    outside = None
+    if len(near) > UNION_ABOVE:
+        places = np.unique(np.concatenate([np.argpartition(-values, UNION)[:UNION] for values in (near, doing)]))
+        outside = np.ones(len(near), bool)
+        outside[places] = False
+        numbers = places if rows is None else rows[places]
+        clauses = np.zeros(len(near))
+        # By the query's own mean and spread: those of the clauses would take every tool.
+        clauses[places] = (_rows_of(parts, numbers, query.clauses) - near.mean(dtype=np.float64)) / (near.std() or 1)
+        gave["clauses"] = clauses
+    else:
+        gave["clauses"] = _z(_picked([found.vectors.cosines(query.clauses).max(axis=1) for found in known], rows))
+    if len(np.unique(servers)) > 1:
+        counted = np.bincount(servers)
+        means = np.bincount(servers, weights=near) / np.maximum(counted, 1)
+        gave["server"] = _z(means[servers])
+        gave["server_name"] = _z((known[0].server_vectors @ query.vector)[servers])
+    nearest = max(float(near.max()), float(doing.max()))
+    return _Dense(gave=gave, nearest=nearest, outside=outside)
+
+
+def _rows_of(parts: Sequence[Index], numbers: Array, queries: Vector) -> Array:
+    """Return the highest product of some tools' vectors with any of the queries."""
+    found = np.empty(len(numbers), np.float32)
+    start = 0
+    for part in parts:
+        inside = (numbers >= start) & (numbers < start + len(part))
+        if part.meaning is not None and inside.any():
+            found[inside] = part.meaning.vectors.cosines(queries, numbers[inside] - start).max(axis=1)
+        start += len(part)
+    return found
+
+
+def _picked(values: Sequence[Array], rows: Array | None) -> Array:
+    whole = values[0] if len(values) == 1 else np.concatenate(values)
+    return whole if rows is None else whole[rows]
+
+
+def _z(values: Array) -> Array:
+    """Return how many standard deviations each value is from the mean; zeros where all are equal."""
+    spread = float(values.std(dtype=np.float64))
+    if spread < 1e-9:
+        return np.zeros(len(values))
+    scaled: Array = (values - values.mean(dtype=np.float64)) / spread
+    return scaled

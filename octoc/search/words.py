@@ -1,0 +1,81 @@
+"""From text to terms: identifiers taken apart, stop words left out, the rest stemmed. Pure functions, no numpy."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from functools import lru_cache
+
+from octoc.search.stem import stem
+
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
+_PLURAL_ACRONYM = re.compile(r"\b([A-Z]{2,})s\b")
+_CLAUSE = re.compile(r"[.;:!?\n]+|,(?!\d)|\b(?:and then|and|then|afterwards|after that)\b", re.IGNORECASE)
+MAX_CLAUSES = 8
+MAX_QUERY_CHARS = 2000
+"""What stands behind these characters of a query is not read: a query is words, not a document."""
+
+STOP_WORDS = frozenset(
+    re.split(
+        r"\s+",
+        """a about all also am an and any are as at be been being but by can could did do does doing done else for from
+had has have having he her here hers him his how i if in into is it its just kindly let like may me might mine
+must my no nor not of on onto or our ours out please put shall she should so some such than thank thanks
+that the their them then there these they this those through thus to too upon us very via want was we were
+what whatever when where whether which while who whom whose why will with within without would you your yours""",
+    )
+)
+"""Words that say nothing of what a tool does."""
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text, lower case: `createIssue`, `create_issue` and `create-issue` are the same two."""
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    return [part.lower() for part in _PART.findall(_PLURAL_ACRONYM.sub(r"\1", plain))]
+
+
+def terms(text: str) -> list[str]:
+    """Return the stems of a text's words without stop words, in order, with repetitions."""
+    return [stem(word) for word in words(text) if word not in STOP_WORDS]
+
+
+def query_terms(query: str) -> tuple[str, ...]:
+    """Return the different terms of a query in order; of a query of stop words alone, those."""
+    found = tuple(dict.fromkeys(terms(query[:MAX_QUERY_CHARS])))
+    return found or tuple(dict.fromkeys(stem(word) for word in words(query[:MAX_QUERY_CHARS])))
+
+
+def joined(name: str) -> str:
+    """Return the words of a name written as one, as some query will have it; "" when there is only one."""
+    parts = words(name)
+    return "".join(parts) if len(parts) > 1 else ""
+
+
+def clauses(query: str) -> tuple[str, ...]:
+    """Return the parts of a query that ask for one thing each, at most `MAX_CLAUSES`; the query itself when it is one.
+
+    Parts of a single word belong to what stands before them.
+    """
+    parts: list[str] = []
+    for piece in _CLAUSE.split(query[:MAX_QUERY_CHARS]):
+        text = piece.strip()
+        if not text:
+            continue
+        if parts and len(words(text)) < 2:
+            parts[-1] = f"{parts[-1]} {text}"
+        else:
+            parts.append(text)
+    return tuple(parts[:MAX_CLAUSES]) if len(parts) > 1 else (query[:MAX_QUERY_CHARS].strip(),)
+
+
+def first_sentence(text: str) -> str:
+    """Return what stands before the first full stop with a blank behind it, or the first line."""
+    return re.split(r"(?<=[.!?])\s|\n", text.strip(), maxsplit=1)[0]
+
+
+@lru_cache(maxsize=1 << 16)
+def hashed(term: str) -> int:
+    """Return what stands for a term in an index: 64 bits of its BLAKE2b digest, little-endian."""
+    digest = hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
