@@ -13,7 +13,7 @@ MAX_ALIAS = 64
 _HEX = 8
 _OUTSIDE = re.compile(r"[^A-Za-z0-9_-]")
 
-RESERVED = frozenset({"find_tools", "call_mcp_tool", "capability", "read_result"})
+RESERVED = frozenset({"find_tools", "call_mcp_tool", "capability", "skill", "read_result"})
 """octoc's own tools: no server's tool is called so, whatever the style."""
 
 AliasStyle = Literal["qualified", "bare"]

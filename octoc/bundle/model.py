@@ -124,16 +124,27 @@ class CapabilityEntry:
 
 @attrs.frozen(kw_only=True)
 class SkillEntry:
-    """A skill. `body` is its text in `texts.blob`; `rules` are its activation rules as written."""
+    """A skill. `body` is its text in `texts.blob`; `rules` are its activation rules as written.
+
+    Args:
+        folder: where it lies, below `${workspaceFolder}`; empty where that is outside the workspace.
+        resources: files beside it, relative to its folder.
+        validate: its script in `texts.blob`, `validate_digest` the text's sha256: what `validate = "run"` may execute,
+            and nothing else. Both are empty where the workspace runs none.
+    """
 
     name: str
     title: str = ""
     description: str = ""
+    compatibility: str = ""
     domains: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     capabilities: tuple[str, ...] = ()
     resources: tuple[str, ...] = ()
+    folder: str = ""
     body: Slice = Slice(0, 0)
+    validate: Slice = Slice(0, 0)
+    validate_digest: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -149,6 +160,7 @@ class Registry:
         direct.
         capabilities: what may be activated in it, sorted by name. `boot`: granted from the start, outside the LRU.
         host_tools: tools of the agent that the host brings itself (`Read`, `Grep`, …).
+        skills: the skills that it may use, sorted by name.
     """
 
     tools: tuple[int, ...] = ()
@@ -159,6 +171,7 @@ class Registry:
     capabilities: tuple[str, ...] = ()
     boot: tuple[str, ...] = ()
     host_tools: tuple[str, ...] = ()
+    skills: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -263,16 +276,22 @@ class DepEntry:
 
 
 @attrs.frozen(kw_only=True)
-class DepEntry:
-    """A dependency of capabilities. `program` is what its script's `# check:` line names, None without such a line.
+class SkillSettings:
+    """What becomes of skills at run time.
 
-    `script` is its text in `texts.blob`, `digest` the text's sha256: what `deps = "run"` may execute, and nothing else.
+    Args:
+        auto: whether a message uses the skills whose rules it meets.
+        max_per_message: how many it uses at most; 0 is no limit.
+        validate: `run` executes skills' `validate` scripts, `never` does not.
+        validate_timeout_s: longest run of one of them.
+        max_retries: how often in a row one skill may refuse a reply before it is not asked any more; 0 is no limit.
     """
 
-    name: str
-    program: str | None = None
-    script: Slice = Slice(0, 0)
-    digest: str = ""
+    auto: bool = True
+    max_per_message: int = 0
+    validate: str = "never"
+    validate_timeout_s: float = 60.0
+    max_retries: int = 3
 
 
 @attrs.frozen(kw_only=True)
@@ -280,6 +299,9 @@ class Settings:
     """What the workspace set for run time.
 
     Args:
+        max_active_tokens: how much active capabilities may add to a session's tools; 0 is no such limit.
+        activate_timeout_s: how long connecting all servers of a capability may take.
+        pinned: capabilities that never give way.
         arguments: what becomes of a call whose arguments are not what the tool's schema says: `error`, `warn`, `off`.
         deps: what activation does about dependencies: `check`, `never` or `run`.
         deps_timeout_s: longest run of one dependency's script.
@@ -288,6 +310,9 @@ class Settings:
 
     mode: str = "development"
     max_active: int = 4
+    max_active_tokens: int = 0
+    activate_timeout_s: float = 30.0
+    pinned: tuple[str, ...] = ()
     alias_style: str = "qualified"
     results: ResultSettings = attrs.field(factory=ResultSettings)
     search: SearchSettings = attrs.field(factory=SearchSettings)
@@ -296,6 +321,7 @@ class Settings:
     deps_timeout_s: float = 300.0
     breaker_failures: int = 5
     breaker_s: float = 30.0
+    skills: SkillSettings = attrs.field(factory=SkillSettings)
 
 
 @attrs.frozen(kw_only=True)

@@ -7,15 +7,15 @@ life of a runtime.
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from typing import IO, TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Literal
 
 import attrs
 
 from octoc.bundle.digest import sha256_hex
 from octoc.bundle.model import DepEntry
+from octoc.runtime.scripts import clean_environment, how_it_ended, run_script
 from octoc.secrets import is_secret_name, redact
 
 if TYPE_CHECKING:
@@ -25,17 +25,7 @@ if TYPE_CHECKING:
 
 State = Literal["ready", "missing", "unknown", "failed", "unasked"]
 
-MAX_OUTPUT_BYTES = 4096
-"""How much of a script's last output is kept."""
 MAX_SHOWN_CHARS = 300
-TERM_S = 2.0
-"""How long a script that is ended has to clean up."""
-_PIPE_S = 1.0
-# What a shell and an installer need of the host's environment; nothing of it is a credential.
-_ENVIRONMENT = (
-    *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ"),
-    *("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "SSL_CERT_FILE", "SSL_CERT_DIR"),
-)
 
 
 @attrs.frozen(kw_only=True)
@@ -136,7 +126,7 @@ class Dependencies:
         output = bytearray()
         try:
             async with asyncio.timeout(limit):
-                status = await _execute(text, self._clean_environment(), output)
+                status = await run_script(text, clean_environment(self._environ), output)
         except TimeoutError:
             why = f"it did not end within {limit:g} s"
         except OSError as error:
@@ -144,107 +134,20 @@ class Dependencies:
         else:
             if status == 0:
                 return DepState(name=entry.name, state="ready")
-            why = f"it ended with status {status}" if status > 0 else f"signal {-status} ended it"
-        said = _last_words(bytes(output), lambda text: redact(text, self._secrets(generation)))
+            why = how_it_ended(status)
+        said = _last_words(bytes(output), lambda text: redact(text, self.secrets(generation)))
         return DepState(name=entry.name, state="failed", note=f"{why}: {said}" if said else why)
 
-    def _clean_environment(self) -> dict[str, str]:
-        return {name: self._environ[name] for name in _ENVIRONMENT if name in self._environ}
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The host's environment, where programs are looked for and of which a script gets a part."""
+        return self._environ
 
-    def _secrets(self, generation: Generation) -> tuple[str, ...]:
+    def secrets(self, generation: Generation) -> tuple[str, ...]:
         """Return what a script may have found elsewhere and must not tell: credentials of servers and of the host."""
         own = (value for name, value in self._environ.items() if is_secret_name(name))
         of_servers = (value for name in generation.servers for value in generation.connector.secrets(name))
         return tuple(dict.fromkeys(value for value in (*own, *of_servers) if value))
-
-
-async def _execute(script: str, environment: Mapping[str, str], output: bytearray) -> int:
-    """Run a script in a folder and a process group of its own and return its status; `output` gets the last it said.
-
-    Whatever ends the waiting, the group has ended too. Raises: OSError when it cannot be started.
-    """
-    import asyncio
-    import shutil
-    import tempfile
-    from pathlib import Path
-
-    # Octomind runs them by bash.
-    shell = shutil.which("bash", path=environment.get("PATH")) or "/bin/sh"
-    with tempfile.TemporaryDirectory(prefix="octoc-dep-") as folder:
-        file = Path(folder) / "install.sh"
-        file.write_text(script, encoding="utf-8", newline="\n")
-        async with _pipe() as (reader, write_end):
-            process = await asyncio.create_subprocess_exec(
-                shell,
-                str(file),
-                cwd=folder,
-                env=dict(environment),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=write_end,
-                stderr=write_end,
-                start_new_session=True,
-            )
-            write_end.close()
-            reading = asyncio.create_task(_keep_last(reader, output))
-            try:
-                async with _ended(process):
-                    status = await process.wait()
-                # What the script left behind may hold the pipe open for ever.
-                await asyncio.wait([reading], timeout=_PIPE_S)
-                if not reading.done():
-                    _signal(process, "SIGKILL")
-                return status
-            finally:
-                reading.cancel()
-                await asyncio.gather(reading, return_exceptions=True)
-
-
-@contextlib.asynccontextmanager
-async def _pipe() -> AsyncIterator[tuple[asyncio.StreamReader, IO[Any]]]:
-    """Give a pipe's two ends. One of asyncio's own would keep a process from having ended while somebody holds it."""
-    import asyncio
-
-    read_end, write_end = (os.fdopen(number, mode) for number, mode in zip(os.pipe(), ("rb", "wb"), strict=True))
-    with write_end:
-        reader = asyncio.StreamReader()
-        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(reader), read_end
-        )
-        try:
-            yield reader, write_end
-        finally:
-            transport.close()
-
-
-async def _keep_last(stream: asyncio.StreamReader, output: bytearray) -> None:
-    while piece := await stream.read(65536):
-        output += piece
-        del output[:-MAX_OUTPUT_BYTES]
-
-
-@contextlib.asynccontextmanager
-async def _ended(process: asyncio.subprocess.Process) -> AsyncIterator[None]:
-    """End the process and its group, should it still run when what is inside is over."""
-    import asyncio
-
-    try:
-        yield
-    finally:
-        if process.returncode is None:
-            _signal(process, "SIGTERM")
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(TERM_S):
-                    await process.wait()
-            _signal(process, "SIGKILL")
-            await process.wait()
-
-
-def _signal(process: asyncio.subprocess.Process, name: str) -> None:
-    import signal
-
-    # Its own session's leader, so the group has its number.
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.Signals[name])
 
 
 def _last_words(output: bytes, redacted: Callable[[str], str]) -> str:

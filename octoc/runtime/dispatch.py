@@ -16,7 +16,7 @@ from octoc.results import Caller, Progress, ToolCall, ToolFailure
 from octoc.runtime.calls import call_server
 from octoc.runtime.pool import Unreachable
 from octoc.runtime.results import failure, worded
-from octoc.runtime.wire import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT
+from octoc.runtime.wire import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT, SKILL
 
 if TYPE_CHECKING:
     from octoc.runtime.calls import Outcome
@@ -58,7 +58,12 @@ async def dispatch(session: Session, name: str, arguments: Any, asked: Asked) ->
 async def _dispatched(session: Session, name: str, arguments: Any, asked: Asked) -> Outcome:
     surface = session.surface
     proxied = name in (FIND_TOOLS, CALL_MCP_TOOL) and surface.registry.proxy
-    is_own = proxied or (name == CAPABILITY and surface.switchable) or (name == READ_RESULT and session.reads_results)
+    has = {
+        CAPABILITY: bool(surface.switchable),
+        SKILL: bool(session.skillset.names),
+        READ_RESULT: session.reads_results,
+    }
+    is_own = proxied or has.get(name, False)
     if not is_own:
         return await dispatch_tool(session, name, arguments, asked)
     given = _object(arguments)
@@ -79,6 +84,10 @@ def _own(name: str) -> Callable[[Session, Mapping[str, Any]], Awaitable[Outcome]
         from octoc.runtime.capability_tool import capability_tool
 
         return capability_tool
+    if name == SKILL:
+        from octoc.runtime.skills.tool import skill_tool
+
+        return skill_tool
     from octoc.runtime.results.read import read_result
 
     return read_result

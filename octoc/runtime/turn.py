@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from octoc.results import Progress
 from octoc.runtime.results import failure
-from octoc.runtime.wire import CAPABILITY
+from octoc.runtime.wire import CAPABILITY, SKILL
 
 if TYPE_CHECKING:
     from octoc.runtime.calls import Outcome
@@ -25,9 +25,9 @@ async def call_all(
 ) -> list[Outcome]:
     """Make the calls of one turn at the same time and return what came of each, in the order of the calls.
 
-    One that fails leaves the others alone; cancelling ends them all, and is over when they are. `capability` changes
-    what there is to call: it waits for those before it, and those after it wait for it. `on_progress` gets a call's
-    place in `calls` too.
+    One that fails leaves the others alone; cancelling ends them all, and is over when they are. `capability` and
+    `skill` change what there is to call: such a call waits for those before it, and those after it wait for it.
+    `on_progress` gets a call's place in `calls` too.
     """
     import asyncio
 
@@ -63,7 +63,7 @@ def _together(calls: Sequence[Call]) -> Iterator[list[int]]:
     """Yield the places of calls that may run at the same time, one list after another."""
     together: list[int] = []
     for place, (name, _) in enumerate(calls):
-        if name == CAPABILITY:
+        if name in (CAPABILITY, SKILL):
             if together:
                 yield together
             yield [place]

@@ -10,23 +10,51 @@ from octoc.diagnostics.suggest import did_you_mean
 
 
 @attrs.frozen(kw_only=True)
+class UsedSkill:
+    """A skill that a message has brought into use.
+
+    Args:
+        why: the line of its rules that the message met.
+        text: what the host puts into the conversation, in or behind the user's message.
+        notes: what became of the capabilities that it asks for, a line each.
+    """
+
+    name: str
+    why: str = ""
+    text: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
 class Routing:
     """What a message was decided to be about.
 
     Args:
         capability: what the message activates, or None: abstained.
-        scores: candidate -> score in the gate's own unit, the highest first.
+        also: what else it activates, as far as `max_per_message` allows.
+        winner: whom it is for, also where that one is active already or cannot be activated, as the reason says.
+        scores: who took part -> score in the gate's own unit, the highest first.
+        background: the probability that it is for no capability; 0.0 of Octomind's gate.
         threshold: the score that the best one has to reach; `margin` is its needed distance to the second.
         reason: why, in one line.
         intent: the message as it was scored, after cleaning.
+        method: `vectors`, or `words` where there is no encoder.
+        follows: whether it was decided together with an earlier message of the user.
+        skills: the skills that it has brought into use; only `on_user_message` does that.
     """
 
     capability: str | None
+    also: tuple[str, ...] = ()
+    winner: str | None = None
+    background: float = 0.0
+    method: str = "vectors"
+    follows: bool = False
     scores: Mapping[str, float] = attrs.field(factory=dict)
     threshold: float = 0.0
     margin: float = 0.0
     reason: str = ""
     intent: str = ""
+    skills: tuple[UsedSkill, ...] = ()
 
 
 @attrs.frozen(kw_only=True)

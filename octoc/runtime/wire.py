@@ -10,6 +10,7 @@ ToolFormat = Literal["anthropic", "openai", "mcp"]
 FIND_TOOLS = "find_tools"
 CALL_MCP_TOOL = "call_mcp_tool"
 CAPABILITY = "capability"
+SKILL = "skill"
 READ_RESULT = "read_result"
 
 _NO_ARGUMENTS: dict[str, Any] = {"type": "object", "properties": {}}

@@ -28,6 +28,7 @@ from octoc.bundle.model import (
     ResultSettings,
     ServerEntry,
     Settings,
+    SkillEntry,
     ToolEntry,
     ToolPolicy,
 )
@@ -36,6 +37,7 @@ from octoc.names import ToolId, any_glob_matches
 from octoc.plugin import ConnectionFailed, Host, ServerTarget, hookimpl
 from octoc.plugin.manager import plugins_of
 from octoc.results import ListedTool, ServerListing, ToolCall, ToolFailure, ToolResult
+from octoc.routing.skill_rules import phrases_of
 from octoc.runtime import Runtime
 
 Handler = Callable[[Mapping[str, Any]], Awaitable[ToolResult | ToolFailure]]
@@ -149,6 +151,7 @@ class Fleet:
         self._capabilities: list[CapabilityEntry] = []
         self._agents: list[AgentEntry] = []
         self._deps: list[DepEntry] = []
+        self._skills: list[SkillEntry] = []
         self._triggers: list[str] = []
         self._blobs = BlobBuilder()
         self._texts = BlobBuilder()
@@ -221,11 +224,22 @@ class Fleet:
         )
         self._deps.append(found)
 
+    def skill(self, name: str, body: str = "Do it well.", *, validate: str = "", **fields: Any) -> None:
+        """Add a skill; `rules` are its lines, `validate` the text of its script."""
+        script = {"validate": self._texts.add_text(validate), "validate_digest": sha256_hex(validate.encode())}
+        self._skills.append(
+            SkillEntry(
+                **{"name": name, "description": f"The skill {name}", "body": self._texts.add_text(body), **fields},
+                **(script if validate else {}),
+            )
+        )
+
     def agent(self, name: str = "supervisor", *, domain: str | None = None, **registry: Any) -> None:
         """Add an agent; by default its registry has all tools and all capabilities."""
         fields: dict[str, Any] = {
             "tools": tuple(range(len(self._tools))),
             "capabilities": tuple(sorted(capability.name for capability in self._capabilities)),
+            "skills": tuple(sorted(skill.name for skill in self._skills)),
             **registry,
         }
         prompt = self._texts.add_text(f"You are {name}.")
@@ -246,8 +260,12 @@ class Fleet:
             encoder=Encoder(name="words", identity="words-1", dimension=64),
             gate=self.gate,
             deps=tuple(self._deps),
+            skills=tuple(self._skills),
         )
         arrays = {"triggers": np.array(vectors, np.float32)} if vectors else {}
+        phrases = phrases_of(line for skill in self._skills for line in skill.rules)
+        if phrases:
+            arrays["skills/phrases"] = np.array([self.embedder.embed(text) for text in phrases], np.float32)
         path = self._folder / f"fleet{next(self._numbers)}.octoc"
         path.write_bytes(
             write_bundle(bundle, blobs={"tools": self._blobs.data, "texts": self._texts.data}, arrays=arrays)

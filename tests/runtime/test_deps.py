@@ -130,8 +130,8 @@ class TestRun:
         assert "PATH" in names
         assert not {"API_KEY", "OTHER"} & names
         assert "s3cr3t-v4lue" not in seen.read_text()
-        assert any("octoc-dep-" in line for line in lines)
-        assert not [line for line in lines if "octoc-dep-" in line and Path(line).exists()]
+        assert any("octoc-script-" in line for line in lines)
+        assert not [line for line in lines if "octoc-script-" in line and Path(line).exists()]
 
     def test_a_script_that_fails(self, fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The capability is not activated; status and last words are told, secrets cut out, and nothing runs again."""

@@ -23,6 +23,8 @@ class Found:
     default_links: list[DefaultLink] = attrs.field(factory=list)
     skill_folders: list[SkillFolder] = attrs.field(factory=list)
     dep_scripts: list[DepScript] = attrs.field(factory=list)
+    skill_roots: set[str] = attrs.field(factory=set)
+    """The real paths of the skills' folders that were added."""
 
     def add(
         self, entry: Entry, kind: FileKind, *, tap: str | None = None, key: Mapping[str, str], dialect: str = ""

@@ -6,29 +6,27 @@ import os
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-import attrs
-
 from octoc.compiler.context import Context
 from octoc.compiler.discover.fixtures import add_fixtures
 from octoc.compiler.discover.found import Found
-from octoc.compiler.discover.tap import add_agent_folder, add_tap, is_agent_markdown
+from octoc.compiler.discover.tap import add_agent_folder, add_skills, add_tap, is_agent_markdown
 from octoc.compiler.discover.walk import Entry, Root, child, children, enter, files_below
 from octoc.compiler.model.documents import Discovered, FileKind, FoundFile, Tap
 from octoc.compiler.model.settings import TapRef, WorkspaceSettings
 from octoc.compiler.workspace import CORE_TAP, display_of, file_at
-from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules import read as rules
 
 SNAPSHOTS = "snapshots"
 _DIALECTS = {(".vscode", "mcp.json"): "vscode", (".cursor", "mcp.json"): "cursor"}
-_DEFAULTS = attrs.fields_dict(WorkspaceSettings)
+_DEFAULTS = WorkspaceSettings(name="", place=Place(file=""))
 
 
 def discover(settings: WorkspaceSettings, context: Context) -> Discovered:
     """Find every file of a build; what may not be used is reported and left out.
 
-    Workspace files come first, in the order of `[mcp] files`, `[agents] paths`, snapshots, fixtures; then the taps in
-    theirs, sorted by path in each.
+    Workspace files come first, in the order of `[mcp] files`, `[agents] paths`, snapshots, fixtures, `[skills] paths`;
+    then the taps in theirs, sorted by path in each.
     """
     root = context.root.absolute()
     sink = context.sink
@@ -53,13 +51,17 @@ def discover(settings: WorkspaceSettings, context: Context) -> Discovered:
             if not entry.is_dir and entry.name.endswith(".json"):
                 own.add(entry, FileKind.SNAPSHOT, key={"server": entry.name.removesuffix(".json")})
     add_fixtures(workspace, settings, own)
+    for index, path in enumerate(settings.skills.paths):
+        entry = _named_path(workspace, settings, ("skills", "paths", index), path, sink)
+        if entry is not None and _is(entry, "folder", settings, ("skills", "paths", index), sink):
+            add_skills(entry, "", own)
     return Discovered(
         root=root,
         settings=settings,
         taps=tuple(in_taps.taps),
         files=tuple(_once(own.files, in_taps.files)),
         default_links=tuple(in_taps.default_links),
-        skill_folders=tuple(in_taps.skill_folders),
+        skill_folders=(*own.skill_folders, *in_taps.skill_folders),
         dep_scripts=tuple(in_taps.dep_scripts),
     )
 
@@ -107,11 +109,15 @@ def _named_path(
         )
         return None
     if not os.path.lexists(absolute):
-        field = "mcp_files" if key[0] == "mcp" else "agent_paths"
-        if getattr(settings, field) != _DEFAULTS[field].default:
+        if _written(settings, key[0]) != _written(_DEFAULTS, key[0]):
             sink.report(rules.MISSING_PATH, f"`{path}` is not there", at=at, help="correct the path, or delete it")
         return None
     return enter(Path(absolute), display_of(workspace.path, path), workspace.root, sink)
+
+
+def _written(settings: WorkspaceSettings, section: str) -> tuple[str, ...]:
+    paths = {"mcp": settings.mcp_files, "agents": settings.agent_paths, "skills": settings.skills.paths}
+    return paths[section]
 
 
 def _is(

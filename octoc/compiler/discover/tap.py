@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from octoc.compiler.discover.defaults import DEFAULT, add_default
 from octoc.compiler.discover.found import Found, named, toml_stem
 from octoc.compiler.discover.walk import Entry, child, children, files_below, subfolder
@@ -32,8 +34,20 @@ def add_tap(root: Entry, tap: str, found: Found) -> None:
     for folder in _folders(folders["deps"], "an organisation of `deps/`", found):
         if folder.name != _DEP_LIBRARY:
             _add_deps(folder, tap, found)
-    for folder in _folders(folders["skills"], "a skill", found):
-        _add_skill(folder, tap, found)
+    if folders["skills"]:
+        add_skills(folders["skills"], tap, found)
+
+
+def add_skills(parent: Entry, tap: str, found: Found) -> None:
+    """Add every `<name>/SKILL.md` in `parent`; `tap` is empty for a folder of the workspace's own.
+
+    A folder that was added before is left out: `.claude/skills` is often a link to `.agents/skills`, or full of them.
+    """
+    for folder in _folders(parent, "a skill", found):
+        real = os.path.realpath(folder.path)
+        if tap or real not in found.skill_roots:
+            found.skill_roots.add(real)
+            _add_skill(folder, tap, found)
 
 
 def add_agent_folder(folder: Entry, tap: str | None, found: Found) -> None:
@@ -103,7 +117,7 @@ def _add_skill(folder: Entry, tap: str, found: Found) -> None:
         message = f"skill `{folder.name}` has no `SKILL.md`"
         found.sink.report(rules.INCOMPLETE_FOLDER, message, at=folder.place, help=f"add `{folder.display}/SKILL.md`")
         return
-    found.add(file, FileKind.SKILL, tap=tap, key={"skill": folder.name})
+    found.add(file, FileKind.SKILL, tap=tap or None, key={"skill": folder.name})
     resources: list[str] = []
     for name in RESOURCE_FOLDERS:
         inside = subfolder(folder, name, found.sink)
@@ -118,6 +132,7 @@ def _add_skill(folder: Entry, tap: str, found: Found) -> None:
             resources=tuple(sorted(resources)),
             has_validate=validate is not None and not validate.is_dir,
             unlisted=_unlisted(folder, found),
+            folder=folder.display,
         )
     )
 

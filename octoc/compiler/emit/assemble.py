@@ -21,6 +21,8 @@ from octoc.bundle.model import (
     ServerEntry,
     Settings,
     SkillEntry,
+    SkillSettings,
+    Slice,
     ToolEntry,
 )
 from octoc.bundle.writer import BlobBuilder, write_bundle
@@ -38,6 +40,7 @@ from octoc.compiler.model.resolved import (
     Skill,
 )
 from octoc.compiler.model.settings import WorkspaceSettings
+from octoc.compiler.workspace import CORE_TAP
 from octoc.names import ToolId
 
 if TYPE_CHECKING:
@@ -87,6 +90,8 @@ def assemble(locked: Locked, root: Path) -> bytes:
     arrays |= {f"search/{name}": array for name, array in calibrated.search.items()}
     if embedded.triggers is not None:
         arrays["triggers"] = embedded.triggers
+    if embedded.phrases is not None:
+        arrays["skills/phrases"] = embedded.phrases
     return write_bundle(
         bundle,
         blobs={"tools": tools.data, "texts": texts.data},
@@ -96,10 +101,13 @@ def assemble(locked: Locked, root: Path) -> bytes:
 
 
 def _settings(settings: WorkspaceSettings) -> Settings:
-    results, runtime = settings.results, settings.runtime
+    results, runtime, skills = settings.results, settings.runtime, settings.skills
     return Settings(
         mode=settings.mode,
         max_active=settings.routing.max_active,
+        max_active_tokens=settings.routing.max_active_tokens,
+        activate_timeout_s=settings.routing.activate_timeout,
+        pinned=settings.routing.pinned,
         alias_style=settings.alias_style,
         results=ResultSettings(
             profile=results.profile,
@@ -117,6 +125,13 @@ def _settings(settings: WorkspaceSettings) -> Settings:
         deps_timeout_s=runtime.deps_timeout,
         breaker_failures=runtime.breaker_failures,
         breaker_s=runtime.breaker_seconds,
+        skills=SkillSettings(
+            auto=skills.auto,
+            max_per_message=skills.max_per_message,
+            validate=skills.validate,
+            validate_timeout_s=skills.validate_timeout,
+            max_retries=skills.max_retries,
+        ),
     )
 
 
@@ -186,17 +201,29 @@ def _dependency(dependency: Dependency, texts: BlobBuilder) -> DepEntry:
 
 
 def _skill(skill: Skill, texts: BlobBuilder) -> SkillEntry:
-    source = skill.source
+    source, script = skill.source, skill.validate
+    # The digest is that of the bytes in the blob, which are what is run.
+    data = None if script is None else script.encode("utf-8", "replace")
     return SkillEntry(
         name=source.name,
         title=source.title,
         description=source.description,
+        compatibility=source.compatibility,
         domains=tuple(domain.value for domain in source.domains),
         rules=tuple(rule.value for rule in source.rules),
         capabilities=skill.capabilities,
         resources=() if source.folder is None else source.folder.resources,
+        folder="" if source.folder is None else _in_workspace(source.folder.folder),
         body=texts.add_text(source.body),
+        validate=Slice(0, 0) if data is None else texts.add(data),
+        validate_digest="" if data is None else sha256_hex(data),
     )
+
+
+def _in_workspace(display: str) -> str:
+    """Return a folder below `${workspaceFolder}`; empty for one outside, whose path is the build machine's own."""
+    is_outside = not display or display.startswith(("/", "../", f"{CORE_TAP}/")) or display == ".."
+    return "" if is_outside else f"${{workspaceFolder}}/{display}"
 
 
 def _agents(described: Described, texts: BlobBuilder) -> Iterator[AgentEntry]:

@@ -51,7 +51,9 @@ def inputs_digest(discovered: Discovered, digests: Mapping[str, str]) -> str:
     order = [tap.name for tap in discovered.taps]
     # Where settings stand in octoc.toml, and where a tap lies, is not what they say.
     settings = attrs.asdict(discovered.settings, filter=lambda attribute, _: attribute.name not in {"place", "taps"})
-    return _digest([settings, order, {name: tap.digest for name, tap in taps.items()}, others])
+    # The workspace's own folders of skills say something beside their files too.
+    own = _structure(discovered, "")
+    return _digest([settings, order, {name: tap.digest for name, tap in taps.items()}, others, own])
 
 
 def _inside(tap: Tap, display: str) -> str:

@@ -71,7 +71,8 @@ class DefaultLink:
 class SkillFolder:
     """What lies beside a SKILL.md: paths of resources relative to the skill's folder, in the listed folders only.
 
-    `unlisted` are the other folders that are there, by name: nobody tells a model what they hold.
+    `unlisted` are the other folders that are there, by name: nobody tells a model what they hold. `folder` is the
+    skill's own, as diagnostics write it; `tap` is empty in the workspace's own folders of skills.
     """
 
     tap: str
@@ -79,6 +80,12 @@ class SkillFolder:
     resources: tuple[str, ...]
     has_validate: bool = False
     unlisted: tuple[str, ...] = ()
+    folder: str = ""
+
+    @property
+    def validate(self) -> str:
+        """The path of its `validate` script, as diagnostics write it."""
+        return f"{self.folder}/validate"
 
 
 @attrs.frozen(kw_only=True)

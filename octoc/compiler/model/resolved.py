@@ -114,10 +114,14 @@ class Agent:
 
 @attrs.frozen(kw_only=True)
 class Skill:
-    """A skill with its capabilities resolved to names that exist."""
+    """A skill with its capabilities resolved to names that exist.
+
+    `validate` is the text of its script, None where there is none to run.
+    """
 
     source: SkillSource
     capabilities: tuple[str, ...] = ()
+    validate: str | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -178,6 +182,7 @@ class Embedded:
     """Product of embed. `vectors` maps each text that calibrate needs to its row; None when no encoder could be had.
 
     `triggers` has shape (n, d), float32, rows L2-normalised, in the order of capabilities and their triggers.
+    `phrases` are those of skills' `semantic(…)` checks, shape (m, d), in the order of `phrases_of`; None without any.
     `encoder_files` are what the bundle ships, by plain name; empty with ship_encoder = false. `encoder_settings` are
     what its plugin is told where the bundle runs: no path of this machine.
     """
@@ -188,6 +193,7 @@ class Embedded:
     dimension: int = 0
     triggers: NDArray[np.float32] | None = None
     texts: Mapping[str, NDArray[np.float32]] = attrs.field(factory=dict, repr=False)
+    phrases: NDArray[np.float32] | None = None
     encoder_files: Mapping[str, bytes] = attrs.field(factory=dict, repr=False)
     encoder_settings: Mapping[str, str] = attrs.field(factory=dict)
 

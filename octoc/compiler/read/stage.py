@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 
 from octoc.compiler.context import Context
 from octoc.compiler.model.documents import Discovered, Document, Documents, FileKind, FoundFile
@@ -11,6 +12,7 @@ from octoc.compiler.read.frontmatter import opens, read_front_matter
 from octoc.compiler.read.json import read_json
 from octoc.compiler.read.text import Limit, load_bytes, load_text
 from octoc.compiler.read.toml import leading_headers, read_toml, toml_comments
+from octoc.compiler.workspace import file_at
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules import read as rules
 
@@ -50,6 +52,13 @@ def read(discovered: Discovered, context: Context) -> Documents:
             digests[script.display] = source.digest
             if source.text is not None:
                 scripts[script.tap, script.name] = source.text
+    for path, display, owner in _validators(discovered):
+        limit = limit_of(None, discovered.settings.limits)
+        source = load_text(path, display, limit, context.sink, instead=context.overlay.get(display))
+        if source is not None:
+            digests[display] = source.digest
+            if source.text is not None:
+                scripts[owner] = source.text
     return Documents(
         discovered=discovered, documents=tuple(documents), digests=dict(sorted(digests.items())), scripts=scripts
     )
@@ -62,11 +71,23 @@ def input_digests(discovered: Discovered) -> dict[str, str]:
     limits = discovered.settings.limits
     paths = [(file.path, file.display, limit_of(file.kind, limits)) for file in discovered.files]
     paths += [(script.path, script.display, limit_of(None, limits)) for script in discovered.dep_scripts]
+    paths += [(path, display, limit_of(None, limits)) for path, display, _ in _validators(discovered)]
     for path, display, limit in paths:
         data = load_bytes(path, display, limit, unheard)
         if data is not None:
             digests[display] = hashlib.sha256(data).hexdigest()
     return dict(sorted(digests.items()))
+
+
+def _validators(discovered: Discovered) -> list[tuple[Path, str, tuple[str, str]]]:
+    """Return the `validate` scripts of skills, with their keys; none where the workspace does not run any."""
+    if discovered.settings.skills.validate != "run":
+        return []
+    return [
+        (file_at(discovered.root, folder.validate), folder.validate, (folder.folder, "validate"))
+        for folder in discovered.skill_folders
+        if folder.has_validate
+    ]
 
 
 def _link_digests(discovered: Discovered) -> dict[str, str]:
@@ -97,7 +118,7 @@ def parse(file: FoundFile, text: str, digest: str, sink: DiagnosticSink) -> Docu
 
 
 def limit_of(kind: FileKind | None, limits: LimitSettings) -> Limit:
-    """Return how large a file of `kind` may be; None is a dependency's script."""
+    """Return how large a file of `kind` may be; None is a script of a dependency or a skill."""
     if kind is FileKind.SNAPSHOT:
         return Limit(size=limits.max_snapshot_bytes, key="max_snapshot_bytes")
     return Limit(size=limits.max_file_bytes, key="max_file_bytes")

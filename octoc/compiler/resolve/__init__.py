@@ -43,6 +43,7 @@ def resolve(sources: Sources, context: Context) -> Resolved:
         Skill(
             source=source,
             capabilities=known_capabilities(source.capabilities, capabilities, f"skill `{source.name}`", sink),
+            validate=None if source.folder is None else sources.scripts.get((source.folder.folder, "validate")),
         )
         for source in skill_sources
     ]

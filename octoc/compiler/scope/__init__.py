@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import attrs
+
 from octoc.aliases import make_aliases
 from octoc.bundle.model import Registry
 from octoc.compiler.context import Context
 from octoc.compiler.model.resolved import Resolved, Scoped, ScopedTool
 from octoc.compiler.scope.registry import Fleet, registry_of
+from octoc.compiler.scope.skills import skills_of
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.resolve import ALIAS_CLASH
 from octoc.names import ToolId
@@ -22,7 +25,7 @@ def scope(resolved: Resolved, context: Context) -> Scoped:
     for agent in resolved.agents:
         registry = registry_of(agent, fleet, context.sink)
         if registry is not None:
-            registries[agent.name] = registry
+            registries[agent.name] = attrs.evolve(registry, skills=skills_of(agent, fleet, context.sink))
     return Scoped(resolved=resolved, tools=tools, registries=registries)
 
 

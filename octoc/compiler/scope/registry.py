@@ -8,6 +8,7 @@ import attrs
 
 from octoc.bundle.model import Grant, Registry
 from octoc.compiler.model.resolved import Agent, Capability, Resolved, ScopedTool, Server, ServerGrant
+from octoc.compiler.model.source import SkillSource
 from octoc.compiler.resolve.patterns import EVERY, grant_of
 from octoc.compiler.scope.selection import select_tools
 from octoc.diagnostics.model import DiagnosticSink
@@ -23,6 +24,7 @@ class Fleet:
     index: Mapping[ToolId, int]
     aliases: Mapping[str, ToolId]
     domainless: str
+    skills: Mapping[str, SkillSource] = attrs.field(factory=dict)
 
     @classmethod
     def of(cls, resolved: Resolved, tools: Sequence[ScopedTool]) -> Fleet:
@@ -33,6 +35,7 @@ class Fleet:
             index={tool.id: number for number, tool in enumerate(tools)},
             aliases={tool.alias: tool.id for tool in tools},
             domainless=resolved.sources.discovered.settings.routing.domainless,
+            skills={skill.source.name: skill.source for skill in resolved.skills},
         )
 
 

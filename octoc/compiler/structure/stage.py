@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
+
 from octoc.compiler.context import Context
 from octoc.compiler.model.documents import Checked, Document, FileKind, kept
 from octoc.compiler.model.source import McpFileSource, SnapshotSource, Sources
@@ -17,7 +19,7 @@ def structure(checked: Checked, context: Context) -> Sources:  # noqa: ARG001  #
     by_kind: dict[FileKind, list[Document]] = {kind: [] for kind in FileKind}
     for document in checked.documents:
         by_kind[document.file.kind].append(document)
-    folders = {(folder.tap, folder.skill): folder for folder in checked.discovered.skill_folders}
+    folders = {folder.folder: folder for folder in checked.discovered.skill_folders}
     # Agents of both forms stay in the order of discovery among each other.
     agents = {FileKind.AGENT_MD: markdown_agent, FileKind.AGENT_MANIFEST: manifest_agent}
     return Sources(
@@ -28,7 +30,7 @@ def structure(checked: Checked, context: Context) -> Sources:  # noqa: ARG001  #
             agents[document.file.kind](document) for document in checked.documents if document.file.kind in agents
         ),
         skills=tuple(
-            skill_source(document, folders.get((document.file.tap or "", document.file.key.get("skill", ""))))
+            skill_source(document, folders.get(PurePosixPath(document.file.display).parent.as_posix()))
             for document in by_kind[FileKind.SKILL]
         ),
         snapshots=tuple(snapshot(document) for document in by_kind[FileKind.SNAPSHOT]),

@@ -10,6 +10,9 @@ NO_DEFAULT_PROVIDER = Rule("OCT303", "no-default-provider", "A capability has no
 UNKNOWN_CAPABILITY = Rule("OCT304", "unknown-capability", "A reference names a capability that no tap has.")
 SHADOWED = Rule("OCT305", "shadowed", "An earlier tap or folder has an entity of this name.", Severity.INFO)
 DUPLICATE_AGENT = Rule("OCT306", "duplicate-agent", "Two agents of one folder have the same name.")
+UNKNOWN_SKILL = Rule(
+    "OCT307", "unknown-skill", "An agent's `skills` names a skill that no folder has.", Severity.WARNING
+)
 SERVER_RENAMED = Rule(
     "OCT310", "server-renamed", "One server name has several definitions; the later ones get another.", Severity.WARNING
 )

@@ -231,7 +231,7 @@ def test_a_skill(build_sources: Any, text_file: Any) -> None:
     """A skill has its texts, its rules one a line, and the folder that lies beside it."""
     front = "name: s\ntitle: T\ndescription: d\ndomains: developer\nrules:\n  - content(a b)\n  - match(x, y)"
     text = f"---\n{front}\nallowed-tools: Read Bash(git log:*)\n---\n\nBody\n"
-    folder = SkillFolder(tap="t", skill="s", resources=("scripts/a.sh",))
+    folder = SkillFolder(tap="t", skill="s", resources=("scripts/a.sh",), folder="t/skills/s")
     file = text_file(display="t/skills/s/SKILL.md", kind=FileKind.SKILL, text=text, key={"skill": "s"}, tap="t")
     (found,) = build_sources(file, skill_folders=(folder,)).sources.skills
     assert (found.name, found.title, found.description, found.body, found.tap) == ("s", "T", "d", "Body", "t")

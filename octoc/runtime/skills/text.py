@@ -1,0 +1,44 @@
+"""A skill as the model reads it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from octoc.bundle.model import SkillEntry
+
+if TYPE_CHECKING:
+    from octoc.runtime.session import Session
+
+MAX_RESOURCES = 200
+_WORKSPACE = "${workspaceFolder}"
+
+
+def skill_block(session: Session, entry: SkillEntry) -> str:
+    """Return a skill's text in the tags that Octomind puts around it, with where its files are. Raises: BundleRefused.
+
+    Source: Octomind, `skill` use.
+    """
+    body = session.generation.opened.text(entry.body)
+    description = entry.description.replace('"', "&quot;")
+    resources = "".join(f"\n\n{part}" for part in _resources(session, entry))
+    return f'<skill name="{entry.name}" description="{description}">\n{body}{resources}\n</skill>'
+
+
+def _resources(session: Session, entry: SkillEntry) -> Iterator[str]:
+    """Yield a heading and a list for each folder of resources. A file that this machine does not have says so."""
+    if not entry.resources:
+        return
+    yield "## Skill Resources"
+    folder = entry.folder.replace(_WORKSPACE, str(session.runtime.workspace), 1)
+    groups: dict[str, list[str]] = {}
+    for resource in entry.resources[:MAX_RESOURCES]:
+        group, _, name = resource.partition("/")
+        path = f"{folder}/{resource}"
+        where = path if folder and os.path.isfile(path) else "not on this machine"  # noqa: PTH113  # a text
+        groups.setdefault(group, []).append(f"- `{name}` — {where}")
+    for group, lines in groups.items():
+        yield "\n".join([f"**{group}/**", *lines])
+    if len(entry.resources) > MAX_RESOURCES:
+        yield f"({len(entry.resources) - MAX_RESOURCES} more are not listed)"

@@ -1,0 +1,96 @@
+"""The tool `skill`: list, use, forget, in Octomind's words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from octoc.results import ToolResult
+from octoc.runtime.wire import SKILL
+
+if TYPE_CHECKING:
+    from octoc.runtime.session import Session
+
+DEFAULT_LIMIT = 20
+_NONE = "No skills found. Add skills to your tap under skills/<name>/SKILL.md"
+_NO_MATCH = "No skills found matching the pattern."
+
+
+def skill_wire() -> dict[str, Any]:
+    """Return the tool `skill` in MCP's form."""
+    return {
+        "name": SKILL,
+        "description": (
+            "Manage skills: instructions for one kind of work, read only when they are needed. list shows those that "
+            "there are, use returns a skill's text and activates what it needs, forget ends that."
+        ),
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "action": {"type": "string", "enum": ["list", "use", "forget"], "description": "What to do."},
+                "name": {"type": "string", "description": "The skill, for use and forget."},
+                "pattern": {
+                    "type": "string",
+                    "description": "For list: only skills with this text in their name or description.",
+                },
+                "offset": {"type": "integer", "description": "For list: how many to pass over; default 0."},
+                "limit": {"type": "integer", "description": f"For list: how many to show; default {DEFAULT_LIMIT}."},
+            },
+            "required": ["action"],
+        },
+    }
+
+
+async def skill_tool(session: Session, arguments: Mapping[str, Any]) -> ToolResult:
+    """Answer a call of `skill`. Raises: BundleRefused."""
+    if "action" not in arguments:
+        return _error("missing required parameter: action")
+    action = arguments["action"]
+    if not isinstance(action, str) or not action.strip():
+        return _error("action must be a string")
+    if action == "list":
+        return ToolResult.of_text(_listed(session, arguments))
+    if action not in ("use", "forget"):
+        return _error(f"unknown action '{action}'. Valid actions: list, use, forget")
+    if "name" not in arguments:
+        return _error("missing required parameter: name")
+    name = arguments["name"]
+    if not isinstance(name, str) or not name.strip():
+        return _error("name must be a non-empty string")
+    switch = session.skillset.use if action == "use" else session.skillset.forget
+    change = await switch(name.strip())
+    # Octomind queues a skill's text as a message of its own; here the answer has it, so that no host has to.
+    text = f"{change.text}\n\n{change.block}" if change.block else change.text
+    return ToolResult.of_text(text, is_error=not change.ok)
+
+
+def _error(text: str) -> ToolResult:
+    return ToolResult.of_text(text, is_error=True)
+
+
+def _listed(session: Session, arguments: Mapping[str, Any]) -> str:
+    pattern = arguments.get("pattern")
+    wanted = pattern.lower() if isinstance(pattern, str) else None
+    offset, limit = _count(arguments.get("offset"), 0), _count(arguments.get("limit"), DEFAULT_LIMIT)
+    skills = session.skillset
+    entries = [skills.entry(name) for name in skills.names]
+    if wanted is not None:
+        entries = [entry for entry in entries if wanted in entry.name.lower() or wanted in entry.description.lower()]
+    if not entries:
+        return _NONE if wanted is None else _NO_MATCH
+    page = entries[offset : offset + limit]
+    lines = [f"Found {len(entries)} skill(s){'' if wanted is None else ' matching pattern'}:", ""]
+    for entry in page:
+        lines += [f"**{entry.name}**{' ✓ [active]' if entry.name in skills else ''}", f"  {entry.description}"]
+        if entry.compatibility:
+            lines.append(f"  Compatibility: {entry.compatibility}")
+        lines.append("")
+    if offset + limit < len(entries):
+        shown = f"{offset + 1}-{offset + len(page)} of {len(entries)}"
+        lines.append(f"Showing {shown}. Use offset={offset + limit} to see more.")
+    return "\n".join(lines)
+
+
+def _count(value: Any, default: int) -> int:
+    """Return a whole number that is not negative, or the default for all else, as Octomind reads it."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else default

@@ -1,0 +1,100 @@
+"""`validate` scripts of used skills: off unless octoc.toml says `run`, and run only when the host asks."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import attrs
+
+from octoc.bundle.digest import sha256_hex
+from octoc.bundle.model import SkillEntry
+from octoc.runtime.scripts import clean_environment, run_script
+from octoc.secrets import redact
+
+if TYPE_CHECKING:
+    from octoc.runtime.session import Session
+
+logger = logging.getLogger("octoc.runtime")
+
+RUN = "run"
+_FIRST_ARGUMENT = "assistant"
+"""Source: Octomind, skills' validators."""
+
+
+@attrs.frozen(kw_only=True)
+class Refusal:
+    """A reply that a skill's script refuses: what it said, and `text` as the model is to be told."""
+
+    skill: str
+    output: str
+
+    @property
+    def text(self) -> str:
+        said = f"Validation failed: {self.output}\nPlease fix the issue."
+        return f'<validation skill="{self.skill}">\n{said}\n</validation>'
+
+
+async def validate(session: Session, reply: str) -> tuple[Refusal, ...]:
+    """Have the scripts of the skills in use judge an agent's reply; nothing is run unless the workspace says so.
+
+    A script refuses by a status that is not 0 and some output. One that has refused as often in a row as the workspace
+    allows, does not end in time or cannot be run is left out, which is logged. Raises: BundleRefused.
+    """
+    import asyncio
+
+    settings = session.generation.bundle.settings.skills
+    if settings.validate != RUN:
+        return ()
+    skills = session.skillset
+    entries = [skills.entry(name) for name in skills.used]
+    asked = [
+        entry
+        for entry in entries
+        if entry.validate_digest
+        and not (settings.max_retries and skills.refusals.get(entry.name, 0) >= settings.max_retries)
+    ]
+    outcomes = await asyncio.gather(*(_judged(session, entry, reply) for entry in asked))
+    refusals: list[Refusal] = []
+    for entry, output in zip(asked, outcomes, strict=True):
+        if output == "":
+            skills.refusals.pop(entry.name, None)
+        elif output is not None:
+            skills.refusals[entry.name] = skills.refusals.get(entry.name, 0) + 1
+            refusals.append(Refusal(skill=entry.name, output=output))
+    return tuple(refusals)
+
+
+async def _judged(session: Session, entry: SkillEntry, reply: str) -> str | None:
+    """Return what a script says against a reply: empty when it accepts it, None when it came to no end."""
+    import asyncio
+
+    deps = session.runtime.deps
+    script = session.generation.opened.text(entry.validate)
+    if sha256_hex(script.encode("utf-8")) != entry.validate_digest:
+        logger.error("the validate script of skill `%s` is not what was built, and was not run", entry.name)
+        return None
+    limit = session.generation.bundle.settings.skills.validate_timeout_s
+    output = bytearray()
+    try:
+        async with asyncio.timeout(limit):
+            status = await run_script(
+                script,
+                clean_environment(deps.environ),
+                output,
+                arguments=(_FIRST_ARGUMENT,),
+                given=reply,
+                cwd=session.caller.workdir,
+                by_first_line=True,
+            )
+    except TimeoutError:
+        logger.warning("the validate script of skill `%s` did not end within %g s", entry.name, limit)
+        return None
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        logger.warning("the validate script of skill `%s` did not start: %s", entry.name, why)
+        return None
+    if status == 0:
+        return ""
+    said = redact(bytes(output).decode("utf-8", "replace"), deps.secrets(session.generation)).strip()
+    return said or None
