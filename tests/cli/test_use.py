@@ -88,6 +88,44 @@ def test_route_for_people(octoc: Run, bundle: str) -> None:
     assert "\ngate:     calibrated, threshold " in done.out
 
 
+def test_route_explains(octoc: Run, bundle: str) -> None:
+    """`--explain` names what was left out, the rival, triggers, each word's part, and what would change it."""
+    message = "```\nsome code\n```\nwhat time is it in Tokyo"
+    found = json.loads(octoc("route", message, "--explain", "--json", "--bundle", bundle).out)["explanation"]
+    assert found["stripped"] == ["```", "some code", "```"]
+    assert (found["best"], found["rival"]) == ("time", "no capability")
+    assert found["triggers"][0]["trigger"] == "what time is it in Tokyo right now"
+    assert [one["word"] for one in found["words"]] == ["what", "time", "is", "it", "in", "Tokyo"]
+    assert set(found["parts"]) == {"words", "meaning", "prior"}
+    done = octoc("route", message, "--explain", "--bundle", bundle)
+    assert done.status == 0
+    for line in ("left out: some code", "rival:    time ", "trigger:  time: 'what time is it in Tokyo right now'"):
+        assert f"\n{line}" in done.out
+    assert "changes:  a threshold above " in done.out
+
+
+def test_route_takes_earlier_messages(octoc: Run, bundle: str) -> None:
+    """`--before` is what the user said earlier; the answer says whether it took part."""
+    words = ["route", "and now in Oslo?", "--before", "what time is it in Tokyo", "--json", "--bundle", bundle]
+    found = json.loads(octoc(*words).out)
+    assert found["follows"] is (found["capability"] == "time")
+    assert json.loads(octoc(*words, "--explain").out)["explanation"]["best"] == "time"
+
+
+def test_find_explains(octoc: Run, bundle: str) -> None:
+    """`--explain` shows what each part of a score gave, also of tools that are not answered."""
+    found = json.loads(octoc("find", "current time", "--explain", "--json", "--bundle", bundle).out)
+    assert [tool["name"] for tool in found["tools"]] == ["time/get_current_time", "time/convert_time"]
+    assert [tool["answered"] for tool in found["tools"]].count(True) == found["answered"]
+    assert found["answered"]
+    for tool in found["tools"]:
+        assert sum(tool["parts"].values()) == pytest.approx(tool["score"], abs=1e-3)
+    assert found["fit"] >= found["least_fit"]
+    done = octoc("find", "book a flight", "--explain", "--bundle", bundle)
+    assert "nothing fits" in done.out
+    assert "answer: 0 tools" in done.out
+
+
 def test_route_may_abstain(octoc: Run, bundle: str) -> None:
     """Abstaining is an answer, not a failure."""
     done = octoc("route", "write a poem about my grandmother's garden", "--bundle", bundle)
@@ -100,7 +138,7 @@ def test_find_ranks_and_tells_of_unlisted_servers(octoc: Run, bundle: str) -> No
     assert done.status == 0
     hits = json.loads(done.out)
     assert hits[0]["name"] == "time/get_current_time"
-    assert hits[0]["score"] >= hits[1]["score"]
+    assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
     assert done.err == "1 server is unlisted, so their tools are not searched: octoc pin\n"
 
 

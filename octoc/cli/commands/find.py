@@ -10,6 +10,7 @@ import click
 from octoc.cli.options import agent_option, bundle_option, format_options, workspace_option
 
 if TYPE_CHECKING:
+    from octoc.runtime.search import Answer
     from octoc.runtime.session import Session
 
 
@@ -19,31 +20,52 @@ if TYPE_CHECKING:
 @bundle_option
 @agent_option
 @click.option("--limit", type=click.IntRange(min=1), default=15, show_default=True, help="How many tools at most.")
+@click.option("--explain", "explained", is_flag=True, help="Say what each part of a score gave, and what fell short.")
 @format_options("text", "json")
-def command(query: str, workspace: Path | None, bundle: Path | None, agent: str, limit: int, output_format: str) -> int:
+def command(
+    query: str,
+    workspace: Path | None,
+    bundle: Path | None,
+    agent: str,
+    limit: int,
+    explained: bool,
+    output_format: str,
+) -> int:
     """Search an agent's tools for QUERY.
 
     They are ranked as find_tools ranks them. Nothing is connected to.
     """
     from octoc.cli.workspace import target_of, with_session
 
-    def search(session: Session) -> tuple[list[dict[str, Any]], int]:
+    def search(session: Session) -> tuple[list[dict[str, Any]], int, Answer]:
+        from octoc.runtime.search import look
+
         tools = {(tool.server, tool.name): tool for tool in session.runtime.bundle.tools}
+        answer = look(session, query, limit, others=explained)
         hits = []
-        for hit in session.search(query, limit=limit):
+        for place, ranked in enumerate((*answer.hits, *answer.others)):
+            hit = ranked.hit
             server, _, name = hit.tool.partition("/")
             tool = tools.get((server, name))
-            description = tool.description if tool is not None else ""
-            hits.append({"name": hit.tool, "score": hit.score, "alias": hit.alias, "description": description})
-        return hits, sum(
-            not server.listed for server in session.runtime.bundle.servers if server.transport != "builtin"
-        )
+            found = {
+                "name": hit.tool,
+                "score": hit.score,
+                "alias": hit.alias,
+                "description": tool.description if tool is not None else "",
+            }
+            if explained:
+                found |= {"answered": place < len(answer.hits), "parts": dict(ranked.parts)}
+            hits.append(found)
+        unlisted = sum(not server.listed for server in session.runtime.bundle.servers if server.transport != "builtin")
+        return hits, unlisted, answer
 
-    hits, unlisted = with_session(target_of(bundle, workspace), agent, search)
+    hits, unlisted, answer = with_session(target_of(bundle, workspace), agent, search)
     if output_format == "json":
         import json
 
-        click.echo(json.dumps(hits, indent=2))
+        click.echo(json.dumps(_explained(hits, answer) if explained else hits, indent=2))
+    elif explained:
+        _print_explained(hits, answer)
     else:
         from octoc.cli.tables import one_line, print_table
 
@@ -53,3 +75,39 @@ def command(query: str, workspace: Path | None, bundle: Path | None, agent: str,
         servers = "1 server is unlisted" if unlisted == 1 else f"{unlisted} servers are unlisted"
         click.echo(f"{servers}, so their tools are not searched: octoc pin", err=True)
     return 0
+
+
+def _explained(hits: list[dict[str, Any]], answer: Answer) -> dict[str, Any]:
+    return {
+        "method": answer.method,
+        "why": answer.why or None,
+        "fit": answer.fit,
+        "least_fit": answer.least,
+        "answered": len(answer.hits),
+        "tools": hits,
+    }
+
+
+def _print_explained(hits: list[dict[str, Any]], answer: Answer) -> None:
+    from octoc.cli.tables import print_table
+    from octoc.diagnostics.render import escape
+
+    click.echo(f"method: {escape(answer.method)}{f' ({escape(answer.why)})' if answer.why else ''}")
+    if answer.least:
+        verdict = "fits" if answer.fit >= answer.least else "nothing fits"
+        click.echo(f"fit:    {answer.fit:.4f} of at least {answer.least:.4f}: {verdict}")
+    left_out = len(answer.others)
+    click.echo(
+        f"answer: {len(answer.hits)} tools" + (f"; {left_out} more are shown, and not answered" if left_out else "")
+    )
+    parts = list(dict.fromkeys(name for hit in hits for name in hit["parts"]))
+    rows = [
+        (
+            f"{hit['score']:.4f}",
+            hit["name"],
+            "yes" if hit["answered"] else "no",
+            *(f"{hit['parts'][name]:+.4f}" if name in hit["parts"] else "" for name in parts),
+        )
+        for hit in hits
+    ]
+    print_table("tools", ("score", "tool", "answered", *parts), rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +11,7 @@ from octoc.cli.options import agent_option, bundle_option, format_options, verbo
 
 if TYPE_CHECKING:
     from octoc.bundle.model import Gate
+    from octoc.routing.explain import Explanation
     from octoc.runtime import Routing, Session
 
 _SHOWN = 10
@@ -22,10 +23,21 @@ _ENCODER = "embed-onnx"
 @workspace_option
 @bundle_option
 @agent_option
+@click.option(
+    "--before", multiple=True, metavar="TEXT", help="What the user said earlier; repeat it, the oldest first."
+)
+@click.option("--explain", "explained", is_flag=True, help="Say which words won, and what would change it.")
 @format_options("text", "json")
 @verbose_option
 def command(
-    message: str, workspace: Path | None, bundle: Path | None, agent: str, output_format: str, verbose: bool
+    message: str,
+    workspace: Path | None,
+    bundle: Path | None,
+    agent: str,
+    before: tuple[str, ...],
+    explained: bool,
+    output_format: str,
+    verbose: bool,
 ) -> int:
     """Show how MESSAGE is routed.
 
@@ -36,27 +48,24 @@ def command(
 
     log_to_stderr(verbose=verbose)
 
-    def work(session: Session) -> tuple[Routing, Gate | None]:
-        routing = session.route(message)
+    def work(session: Session) -> tuple[Routing, Explanation | None, Gate | None]:
+        if explained:
+            from octoc.runtime.explain_route import explain_route
+
+            routing, explanation = explain_route(session, message, before)
+        else:
+            routing, explanation = session.route(message, before=before), None
         if routing.reason.startswith("no-encoder") and _ENCODER in session.runtime.plugins.missing:
             raise plugin_missing(_ENCODER)
-        return routing, session.runtime.bundle.gate
+        return routing, explanation, session.runtime.bundle.gate
 
-    routing, gate = with_session(target_of(bundle, workspace), agent, work)
+    routing, explanation, gate = with_session(target_of(bundle, workspace), agent, work)
     if output_format == "json":
         import json
 
-        fields = {
-            "message": message,
-            "intent": routing.intent,
-            "agent": agent,
-            "capability": routing.capability,
-            "reason": routing.reason,
-            "gate": None if gate is None else {"kind": gate.kind, "top_k": gate.top_k},
-            "threshold": routing.threshold,
-            "margin": routing.margin,
-            "scores": [{"name": name, "score": score} for name, score in routing.scores.items()],
-        }
+        fields = _as_object(message, agent, routing, gate)
+        if explained:
+            fields["explanation"] = _explanation(message, routing, explanation)
         click.echo(json.dumps(fields, indent=2))
         return 0
     from octoc.cli.tables import print_table
@@ -66,9 +75,65 @@ def command(
     click.echo(f"intent:   {escape(routing.intent)}")
     if gate is not None:
         click.echo(f"gate:     {escape(gate.kind)}, threshold {routing.threshold:.4f}, margin {routing.margin:.4f}")
+    if explanation is not None:
+        _print_explanation(message, routing, explanation)
     shown = list(routing.scores.items())
     shown = shown if verbose else shown[:_SHOWN]
     print_table("scores", ("capability", "score"), [(name, f"{score:.4f}") for name, score in shown])
     if len(shown) < len(routing.scores):
         click.echo(f"{len(routing.scores) - len(shown)} more: --verbose shows them", err=True)
     return 0
+
+
+def _as_object(message: str, agent: str, routing: Routing, gate: Gate | None) -> dict[str, Any]:
+    return {
+        "message": message,
+        "intent": routing.intent,
+        "agent": agent,
+        "capability": routing.capability,
+        "also": list(routing.also),
+        "winner": routing.winner,
+        "reason": routing.reason,
+        "gate": None if gate is None else {"kind": gate.kind, "top_k": gate.top_k},
+        "method": routing.method,
+        "follows": routing.follows,
+        "threshold": routing.threshold,
+        "margin": routing.margin,
+        "background": routing.background,
+        "scores": [{"name": name, "score": score} for name, score in routing.scores.items()],
+    }
+
+
+def _explanation(message: str, routing: Routing, explanation: Explanation | None) -> dict[str, Any] | None:
+    if explanation is None:
+        return None
+    import attrs
+
+    from octoc.routing.explain import stripped
+
+    return {"stripped": list(stripped(message, routing.intent)), **attrs.asdict(explanation)}
+
+
+def _print_explanation(message: str, routing: Routing, explanation: Explanation) -> None:
+    from octoc.cli.tables import print_table
+    from octoc.diagnostics.render import escape
+    from octoc.routing.explain import stripped
+
+    click.echo(f"method:   {escape(routing.method)}{', with an earlier message' if routing.follows else ''}")
+    if explanation.best is not None and explanation.rival is not None:
+        lead = f"{escape(explanation.best)} {explanation.best_score:.4f}"
+        click.echo(f"rival:    {lead}, then {escape(explanation.rival)} {explanation.rival_score:.4f}")
+    for line in stripped(message, routing.intent):
+        click.echo(f"left out: {escape(line)}")
+    for near in explanation.triggers:
+        click.echo(f"trigger:  {escape(near.capability)}: {escape(repr(near.trigger))} ({near.similarity:.2f})")
+    if explanation.parts:
+        parts = ", ".join(f"{name} {value:+.2f}" for name, value in explanation.parts.items())
+        rival = escape(explanation.rival or "")
+        click.echo(f"log-odds: {parts} for {escape(explanation.best or '')} against {rival}")
+    for change in explanation.changes:
+        click.echo(f"changes:  {escape(change)}")
+    if explanation.words:
+        ordered = sorted(explanation.words, key=lambda one: -one.effect)
+        rows = [(one.word, f"{one.effect:+.4f}", one.instead or "") for one in ordered]
+        print_table(f"words, by what they give {explanation.best}", ("word", "score", "without it"), rows)

@@ -1,0 +1,226 @@
+"""Why a message was decided as it was: each word's part by leaving it out, the nearest triggers, what would change it.
+
+Everything is asked of the router itself, so that what is told is what decides, whatever the gate.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+import attrs
+import numpy as np
+
+from octoc.bundle.model import CapabilityEntry
+from octoc.routing.clean import MIN_INTENT_CHARS
+from octoc.routing.decision import Decision, Reason
+from octoc.routing.gate import NOBODY
+from octoc.routing.router import Router, Vector
+
+MAX_WORDS = 60
+"""Of a longer message only so many words are left out in turn, from its start."""
+
+NOBODY_NAME = "no capability"
+"""What a rival is called that is the background: the message is for none."""
+
+_SHOWN = 120
+
+
+@attrs.frozen(kw_only=True)
+class WordEffect:
+    """What a word does: the best score with it less the best score without it, in the gate's own unit.
+
+    `instead` is what would be activated without it, `none` for nothing; None where the decision stays.
+    """
+
+    word: str
+    effect: float
+    instead: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class NearTrigger:
+    """A capability's trigger that is nearest to the message: a cosine; without an encoder the share of equal words."""
+
+    capability: str
+    trigger: str
+    similarity: float
+
+
+@attrs.frozen(kw_only=True)
+class Explanation:
+    """Why a decision came out as it did.
+
+    Args:
+        text: what was scored: the intent, behind an earlier message of the user where that took part.
+        best: the capability with the highest score, None where nothing was scored; `rival` the next, or
+            `NOBODY_NAME`.
+        parts: how much speaks for `best` rather than `rival`, in log-odds: `words` its characters, `meaning` the
+            vector, `prior` what holds for any message. Of the calibrated gate alone.
+        words: in the order of the message, each distinct word once.
+        triggers: of `best`, then of `rival`.
+        changes: what would have changed the decision, a sentence each.
+    """
+
+    text: str
+    best: str | None = None
+    best_score: float = 0.0
+    rival: str | None = None
+    rival_score: float = 0.0
+    parts: Mapping[str, float] = attrs.field(factory=dict)
+    words: tuple[WordEffect, ...] = ()
+    triggers: tuple[NearTrigger, ...] = ()
+    changes: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Field:
+    """What takes part in a decision, beside the message.
+
+    Args:
+        embed: makes a text's vector; None where there is no encoder.
+        triggers: shape (n, d), the member `triggers.npy`, which the capabilities' `rows` are in.
+        candidates, held: as `Router.decide` takes them.
+    """
+
+    router: Router
+    capabilities: Mapping[str, CapabilityEntry]
+    triggers: Vector
+    candidates: Collection[str]
+    held: Mapping[str, Reason] = NOBODY
+    embed: Callable[[str], Vector] | None = None
+
+    def decide(self, text: str) -> Decision:
+        """Decide a text as the runtime does."""
+        return self.router.decide(text, self.vector(text), self.candidates, self.held)
+
+    def vector(self, text: str) -> Vector | None:
+        return None if self.embed is None or not text.strip() else self.embed(text)
+
+
+def explain(text: str, field: Field) -> Explanation:
+    """Explain the decision on a cleaned text. Takes as long as deciding it once for each of its words."""
+    decision = field.decide(text)
+    if not decision.scores:
+        return Explanation(text=text, changes=_changes(text, decision, None, ()))
+    best, best_score = decision.scores[0]
+    second = decision.scores[1] if len(decision.scores) > 1 else None
+    rival, rival_score = second or (None, 0.0)
+    if decision.background >= rival_score and decision.background > 0:
+        rival, rival_score = NOBODY_NAME, decision.background
+    words = _effects(text, decision, best, field)
+    return Explanation(
+        text=text,
+        best=best,
+        best_score=best_score,
+        rival=rival,
+        rival_score=rival_score,
+        parts=_parts(text, best, rival, field),
+        words=words,
+        triggers=tuple(
+            near
+            for name in dict.fromkeys((best, rival, second[0] if second else None))
+            if name is not None and (near := _nearest(text, name, field)) is not None
+        ),
+        changes=_changes(text, decision, second, words),
+    )
+
+
+def stripped(message: str, intent: str) -> tuple[str, ...]:
+    """Return the lines of a message, each cut short, that are not in its intent as they stand; none that is blank."""
+    kept = Counter(line.strip() for line in intent.splitlines())
+    dropped = []
+    for line in (one.strip() for one in message.splitlines()):
+        if not line:
+            continue
+        if kept[line]:
+            kept[line] -= 1
+        else:
+            dropped.append(line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…")
+    return tuple(dropped)
+
+
+def _effects(text: str, decision: Decision, best: str, field: Field) -> tuple[WordEffect, ...]:
+    words = text.split()
+    whole = dict(decision.scores)[best]
+    found = []
+    for word in list(dict.fromkeys(words))[:MAX_WORDS]:
+        without = field.decide(" ".join(one for one in words if one != word))
+        score = dict(without.scores).get(best, 0.0)
+        instead = None if without.capability == decision.capability else without.capability or "none"
+        found.append(WordEffect(word=word, effect=whole - score, instead=instead))
+    return tuple(found)
+
+
+def _parts(text: str, best: str, rival: str | None, field: Field) -> dict[str, float]:
+    """Return how the log-odds of `best` against `rival` come about; they add up to the odds that were decided by."""
+    classifier = field.router.classifier
+    if classifier is None or rival is None or best not in classifier.classes:
+        return {}
+    places = {name: number for number, name in enumerate(classifier.classes)}
+    one, other = places[best], places.get(rival, len(places))
+    vector = field.vector(text)
+    model = classifier.words if vector is None or classifier.full is None else classifier.full
+    if model is None:
+        return {}
+    columns, values = classifier.ngrams.transform(text)
+    rows = model.grams[columns].astype(np.float64)
+    found = {
+        "words": float(np.sum((rows[:, one] - rows[:, other]) * np.array(values, np.float64))),
+        "prior": float(model.bias[one]) - float(model.bias[other]),
+    }
+    if vector is not None and model.vectors is not None and model.mean is not None:
+        centred = (vector - model.mean).astype(np.float64)
+        found["meaning"] = float(np.sum((model.vectors[one] - model.vectors[other]) * centred))
+    return found
+
+
+def _nearest(text: str, name: str, field: Field) -> NearTrigger | None:
+    entry = field.capabilities.get(name)
+    if entry is None or not entry.triggers:
+        return None
+    vector = field.vector(text)
+    start, stop = entry.rows
+    if vector is not None and stop - start == len(entry.triggers) and field.triggers.shape[1] == len(vector):
+        likeness: Sequence[float] = np.einsum("nd,d->n", field.triggers[start:stop], vector).tolist()
+    else:
+        own = set(text.lower().split())
+        likeness = [_shared(own, set(trigger.lower().split())) for trigger in entry.triggers]
+    place = max(range(len(likeness)), key=lambda number: (likeness[number], -number))
+    return NearTrigger(capability=name, trigger=entry.triggers[place], similarity=float(likeness[place]))
+
+
+def _shared(one: set[str], other: set[str]) -> float:
+    return len(one & other) / len(one | other) if one or other else 0.0
+
+
+def _changes(
+    text: str, decision: Decision, second: tuple[str, float] | None, words: Sequence[WordEffect]
+) -> tuple[str, ...]:
+    said = []
+    best, score = decision.scores[0] if decision.scores else ("", 0.0)
+    lead = score - (second[1] if second else 0.0)
+    match decision.reason:
+        case Reason.TOO_SHORT:
+            said.append(
+                f"at least {MIN_INTENT_CHARS} characters that are no blanks; it has {len(''.join(text.split()))}"
+            )
+        case Reason.NO_CANDIDATES:
+            said.append("a capability in the agent's scope")
+        case Reason.NO_ENCODER:
+            said.append("an encoder, which this gate cannot do without")
+        case Reason.MARGIN:
+            said.append(f"a margin of at most {lead:.4f}; `{best}` leads by that, and needs {decision.margin:.4f}")
+        case Reason.BELOW_THRESHOLD | Reason.BACKGROUND:
+            said.append(f"a threshold of at most {score:.4f} would activate `{best}`; it is {decision.threshold:.4f}")
+            said.append(f"a trigger of `{best}` that says it this way, if it is meant")
+        case Reason.ACTIVATED:
+            said.append(f"a threshold above {score:.4f} would abstain; it is {decision.threshold:.4f}")
+            if decision.margin:
+                said.append(f"a margin above {lead:.4f} would abstain; it is {decision.margin:.4f}")
+        case _:
+            said.append(f"`{best}` could be activated if it were not for the reason above")
+    for effect in sorted((one for one in words if one.instead is not None), key=lambda one: -abs(one.effect))[:3]:
+        result = "it would abstain" if effect.instead == "none" else f"it would activate `{effect.instead}`"
+        said.append(f"without `{effect.word}` {result}")
+    return tuple(said)
