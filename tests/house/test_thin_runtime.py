@@ -12,17 +12,34 @@ HEAVY = {
 }
 
 
+LATER = {
+    "octoc.runtime.direct",
+    "octoc.runtime.explain",
+    "octoc.runtime.history",
+    "octoc.runtime.results.json_cut",
+    "octoc.runtime.results.read",
+    "octoc.runtime.results.sampled",
+    "asyncio",
+}
+"""What the first call, long result or history loads that needs it."""
+
+
 def _loaded_by(statement: str) -> frozenset[str]:
-    """Return the top-level packages in `sys.modules` after the statement, in a fresh interpreter."""
+    """Return what is in `sys.modules` after the statement, in a fresh interpreter."""
     program = f"import sys\n{statement}\nimport json\nprint(json.dumps(sorted(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return frozenset(name.partition(".")[0] for name in json.loads(done.stdout))
+    return frozenset(json.loads(done.stdout))
 
 
 def test_importing_the_runtime_loads_no_heavy_package() -> None:
     """A fresh process that imports `Runtime` has loaded none of the packages of compiler, CLI and plugins."""
     assert _loaded_by("from octoc.runtime import Runtime") & HEAVY == set()
+
+
+def test_importing_the_runtime_loads_nothing_that_waits_for_its_use() -> None:
+    """Parts of the runtime that not every process needs are not loaded with it."""
+    assert _loaded_by("from octoc.runtime import Runtime") & LATER == set()
 
 
 def test_a_heavy_package_would_be_seen() -> None:

@@ -1,0 +1,126 @@
+"""The page on embedding: its examples run, one after another, on a bundle."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from octoc.bundle.model import AgentEntry, Bundle, Grant, Registry, ResultSettings, ServerEntry, Settings
+from octoc.bundle.writer import write_bundle
+from octoc.plugin import PythonTool
+from octoc.results import Progress, ToolFailure
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "runtime.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def page() -> dict[str, Any]:
+    """What the page's examples define."""
+    names: dict[str, Any] = {"__name__": "page"}
+    for code in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
+        exec(code, names)  # noqa: S102  # the project's own page
+    return names
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    """A bundle of two agents with a builtin server."""
+    grant = Grant(server="notes", globs=("*",))
+    agents = (
+        AgentEntry(name="supervisor", kind="octo", registry=Registry(unlisted_direct=(grant,))),
+        AgentEntry(name="worker", kind="octo", registry=Registry(unlisted_direct=(grant,))),
+    )
+    made = Bundle(
+        name="b",
+        octoc_version="0",
+        settings=Settings(results=ResultSettings(max_chars=400)),
+        servers=(ServerEntry(name="notes", transport="builtin"),),
+        agents=agents,
+    )
+    path = tmp_path / "b.octoc"
+    path.write_bytes(write_bundle(made, blobs={"tools": b"", "texts": b""}, arrays={}))
+    return path
+
+
+def bound(runtime: Any, handler: Callable[[Any], Any]) -> None:
+    """Bind one tool, `act`."""
+    runtime.bind(
+        "notes", [PythonTool(name="act", description="Acts", input_schema={"type": "object"}, handler=handler)]
+    )
+
+
+def test_a_turn_is_played(page: dict[str, Any], bundle: Path) -> None:
+    """The first example shows the model its tools, makes its calls and returns their texts in order."""
+
+    async def ask_model(system: str, tools: list[dict[str, Any]], message: str) -> list[Any]:
+        assert "notes__read_note" in [tool["name"] for tool in tools]
+        return [("notes__read_note", {"name": "tea"}), ("notes__read_notes", {})]
+
+    first, second = asyncio.run(page["one_turn"](bundle, "how long for tea?", ask_model))
+    assert first == "Earl Grey, 4 minutes"
+    assert "notes__read_note" in second
+
+
+def test_progress_pages_and_explanations(page: dict[str, Any], bundle: Path) -> None:
+    """A call is watched and paged through; only the agent that has an explainer gets its words."""
+
+    async def play() -> None:
+        async with page["open_with"](bundle) as runtime:
+            text = "\n".join(f"line {number}" for number in range(200))
+            bound(runtime, lambda arguments: 1 / 0 if arguments else text)
+            session = runtime.session()
+            outcome = await session.call("notes__act")
+            assert outcome.handle is not None
+            assert await page["whole"](session, outcome) == text
+            assert "line 0" in await page["told"](session, "notes__act", {}, lambda *_: None)
+
+            texts = [
+                (await runtime.session(agent).call("notes__act", {"fail": 1})).text
+                for agent in ("supervisor", "worker")
+            ]
+            assert "ZeroDivisionError" in texts[0]
+            assert "try another way" in texts[1]
+            assert await page["elicit"]("notes", {}) == {"action": "decline"}
+
+    asyncio.run(play())
+
+
+def test_what_waits_is_told(page: dict[str, Any]) -> None:
+    """The example on progress passes on what it hears, and says when to try again."""
+    heard: list[Any] = []
+
+    class Busy:
+        async def call(self, name: str, arguments: Any, *, on_progress: Any, caller: Any) -> ToolFailure:
+            assert caller.user == "u2"
+            on_progress(Progress(done=1, total=2, message="half"))
+            return ToolFailure(kind="unavailable", message="m", text="t", retry_after_s=7)
+
+    assert asyncio.run(page["told"](Busy(), "x", {}, lambda *said: heard.append(said))) == "later, in 7 s"
+    assert heard == [(1, 2, "half")]
+
+
+def test_a_history_is_shortened_and_a_bundle_replaced(
+    page: dict[str, Any], bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A history fits its budget; a broken bundle is refused with its reason, and a sound one taken."""
+    messages = [{"role": ("user", "assistant")[n % 2], "content": f"message {n} " + "x" * 400} for n in range(40)]
+    broken = tmp_path / "broken.octoc"
+    broken.write_bytes(bundle.read_bytes()[:-40])
+
+    async def play() -> None:
+        async with page["open_with"](bundle) as runtime:
+            session = runtime.session()
+            kept = await page["shortened"](session, messages, 1_500)
+            assert 0 < len(kept) < len(messages)
+            assert json.dumps(kept[-1]) == json.dumps(messages[-1])
+            assert not await page["deploy"](runtime, broken)
+            assert await page["deploy"](runtime, bundle)
+
+    asyncio.run(play())
+    assert "broken.octoc" in capsys.readouterr().out
