@@ -1,70 +1,134 @@
-"""Right activation and abstention of both gates, on messages written for the core tap and used for nothing else."""
+"""Routing of the sample tap on messages written before anything was scored: four deciders side by side, by kind.
+
+`python -m benchmarks.routing` reports on the half that routing was developed with, `--unseen` on the other one.
+"""
 
 from __future__ import annotations
 
 import random
+import statistics
+import sys
 import tempfile
+import time
 import tomllib
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from benchmarks.measure import ROOT
+from benchmarks.measure import ROOT, realworld
 from octoc.compiler.build import build
-from octoc.runtime import Runtime, Session
+from octoc.routing.clean import clean_intent
+from octoc.runtime import Runtime
+from octoc.runtime.generation import Generation
+from octoc.runtime.route import decide
 
-GATES = {
-    "calibrated (default)": 'gate = "calibrated"',
-    "octomind .55 / .08": 'gate = "octomind"',
-    "octomind .45 / .08": 'gate = "octomind"\nthreshold = 0.45\nmargin = 0.08',
+DECIDERS = {
+    "mean of top 3, .45/.08": 'gate = "octomind"\nthreshold = 0.45\nmargin = 0.08',
+    "words alone": 'encoder = "none"',
+    "without the needs": "needs = false",
+    "default": "",
 }
-MESSAGES = ROOT / "benchmarks" / "data" / "core_messages.toml"
 SAMPLES = 2000
+TIMED = 300
+Message = dict[str, Any]
 
 
 def main() -> None:
     """Measure and print."""
-    with MESSAGES.open("rb") as file:
-        messages = tomllib.load(file)
-    positives = [(text, name) for name, texts in messages["want"].items() for text in texts]
-    negatives = [(text, None) for text in messages["none"]["messages"]]
-    print(f"{len(positives)} messages with a capability, {len(negatives)} without; 95 % bootstrap intervals")
-    print(f"{'gate':<22} {'right':>18} {'wrong':>18} {'first':>18} {'abstains rightly':>18}")
-    for label, routing in GATES.items():
+    half = "unseen" if "--unseen" in sys.argv[1:] else "develop"
+    with ROOT.joinpath("benchmarks", "data", f"tap_{half}.toml").open("rb") as file:
+        messages: list[Message] = tomllib.load(file)["message"]
+    real = realworld()
+    if real is None:
+        sys.exit("the messages are for the sample tap, which is not here")
+    print(f"{len(messages)} messages, half `{half}`; shares, with 95 % bootstrap intervals")
+    columns: dict[str, dict[str, list[bool]]] = {}
+    for label, routing in DECIDERS.items():
         with tempfile.TemporaryDirectory() as folder:
-            root = Path(folder)
-            settings = (
-                f'[workspace]\nname = "b"\n\n[[taps]]\nname = "core"\npath = "octoc:core"\n\n[routing]\n{routing}\n'
-            )
-            root.joinpath("octoc.toml").write_text(settings, encoding="utf-8")
-            outcome = build(root)
-            assert outcome.bundle is not None
-            runtime = Runtime.open(outcome.bundle, env=_Anything())
-            session = runtime.session()
-            hits = [_judge(session, text, want) for text, want in positives]
-            quiet = [session.route(text).capability is None for text, _ in negatives]
-        figures = ([right for right, _, _ in hits], [wrong for _, wrong, _ in hits], [first for _, _, first in hits])
-        print(f"{label:<22} " + " ".join(_interval(values) for values in (*figures, quiet)))
+            generation = _built(Path(folder), real, routing)
+            columns[label] = _judged(generation, messages)
+            if label == "default":
+                _errors(generation, messages)
+                _speed(generation, [message["text"] for message in messages])
+    print(f"{'':<26}" + "".join(f"{label:>25}" for label in columns))
+    for row in columns["default"]:
+        print(f"{row:<26}" + "".join(f"{_interval(column[row]):>25}" for column in columns.values()))
 
 
-class _Anything(dict[str, str]):
-    """An environment in which every variable is set, so that no capability is left out."""
+def _built(root: Path, tap: Path, routing: str) -> Generation:
+    root.joinpath("octoc.toml").write_text(
+        f'[workspace]\nname = "b"\n\n[[taps]]\nname = "tap"\npath = "{tap / "octomind-tap"}"\n\n[routing]\n{routing}\n',
+        encoding="utf-8",
+    )
+    outcome = build(root)
+    if outcome.bundle is None:
+        sys.exit("the tap did not build")
+    return Runtime.open(outcome.bundle).session().generation
 
-    def get(self, key: str, default: str | None = None) -> str:  # type: ignore[override]
-        return default or f"set-{key}"
+
+def _winner(generation: Generation, message: Message) -> tuple[str | None, str | None]:
+    """Return what a message activates, and who scored first; every capability takes part, as in an agent without one.
+
+    What a session cannot connect here (a server of the host's own) is decided all the same.
+    """
+    names = tuple(generation.capabilities)
+    routing = decide(generation, message["text"], names, before=message.get("before", ()))
+    return routing.capability, next(iter(routing.scores), None)
 
 
-def _judge(session: Session, text: str, want: str) -> tuple[bool, bool, bool]:
-    """Return whether the right capability was activated, a wrong one was, and the right one scored first."""
-    routing = session.route(text)
-    first = next(iter(routing.scores), None)
-    return routing.capability == want, routing.capability not in (None, want), first == want
+def _judged(generation: Generation, messages: Sequence[Message]) -> dict[str, list[bool]]:
+    rows: dict[str, list[bool]] = defaultdict(list)
+    for message in messages:
+        got, first = _winner(generation, message)
+        kind = message["note"]
+        if message["expect"] == "none":
+            rows["ABSTAINS"].append(got is None)
+            rows[f"abstains: {kind}"].append(got is None)
+            continue
+        wanted = _wanted(message)
+        rows["WRONG"].append(got is not None and got not in wanted)
+        rows[f"RIGHT: {kind}"].append(got in wanted)
+        rows[f"first: {kind}"].append(first in wanted)
+    return dict(sorted(rows.items()))
+
+
+def _wanted(message: Message) -> list[str]:
+    expected = message["expect"]
+    return expected if isinstance(expected, list) else [expected]
+
+
+def _errors(generation: Generation, messages: Sequence[Message]) -> None:
+    print("what the default gets wrong:")
+    for message in messages:
+        got, first = _winner(generation, message)
+        wanted = [] if message["expect"] == "none" else _wanted(message)
+        if got is not None and got not in wanted:
+            print(f"  {message['note']}: {message['text'].splitlines()[0][:70]!r} -> {got}, not {wanted or 'nobody'}")
+        elif got is None and wanted:
+            print(f"  {message['note']}: {message['text'].splitlines()[0][:70]!r} abstains, {first} first of {wanted}")
+
+
+def _speed(generation: Generation, texts: Sequence[str]) -> None:
+    """Print what a routed message costs beside encoding its text alone, message by message."""
+    embedder = generation.routing.embedder()
+    names = tuple(generation.capabilities)
+    ratios: list[float] = []
+    for text in (list(texts) * 3)[: TIMED + 20]:
+        intent = clean_intent(text)
+        start = time.perf_counter()
+        embedder.embed(intent)
+        middle = time.perf_counter()
+        decide(generation, text, names)
+        ratios.append((time.perf_counter() - middle) / (middle - start))
+    print(f"a routed message costs {statistics.median(ratios[20:]):.2f}x the encoding of its text (median)")
 
 
 def _interval(values: Sequence[bool]) -> str:
     draw = random.Random(1)  # a bootstrap, no secret
     means = sorted(sum(draw.choices(values, k=len(values))) / len(values) for _ in range(SAMPLES))
     low, high = means[int(SAMPLES * 0.025)], means[int(SAMPLES * 0.975)]
-    return f"{sum(values) / len(values):>6.2f} ({low:.2f}-{high:.2f})"
+    return f"{sum(values) / len(values):.2f} ({low:.2f}-{high:.2f})"
 
 
 if __name__ == "__main__":

@@ -7,33 +7,36 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from octoc.compiler.calibrate.texts import distinct_texts, examples
+from octoc.compiler.calibrate.texts import distinct_texts, examples, follow_up_lines, further_background
 from octoc.compiler.context import Context
 from octoc.compiler.encoder_settings import settings_in_bundle
 from octoc.compiler.model.resolved import Capability, Described, Embedded
-from octoc.compiler.model.settings import WorkspaceSettings
+from octoc.compiler.model.settings import RoutingSettings, WorkspaceSettings
+from octoc.compiler.needs import library_texts, shipped_needs
 from octoc.diagnostics.rules.plugin import ENCODER_FAILED, ENCODER_MISSING
 from octoc.plugin import PluginError
 from octoc.plugin.folders import located
+from octoc.routing.skill_rules import phrases_of
 
 if TYPE_CHECKING:
     from octoc.compiler.vectors import Vector
     from octoc.plugin import Embedder
 
 _WHAT = "encoding texts"
-_WITHOUT = "so the bundle is built without routing"
+_WITHOUT = "so messages are routed by their words alone"
 _PACKAGES = {"minilm-l6": "octoc-embed-onnx[quantize]", "folder": "octoc-embed-onnx[folder]"}
 
 
 def embed(described: Described, context: Context) -> Embedded:
-    """Encode the triggers, and for the calibrated gate what it is learned from.
+    """Encode the triggers, what the calibrated gate is learned from, and what skills' rules compare a message with.
 
-    Without a capability that has triggers there is nothing to route, and no encoder is made. An encoder that is missing
+    Without any trigger or such a phrase there is nothing to compare, and no encoder is made. An encoder that is missing
     or fails is a warning, and `triggers` of the product is None.
     """
     resolved = described.scoped.resolved
     settings = resolved.sources.discovered.settings
-    texts = _texts(resolved.capabilities, settings.routing.gate)
+    phrases = phrases_of(rule.value for skill in resolved.skills for rule in skill.source.rules)
+    texts = tuple(dict.fromkeys([*_texts(resolved.capabilities, settings.routing), *phrases]))
     if not texts:
         return Embedded(described=described)
     try:
@@ -45,7 +48,8 @@ def embed(described: Described, context: Context) -> Embedded:
         vectors = vectors_of(texts, embedder, context.cache, _advance(context))
         files = embedder.files() if settings.routing.ship_encoder else {}
         own = settings_in_bundle(settings.routing.encoder_settings, context.root, is_shipped=bool(files))
-        return attrs.evolve(_product(described, embedder, vectors, files), encoder_settings=own)
+        made = _product(described, embedder, vectors, files)
+        return attrs.evolve(made, phrases=_stacked(vectors, phrases), encoder_settings=own)
     except PluginError as error:
         problem = str(error)
     except Exception as error:  # noqa: BLE001  # a plugin's own fault, of whatever type, must not take the build down
@@ -58,11 +62,16 @@ def embed(described: Described, context: Context) -> Embedded:
     return Embedded(described=described)
 
 
-def _texts(capabilities: Sequence[Capability], gate: str) -> tuple[str, ...]:
-    if gate == "octomind":
+def _texts(capabilities: Sequence[Capability], routing: RoutingSettings) -> tuple[str, ...]:
+    if routing.gate == "octomind":
         return tuple(dict.fromkeys(trigger.value for capability in capabilities for trigger in capability.triggers))
     found = examples(capabilities)
-    return distinct_texts(found) if any(example.capability is not None for example in found) else ()
+    if not any(example.capability is not None for example in found):
+        return ()
+    library: tuple[str, ...] = ()
+    if routing.needs:
+        library = (*library_texts(shipped_needs()), *distinct_texts(further_background()))
+    return tuple(dict.fromkeys((*distinct_texts(found), *follow_up_lines(), *library)))
 
 
 def _made(settings: WorkspaceSettings, context: Context) -> Embedder | None:
@@ -85,19 +94,23 @@ def _made(settings: WorkspaceSettings, context: Context) -> Embedder | None:
 def _product(
     described: Described, embedder: Embedder, vectors: Mapping[str, Vector], files: Mapping[str, bytes]
 ) -> Embedded:
-    import numpy as np
-
     capabilities = described.scoped.resolved.capabilities
-    rows = [vectors[trigger.value] for capability in capabilities for trigger in capability.triggers]
+    triggers = [trigger.value for capability in capabilities for trigger in capability.triggers]
     return Embedded(
         described=described,
         encoder_name=embedder.name,
         identity=embedder.identity,
         dimension=embedder.dimension,
-        triggers=np.stack(rows).astype(np.float32, copy=False),
+        triggers=_stacked(vectors, triggers),
         texts=vectors,
         encoder_files=files,
     )
+
+
+def _stacked(vectors: Mapping[str, Vector], texts: Sequence[str]) -> Vector | None:
+    import numpy as np
+
+    return np.stack([vectors[text] for text in texts]).astype(np.float32, copy=False) if texts else None
 
 
 def _advance(context: Context) -> Callable[[int, int], None]:

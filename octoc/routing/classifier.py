@@ -2,74 +2,126 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from octoc.routing.features import TfIdf
-from octoc.routing.gate import ARRAYS
+from octoc.routing.features import Hashed, TfIdf
+
+Vector = NDArray[np.float32]
+
+DENSE = ("mean", "vector_weights", "gram_weights", "bias")
+"""Arrays of the model over vectors and n-grams; absent from a bundle that was built without an encoder."""
+
+WORDS = ("word_weights", "word_bias")
+"""Arrays of the model over n-grams alone, which serves where there is no encoder."""
+
+FOLLOW = ("follow_weights", "follow_bias")
+"""Arrays that tell whether a message goes on with an earlier one."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Linear:
+    """Weights over n-grams and, with an encoder, over vectors.
+
+    Args:
+        grams: shape (m, k + 1), a row per n-gram.
+        bias: shape (k + 1,).
+        vectors: shape (k + 1, d); None is a model of words alone.
+        mean: shape (d,), taken from a message's vector before it is weighed.
+    """
+
+    grams: NDArray[np.float16]
+    bias: Vector
+    vectors: Vector | None = None
+    mean: Vector | None = None
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Classifier:
-    """A multinomial logistic regression over `classes`, the background behind them.
+    """Which of `classes` a message is for, the background behind them.
 
     Args:
         classes: the capabilities that it knows, k of them.
-        mean: shape (d,), taken from a message's vector before it is weighed.
-        vector_weights: shape (k + 1, d).
-        gram_weights: shape (m, k + 1), a row per n-gram.
-        bias: shape (k + 1,).
-        tfidf: the m n-grams.
+        ngrams: what numbers the m n-grams.
+        full: the model with an encoder; None where there was none at build time.
+        words: the model without one; None in bundles that were built before there was one.
+        follow: weights of shape (d,) and a bias: the log-odds that a message goes on with an earlier one.
     """
 
     classes: tuple[str, ...]
-    mean: NDArray[np.float32]
-    vector_weights: NDArray[np.float32]
-    gram_weights: NDArray[np.float16]
-    bias: NDArray[np.float32]
-    tfidf: TfIdf
+    ngrams: TfIdf | Hashed
+    words: Linear | None = None
+    full: Linear | None = None
+    follow: tuple[Vector, float] | None = None
 
     @classmethod
-    def of(cls, data: Mapping[str, Sequence[str]], arrays: Mapping[str, NDArray[np.generic]]) -> Classifier:
-        """Make it of a gate's `data` (`classes`, `grams`) and of its arrays (see `gate.ARRAYS`).
+    def of(cls, data: Mapping[str, Any], arrays: Mapping[str, NDArray[np.generic]]) -> Classifier:
+        """Make it of a gate's `data` and `arrays` (`DENSE`, `WORDS`, `FOLLOW` and, with a vocabulary, `idf`).
+
+        `data` has `classes` and either `grams`, the vocabulary, or `hashed`, the number of columns.
 
         Raises: ValueError when their shapes do not fit each other.
         """
-        mean, vector_weights, gram_weights, bias, idf = (arrays[name] for name in ARRAYS)
         wide = len(data["classes"]) + 1
-        expected = ((wide, *mean.shape), (len(data["grams"]), wide), (wide,), (len(data["grams"]),))
-        found = tuple(array.shape for array in (vector_weights, gram_weights, bias, idf))
+        size = int(data["hashed"]) if "hashed" in data else len(data["grams"])
+        expected: dict[str, tuple[int, ...]] = {} if "hashed" in data else {"idf": (size,)}
+        if "word_weights" in arrays:
+            expected |= {"word_weights": (size, wide), "word_bias": (wide,)}
+        if "mean" in arrays:
+            dimension = arrays["mean"].shape
+            expected |= {"vector_weights": (wide, *dimension), "gram_weights": (size, wide), "bias": (wide,)}
+        found = {name: arrays[name].shape for name in expected}
         if found != expected:
             raise ValueError(f"the gate's arrays have shapes {found}, expected {expected}")
+        full = words = follow = None
+        if "word_weights" in arrays:
+            words = Linear(
+                grams=arrays["word_weights"].astype(np.float16, copy=False),
+                bias=arrays["word_bias"].astype(np.float32),
+            )
+        if "mean" in arrays:
+            full = Linear(
+                grams=arrays["gram_weights"].astype(np.float16, copy=False),
+                bias=arrays["bias"].astype(np.float32),
+                vectors=arrays["vector_weights"].astype(np.float32),
+                mean=arrays["mean"].astype(np.float32),
+            )
+        if "follow_weights" in arrays:
+            follow = (arrays["follow_weights"].astype(np.float32), float(arrays["follow_bias"].astype(np.float64)[0]))
         return cls(
             classes=tuple(data["classes"]),
-            mean=mean.astype(np.float32),
-            vector_weights=vector_weights.astype(np.float32),
-            gram_weights=gram_weights.astype(np.float16, copy=False),
-            bias=bias.astype(np.float32),
-            tfidf=TfIdf.of(data["grams"], [float(value) for value in idf.astype(np.float64)]),
+            ngrams=Hashed(size)
+            if "hashed" in data
+            else TfIdf.of(data["grams"], [float(value) for value in arrays["idf"].astype(np.float64)]),
+            words=words,
+            full=full,
+            follow=follow,
         )
 
-    def logits(self, intent: str, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    def logits(self, intent: str, vector: Vector | None) -> Vector:
         """Return the logit of each class and, last, of the background: shape (k + 1,).
 
         Args:
             intent: the cleaned message.
-            vector: its vector, shape (d,), L2-normalised.
+            vector: its vector, shape (d,), L2-normalised; None is judged by words alone.
         """
-        columns, values = self.tfidf.transform(intent)
-        weights = self.gram_weights[columns].astype(np.float32)
+        model = self.words if vector is None or self.full is None else self.full
+        if model is None:
+            raise ValueError("the gate has no model that does without an encoder")
+        columns, values = self.ngrams.transform(intent)
+        weights = model.grams[columns].astype(np.float32)
         # einsum, not BLAS: see `octoc.routing.scores`.
-        dense = np.einsum("kd,d->k", self.vector_weights, vector - self.mean)
-        lexical = np.einsum("mk,m->k", weights, np.array(values, np.float32))
-        logits: NDArray[np.float32] = dense + lexical + self.bias
+        logits: Vector = np.einsum("mk,m->k", weights, np.array(values, np.float32)) + model.bias
+        if vector is not None and model.vectors is not None and model.mean is not None:
+            logits = logits + np.einsum("kd,d->k", model.vectors, vector - model.mean)
         return logits
 
     def probabilities(
-        self, intent: str, vector: NDArray[np.float32], candidates: Collection[str]
+        self, intent: str, vector: Vector | None, candidates: Collection[str]
     ) -> tuple[dict[str, float], float]:
         """Return the probability of each candidate, and the background's; what is no candidate takes no part in it.
 
@@ -84,3 +136,10 @@ class Classifier:
         found = dict.fromkeys(sorted(wanted), 0.0)
         found.update({self.classes[number]: float(share) for number, share in zip(taking_part, shares, strict=False)})
         return found, float(shares[-1])
+
+    def goes_on(self, vector: Vector | None) -> float:
+        """Return the probability that a message goes on with an earlier one; 0 where that cannot be told."""
+        if vector is None or self.follow is None:
+            return 0.0
+        weights, bias = self.follow
+        return float(1 / (1 + np.exp(-(float(np.einsum("d,d->", weights, vector)) + bias))))

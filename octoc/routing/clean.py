@@ -1,20 +1,34 @@
-"""What of a message counts for routing."""
+"""What of a message counts for routing: what the user asks, without what was pasted beside it."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+
+from octoc.routing.pasted import strip_pasted
 
 MIN_INTENT_CHARS = 8
 """A message with fewer non-blank characters never routes."""
 
-_OPEN = re.compile(r"<([\w-]+)")
-_CLOSE = re.compile(r"</([\w-]+)>")
+MAX_INTENT_CHARS = 2000
+"""Of a longer intent the first and the last half of this are scored: a request stands before or behind long prose."""
+
+_TAG = re.compile(r"<(/?)([\w-]+)(?:[^<>]*?(/?)>)?")
 
 
-def clean_intent(message: str) -> str:
-    """Return the message without its XML blocks and without white space at its ends: the text that is embedded."""
-    return strip_xml_blocks(message).strip()
+def clean_intent(message: str, *, pasted: bool = False) -> str:
+    """Return the text that is scored: no XML blocks, nothing pasted, no white space at its ends. Takes linear time.
+
+    Args:
+        pasted: keep code, logs, quoted mail and other dumps, as Octomind's own gate does.
+    """
+    text = strip_xml_blocks(message)
+    if not pasted:
+        text = strip_pasted(text)
+    text = text.strip()
+    if len(text) <= MAX_INTENT_CHARS:
+        return text
+    half = MAX_INTENT_CHARS // 2
+    return f"{text[:half].rstrip()}\n{text[-half:].lstrip()}"
 
 
 def is_routable(intent: str) -> bool:
@@ -23,25 +37,26 @@ def is_routable(intent: str) -> bool:
 
 
 def strip_xml_blocks(text: str) -> str:
-    """Drop every block from `<name` through the first `</name>` behind it; a tag that nothing closes stays.
+    """Drop every block from `<name` through the `</name>` that closes it; a tag that nothing closes stays.
 
-    A name is letters, digits, `-` and `_`. Of a block inside one of the same name the outer tail stays.
-    Source: Octomind, `strip_xml_blocks`.
+    A name is letters, digits, `-` and `_`. Blocks of one name may stand inside each other; `<name/>` opens none.
+    Source: Octomind, `strip_xml_blocks`, which stops at the first close tag and so leaves an outer block's tail.
     """
-    # All close tags first: seeking each open tag's own would take quadratic time on a paste of many unclosed tags.
-    ends: dict[str, list[int]] = {}
-    for close in _CLOSE.finditer(text):
-        ends.setdefault(close.group(1), []).append(close.end())
-    if not ends:
-        return text
+    waiting: dict[str, list[int]] = {}
+    blocks: list[tuple[int, int]] = []
+    for tag in _TAG.finditer(text):
+        closes, name, closed = tag.groups()
+        if closes:
+            opened = waiting.get(name)
+            # `</name >` or `</name` closes nothing: Octomind asks for the very tag.
+            if opened and text.startswith(f"{name}>", tag.start() + 2):
+                blocks.append((opened.pop(), tag.start() + len(name) + 3))
+        elif not closed:
+            waiting.setdefault(name, []).append(tag.start())
     kept: list[str] = []
     position = 0
-    start = 0
-    while opened := _OPEN.search(text, position):
-        candidates = ends.get(opened.group(1), [])
-        place = bisect_left(candidates, opened.end())
-        position = opened.end()
-        if place < len(candidates):
-            kept.append(text[start : opened.start()])
-            start = position = candidates[place]
-    return "".join([*kept, text[start:]])
+    for start, end in sorted(blocks):
+        if start >= position:
+            kept.append(text[position:start])
+            position = end
+    return "".join([*kept, text[position:]])

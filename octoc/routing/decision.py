@@ -17,6 +17,16 @@ class Reason(enum.StrEnum):
     BELOW_THRESHOLD = "below-threshold"
     BACKGROUND = "background"  # below the threshold, and most likely a message for no capability at all
     MARGIN = "margin"  # the two best are too near each other
+    ALREADY_ACTIVE = "already-active"  # the message is for a capability that is active
+    GRANTED = "granted-at-boot"  # it is for one that the agent has from the start
+    NOT_READY = "not-ready"  # it is for one that cannot be activated as things are
+
+
+class Method(enum.StrEnum):
+    """What a message was scored by."""
+
+    VECTORS = "vectors"  # the encoder's vector and the words' characters
+    WORDS = "words"  # the characters alone: there is no encoder
 
 
 @attrs.frozen(kw_only=True)
@@ -25,17 +35,24 @@ class Decision:
 
     Args:
         capability: what to activate, or None to abstain.
-        scores: (capability, score) of every candidate, the best first, ties by name; empty when nothing was scored.
+        also: what else to activate, as far as `max_per_message` allows; the best first.
+        winner: whom the message is for, by the gate, also where it cannot be activated; None when it is for nobody.
+        scores: (capability, score) of all that took part, the best first, ties by name; empty when nothing was scored.
             Cosines in [-1, 1] of the octomind gate, probabilities in [0, 1] of the calibrated one.
+        background: the probability that the message is for no capability; 0.0 of the octomind gate.
         threshold: the score that the best must reach, in the same unit.
         margin: by how much the best must lead the second; 0.0 asks for no lead.
     """
 
     capability: str | None
     reason: Reason
+    also: tuple[str, ...] = ()
+    winner: str | None = None
     scores: tuple[tuple[str, float], ...] = ()
+    background: float = 0.0
     threshold: float
     margin: float = 0.0
+    method: Method = Method.VECTORS
 
 
 def ranked(scores: dict[str, float]) -> tuple[tuple[str, float], ...]:

@@ -6,6 +6,7 @@ The compiler fits with it and the runtime applies it, so that a vocabulary never
 from __future__ import annotations
 
 import math
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -48,6 +49,24 @@ class TfIdf:
         values = [weight * count for _, weight, count in found]
         norm = math.sqrt(math.fsum(value * value for value in values))
         return [column for column, _, _ in found], [value / norm for value in values]
+
+
+@attrs.frozen
+class Hashed:
+    """N-grams that are numbered by a digest instead of by a vocabulary: for builds of many capabilities."""
+
+    size: int
+
+    def transform(self, text: str) -> tuple[list[int], list[float]]:
+        """Return the columns of a text's n-grams, below `size`, and their values, L2-normalised."""
+        found: dict[int, float] = {}
+        for gram, count in grams(text).items():
+            digest = zlib.crc32(gram.encode("utf-8", "surrogatepass"))
+            column = digest % self.size
+            # Two n-grams in one column are as likely to cancel out as to add up.
+            found[column] = found.get(column, 0.0) + (count if digest & 1 << 31 else -count)
+        norm = math.sqrt(math.fsum(value * value for value in found.values()))
+        return list(found), [value / norm for value in found.values()] if norm else [0.0] * len(found)
 
 
 def fit(texts: Iterable[str], max_features: int) -> tuple[list[str], list[float]]:

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
-from octoc.routing.decision import Decision, Reason, ranked
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from octoc.routing.decision import Decision, Method, Reason, ranked
 
 OCTOMIND_THRESHOLD = 0.55
 OCTOMIND_MARGIN = 0.08
 """Octomind's published constants (its page "Token Efficiency"); they belong to its own fine-tuned encoder."""
 
+OCTOMIND_NEWER_THRESHOLD = 0.45
+"""The threshold in Octomind's newest code, with the same margin."""
+
 CALIBRATED_THRESHOLD = 0.175
-"""The probability at which the calibrated gate activates: .10 is eager, .25 cautious."""
+CALIBRATED_THRESHOLDS: Mapping[str, float] = MappingProxyType(
+    {"eager": 0.10, "balanced": CALIBRATED_THRESHOLD, "cautious": 0.25}
+)
+"""The probability at which a calibrated gate activates that was learned from triggers and background alone."""
 
-ARRAYS = ("mean", "vector_weights", "gram_weights", "bias", "idf")
-"""The names of the calibrated gate's arrays, as `Gate.arrays` lists them; see `octoc.routing.classifier`."""
+NEEDS_THRESHOLDS: Mapping[str, float] = MappingProxyType({"eager": 0.10, "balanced": 0.15, "cautious": 0.25})
+"""The same for one that was learned with the library of needs."""
+
+WORDS_THRESHOLDS: Mapping[str, float] = CALIBRATED_THRESHOLDS
+"""The same for the model of words alone."""
+
+NOBODY: Mapping[str, Reason] = MappingProxyType({})
 
 
-def octomind_gate(scores: dict[str, float], threshold: float, margin: float) -> Decision:
+def octomind_gate(
+    scores: dict[str, float], threshold: float, margin: float, held: Mapping[str, Reason] = NOBODY
+) -> Decision:
     """Activate the best candidate when it reaches `threshold` and leads the second by `margin`.
 
     Args:
-        scores: candidate -> mean of its top cosines; a lone candidate leads a second of 0.
+        scores: competitor -> mean of its top cosines; a lone one leads a second of 0.
         threshold: a cosine.
         margin: a difference of cosines.
+        held: competitors that are not activated when they win, and why.
 
     Source: Octomind, "Token Efficiency", How It Decides, step 4.
     """
@@ -35,30 +52,64 @@ def octomind_gate(scores: dict[str, float], threshold: float, margin: float) -> 
     elif best - second < margin:
         reason = Reason.MARGIN
     else:
-        reason = Reason.ACTIVATED
-    return _decision(order, reason, threshold, margin)
+        reason = held.get(order[0][0], Reason.ACTIVATED)
+        return _won(order, (order[0][0],), reason, held, threshold=threshold, margin=margin)
+    return Decision(capability=None, reason=reason, scores=order, threshold=threshold, margin=margin)
 
 
-def calibrated_gate(probabilities: dict[str, float], background: float, threshold: float) -> Decision:
-    """Activate the best candidate when its probability reaches `threshold`.
+def calibrated_gate(
+    probabilities: dict[str, float],
+    background: float,
+    threshold: float,
+    held: Mapping[str, Reason] = NOBODY,
+    *,
+    most: int = 1,
+    method: Method = Method.VECTORS,
+) -> Decision:
+    """Activate the best candidates, at most `most`, whose probability reaches `threshold`.
 
     Args:
-        probabilities: candidate -> its probability among the candidates and the background.
+        probabilities: competitor -> its probability among the competitors and the background.
         background: the probability that the message is for none of them.
         threshold: a probability.
+        held: competitors that are not activated when they win, and why.
     """
     order = ranked(probabilities)
+    winners = tuple(name for name, score in order[:most] if score >= threshold)
+    if winners:
+        reason = held.get(winners[0], Reason.ACTIVATED)
+        return _won(order, winners, reason, held, threshold=threshold, background=background, method=method)
     if not order:
         reason = Reason.NO_CANDIDATES
-    elif order[0][1] >= threshold:
-        reason = Reason.ACTIVATED
     elif background >= order[0][1]:
         reason = Reason.BACKGROUND
     else:
         reason = Reason.BELOW_THRESHOLD
-    return _decision(order, reason, threshold, 0.0)
+    return Decision(
+        capability=None, reason=reason, scores=order, threshold=threshold, background=background, method=method
+    )
 
 
-def _decision(order: tuple[tuple[str, float], ...], reason: Reason, threshold: float, margin: float) -> Decision:
-    capability = order[0][0] if reason is Reason.ACTIVATED else None
-    return Decision(capability=capability, reason=reason, scores=order, threshold=threshold, margin=margin)
+def _won(
+    order: tuple[tuple[str, float], ...],
+    winners: tuple[str, ...],
+    reason: Reason,
+    held: Mapping[str, Reason],
+    *,
+    threshold: float,
+    margin: float = 0.0,
+    background: float = 0.0,
+    method: Method = Method.VECTORS,
+) -> Decision:
+    free = tuple(name for name in winners if name not in held)
+    return Decision(
+        capability=free[0] if free else None,
+        reason=Reason.ACTIVATED if free else reason,
+        also=free[1:],
+        winner=winners[0],
+        scores=order,
+        threshold=threshold,
+        margin=margin,
+        background=background,
+        method=method,
+    )

@@ -11,38 +11,70 @@ from numpy.typing import NDArray
 from octoc.bundle.model import CapabilityEntry, Gate
 from octoc.routing.classifier import Classifier
 from octoc.routing.clean import is_routable
-from octoc.routing.decision import Decision, Reason
-from octoc.routing.gate import calibrated_gate, octomind_gate
+from octoc.routing.decision import Decision, Method, Reason
+from octoc.routing.gate import NOBODY, calibrated_gate, octomind_gate
 from octoc.routing.scores import capability_scores
 
 Vector = NDArray[np.float32]
+Judge = Callable[[str, Vector | None, Sequence[str], Mapping[str, Reason]], Decision]
+
+FOLLOWS = 0.5
+"""The probability from which on a message counts as going on with an earlier one."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Router:
     """Decides messages. Has no state: the same arguments give the same decision.
 
-    `judge` is the gate's own part: (intent, its vector, candidates sorted by name) -> decision.
+    `judge` is the gate's own part: (intent, its vector, competitors sorted by name, who of them is held) -> decision.
+    `classifier` is the calibrated gate's.
     """
 
     gate: Gate
-    judge: Callable[[str, Vector, Sequence[str]], Decision]
+    judge: Judge
+    classifier: Classifier | None = None
 
-    def decide(self, intent: str, vector: Vector | None, candidates: Collection[str]) -> Decision:
-        """Decide one message; at most one capability is activated.
+    @property
+    def needs_vector(self) -> bool:
+        """Whether nothing can be decided without an encoder."""
+        return self.classifier is None or self.classifier.words is None
+
+    @property
+    def uses_vector(self) -> bool:
+        """Whether an encoder would be of use; it is of none for a bundle that was built without."""
+        return self.classifier is None or self.classifier.full is not None
+
+    @property
+    def keeps_pasted(self) -> bool:
+        """Whether pasted text is scored too: Octomind's own gate strips XML blocks alone."""
+        return self.gate.kind == "octomind"
+
+    def decide(
+        self, intent: str, vector: Vector | None, candidates: Collection[str], held: Mapping[str, Reason] = NOBODY
+    ) -> Decision:
+        """Decide one message; `max_per_message` capabilities are activated at most, one by default.
 
         Args:
             intent: the message, cleaned by `clean_intent`.
             vector: the embedding of exactly that text, shape (d,), or None when there is no encoder.
-            candidates: capabilities in scope that are not active and whose needs are met.
+            candidates: capabilities in scope that can be activated.
+            held: others in scope that take part, and why nothing is activated when they win. Of Octomind's gate only
+                those that are granted at boot take part.
         """
         if not is_routable(intent):
             return self._abstain(Reason.TOO_SHORT)
-        if not candidates:
+        if self.classifier is None:
+            held = {name: reason for name, reason in held.items() if reason is Reason.GRANTED}
+        if not candidates and not held:
             return self._abstain(Reason.NO_CANDIDATES)
-        if vector is None:
+        if vector is None and self.needs_vector:
             return self._abstain(Reason.NO_ENCODER)
-        return self.judge(intent, vector, sorted(set(candidates)))
+        return self.judge(intent, vector, sorted({*candidates, *held}), held)
+
+    def goes_on(self, vector: Vector | None) -> bool:
+        """Tell whether a message goes on with an earlier one, where the bundle's gate looks at earlier ones."""
+        follows = self.classifier is not None and bool(self.gate.data.get("follow_ups"))
+        return follows and self.classifier is not None and self.classifier.goes_on(vector) >= FOLLOWS
 
     def _abstain(self, reason: Reason) -> Decision:
         return Decision(capability=None, reason=reason, threshold=self.gate.threshold, margin=self.gate.margin)
@@ -67,30 +99,35 @@ def load_router(
     if gate.kind == "octomind":
         return Router(gate=gate, judge=_octomind(gate, triggers, capabilities))
     if gate.kind == "calibrated":
-        return Router(gate=gate, judge=_calibrated(gate, arrays))
+        classifier = Classifier.of(gate.data, arrays)
+        return Router(gate=gate, judge=_calibrated(gate, classifier), classifier=classifier)
     raise ValueError(f"gate `{gate.kind}` is not known to this version of octoc, expected `calibrated` or `octomind`")
 
 
-def _octomind(
-    gate: Gate, triggers: NDArray[np.float32], capabilities: Sequence[CapabilityEntry]
-) -> Callable[[str, Vector, Sequence[str]], Decision]:
+def _octomind(gate: Gate, triggers: NDArray[np.float32], capabilities: Sequence[CapabilityEntry]) -> Judge:
     rows = {entry.name: entry.rows for entry in capabilities}
 
-    def judge(_: str, vector: Vector, candidates: Sequence[str]) -> Decision:
-        wanted = [rows.get(name, (0, 0)) for name in candidates]
+    def judge(_: str, vector: Vector | None, names: Sequence[str], held: Mapping[str, Reason]) -> Decision:
+        if vector is None:
+            raise ValueError("the octomind gate needs the message's vector")
+        wanted = [rows.get(name, (0, 0)) for name in names]
         scores = capability_scores(vector, triggers, wanted, gate.top_k).tolist()
-        return octomind_gate(dict(zip(candidates, scores, strict=True)), gate.threshold, gate.margin)
+        return octomind_gate(dict(zip(names, scores, strict=True)), gate.threshold, gate.margin, held)
 
     return judge
 
 
-def _calibrated(
-    gate: Gate, arrays: Mapping[str, NDArray[np.generic]]
-) -> Callable[[str, Vector, Sequence[str]], Decision]:
-    classifier = Classifier.of(gate.data, arrays)
-
-    def judge(intent: str, vector: Vector, candidates: Sequence[str]) -> Decision:
-        probabilities, background = classifier.probabilities(intent, vector, candidates)
-        return calibrated_gate(probabilities, background, gate.threshold)
+def _calibrated(gate: Gate, classifier: Classifier) -> Judge:
+    def judge(intent: str, vector: Vector | None, names: Sequence[str], held: Mapping[str, Reason]) -> Decision:
+        words = vector is None or classifier.full is None
+        probabilities, background = classifier.probabilities(intent, vector, names)
+        return calibrated_gate(
+            probabilities,
+            background,
+            float(gate.data.get("words_threshold", gate.threshold)) if words else gate.threshold,
+            held,
+            most=int(gate.data.get("max_per_message", 1)),
+            method=Method.WORDS if words else Method.VECTORS,
+        )
 
     return judge

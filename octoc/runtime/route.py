@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from octoc.plugin import PluginError
@@ -14,12 +15,19 @@ from octoc.runtime.values import Routing
 if TYPE_CHECKING:
     from octoc.plugin import Embedder
     from octoc.plugin.protocols import Vector
+    from octoc.routing.decision import Decision, Reason
     from octoc.routing.router import Router
     from octoc.runtime.generation import Generation
     from octoc.runtime.session import Session
 
 NO_GATE = "no-gate"
 """The bundle was built without an encoder, so it has no gate: nothing routes."""
+
+
+MAX_TURNS = 3
+"""How many of the user's earlier messages are looked at, as long as each of them goes on with the one before it."""
+
+_NOBODY: Mapping[str, tuple[Reason, str]] = MappingProxyType({})
 
 
 class EncoderUnavailable(Exception):  # noqa: N818  # a state of the installation, not a fault in the program
@@ -104,6 +112,30 @@ def candidates_of(session: Session) -> tuple[str, ...]:
     )  # fmt: skip
 
 
+def held_of(session: Session) -> dict[str, tuple[Reason, str]]:
+    """Return the capabilities in scope that a message cannot activate now: name -> why, in one word and in words.
+
+    They take part all the same, so that a message about one of them does not fall to a sibling.
+    """
+    from octoc.routing.decision import Reason
+
+    registry, generation = session.surface.registry, session.generation
+    found: dict[str, tuple[Reason, str]] = {}
+    for name in sorted({*registry.capabilities, *registry.boot}):
+        if name not in generation.capabilities:
+            continue
+        missing = session.runtime.missing_env(generation.capabilities[name])
+        if name in session.active:
+            found[name] = Reason.ALREADY_ACTIVE, f"`{name}` is active"
+        elif name in registry.boot:
+            found[name] = Reason.GRANTED, f"the agent has `{name}` from the start"
+        elif missing:
+            found[name] = Reason.NOT_READY, f"`{name}` needs {', '.join(f'`{one}`' for one in missing)} to be set"
+        elif _brings_nothing(session, name):
+            found[name] = Reason.NOT_READY, f"`{name}` brings no tool here: nothing serves its servers"
+    return found
+
+
 def _brings_nothing(session: Session, name: str) -> bool:
     # A capability whose only servers are builtin and unbound would push out another one and bring no tool.
     entry = session.generation.capabilities[name]
@@ -112,31 +144,83 @@ def _brings_nothing(session: Session, name: str) -> bool:
     return not any(session.generation.can_connect(server) for server in servers_of(entry))
 
 
-def decide(generation: Generation, text: str, candidates: Sequence[str]) -> Routing:
-    """Decide which of `candidates` a message is for; changes nothing. May take as long as loading the encoder."""
-    from octoc.routing.clean import clean_intent, is_routable
+def decide(
+    generation: Generation,
+    text: str,
+    candidates: Sequence[str],
+    held: Mapping[str, tuple[Reason, str]] = _NOBODY,
+    before: Sequence[str] = (),
+) -> Routing:
+    """Decide which of `candidates` a message is for; changes nothing. May take as long as loading the encoder.
 
-    intent = clean_intent(text)
+    Args:
+        held: who else takes part and is not activated when it wins, as `held_of` returns it.
+        before: the user's earlier messages, the oldest first: a message that is for nobody by itself, and goes on with
+            what was asked before, is decided together with it.
+    """
+    from octoc.routing.clean import clean_intent
+
     router = generation.routing.router()
     if router is None:
-        return Routing(capability=None, reason=NO_GATE, intent=intent)
-    vector = None
-    why = ""
-    # The encoder is not loaded for a message that no gate would look at.
-    if is_routable(intent) and candidates:
-        try:
-            vector = generation.routing.embedder().embed(intent)
-        except EncoderUnavailable as error:
-            why = f": {error}"
-    decision = router.decide(intent, vector, candidates)
+        return Routing(capability=None, reason=NO_GATE, intent=clean_intent(text))
+    whole = router.keeps_pasted
+    intent = clean_intent(text, pasted=whole)
+    attempt = _Attempt(generation, router, candidates, {name: reason for name, (reason, _) in held.items()})
+    decision, vector = attempt.decide(intent)
+    follows = False
+    if decision.winner is None and router.goes_on(vector):
+        for turn in list(reversed(before))[:MAX_TURNS]:
+            earlier = clean_intent(turn, pasted=whole)
+            together, _ = attempt.decide(f"{earlier}\n{intent}")
+            if together.winner is not None:
+                decision, follows = together, True
+            if follows or not router.goes_on(attempt.vector(earlier)):
+                break
+    why_held = "" if decision.winner is None or decision.capability else held.get(decision.winner, ("", ""))[1]
+    detail = f": {why_held}" if why_held else ""
+    if attempt.problem and (router.uses_vector or router.needs_vector):
+        detail += f": {attempt.problem}" if router.needs_vector else f", by words alone: {attempt.problem}"
+    elif not router.uses_vector and decision.scores:
+        detail += ", by words alone: the bundle was built without an encoder"
     return Routing(
         capability=decision.capability,
+        also=decision.also,
+        winner=decision.winner,
         scores=dict(decision.scores),
+        background=decision.background,
         threshold=decision.threshold,
         margin=decision.margin,
-        reason=f"{decision.reason}{why}",
+        reason=f"{decision.reason}{detail}",
         intent=intent,
+        method=decision.method.value,
+        follows=follows,
     )
+
+
+class _Attempt:
+    """Decides texts for one message of one session, and keeps why there is no encoder."""
+
+    def __init__(
+        self, generation: Generation, router: Router, candidates: Sequence[str], held: Mapping[str, Reason]
+    ) -> None:
+        self._generation, self._router, self._candidates, self._held = generation, router, candidates, held
+        self.problem = ""
+
+    def decide(self, intent: str) -> tuple[Decision, Vector | None]:
+        from octoc.routing.clean import is_routable
+
+        # The encoder is not loaded for a message that no gate would look at.
+        vector = self.vector(intent) if is_routable(intent) and (self._candidates or self._held) else None
+        return self._router.decide(intent, vector, self._candidates, self._held), vector
+
+    def vector(self, intent: str) -> Vector | None:
+        if not self._router.uses_vector:
+            return None
+        try:
+            return self._generation.routing.embedder().embed(intent)
+        except EncoderUnavailable as error:
+            self.problem = str(error)
+            return None
 
 
 def discover_scores(generation: Generation, intent: str, names: Sequence[str]) -> dict[str, float]:

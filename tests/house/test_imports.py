@@ -69,6 +69,7 @@ THIRD_PARTY = {
     "jinja2": COMPILER,
     "re2": Allowed(loading=frozenset({"compiler"}), running=frozenset({"routing", "runtime"})),
     "sklearn": COMPILER,
+    "scipy": COMPILER,
     "threadpoolctl": COMPILER,
     "tomlkit": COMPILER,
     "tree_sitter": COMPILER,

@@ -1,10 +1,12 @@
 """What of a message counts for routing."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.routing.clean import clean_intent, is_routable, strip_xml_blocks
+from octoc.routing.clean import MAX_INTENT_CHARS, clean_intent, is_routable, strip_xml_blocks
 
 CASES = [
     ("no markup at all", "no markup at all"),
@@ -16,7 +18,9 @@ CASES = [
     ("<br> stays, and so does </br", "<br> stays, and so does </br"),
     ("</log> a close tag alone stays", "</log> a close tag alone stays"),
     ("</b> one that stands before <b> counts for nothing", "</b> one that stands before <b> counts for nothing"),
-    ("<a>1<a>2</a>3</a>4", "3</a>4"),
+    ("<a>1<a>2</a>3</a>4", "4"),
+    ("<a>1<a>2</a>3", "<a>13"),
+    ("<a/>1</a>2", "<a/>1</a>2"),
     ("<a>1<b>2</a>3</b>4", "3</b>4"),
     ("<open <log>x</log> y", "<open  y"),
     ("<Log>x</log>", "<Log>x</log>"),
@@ -30,31 +34,39 @@ CASES = [
 
 @pytest.mark.parametrize("text,left", CASES)
 def test_xml_blocks_are_dropped(text: str, left: str) -> None:
-    """A block goes up to its first close tag; what nothing closes, or is no tag, stays."""
+    """A block goes up to its own close tag; what nothing closes, or is no tag, stays."""
     assert strip_xml_blocks(text) == left
 
 
 def step_by_step(text: str) -> str:
-    """Strip as Octomind's description reads: take the next `<`, and seek that tag's close tag in what is left."""
-    kept = ""
-    while "<" in text:
-        before, _, behind = text.partition("<")
-        name = ""
-        for char in behind:
-            if not (char.isalnum() or char in "-_"):
-                break
-            name += char
-        close = f"</{name}>"
-        if name and close in behind:
-            kept, text = kept + before, behind.partition(close)[2]
-        else:
-            kept, text = f"{kept}{before}<", behind
-    return kept + text
+    """Strip by repeating one step: drop the first block that holds no tag of its own name, and so every block."""
+    blocks: list[tuple[int, int]] = []
+    waiting: list[tuple[str, int]] = []
+    position = 0
+    while (position := text.find("<", position)) >= 0:
+        behind = text[position + 1 :]
+        closes = behind.startswith("/")
+        name = re.match(r"[\w-]*", behind[closes:]).group()  # type: ignore[union-attr]
+        if name and closes and behind[1 + len(name) :].startswith(">"):
+            own = [number for number, (opened, _) in enumerate(waiting) if opened == name]
+            if own:
+                blocks.append((waiting.pop(own[-1])[1], position + len(name) + 3))
+        elif name and not closes:
+            waiting.append((name, position))
+        position += 1
+    inside = {place for start, end in blocks for place in range(start, end)}
+    outer = {place for start, end in blocks for place in range(start, end) if not _starts_inside(start, blocks)}
+    return "".join(char for place, char in enumerate(text) if place not in (outer or inside))
+
+
+def _starts_inside(start: int, blocks: list[tuple[int, int]]) -> bool:
+    outer = [(first, last) for first, last in blocks if first < start < last]
+    return any(not _starts_inside(first, blocks) for first, _ in outer)
 
 
 @given(st.lists(st.sampled_from(["<", "</", ">", "a", "b-1", "<a>", "</a>", "<b x=1>", "</b>", " ", "é"])).map("".join))
-def test_stripping_follows_octominds_description(text: str) -> None:
-    """Any arrangement of tags is stripped as the description's own steps strip it."""
+def test_stripping_closes_each_block_by_its_own_tag(text: str) -> None:
+    """Any arrangement of tags is stripped as by pairing each close tag with the last open one of its name."""
     assert strip_xml_blocks(text) == step_by_step(text)
 
 
@@ -85,3 +97,79 @@ def test_a_cleaned_intent_has_no_white_space_at_its_ends() -> None:
 def test_fewer_than_eight_non_blank_characters_never_route(intent: str, routable: bool) -> None:
     """Non-blank characters are counted, eight suffice."""
     assert is_routable(intent) is routable
+
+
+PASTES = {
+    "fenced": "```python\nsend_email(to)\n```",
+    "open fence": "~~~\nkubectl get pods",
+    "python trace": 'Traceback (most recent call last):\n  File "a.py", line 3, in run\n    go()\nValueError: no',
+    "java trace": "java.io.IOException: bot token\n\tat com.acme.Foo.bar(Foo.java:12)\nCaused by: x\n\t... 3 more",
+    "node trace": "TypeError: x is undefined\n    at run (/srv/a.js:3:4)\n    at /srv/b.js:1:2",
+    "rustc": "error[E0382]: use of moved value\n  --> src/main.rs:4:5\n   |\n4  |     let x = y;\n   |     ^",
+    "log": "2026-11-02T10:11:12Z INFO kubelet started\n2026-11-02T10:11:13Z WARN probe failed",
+    "syslog": "Nov  2 10:11:12 host sshd[1]: accepted\nNov  2 10:11:13 host sshd[1]: closed",
+    "quoted mail": "On Mon, Ann wrote:\n> meet on Tuesday?\n> I have the stripe invoice",
+    "mail at the foot": "-----Original Message-----\nFrom: a@b.c\nTo: d@e.f\n\nplease book the room",
+    "headers": "From: a@b.c\nTo: d@e.f\nSubject: the invoice",
+    "certificate": "-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+g\n-----END CERTIFICATE-----",
+    "base64": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
+    "diff": "diff --git a/x b/x\nindex 1a2b..3c4d 100644\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-docker\n+podman\n same",
+    "json": '{\n  "name": "slack",\n  "channels": [1, 2]\n}',
+    "json line": '{"channel": "ops", "text": "slack is down"}',
+    "csv": "id,name,mail\n1,Ann,a@b.c\n2,Bob,b@b.c",
+    "code": "def send_email(to):\n    smtp.send(to)\n    return True",
+    "dockerfile": 'FROM python:3.12\nRUN pip install flask\nCMD ["python", "app.py"]',
+    "table": "kubectl get pods\nNAME READY STATUS RESTARTS\napi-5d 1/1 Running 0",
+    "shell": "$ git log --oneline\n$ git status",
+}
+
+
+@pytest.mark.parametrize("paste", PASTES.values(), ids=PASTES)
+def test_what_was_pasted_does_not_count(paste: str) -> None:
+    """A message that is all paste has no intent; beside a request, before or behind it, the request alone is left."""
+    assert not is_routable(clean_intent(paste))
+    assert clean_intent(f"please look at this for me\n\n{paste}") == "please look at this for me"
+    if "fence" not in paste and not paste.startswith(("~~~", "-----O")):
+        assert clean_intent(f"{paste}\n\nwhat went wrong here?") == "what went wrong here?"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "find the code that retries with backoff: it is in utils",
+        "TypeError in checkout.js since the release, look at sentry",
+        "remind me at 10:30 to call Ann",
+        "buy milk, eggs, bread and call Bob",
+        "run `df -h` on the box",
+        "from now on, answer in German",
+        "let Bob know that I am late",
+        "what does <T> mean in Rust?",
+        "open https://example.org/some/quite/long/path/that-never-ends/index.html?x=1",
+        "two things:\n- book a table\n- tell Ann",
+    ],
+)
+def test_a_request_is_no_paste(text: str) -> None:
+    """What a user types stays as it is, though it has a colon, a time, commas or an error's name."""
+    assert clean_intent(text) == text
+
+
+@given(st.text(alphabet='ab1 \n\t<>/`~-+=|{}[]":;,.@$#A', max_size=300))
+def test_cleaning_only_leaves_out(text: str) -> None:
+    """Whatever the message, what is left is no longer than it, and every line of it stood in it."""
+    left = clean_intent(text)
+    assert len(left) <= len(text)
+    assert left == left.strip()
+
+
+def test_of_a_long_message_the_ends_are_scored() -> None:
+    """A request before or behind long prose is kept, and no more than the limit is scored."""
+    prose = "it was a dark and stormy night and nothing much happened. " * 1000
+    intent = clean_intent(f"summarise this: {prose} and mail it to Ann")
+    assert len(intent) <= MAX_INTENT_CHARS + 1
+    assert intent.startswith("summarise this:")
+    assert intent.endswith("mail it to Ann")
+
+
+def test_octominds_gate_keeps_what_was_pasted() -> None:
+    """With `pasted` XML blocks alone are dropped."""
+    assert clean_intent("<a>x</a>```\ncode\n```", pasted=True) == "```\ncode\n```"

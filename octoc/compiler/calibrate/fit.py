@@ -1,84 +1,163 @@
 """Learns the classifier of the calibrated gate. Imported only when one has to be learned: it loads scikit-learn.
 
-A multinomial logistic regression over the encoder's vectors, centred, beside TF-IDF of character n-grams. Its classes
-are the capabilities and the background. What comes out are plain arrays, applied by `octoc.routing.classifier`.
+Its classes are the capabilities and the background. What comes out are plain arrays, applied by
+`octoc.routing.classifier`.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
-from threadpoolctl import threadpool_limits
+from scipy.sparse import csr_matrix
 
+from octoc.compiler.calibrate.regress import Matrix, Weights, regress, regress_wide, ridge
 from octoc.compiler.calibrate.texts import COUNTER_WEIGHT, Example
-from octoc.routing.features import TfIdf, fit
+from octoc.routing.features import Hashed, TfIdf, fit
 
 MAX_FEATURES = 4000
-INVERSE_REGULARISATION = 5.0
-MAX_ITERATIONS = 50
+STRENGTH = 5.0
+MANY = 300
+"""From so many capabilities on the second method serves: ridge regression over hashed n-grams."""
 
-Vector = NDArray[np.float32]
+HASHED = 1024
+PENALTY = 0.3
+SHARPNESS = 12.0
+"""What ridge regression's outcomes, near 0 and 1, are multiplied with before they are made probabilities."""
+
+WIDE_STRENGTH = 20.0
+WIDE_FEATURES = 2000
+WORDS_SHARE = 0.6
+"""With the library of needs: less penalty, since there is more to learn from, and n-grams count less beside vectors."""
+
+Vectors = Mapping[str, NDArray[np.float32]]
+Learned = tuple[dict[str, Any], dict[str, NDArray[np.generic]]]
 
 
 def fit_classifier(
-    found: Sequence[Example], vectors: Mapping[str, Vector]
-) -> tuple[dict[str, list[str]], dict[str, NDArray[np.generic]]]:
+    found: Sequence[Example], library: Sequence[Example], vectors: Vectors | None, follow: Mapping[str, bool]
+) -> Learned:
     """Learn a classifier. The same input gives the same bits on one kind of CPU.
 
     Args:
-        found: the training texts; at least one of a capability and one of the background.
-        vectors: the vector of each text, shape (d,), L2-normalised.
+        found: the workspace's training texts and the background; at least one of a capability and one of the
+            background.
+        library: further examples, of the library of needs; the model of words alone does without.
+        vectors: the vector of each text, shape (d,), L2-normalised; None learns from words alone.
+        follow: text -> whether it goes on with an earlier one.
 
     Returns: `data` and `arrays` as `octoc.routing.classifier.Classifier.of` reads them, weights as float16.
     """
     classes = sorted({example.capability for example in found if example.capability is not None})
-    own = [example for example in found if example.capability is not None]
-    mean: Vector = np.stack([vectors[example.text] for example in own]).mean(axis=0)
-    # Counter-triggers repeat the triggers' wording, so they would only count it twice.
-    vocabulary, idf = fit((example.text for example in found if example.weight != COUNTER_WEIGHT), MAX_FEATURES)
-    features = np.concatenate([_centred(found, vectors, mean), _lexical(found, TfIdf.of(vocabulary, idf))], axis=1)
-    number = {name: place for place, name in enumerate(classes)}
-    labels = np.array([number.get(example.capability or "", len(classes)) for example in found])
-    weights, bias = _regress(features, labels, np.array([example.weight for example in found]))
-    dimension = len(mean)
-    arrays: dict[str, NDArray[np.generic]] = {
+    many = len(classes) >= MANY
+    data: dict[str, Any] = {"classes": classes, "method": "ridge" if many else "logistic"}
+    arrays: dict[str, NDArray[np.generic]] = {}
+    ngrams: TfIdf | Hashed
+    if many:
+        ngrams, size = Hashed(HASHED), HASHED
+        data["hashed"] = HASHED
+    else:
+        # Counter-triggers repeat the triggers' wording, so they would only count it twice.
+        counted = [example for example in found if example.weight != COUNTER_WEIGHT]
+        if library:
+            counted = [example for example in counted if example.own]
+        vocabulary, idf = fit((example.text for example in counted), WIDE_FEATURES if library else MAX_FEATURES)
+        ngrams, size = TfIdf.of(vocabulary, idf), len(vocabulary)
+        data["grams"] = vocabulary
+        arrays["idf"] = np.array(idf, np.float32)
+    words = _Task.of(found, classes)
+    rows, bias = words.learn(_dense(_lexical(found, ngrams, size)), many=many)
+    arrays |= {"word_weights": _turned(rows), "word_bias": bias.astype(np.float32)}
+    if vectors is not None:
+        arrays |= _full([*found, *library], classes, vectors, ngrams, size, many=many, wide=bool(library))
+        arrays |= _follow({text: label for text, label in follow.items() if text in vectors}, vectors)
+    return data, arrays
+
+
+@attrs.frozen(eq=False)
+class _Task:
+    """Examples as labels and weights; the background is the last class."""
+
+    labels: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    classes: int
+
+    @classmethod
+    def of(cls, found: Sequence[Example], classes: Sequence[str]) -> _Task:
+        number = {name: place for place, name in enumerate(classes)}
+        labels = [len(classes) if example.capability is None else number[example.capability] for example in found]
+        return cls(np.array(labels), np.array([example.weight for example in found]), len(classes) + 1)
+
+    def learn(self, features: Matrix, *, many: bool) -> Weights:
+        if not many:
+            return regress(features, self.labels, self.weights, self.classes, STRENGTH)
+        rows, bias = ridge(features, self.labels, self.weights, self.classes, PENALTY)
+        return rows * SHARPNESS, bias * SHARPNESS
+
+
+def _full(
+    found: Sequence[Example],
+    classes: Sequence[str],
+    vectors: Vectors,
+    ngrams: TfIdf | Hashed,
+    size: int,
+    *,
+    many: bool,
+    wide: bool,
+) -> dict[str, NDArray[np.generic]]:
+    """Return the arrays of the model over vectors and n-grams."""
+    task = _Task.of(found, classes)
+    own = [example for example in found if example.own]
+    mean = np.stack([vectors[example.text] for example in own]).mean(axis=0).astype(np.float32)
+    centred = np.stack([vectors[example.text] for example in found]).astype(np.float32) - mean
+    lexical = _lexical(found, ngrams, size)
+    if wide and not many:
+        lexical = (lexical * np.float32(WORDS_SHARE)).tocsr()
+        rows, bias = regress_wide(centred, lexical, task.labels, task.weights, task.classes, WIDE_STRENGTH)
+        rows[:, len(mean) :] *= WORDS_SHARE
+    else:
+        rows, bias = task.learn(np.concatenate([centred, _dense(lexical)], axis=1), many=many)
+    dense, grams = rows[:, : len(mean)], rows[:, len(mean) :]
+    return {
         "mean": mean,
-        "vector_weights": weights[:, :dimension].astype(np.float16),
-        "gram_weights": np.ascontiguousarray(weights[:, dimension:].T.astype(np.float16)),
+        "vector_weights": dense.astype(np.float16),
+        "gram_weights": _turned(grams),
         "bias": bias.astype(np.float32),
-        "idf": np.array(idf, np.float32),
     }
-    return {"classes": classes, "grams": vocabulary}, arrays
 
 
-def _centred(found: Sequence[Example], vectors: Mapping[str, Vector], mean: Vector) -> NDArray[np.float32]:
-    return np.stack([vectors[example.text] for example in found]).astype(np.float32) - mean
+def _turned(weights: NDArray[np.floating[Any]]) -> NDArray[np.float16]:
+    """Return weights with a row per n-gram: a message reads the rows of its own."""
+    return np.ascontiguousarray(weights.T.astype(np.float16))
 
 
-def _lexical(found: Sequence[Example], tfidf: TfIdf) -> NDArray[np.float32]:
-    rows = np.zeros((len(found), len(tfidf.columns)), np.float32)
-    for row, example in zip(rows, found, strict=True):
-        columns, values = tfidf.transform(example.text)
-        row[columns] = values
+def _follow(follow: Mapping[str, bool], vectors: Vectors) -> dict[str, NDArray[np.generic]]:
+    if len(set(follow.values())) < 2:
+        return {}
+    features = np.stack([vectors[text] for text in follow]).astype(np.float32)
+    mean = features.mean(axis=0)
+    labels = np.array(list(follow.values())).astype(np.int64)
+    rows, bias = regress(features - mean, labels, np.ones(len(labels)), 2, STRENGTH)
+    weights = rows[1] - rows[0]
+    return {
+        "follow_weights": weights.astype(np.float32),
+        "follow_bias": np.array([bias[1] - bias[0] - weights @ mean], np.float32),
+    }
+
+
+def _lexical(found: Sequence[Example], ngrams: TfIdf | Hashed, size: int) -> csr_matrix:
+    starts, columns, values = [0], list[int](), list[float]()
+    for example in found:
+        own, weights = ngrams.transform(example.text)
+        columns += own
+        values += weights
+        starts.append(len(columns))
+    return csr_matrix((np.array(values, np.float32), columns, starts), shape=(len(found), size))
+
+
+def _dense(sparse: csr_matrix) -> Matrix:
+    rows: Matrix = sparse.toarray()
     return rows
-
-
-def _regress(
-    features: NDArray[np.float32], labels: NDArray[np.int64], weights: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return weights of shape (classes, features) and biases of shape (classes,)."""
-    model = LogisticRegression(C=INVERSE_REGULARISATION, max_iter=MAX_ITERATIONS)
-    # One thread: two would add up in another order, and are no faster on busy cores.
-    with threadpool_limits(limits=1, user_api="blas"), warnings.catch_warnings():
-        # The iterations are a chosen stop, not a failure to converge.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(features, labels, sample_weight=weights)
-    if len(model.classes_) > 2:
-        return model.coef_, model.intercept_
-    # Of two classes scikit-learn gives the second's log-odds alone: the first one's are the zero.
-    return np.vstack([np.zeros_like(model.coef_), model.coef_]), np.append(0.0, model.intercept_)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -17,17 +17,26 @@ TRIGGER_WEIGHT = 1.0
 DESCRIPTION_WEIGHT = 0.3
 BACKGROUND_WEIGHT = 0.3
 COUNTER_WEIGHT = 0.1
+LIBRARY_WEIGHT = 0.4
+MISS_WEIGHT = 0.05
+OTHER_SENSE_WEIGHT = 0.3
+UNDERSPECIFIED_WEIGHT = 0.15
+CLOSING_WEIGHT = 0.2
 
 _WORD = re.compile(r"[^\W_]+")
 
 
 @attrs.frozen
 class Example:
-    """One training text: the capability it speaks for, None for the background, and its weight (1.0 a trigger's)."""
+    """One training text: the capability it speaks for, None for the background, and its weight (1.0 a trigger's).
+
+    `own` tells that it stands in the workspace: of such texts the vocabulary is made.
+    """
 
     text: str
     capability: str | None
     weight: float
+    own: bool = False
 
 
 def examples(capabilities: Sequence[Capability]) -> tuple[Example, ...]:
@@ -39,12 +48,18 @@ def examples(capabilities: Sequence[Capability]) -> tuple[Example, ...]:
     return (*_own(classes), *_background(classes))
 
 
+def own_texts(capability: Capability) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return a capability's triggers, and what else says what it is: its name as words, title and description."""
+    triggers = dict.fromkeys(trigger.value for trigger in capability.triggers)
+    described = dict.fromkeys([" ".join(_words(capability.name)), capability.title, capability.description])
+    return tuple(triggers), tuple(text for text in described if text.strip())
+
+
 def _own(classes: Sequence[Capability]) -> Iterator[Example]:
     for capability in classes:
-        triggers = dict.fromkeys(trigger.value for trigger in capability.triggers)
-        yield from (Example(text, capability.name, TRIGGER_WEIGHT) for text in triggers)
-        described = dict.fromkeys([" ".join(_words(capability.name)), capability.title, capability.description])
-        yield from (Example(text, capability.name, DESCRIPTION_WEIGHT) for text in described if text.strip())
+        triggers, described = own_texts(capability)
+        yield from (Example(text, capability.name, TRIGGER_WEIGHT, own=True) for text in triggers)
+        yield from (Example(text, capability.name, DESCRIPTION_WEIGHT, own=True) for text in described)
 
 
 def _background(classes: Sequence[Capability]) -> Iterator[Example]:
@@ -56,7 +71,34 @@ def _background(classes: Sequence[Capability]) -> Iterator[Example]:
 @cache
 def background_lines() -> tuple[str, ...]:
     """Return the texts that ship with octoc as examples of what no capability should answer."""
-    text = Path(__file__).parents[1].joinpath("background.txt").read_text(encoding="utf-8")
+    return _lines("background.txt")
+
+
+@cache
+def further_background() -> tuple[Example, ...]:
+    """Return more examples of what no capability should answer, which the library of needs is learned with.
+
+    They are words in another sense, requests that leave open what they are for, and what is said behind a request.
+    """
+    weights = (
+        ("other_senses.txt", OTHER_SENSE_WEIGHT),
+        ("underspecified.txt", UNDERSPECIFIED_WEIGHT),
+        ("no_follow_ups.txt", CLOSING_WEIGHT),
+    )
+    return tuple(Example(text, None, weight) for name, weight in weights for text in _lines(name))
+
+
+@cache
+def follow_up_lines() -> Mapping[str, bool]:
+    """Return texts that ship with octoc -> whether each goes on with what was asked before it."""
+    return {
+        **dict.fromkeys((*_lines("no_follow_ups.txt"), *background_lines()), False),
+        **dict.fromkeys(_lines("follow_ups.txt"), True),
+    }
+
+
+def _lines(name: str) -> tuple[str, ...]:
+    text = Path(__file__).parents[1].joinpath(name).read_text(encoding="utf-8")
     lines = (line.strip() for line in text.splitlines())
     return tuple(dict.fromkeys(line for line in lines if line and not line.startswith("#")))
 

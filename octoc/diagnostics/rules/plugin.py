@@ -5,13 +5,13 @@ from octoc.diagnostics.rule import Rule, Severity
 ENCODER_MISSING = Rule(
     "OCT701",
     "encoder-missing",
-    "No installed plugin has the encoder that the workspace names, so messages cannot be routed.",
+    "No installed plugin has the encoder that the workspace names, so messages are routed by their words alone.",
     Severity.WARNING,
 )
 ENCODER_FAILED = Rule(
     "OCT702",
     "encoder-failed",
-    "The encoder could not be made or could not encode a text, so messages cannot be routed.",
+    "The encoder could not be made or could not encode a text, so messages are routed by their words alone.",
     Severity.WARNING,
 )
 GATE_SETTING_UNUSED = Rule(
@@ -19,6 +19,12 @@ GATE_SETTING_UNUSED = Rule(
     "gate-setting-unused",
     "A setting of the octomind gate stands beside another gate, where it has no effect.",
     Severity.WARNING,
+)
+GATE_METHOD = Rule(
+    "OCT704",
+    "gate-method",
+    "There are so many capabilities that the gate is learned by another method, with a threshold of its own.",
+    Severity.INFO,
 )
 PLUGIN_MISSING = Rule("OCT720", "plugin-missing", "A plugin that the workspace names is not installed.")
 PLUGIN_BROKEN = Rule("OCT721", "plugin-broken", "An installed plugin that the workspace names cannot be used.")

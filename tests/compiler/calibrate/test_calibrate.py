@@ -55,7 +55,7 @@ def embedded(names: tuple[str, ...] = tuple(TRIGGERS), **routing: Any) -> Embedd
         )
         for name in names
     )
-    settings = WorkspaceSettings(name="w", place=PLACE, routing=RoutingSettings(**routing))
+    settings = WorkspaceSettings(name="w", place=PLACE, routing=RoutingSettings(**{"needs": False, **routing}))
     sources = Sources(discovered=Discovered(root=Path("/w"), settings=settings))
     resolved = Resolved(sources=sources, servers=(), capabilities=capabilities, agents=(), skills=())
     rows = [vector(trigger.value) for capability in capabilities for trigger in capability.triggers]

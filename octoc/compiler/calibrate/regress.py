@@ -1,0 +1,119 @@
+"""Linear models of many classes. Imported only when a gate has to be learned: it loads scikit-learn or scipy.
+
+One BLAS thread throughout: two would add up in another order, and are no faster on busy cores.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import fmin_l_bfgs_b
+from scipy.sparse import csr_matrix
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
+
+MAX_ITERATIONS = 50
+WIDE_ITERATIONS = 50
+
+Matrix = NDArray[np.float32]
+Weights = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+def regress(
+    features: Matrix, labels: NDArray[np.int64], weights: NDArray[np.float64], classes: int, strength: float
+) -> Weights:
+    """Return a multinomial logistic regression: weights of shape (classes, features), biases of shape (classes,).
+
+    A class without an example has a bias so low that it never wins.
+
+    Args:
+        features: shape (n, f).
+        labels: shape (n,), numbers below `classes`.
+        weights: shape (n,), how much each example counts.
+        strength: the inverse of the L2 penalty (scikit-learn's C).
+    """
+    model = LogisticRegression(C=strength, max_iter=MAX_ITERATIONS)
+    with threadpool_limits(limits=1, user_api="blas"), warnings.catch_warnings():
+        # The iterations are a chosen stop, not a failure to converge.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(features, labels, sample_weight=weights)
+    if len(model.classes_) > 2:
+        found, biases = model.coef_, model.intercept_
+    else:
+        # Of two classes scikit-learn gives the second's log-odds alone: the first one's are the zero.
+        found, biases = np.vstack([np.zeros_like(model.coef_), model.coef_]), np.append(0.0, model.intercept_)
+    whole = np.zeros((classes, features.shape[1]))
+    bias = np.full(classes, -1e3)
+    whole[model.classes_], bias[model.classes_] = found, biases
+    return whole, bias
+
+
+def regress_wide(
+    dense: Matrix,
+    sparse: csr_matrix,
+    labels: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    classes: int,
+    strength: float,
+) -> Weights:
+    """Return the same regression over dense features beside sparse ones, where scikit-learn would need all of one kind.
+
+    Args:
+        dense: shape (n, d).
+        sparse: shape (n, m).
+        classes: how many; each has an example.
+
+    Returns: weights of shape (classes, d + m), biases of shape (classes,).
+    """
+    count, wide = dense.shape[0], dense.shape[1]
+    turned = sparse.T.tocsr()
+    rows = np.arange(count)
+    scaled = (weights * strength).astype(np.float32)
+    shape = (wide + sparse.shape[1] + 1, classes)
+
+    def loss(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        params = flat.reshape(shape).astype(np.float32)
+        shares = dense @ params[:wide] + sparse @ params[wide:-1] + params[-1]
+        shares -= shares.max(axis=1, keepdims=True)
+        np.exp(shares, out=shares)
+        shares /= shares.sum(axis=1, keepdims=True)
+        own = np.maximum(shares[rows, labels], np.float32(1e-30))
+        penalty = 0.5 * float(np.square(params[:-1], dtype=np.float64).sum())
+        value = penalty - float((scaled * np.log(own)).sum(dtype=np.float64))
+        shares[rows, labels] -= 1.0
+        shares *= scaled[:, None]
+        gradient = np.empty(shape, np.float32)
+        gradient[:wide] = dense.T @ shares
+        gradient[wide:-1] = turned @ shares
+        gradient[:-1] += params[:-1]
+        gradient[-1] = shares.sum(axis=0)
+        return value, gradient.ravel().astype(np.float64)
+
+    with threadpool_limits(limits=1, user_api="blas"):
+        found, _, _ = fmin_l_bfgs_b(loss, np.zeros(shape).ravel(), maxiter=WIDE_ITERATIONS, m=6)
+    params = found.reshape(shape)
+    return params[:-1].T.copy(), params[-1]
+
+
+def ridge(
+    features: Matrix, labels: NDArray[np.int64], weights: NDArray[np.float64], classes: int, penalty: float
+) -> Weights:
+    """Return a weighted ridge regression on the classes' indicators, in closed form; shapes as of `regress`.
+
+    Its cost grows with the classes no faster than linearly, where logistic regression's iterations take minutes.
+    """
+    with threadpool_limits(limits=1, user_api="blas"):
+        total = weights.sum()
+        centre = (features * weights[:, None]).sum(axis=0) / total
+        targets = np.zeros((len(labels), classes), np.float32)
+        targets[np.arange(len(labels)), labels] = 1.0
+        share = (targets * weights[:, None]).sum(axis=0) / total
+        centred = (features - centre).astype(np.float32)
+        weighed = centred * weights[:, None].astype(np.float32)
+        gram = (weighed.T @ centred).astype(np.float64)
+        gram[np.diag_indices_from(gram)] += penalty
+        found = np.linalg.solve(gram, (weighed.T @ (targets - share)).astype(np.float64)).T
+    return found, share - found @ centre

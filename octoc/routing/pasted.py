@@ -1,0 +1,198 @@
+"""Drops from a message what was pasted into it: fenced code, traces, logs, mails, diffs, dumps, encoded bytes.
+
+Lines are judged one by one, and what only looks pasted in company (code, JSON, tables) is dropped from two lines on,
+so that a request of one line is never taken for a paste. Every rule takes linear time.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+
+_FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
+_ARMOUR = re.compile(r"\s*-----BEGIN ([A-Z0-9 ]{1,60})-----")
+_DIFF = re.compile(r"diff --git |--- (?:a/|/dev/null)|\+\+\+ (?:b/|/dev/null)|@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
+_DIFF_LINE = re.compile(r"[-+ @\\]|index [0-9a-f]+\.\.|(?:new|deleted) file mode |similarity index |rename |$")
+_MAIL_END = re.compile(
+    r"\s*-{3,} ?(?:Original Message|Forwarded message|Ursprüngliche Nachricht) ?-{3,}", re.IGNORECASE
+)
+_QUOTED = re.compile(r"\s*>|\s*On .{4,120} wrote:\s*$|\s*Am .{4,120} schrieb .{1,80}:\s*$")
+_HEADER = re.compile(r"(?:From|Sent|To|Cc|Bcc|Subject|Date|Reply-To|Message-ID): \S", re.IGNORECASE)
+
+_TRACE = re.compile(
+    r"\s*Traceback \(most recent call last\)|\s*File \"[^\"]+\", line \d+|\s*at [\w$.<>\[\]/ ]{1,200}\(.{0,200}\)\s*$"
+    r"|\s*at (?:async )?\S+:\d+(?::\d+)?\s*$|\s*\.\.\. \d+ more|Caused by: |\s*Exception in thread |goroutine \d+ \["
+    r"|thread '[^']{1,80}' panicked at |\s*--> \S+:\d+|\s*\d{0,6}\s*\|(?:\s|$)|\s*= (?:note|help): "
+    r"|(?:error|warning)\[[A-Z]?\d+\]: |\s*[~^]+\s*$|panic: |\s+\^"
+)
+_RAISED = re.compile(r"(?:[A-Za-z_][\w.]{0,120}(?:Error|Exception|Warning|Interrupt)|error|fatal)(?::\s.*)?$")
+_LOG = re.compile(
+    r"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d|\[?\d\d:\d\d:\d\d[.,\]\s]"
+    r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s+\d{1,2} \d\d:\d\d:\d\d "
+    r"|\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\]?[:\s|]"
+    r"|\S{1,60} - - \[\d\d/\w{3}/\d{4}:|[IWEF]\d{4} \d\d:\d\d:\d\d"
+)
+_CODE = re.compile(
+    r"(?:\t| {4,})\S|\s*(?:def|class|fn|func|function|async def|pub fn|impl|struct|enum|interface) [\w.<>].*[:{(]\s*$"
+    r"|\s*(?:import [\w.{*]|from [\w.]+ import |#include|package [\w.]+;?$|using [\w.]+;|use [\w:]+;|@\w+(?:\(.*\))?$)"
+    r"|\s*(?:return|throw|raise|yield|elif|else|try|except|finally|catch)\b.{0,200}[:;{})]?$"
+    r"|\s*(?:public|private|protected|static|const|let|var|export|final) .{0,300}"
+    r"|\s*(?:if|for|while|switch|with) .{0,300}[:{]\s*$|.*[;{}]\s*$|\s*[)\]}]+[;,]?\s*$|\s*(?://|/\*|\*/|<!--)"
+    r"|\s*(?:FROM|RUN|COPY|ADD|CMD|ENTRYPOINT|WORKDIR|ENV|EXPOSE|ARG|USER|VOLUME|LABEL|HEALTHCHECK) \S"
+    r"|\s*(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|WHERE|GROUP BY|ORDER BY|LEFT JOIN|INNER JOIN|JOIN) "
+    r"|\s*[\w.\[\]\"']+ ?(?:=|:=|\+=|==) ?\S|\s*[\w.]+\(.*\)[;,]?\s*$|\s*- ?[\w-]+: "
+    r"|\s*[\w-]+:(?: [\w\"'/.-]+)?$|\s*</?\w"
+)
+_JSON = re.compile(
+    r"\s*(?:[\[{]|[\]}][\]},;]*\s*$|\"[^\"]{0,200}\"\s*(?::|,?\s*$)"
+    r"|-?[\d.]+,?\s*$|(?:true|false|null),?\s*$)"
+)
+_PROMPT = re.compile(r"\s*(?:\$|PS [A-Z]:\\[^>]*>|[\w.-]+@[\w.-]+:[^$#]{0,80}[$#]|>>>|irb>|mysql>|\w+=#) ")
+_TABLE_HEAD = re.compile(r"\s*(?:[A-Z][A-Z0-9_()%/-]+\s+){2,}[A-Z][A-Z0-9_()%/-]+\s*$")
+_RULED = re.compile(r"\s*[|+].*[|+]\s*$|\s*[-=+|\s]{6,}$")
+_ENCODED = re.compile(r"(?:data:[\w/+.-]{1,60};base64,)?[A-Za-z0-9+/_-]{48,}={0,2}")
+_MIN_RUN = 2
+_MIN_ROWS = 3
+_SEPARATORS = "\t,;|"
+
+
+def strip_pasted(text: str) -> str:
+    """Return a message without what was pasted into it; nothing is left of one that is all paste."""
+    lines = text.splitlines()
+    dropped = [False] * len(lines)
+    _blocks(lines, dropped)
+    _marked(lines, dropped)
+    for looks in (_is_code, _is_json, _is_ruled):
+        _runs(lines, dropped, looks)
+    _tables(lines, dropped)
+    _rows(lines, dropped)
+    left = "\n".join(line for line, gone in zip(lines, dropped, strict=True) if not gone)
+    return _without_encoded(left if any(dropped) else text)
+
+
+def _blocks(lines: Sequence[str], dropped: list[bool]) -> None:
+    """Mark what has a beginning and an end of its own: fences, armoured keys, diffs, mails at the foot."""
+    fence = armour = ""
+    in_diff = False
+    for number, line in enumerate(lines):
+        if fence:
+            dropped[number] = True
+            closing = _FENCE.match(line)
+            if closing and closing[1].startswith(fence) and not line.strip().strip(fence[0]):
+                fence = ""
+        elif armour:
+            dropped[number] = True
+            armour = "" if armour in line else armour
+        elif opening := _FENCE.match(line):
+            # A fence that opens and ends in one line is inline code in a sentence.
+            if opening[1][0] not in line[opening.end() :]:
+                dropped[number], fence = True, opening[1]
+        elif begins := _ARMOUR.match(line):
+            dropped[number], armour = True, f"-----END {begins[1]}-----"
+            armour = "" if armour in line else armour
+        elif _DIFF.match(line):
+            dropped[number] = in_diff = True
+        elif in_diff and _DIFF_LINE.match(line) and line:
+            dropped[number] = True
+        elif _MAIL_END.match(line):
+            dropped[number:] = [True] * (len(lines) - number)
+            return
+        else:
+            in_diff = False
+
+
+def _marked(lines: Sequence[str], dropped: list[bool]) -> None:
+    """Mark lines that say themselves what they are: traces, logs, quoted mail, shell prompts."""
+    multiple = len(lines) > 1
+    previous = False
+    for number, line in enumerate(lines):
+        if dropped[number]:
+            previous = True
+            continue
+        trace = bool(_TRACE.match(line)) and (multiple or "Traceback" in line)
+        follows = previous and bool(line.strip()) and (line[:1] in " \t" or bool(_RAISED.match(line)))
+        header = bool(_HEADER.match(line)) and any(
+            _HEADER.match(near) for near in (*lines[max(0, number - 1) : number], *lines[number + 1 : number + 2])
+        )
+        prompt = multiple and bool(_PROMPT.match(line))
+        dropped[number] = trace or follows or header or prompt or bool(_LOG.match(line) or _QUOTED.match(line))
+        previous = trace or (previous and follows)
+    for number in range(len(lines) - 1):
+        # What was raised stands before its trace in some languages.
+        if dropped[number + 1] and not dropped[number] and _RAISED.match(lines[number]):
+            dropped[number] = True
+
+
+def _runs(lines: Sequence[str], dropped: list[bool], looks: Callable[[str], bool]) -> None:
+    """Mark runs of at least two lines that look alike; blank lines between them belong to the run."""
+    run: list[int] = []
+    for number, line in enumerate([*lines, "."]):
+        if number < len(lines) and not dropped[number] and looks(line):
+            run.append(number)
+        elif line.strip() or number == len(lines):
+            if len(run) >= _MIN_RUN or (len(run) == 1 and _is_dump(lines[run[0]])):
+                for place in run:
+                    dropped[place] = True
+            run = []
+
+
+def _is_code(line: str) -> bool:
+    return bool(_CODE.match(line))
+
+
+def _is_json(line: str) -> bool:
+    return bool(_JSON.match(line))
+
+
+def _is_ruled(line: str) -> bool:
+    return bool(_RULED.match(line))
+
+
+def _is_dump(line: str) -> bool:
+    """Tell whether one line is a JSON object or list of its own."""
+    stripped = line.strip()
+    if stripped[:1] not in "{[" or stripped[-1:] not in "}]":
+        return False
+    try:
+        json.loads(stripped)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _tables(lines: Sequence[str], dropped: list[bool]) -> None:
+    """Mark what a command printed under a head of capitals, and the command above it."""
+    for number, line in enumerate(lines[:-1]):
+        if dropped[number] or not _TABLE_HEAD.match(line) or not lines[number + 1].strip():
+            continue
+        if number and not dropped[number - 1] and lines[number - 1][-1:] not in ":.?!":
+            dropped[number - 1] = True
+        place = number
+        while place < len(lines) and lines[place].strip():
+            dropped[place] = True
+            place += 1
+
+
+def _rows(lines: Sequence[str], dropped: list[bool]) -> None:
+    """Mark three or more lines in a row with the same number, two or more, of one separator."""
+    for separator in _SEPARATORS:
+        start = 0
+        counts = [0 if gone else line.count(separator) for line, gone in zip(lines, dropped, strict=True)]
+        for number in range(1, len(lines) + 1):
+            if number < len(lines) and counts[number] == counts[start]:
+                continue
+            if counts[start] >= _MIN_RUN and number - start >= _MIN_ROWS:
+                dropped[start:number] = [True] * (number - start)
+            start = number
+
+
+def _without_encoded(text: str) -> str:
+    """Return a text without long stretches of base64 or hexadecimal; a long slug has too few kinds of characters."""
+
+    def judged(found: re.Match[str]) -> str:
+        token = found.group()
+        mixed = any(c.isdigit() for c in token) and any(c.isupper() for c in token) and any(c.islower() for c in token)
+        return " " if mixed or all(c in "0123456789abcdefABCDEF" for c in token) else token
+
+    return _ENCODED.sub(judged, text)
