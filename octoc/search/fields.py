@@ -75,6 +75,11 @@ def term_weights(tool: ToolText) -> dict[int, float]:
     return found
 
 
+def spelled_terms(tool: ToolText) -> set[str]:
+    """Return the terms that a query may have misspelt: those of the names and of the description."""
+    return {term for text in (tool.server, tool.name, tool.description) for term in terms(text)}
+
+
 def impact(weight: float) -> int:
     """Return BM25's saturated weight of a term as a whole number of 255ths, 1 at least."""
     return max(1, round(255 * weight / (K1 + weight)))

@@ -13,14 +13,16 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from octoc.search.fields import ToolText, impact, term_weights
+from octoc.search.fields import ToolText, impact, spelled_terms, term_weights
+from octoc.search.words import hashed, misspellings
 
 Vector = NDArray[np.float32]
 Array = NDArray[Any]
 
-LEXICAL = ("hashes", "starts", "ids", "impacts", "servers")
+LEXICAL = ("hashes", "starts", "ids", "impacts", "near", "near_terms", "servers")
 """Arrays of every index: sorted u64 hashes of T terms, T + 1 pointers, and of each posting a tool's number and an
-impact in 255ths; of each tool the number of its server."""
+impact in 255ths; sorted hashes of misspellings, and the number of the term that each may stand for; of each tool the
+number of its server."""
 DENSE = ("vectors", "scales", "server_vectors", "deed_of", "deed_weights")
 """Arrays of an index made with an encoder: n rows of 8-bit whole numbers and what each row is to be multiplied by; a
 vector for each server; of each tool the deeds that are nearest, and how near, 0 for none."""
@@ -44,6 +46,8 @@ class Postings:
     starts: Array
     ids: Array
     impacts: NDArray[np.uint8]
+    near: NDArray[np.uint64]
+    near_terms: Array
     count: int
 
     def of(self, term: int) -> tuple[Array, Array]:
@@ -53,6 +57,14 @@ class Postings:
             return self.ids[:0], self.impacts[:0]
         first, last = int(self.starts[place]), int(self.starts[place + 1])
         return self.ids[first:last], self.impacts[first:last]
+
+    def near_to(self, misspelt: Sequence[int]) -> list[int]:
+        """Return the hashed terms that are near one that has these hashed misspellings, ascending."""
+        wanted = np.array(misspelt, np.uint64)
+        first = np.searchsorted(self.near, wanted, "left").tolist()
+        last = np.searchsorted(self.near, wanted, "right").tolist()
+        found = {int(term) for begin, end in zip(first, last, strict=True) for term in self.near_terms[begin:end]}
+        return sorted(int(self.hashes[term]) for term in found)
 
 
 @attrs.frozen(eq=False)
@@ -172,7 +184,7 @@ class Index:
         Raises: KeyError when one of a set is missing; ValueError when they do not fit each other.
         """
         count = len(arrays["servers"])
-        found = Postings(**{name: arrays[name] for name in LEXICAL[:4]}, count=count)
+        found = Postings(**{name: arrays[name] for name in LEXICAL[:-1]}, count=count)
         if len(found.starts) != len(found.hashes) + 1 or len(found.ids) != len(found.impacts):
             raise ValueError("the arrays of the search index do not fit each other")
         if "vectors" not in arrays:
@@ -189,12 +201,15 @@ class Index:
 
 
 def lexical_arrays(tools: Sequence[ToolText]) -> dict[str, Array]:
-    """Return the first four arrays of `LEXICAL` for these tools, numbered as they stand."""
+    """Return the arrays of `LEXICAL` but `servers` for these tools, numbered as they stand."""
     by_term: dict[int, list[tuple[int, int]]] = {}
     for number, tool in enumerate(tools):
         for term, weight in term_weights(tool).items():
             by_term.setdefault(term, []).append((number, impact(weight)))
     hashes = sorted(by_term)
+    places = {term: place for place, term in enumerate(hashes)}
+    spelled = {term for tool in tools for term in spelled_terms(tool)}
+    near = sorted((wrong, places[hashed(term)]) for term in spelled for wrong in misspellings(term))
     lengths = [len(by_term[term]) for term in hashes]
     postings = [pair for term in hashes for pair in by_term[term]]
     return {
@@ -202,6 +217,8 @@ def lexical_arrays(tools: Sequence[ToolText]) -> dict[str, Array]:
         "starts": np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint32),
         "ids": np.array([number for number, _ in postings], small(len(tools))),
         "impacts": np.array([value for _, value in postings], np.uint8),
+        "near": np.array([wrong for wrong, _ in near], np.uint64),
+        "near_terms": np.array([place for _, place in near], small(len(hashes))),
     }
 
 

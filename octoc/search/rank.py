@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from octoc.search.index import Index, Postings, Vector
-from octoc.search.words import hashed, query_terms
+from octoc.search.words import hashed, misspellings, query_terms
 
 Array = NDArray[Any]
 
@@ -36,6 +36,9 @@ UNION = 200
 
 SHARE = 0.6
 """A list ends where scores fall under this share of the first."""
+SLIP = 0.6
+"""What a term counts that is near to a misspelt one of the query."""
+
 FIT = 0.37
 """The least fit of the best tool: below it nothing is answered. A cosine, plus a share for words in common."""
 WORDS_IN_FIT = 0.3
@@ -52,24 +55,28 @@ class Query:
     Args:
         vector: shape (d,), L2-normalised.
         clauses: shape (k, d), k >= 1.
+        misspelt: of each term the hashes that its misspellings have, as `misspellings` makes them.
     """
 
     terms: tuple[int, ...]
+    misspelt: tuple[tuple[int, ...], ...] = ()
     vector: Vector | None = None
     clauses: Vector | None = None
 
     @classmethod
     def of(cls, text: str, embed: Callable[[str], Vector] | None = None) -> Query:
         """Make a query of a text, encoded with `embed` where there is an encoder."""
-        terms = tuple(hashed(term) for term in query_terms(text))
+        plain = query_terms(text)
+        terms = tuple(map(hashed, plain))
+        misspelt = tuple(map(misspellings, plain))
         if embed is None or not terms:
-            return cls(terms=terms)
+            return cls(terms=terms, misspelt=misspelt)
         from octoc.search.words import clauses
 
         parts = clauses(text)
         whole = embed(text[:2000].strip())
         vectors = [whole] if len(parts) == 1 else [embed(part) for part in parts]
-        return cls(terms=terms, vector=whole, clauses=np.stack(vectors))
+        return cls(terms=terms, misspelt=misspelt, vector=whole, clauses=np.stack(vectors))
 
 
 @attrs.frozen(kw_only=True)
@@ -172,7 +179,7 @@ def rank(
 
 def _ranking(found: tuple[Found, ...], fit: float, least: float) -> Ranking:
     first = found[0].score if found else 0.0
-    cut = sum(one.score >= SHARE * first for one in found) if first > 0 else 1
+    cut = sum(one.score >= min(first, SHARE * first) for one in found)
     return Ranking(found=found, fit=fit, least=least, cut=cut)
 
 
@@ -210,21 +217,42 @@ def _words(query: Query, parts: Sequence[Index], rows: Array | None) -> tuple[Ar
     mask = Scope(rows).mask(count)
     scores = np.zeros(count, np.float32)
     most = 0.0
-    for term in query.terms:
-        found = []
-        start = 0
-        for part, size in zip(parts, sizes, strict=True):
-            found.append((start, *_in_scope(part.postings, term, mask, start)))
-            start += size
-        having = sum(len(ids) for _, ids, _ in found)
-        rarity = math.log(1 + (total - having + 0.5) / (having + 0.5))
-        most += rarity
-        for start, ids, impacts in found:
-            if len(ids):
-                np.add.at(scores, ids.astype(np.intp) + start, impacts * np.float32(rarity / 255))
+    bare = math.log(1 + (total + 0.5) / 0.5)
+    for term, misspelt in zip(query.terms, query.misspelt, strict=True):
+        found = _having(parts, sizes, term, mask)
+        if found:
+            most += _add(scores, found, total, 1.0)
+            continue
+        # What no tool in scope has may be a slip of the pen, and what is asked for all the same.
+        most += bare
+        near = sorted({one for part in parts for one in part.postings.near_to(misspelt)}) if misspelt else []
+        for other in near:
+            if found := _having(parts, sizes, other, mask):
+                _add(scores, found, total, SLIP)
     if rows is not None:
         scores = scores[rows]
     return scores, scores / most
+
+
+def _add(scores: Array, found: Sequence[tuple[Array, Array]], total: int, share: float) -> float:
+    """Add a term's part to the scores of the tools that have it; return how rare it is in scope."""
+    having = sum(len(numbers) for numbers, _ in found)
+    rarity = math.log(1 + (total - having + 0.5) / (having + 0.5))
+    for numbers, impacts in found:
+        scores[numbers] += impacts * np.float32(share * rarity / 255)  # no tool is twice in one list
+    return rarity
+
+
+def _having(parts: Sequence[Index], sizes: Sequence[int], term: int, mask: Array | None) -> list[tuple[Array, Array]]:
+    """Return the tools in scope that have a term, and their impacts, an index each."""
+    found = []
+    start = 0
+    for part, size in zip(parts, sizes, strict=True):
+        numbers, impacts = _in_scope(part.postings, term, mask, start)
+        if len(numbers):
+            found.append((numbers.astype(np.intp) + start, impacts))
+        start += size
+    return found
 
 
 def _in_scope(postings: Postings, term: int, mask: Array | None, start: int) -> tuple[Array, Array]:
@@ -271,7 +299,8 @@ def _dense(query: Query, parts: Sequence[Index], rows: Array | None) -> _Dense |
         counted = np.bincount(servers)
         means = np.bincount(servers, weights=near) / np.maximum(counted, 1)
         gave["server"] = _z(means[servers])
-        gave["server_name"] = _z((known[0].server_vectors @ query.vector)[servers])
+        of_names = np.einsum("nd,d->n", known[0].server_vectors, query.vector)
+        gave["server_name"] = _z(of_names[servers])
     nearest = max(float(near.max()), float(doing.max()))
     return _Dense(gave=gave, nearest=nearest, outside=outside)
 

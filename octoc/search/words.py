@@ -79,3 +79,15 @@ def hashed(term: str) -> int:
     """Return what stands for a term in an index: 64 bits of its BLAKE2b digest, little-endian."""
     digest = hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little")
+
+
+def misspellings(term: str) -> tuple[int, ...]:
+    """Return the hashes of a term and of it without one letter; none for one under four letters, or with digits.
+
+    Two terms that are one edit apart, or have two neighbours in turn, have one of these in common.
+    Source: SymSpell's symmetric deletes.
+    """
+    if len(term) < 4 or not term.isalpha():
+        return ()
+    shorter = (term[:place] + term[place + 1 :] for place in range(len(term)))
+    return tuple(dict.fromkeys(hashed(f"~{one}") for one in (term, *shorter)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -15,13 +15,12 @@ from octoc.names import ToolId
 from octoc.plugin import PluginError
 from octoc.plugin.folders import located
 from octoc.search import BY_MEANING, DEFAULT_LIMIT, OCTO
-from octoc.search.fields import VIEW_WEIGHTS, ToolText, views
+from octoc.search.fields import ToolText
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from octoc.compiler.vectors import Vector
     from octoc.plugin import Embedder
 
 _WHAT = "indexing tools"
@@ -136,42 +135,12 @@ def _servers(scoped: Scoped) -> NDArray[np.unsignedinteger[Any]]:
 
 
 def _dense(scoped: Scoped, tools: Sequence[ToolText], embedder: Embedder, context: Context) -> dict[str, NDArray[Any]]:
-    import numpy as np
-
-    from octoc.compiler.index.deeds import deed_arrays, deeds, texts_of
+    from octoc.compiler.index.dense import dense_arrays, texts_of
     from octoc.compiler.vectors import vectors_of
-    from octoc.search.index import Deeds, Rows, lexical_arrays, mixed
-    from octoc.search.words import words
 
-    names = [" ".join(words(server.name)) or server.name for server in scoped.resolved.servers]
-    wanted = dict.fromkeys([*names, *texts_of(deeds())])
-    for tool in tools:
-        wanted.update(dict.fromkeys(text for text in views(tool) if text.strip()))
-    vectors = vectors_of(tuple(wanted), embedder, context.cache, _advance(context), use="search")
-    rows = [_vector(tool, vectors, mixed) for tool in tools]
-    matrix = np.stack(rows) if rows else np.zeros((0, embedder.dimension), np.float32)
-    stored = Rows.of(matrix)
-    of_deeds = deed_arrays(deeds(), vectors)
-    known = Deeds.of(of_deeds)
-    nearest, weights = known.nearest(matrix)
-    told = [attrs.evolve(tool, expansion=known.terms_of(nearest[row], weights[row])) for row, tool in enumerate(tools)]
-    return {
-        **lexical_arrays(told),
-        "servers": _servers(scoped),
-        "vectors": stored.whole,
-        "scales": stored.scales,
-        "server_vectors": np.stack([vectors[name] for name in names]).astype(np.float32),
-        "deed_of": nearest,
-        "deed_weights": weights,
-        **of_deeds,
-    }
-
-
-def _vector(
-    tool: ToolText, vectors: Mapping[str, Vector], mixed: Callable[[Sequence[tuple[float, Vector]]], Vector]
-) -> Vector:
-    texts = zip(VIEW_WEIGHTS, views(tool), strict=True)
-    return mixed([(weight, vectors[text]) for weight, text in texts if text.strip()])
+    names = [server.name for server in scoped.resolved.servers]
+    vectors = vectors_of(texts_of(tools, names), embedder, context.cache, _advance(context), use="search")
+    return {**dense_arrays(tools, names, vectors), "servers": _servers(scoped)}
 
 
 def _advance(context: Context) -> Callable[[int, int], None]:

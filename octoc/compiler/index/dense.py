@@ -1,0 +1,54 @@
+"""The dense part of a search index, of vectors that were encoded before: a vector a tool, and the deeds it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from octoc.compiler.index import deeds as own
+from octoc.search.fields import VIEW_WEIGHTS, ToolText, views
+from octoc.search.index import Deeds, Rows, Vector, lexical_arrays, mixed
+from octoc.search.words import words
+
+
+def texts_of(tools: Sequence[ToolText], servers: Sequence[str]) -> tuple[str, ...]:
+    """Return every text that `dense_arrays` wants a vector of, once."""
+    wanted = dict.fromkeys([*map(_spoken, servers), *own.texts_of(own.deeds())])
+    for tool in tools:
+        wanted.update(dict.fromkeys(text for text in views(tool) if text.strip()))
+    return tuple(wanted)
+
+
+def dense_arrays(
+    tools: Sequence[ToolText], servers: Sequence[str], vectors: Mapping[str, Vector]
+) -> dict[str, NDArray[Any]]:
+    """Return every array of an index but `servers`. `vectors` has each text of `texts_of`."""
+    of_servers = np.stack([vectors[_spoken(name)] for name in servers]).astype(np.float32)
+    matrix = np.stack([np.zeros_like(of_servers[0]), *(_vector(tool, vectors) for tool in tools)])[1:]
+    stored = Rows.of(matrix)
+    of_deeds = own.deed_arrays(own.deeds(), vectors)
+    known = Deeds.of(of_deeds)
+    nearest, weights = known.nearest(matrix)
+    told = [attrs.evolve(tool, expansion=known.terms_of(nearest[row], weights[row])) for row, tool in enumerate(tools)]
+    return {
+        **lexical_arrays(told),
+        "vectors": stored.whole,
+        "scales": stored.scales,
+        "server_vectors": of_servers,
+        "deed_of": nearest,
+        "deed_weights": weights,
+        **of_deeds,
+    }
+
+
+def _spoken(server: str) -> str:
+    return " ".join(words(server)) or server
+
+
+def _vector(tool: ToolText, vectors: Mapping[str, Vector]) -> Vector:
+    texts = zip(VIEW_WEIGHTS, views(tool), strict=True)
+    return mixed([(weight, vectors[text]) for weight, text in texts if text.strip()])

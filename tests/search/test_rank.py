@@ -1,0 +1,158 @@
+"""Laws of the ranking: what is out of scope is as if it were not there, and what joins as if it always had been."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from octoc.compiler.index.dense import dense_arrays, texts_of
+from octoc.search.fields import ToolText
+from octoc.search.index import Index, Rows, lexical_arrays
+from octoc.search.rank import Found, Query, Ranking, Scope, rank
+from octoc.testing import FakeEmbedder
+
+SERVERS = ("files", "tracker", "chat")
+EMBED = FakeEmbedder().embed
+WORDS = ["create", "issue", "file", "read", "message", "channel", "delete", "label", "issues", "folder", "now"]
+phrases = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
+tools = st.builds(
+    ToolText,
+    server=st.sampled_from(SERVERS),
+    name=st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map("_".join),
+    description=phrases,
+    schema=st.one_of(
+        st.none(), phrases.map(lambda text: {"properties": {"a": {"description": text, "enum": ["label", 3, None]}}})
+    ),
+    triggers=st.lists(phrases, max_size=2),
+)
+queries = st.lists(st.sampled_from([*WORDS, "mesage", "isue", "zebra", "and", "the"]), max_size=6).map(" ".join)
+lists = st.lists(tools, min_size=1, max_size=12)
+quiet = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def _index(found: Sequence[ToolText], *, dense: bool) -> Index:
+    arrays = {"servers": np.array([SERVERS.index(tool.server) for tool in found], np.uint16)}
+    if not dense:
+        return Index.of({**lexical_arrays(found), **arrays})
+    vectors = {text: EMBED(text) for text in texts_of(found, SERVERS)}
+    return Index.of({**dense_arrays(found, SERVERS, vectors), **arrays})
+
+
+def _rank(query: str, parts: Sequence[Index], numbers: Sequence[int] | None, *, dense: bool) -> Ranking:
+    ready = Query.of(query, EMBED if dense else None)
+    scope = Scope(None if numbers is None else np.array(numbers, np.int64))
+    return rank(ready, parts, scope, lambda number: f"{number:04}", 10)
+
+
+def _plain(ranking: Ranking, numbers: Sequence[int] | None = None) -> list[tuple[int, float]]:
+    def original(found: Found) -> int:
+        return found.number if numbers is None else numbers[found.number]
+
+    return [(original(found), found.score) for found in ranking.found]
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_what_is_out_of_scope_is_as_if_it_were_not_there(dense: bool) -> None:
+    """A scope's answers, scores and fit are those of an index of its tools alone."""
+
+    @quiet
+    @given(lists, queries, st.data())
+    def law(found: list[ToolText], query: str, data: st.DataObject) -> None:
+        numbers = sorted(data.draw(st.sets(st.integers(0, len(found) - 1), min_size=1)))
+        masked = _rank(query, [_index(found, dense=dense)], numbers, dense=dense)
+        alone = _rank(query, [_index([found[number] for number in numbers], dense=dense)], None, dense=dense)
+        assert _plain(masked) == _plain(alone, numbers)
+        assert (masked.fit, masked.cut) == (alone.fit, alone.cut)
+        assert {one.number for one in masked.found} <= set(numbers)
+
+    law()
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_tools_that_join_are_ranked_as_if_they_had_been_there(dense: bool) -> None:
+    """An index in two parts answers as one in one part does."""
+
+    @quiet
+    @given(lists, lists, queries)
+    def law(first: list[ToolText], second: list[ToolText], query: str) -> None:
+        apart = _rank(query, [_index(first, dense=dense), _index(second, dense=dense)], None, dense=dense)
+        together = _rank(query, [_index([*first, *second], dense=dense)], None, dense=dense)
+        assert _plain(apart) == _plain(together)
+        assert (apart.fit, apart.cut) == (together.fit, together.cut)
+
+    law()
+
+
+@quiet
+@given(lists, queries)
+def test_the_same_query_has_the_same_answer(found: list[ToolText], query: str) -> None:
+    """Answers and scores are equal bit by bit on every run, ordered by score and then by name."""
+    index = _index(found, dense=True)
+    first, second = (_rank(query, [index], None, dense=True) for _ in range(2))
+    assert first == second
+    keys = [(-one.score, f"{one.number:04}") for one in first.found]
+    assert keys == sorted(keys)
+    assert len(first.answer) <= len(first.found) <= 10
+
+
+def test_nothing_fits_what_no_tool_does() -> None:
+    """A query without a word of any tool finds nothing by words, and a query of nothing finds nothing at all."""
+    index = _index([ToolText(server="files", name="read_file", description="Read a file.")], dense=False)
+    assert _rank("thermostat", [index], None, dense=False).answer == ()
+    assert _rank("  ", [index], None, dense=False).answer == ()
+    assert [one.number for one in _rank("file", [index], None, dense=False).answer] == [0]
+
+
+def test_a_misspelt_word_finds_what_was_meant() -> None:
+    """A word that no tool has counts as the one that it is a slip of, and less than that one itself."""
+    found = [ToolText(server="chat", name="send_message"), ToolText(server="files", name="read_file")]
+    index = _index(found, dense=False)
+    (right,), (wrong,) = (_rank(text, [index], None, dense=False).answer for text in ("message", "mesage"))
+    assert (right.number, wrong.number) == (0, 0)
+    assert wrong.score < right.score
+
+
+def test_fields_count_by_what_they_are() -> None:
+    """The same word counts most in a name, then in a description, then in a parameter's description."""
+    parameter = {"properties": {"x": {"description": "the label"}}}
+    found = [
+        ToolText(server="chat", name="post", schema=parameter),
+        ToolText(server="chat", name="post", description="label"),
+        ToolText(server="chat", name="label"),
+    ]
+    assert [one.number for one in _rank("label", [_index(found, dense=False)], None, dense=False).found] == [2, 1, 0]
+
+
+def test_a_schema_that_is_none_is_no_schema() -> None:
+    """Whatever a server calls a schema, its tool is indexed."""
+    strange: list[Any] = [True, [], {"properties": 3}, {"properties": {"a": None}}, {"anyOf": {"x": 1}}, {"items": [1]}]
+    for schema in strange:
+        index = _index([ToolText(server="chat", name="ping", schema=schema)], dense=False)
+        assert [one.number for one in _rank("ping", [index], None, dense=False).found] == [0]
+
+
+@given(st.integers(1, 40), st.integers(0, 1000))
+def test_small_numbers_keep_the_cosines(count: int, seed: int) -> None:
+    """Vectors as 8-bit numbers keep every cosine to a hundredth."""
+    draw = np.random.default_rng(seed)
+    vectors = draw.normal(size=(count, 16)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    products = Rows.of(vectors).cosines(vectors[:1])[:, 0]
+    assert np.abs(products - vectors @ vectors[0]).max() < 0.01
+
+
+def test_many_tools_are_ranked_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where only the best of each part are looked at with the clauses too, the first is the same."""
+    found = [ToolText(server=SERVERS[n % 3], name=f"{WORDS[n % 10]}_{WORDS[n // 10 % 10]}_x{n}") for n in range(300)]
+    index = _index(found, dense=True)
+    whole = _rank("read message, create label", [index], None, dense=True)
+    monkeypatch.setattr("octoc.search.rank.UNION_ABOVE", 250)
+    monkeypatch.setattr("octoc.search.rank.UNION", 100)
+    some = _rank("read message, create label", [index], None, dense=True)
+    assert some.found[0].number == whole.found[0].number
+    assert len(some.found) == len(whole.found)
