@@ -69,17 +69,11 @@ def known_of(bundle: Path) -> Known:
     from octoc.bundle.reader import OpenBundle
     from octoc.bundle.refusal import BundleRefused
     from octoc.cli.failures import FindingsError
-    from octoc.compiler.fixtures import Known
+    from octoc.compiler.fixtures import known_in
 
     try:
         with OpenBundle.open(bundle) as opened:
-            found = opened.bundle
-            return Known(
-                capabilities={entry.name for entry in found.capabilities},
-                agents={entry.name for entry in found.agents},
-                tools={f"{tool.server}/{tool.name}" for tool in found.tools},
-                unlisted={server.name for server in found.servers if not server.listed},
-            )
+            return known_in(opened.bundle)
     except BundleRefused as refused:
         raise FindingsError([refused.diagnostic()]) from None
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import attrs
 
+from octoc.bundle.model import Bundle
 from octoc.compiler.cache import Cache
 from octoc.compiler.check.stage import check
 from octoc.compiler.context import Context
@@ -26,7 +27,7 @@ from octoc.diagnostics.model import Diagnostic, Place
 from octoc.plugin.manager import plugins_of
 from octoc.routing.fixtures import Fixtures
 
-__all__ = ["Known", "Loaded", "load_fixtures", "look_up"]
+__all__ = ["Known", "Loaded", "known_in", "load_fixtures", "look_up"]
 
 
 @attrs.frozen(kw_only=True)
@@ -64,6 +65,16 @@ def load_fixtures(root: Path, files: Sequence[Path] = ()) -> Loaded:
 def look_up(loaded: Loaded, known: Known) -> Fixtures:
     """Return the fixtures whose names a bundle knows, each once; the others are reported."""
     return resolve_fixtures(loaded.sources, known, loaded.context.sink)
+
+
+def known_in(bundle: Bundle) -> Known:
+    """Return the names that fixtures may use of a bundle."""
+    return Known(
+        capabilities={entry.name for entry in bundle.capabilities},
+        agents={entry.name for entry in bundle.agents},
+        tools={f"{tool.server}/{tool.name}" for tool in bundle.tools},
+        unlisted={server.name for server in bundle.servers if not server.listed},
+    )
 
 
 def _discovered(root: Path, settings: WorkspaceSettings, context: Context) -> tuple[FoundFile, ...]:

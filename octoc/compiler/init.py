@@ -70,6 +70,11 @@ def settings_text(name: str, inputs: Inputs) -> str:
         lines += ["# [[taps]]", '# name = "core"', f'# path = "{CORE_TAP}"']
     lines += _section("agents", "paths", inputs.agent_folders, '["agents", ".claude/agents"]')
     lines += _section("mcp", "files", inputs.mcp_files, '[".mcp.json"]')
+    lines += [
+        "",
+        "# `octoc test` runs what is in routing/*.toml: [[message]] with `text` and `expect`, a capability or `none`.",
+    ]
+    lines += ["# [test]", "# min_right = 0.8"]
     return "\n".join(lines) + "\n"
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 README = Path(__file__).resolve().parents[2] / "README.md"
-_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def blocks(heading: str) -> dict[str, list[str]]:
@@ -75,12 +75,18 @@ def test_the_commands_for_ci_work(minute: dict[str, Any]) -> None:
 
 
 def test_the_readmes_workspace_routes(tmp_path: Path) -> None:
-    """The workspace of "Capabilities" builds, and its question activates `time`."""
+    """The workspace of "Capabilities" builds, its question activates `time`, and its fixtures run."""
     found = blocks("Capabilities")
     tmp_path.joinpath("octoc.toml").write_text(found["toml"][0], encoding="utf-8")
     done = run(found["sh"][0].strip(), tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "decision: time" in done.stdout
+    tmp_path.joinpath("routing").mkdir()
+    tmp_path.joinpath("routing/office.toml").write_text(found["toml"][1], encoding="utf-8")
+    for line in found["sh"][1].splitlines():
+        done = run(line, tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert "abstention (of messages that expect none)" in run("octoc test", tmp_path).stdout
 
 
 class Block(types.SimpleNamespace):

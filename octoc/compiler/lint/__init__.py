@@ -7,6 +7,7 @@ from collections.abc import Callable
 from octoc.compiler.context import Context
 from octoc.compiler.lint import agents, mcp, taps, tools
 from octoc.compiler.lint.environment import check_environment
+from octoc.compiler.lint.fixtures import check_reach_of_fixtures
 from octoc.compiler.lint.mcp.rest import check_rest
 from octoc.compiler.lint.servers import check_pins, check_urls
 from octoc.compiler.model.resolved import Calibrated, Scoped
@@ -17,7 +18,7 @@ from octoc.diagnostics.model import DiagnosticSink
 __all__ = ["RULES", "lint"]
 
 RULES: tuple[Callable[[Scoped, DiagnosticSink], None], ...] = (
-    *(check_pins, check_urls),
+    *(check_pins, check_urls, check_reach_of_fixtures),
     *taps.RULES,
     *mcp.RULES,
     *agents.RULES,

@@ -39,6 +39,9 @@ CONTRADICTING_FIXTURES = Rule(
     "OCT351", "contradicting-fixtures", "Two fixtures expect different things of the same message or query."
 )
 REPEATED_FIXTURE = Rule("OCT352", "repeated-fixture", "A fixture is there twice.", Severity.WARNING)
+FIXTURE_OUT_OF_REACH = Rule(
+    "OCT353", "fixture-out-of-reach", "A fixture expects what its agent cannot reach.", Severity.WARNING
+)
 LITERAL_SECRET = Rule(
     "OCT340", "literal-secret", "A value that looks like a secret is written in the file.", Severity.WARNING
 )

@@ -153,7 +153,7 @@ tools = []
     ],
 )
 def test_what_is_unsound_in_a_file_is_told(tmp_path: Path, text: str, expected: list[object]) -> None:
-    """A file without fixtures, a missing or unknown key, an empty text, `none` among names, a bare tool: all are told."""
+    """A file without fixtures, a missing or unknown key, an empty text, `none` among names, a bare tool: all told."""
     said = found(workspace(tmp_path, text).write())
     assert [one if isinstance(expected[0], tuple) else one[0] for one in said] == expected
 
@@ -169,4 +169,26 @@ def test_patterns_say_where_fixtures_are(tmp_path: Path) -> None:
     assert [message for _, message in found(root)] == [
         "5: `more/*.toml` matches no file",
         "5: `../x.toml` leads out of the workspace",
+    ]
+
+
+def test_what_is_out_of_an_agents_reach_is_a_warning(tmp_path: Path) -> None:
+    """A capability that the agent cannot activate, and a tool that it does not have, are told at the fixture."""
+    text = """[[message]]
+text = "is it late in Rome?"
+expect = "clock"
+agent = "desk"
+[[search]]
+query = "hour"
+tools = ["time/now"]
+agent = "desk"
+[[message]]
+text = "is it late in Rome?"
+expect = "clock"
+"""
+    root = workspace(tmp_path, text).agent("desk", type="project").write()
+    diagnostics = check_workspace(root, use_cache=False).diagnostics
+    assert [(one.span.line, one.message) for one in diagnostics if one.rule.code == "OCT353" and one.span] == [
+        (1, "a message expects capability `clock`, which agent `desk` cannot activate"),
+        (5, "a query expects tool `time/now`, which agent `desk` does not have"),
     ]

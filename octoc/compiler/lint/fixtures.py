@@ -1,0 +1,37 @@
+"""A rule over fixtures: what one expects has to be within its agent's reach."""
+
+from __future__ import annotations
+
+from octoc.compiler.model.resolved import Scoped
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rules.resolve import FIXTURE_OUT_OF_REACH
+
+
+def check_reach_of_fixtures(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report a fixture whose agent may neither activate the capability, nor has it, or does not have the tool."""
+    fixtures = scoped.resolved.fixtures
+    numbers = {str(tool.id): number for number, tool in enumerate(scoped.tools)}
+    for message in fixtures.messages:
+        registry = scoped.registries.get(message.agent)
+        if registry is None or message.place is None:
+            continue
+        for name in message.expect:
+            if name not in registry.capabilities and name not in registry.boot:
+                sink.report(
+                    FIXTURE_OUT_OF_REACH,
+                    f"a message expects capability `{name}`, which agent `{message.agent}` cannot activate",
+                    at=message.place,
+                    help='name another `agent`, or write `expect = "none"`',
+                )
+    for query in fixtures.searches:
+        registry = scoped.registries.get(query.agent)
+        if registry is None or query.place is None:
+            continue
+        for tool in query.tools:
+            if numbers.get(tool) not in registry.tools:
+                sink.report(
+                    FIXTURE_OUT_OF_REACH,
+                    f"a query expects tool `{tool}`, which agent `{query.agent}` does not have",
+                    at=query.place,
+                    help="name another `agent`, or a tool that this one has",
+                )
