@@ -12,4 +12,7 @@ def no_transport(kind: str) -> str:
     """Return the message, one line, that nothing connects to servers of `kind`, with what to do about it."""
     nobody = f"no installed plugin connects to servers of kind `{kind}`"
     distribution = _OF_KIND.get(kind)
-    return nobody if distribution is None else f"{nobody}: run `pip install {distribution}`"
+    if distribution is None:
+        return nobody
+    plugin = distribution.removeprefix("octoc-")
+    return f"{nobody}: run `pip install {distribution}`, and see that `[plugins] use` has `{plugin}`"

@@ -150,7 +150,8 @@ async def _refusal(target: ServerTarget) -> httpx2.Response:
                 response = await client.send(hello, stream=True)
                 await response.aclose()
     except httpx2.HTTPError as error:
-        raise ConnectionFailed(f"`{target.name}` could not be reached: {type(error).__name__}") from None
+        said = f"`{target.name}` could not be reached ({type(error).__name__}): look at its `url`, and whether it runs"
+        raise ConnectionFailed(said) from None
     # One that lets everybody in until a tool is called is asked for its metadata all the same.
     headers = response.headers if response.status_code == httpx2.codes.UNAUTHORIZED else None
     return httpx2.Response(httpx2.codes.UNAUTHORIZED, headers=headers, request=hello)
