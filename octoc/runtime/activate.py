@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Coroutine, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -18,10 +18,15 @@ from octoc.diagnostics.suggest import did_you_mean
 from octoc.runtime import telemetry
 from octoc.runtime.pool import Unreachable
 from octoc.runtime.results import redact
+from octoc.runtime.room import making_room, no_room, surplus
+from octoc.runtime.server_pool import outlast
 
 if TYPE_CHECKING:
+    import asyncio
+
     from octoc.runtime.active_set import Use
     from octoc.runtime.deps import DepState
+    from octoc.runtime.generation import Generation
     from octoc.runtime.session import Session
 
 logger = logging.getLogger("octoc.runtime")
@@ -51,16 +56,30 @@ async def activate(session: Session, name: str) -> Change:
 
 
 async def _activated(session: Session, name: str) -> Change:
-    async with session.lock:
-        entry = session.generation.capabilities.get(name)
-        if entry is None or name not in session.surface.switchable:
-            return _refused(f"Capability '{name}' not found: {_why_not_found(session, name)}")
-        if name in session.active or name in session.surface.registry.boot:
-            return Change(ok=True, text=f"Capability '{name}' is already active.")
-        refusal = _refusal(session, entry)
-        if refusal is not None:
-            return _refused(refusal)
-        return await _connect_and_switch(session, entry)
+    # One at a time for each capability, so that whoever asks twice hears that it is active.
+    async with session.switch_lock(name):
+        change = None
+        while change is None:
+            async with session.lock:
+                entry = session.generation.capabilities.get(name)
+                answer = _answer_at_once(session, name, entry)
+                if answer is not None or entry is None:
+                    return answer or _refused(f"Capability '{name}' not found")
+                generation = session.generation
+                # Held before connecting: nobody else may close a server that this session is waiting for.
+                session.hold(name, uses_of(session, entry))
+            change = await _connect_and_switch(session, generation, entry)
+        return change
+
+
+def _answer_at_once(session: Session, name: str, entry: CapabilityEntry | None) -> Change | None:
+    """Return what can be said before anything is connected, or None when it is to be tried."""
+    if entry is None or name not in session.surface.switchable:
+        return _refused(f"Capability '{name}' not found: {_why_not_found(session, name)}")
+    if name in session.active or name in session.surface.registry.boot:
+        return Change(ok=True, text=f"Capability '{name}' is already active.")
+    refusal = _refusal(session, entry)
+    return None if refusal is None else _refused(refusal)
 
 
 def _refused(text: str) -> Change:
@@ -91,45 +110,121 @@ def _refusal(session: Session, entry: CapabilityEntry) -> str | None:
         return f"Capability '{entry.name}' requires env vars: {', '.join(missing)} — set them before activating."
     if not entry.grants and not entry.deps:
         return f"Capability '{entry.name}' has no [[mcp.servers]] and no [deps] — nothing to activate."
-    if session.active.capacity < 1:
-        return f"Capability '{entry.name}' cannot be activated: the workspace allows no active capability (max_active)."
-    return None
+    if session.closed:
+        return _session_closed(entry.name)
+    return None if making_room(session, entry.name) is not None else no_room(session, entry.name)
 
 
-async def _connect_and_switch(session: Session, entry: CapabilityEntry) -> Change:
-    import asyncio
+def _session_closed(name: str) -> str:
+    return f"Capability '{name}' could not be activated: the session is closed."
 
+
+@attrs.frozen(kw_only=True)
+class _Prepared:
+    """What came of connecting: the servers that are bound to something, and the text of the first problem."""
+
+    deps: tuple[DepState, ...] = ()
+    bound: tuple[str, ...] = ()
+    problem: str | None = None
+
+
+async def _connect_and_switch(session: Session, generation: Generation, entry: CapabilityEntry) -> Change | None:
+    """Connect, and then change the active set in one step; None when the session has another bundle meanwhile."""
     name = entry.name
-    # Held before connecting: nobody else may close a server that this session is waiting for.
-    session.hold(name, uses_of(session, entry))
     switched = False
     try:
-        deps = await session.runtime.deps.states(session.generation, entry.deps)
-        failed = next((dep for dep in deps if dep.state == "failed"), None)
-        if failed is not None:
-            return _refused(f"Capability '{name}' could not be activated: dependency '{failed.name}': {failed.note}")
-        bound = [server for server in servers_of(entry) if session.generation.can_connect(server)]
-        problems = await asyncio.gather(*(_open(session, server) for server in bound))
-        problem = next((text for text in problems if text is not None), None)
-        if problem is not None:
-            absent = _listed(deps, "missing")
-            hint = f"; not installed: {absent}" if absent else ""
-            return _refused(f"Capability '{name}' could not be activated: {problem}{hint}")
-        evicted = session.active.evicted_by_one_more()
-        for victim in evicted:
-            session.active.remove(victim)
-        session.surface.visible()
-        session.active.add(name)
-        session.surface.visible()
-        session.hold(name, uses_of(session, entry))
-        switched = True
+        prepared = await _uncancelled(session, _prepare(generation, entry))
+        if prepared is None:
+            return _refused(_session_closed(name))
+        if prepared.problem is not None:
+            return _refused(f"Capability '{name}' could not be activated: {prepared.problem}")
+        async with session.lock:
+            if session.closed:
+                return _refused(_session_closed(name))
+            if session.generation is not generation:
+                return None
+            # Only now, as other messages and calls went on meanwhile; and an unlisted server's tools are known.
+            evicted = making_room(session, name)
+            if evicted is None:
+                return _refused(no_room(session, name))
+            freed = {victim: _switch_off(session, victim) for victim in evicted}
+            session.active.add(name)
+            session.surface.visible()
+            session.hold(name, uses_of(session, entry))
+            switched = True
+            session.skillset.activated(name)
     finally:
         if not switched:
-            await asyncio.shield(_close(session, session.release(name)))
-    for victim in evicted:
-        closed = await _close(session, session.release(victim))
-        logger.info("capability LRU evicted: '%s' (%d server(s) disabled to make room)", victim, len(closed))
-    return Change(ok=True, changed=True, text=_enabled_text(session, entry, bound, deps), servers=tuple(bound))
+            session.release(name)
+            _drop(session, generation, servers_of(entry))
+    for victim, servers in freed.items():
+        closing, _ = _drop(session, generation, servers)
+        logger.info("capability LRU evicted: '%s' (%d server(s) disabled to make room)", victim, len(closing))
+    text = _enabled_text(session, entry, prepared.bound, prepared.deps)
+    return Change(ok=True, changed=True, text=text, servers=prepared.bound)
+
+
+async def _uncancelled(session: Session, work: Coroutine[Any, Any, _Prepared]) -> _Prepared | None:
+    """Return what the work gives; None when the session ended meanwhile, which cancels it."""
+    import asyncio
+
+    task = asyncio.create_task(work, name="octoc activate")
+    working = {task}
+    task.add_done_callback(working.discard)
+    session.preparing.add(task)
+    try:
+        await asyncio.wait({task})
+    finally:
+        session.preparing.discard(task)
+        if not task.done():
+            task.cancel()
+            await outlast(working)
+    return None if task.cancelled() else task.result()
+
+
+async def _prepare(generation: Generation, entry: CapabilityEntry) -> _Prepared:
+    deps = await generation.runtime.deps.states(generation, entry.deps)
+    failed = next((dep for dep in deps if dep.state == "failed"), None)
+    if failed is not None:
+        return _Prepared(problem=f"dependency '{failed.name}': {failed.note}")
+    bound = tuple(server for server in servers_of(entry) if generation.can_connect(server))
+    problem = await _connected(generation, bound)
+    absent = _listed(deps, "missing")
+    if problem is not None and absent:
+        problem += f"; not installed: {absent}"
+    return _Prepared(deps=tuple(deps), bound=bound, problem=problem)
+
+
+async def _connected(generation: Generation, servers: Sequence[str]) -> str | None:
+    """Connect all servers at the same time, within the workspace's limit; returns what went wrong with the first."""
+    import asyncio
+
+    if not servers:
+        return None
+    seconds = generation.bundle.settings.activate_timeout_s
+    tasks = [asyncio.create_task(_open(generation, server), name=f"octoc open {server}") for server in servers]
+    working = set(tasks)
+    for task in tasks:
+        task.add_done_callback(working.discard)
+    try:
+        await asyncio.wait(tasks, timeout=seconds)
+    finally:
+        late = [server for server, task in zip(servers, tasks, strict=True) if not task.done()]
+        for task in tuple(working):
+            task.cancel()
+        await outlast(working)
+    told = (
+        f"server '{server}' was not connected within {seconds:g} s" if server in late else task.result()
+        for server, task in zip(servers, tasks, strict=True)
+    )
+    return next((text for text in told if text is not None), None)
+
+
+def _switch_off(session: Session, name: str) -> frozenset[str]:
+    """Make a capability inactive; returns the servers that nobody needs any more."""
+    session.active.remove(name)
+    session.surface.settle()
+    return session.release(name)
 
 
 def uses_of(session: Session, entry: CapabilityEntry) -> list[Use]:
@@ -147,22 +242,27 @@ def servers_of(entry: CapabilityEntry) -> tuple[str, ...]:
     return tuple(dict.fromkeys(grant.server for grant in entry.grants))
 
 
-async def _open(session: Session, server: str) -> str | None:
+async def _open(generation: Generation, server: str) -> str | None:
     try:
-        async with session.generation.pool.use(server):
+        async with generation.pool.use(server):
             return None
     except Unreachable as unreachable:
-        message = redact(unreachable.failure.message, session.generation.connector.secrets(server))
+        message = redact(unreachable.failure.message, generation.connector.secrets(server))
         return f"server '{server}': {message}"
 
 
-async def _close(session: Session, servers: Iterable[str]) -> tuple[str, ...]:
-    """Close the servers that nobody needs; returns those that were open."""
-    pool = session.generation.pool
-    closing = [server for server in pool.servers if server in set(servers)]
-    for server in closing:
-        await pool.close(server)
-    return tuple(closing)
+def _drop(
+    session: Session, generation: Generation, servers: Iterable[str]
+) -> tuple[tuple[str, ...], list[asyncio.Task[None]]]:
+    """Let go of the servers that nobody needs; returns those that were open, and what is closing.
+
+    One that does not close is logged by its pool, and nobody has to wait for it.
+    """
+    pool, references = generation.pool, session.runtime.references
+    unneeded = [server for server in dict.fromkeys(servers) if not references.is_needed(server)]
+    was_open = frozenset(pool.servers)
+    closing = [task for server in unneeded for task in pool.drop(server)]
+    return tuple(sorted(server for server in unneeded if server in was_open)), closing
 
 
 def _listed(deps: Sequence[DepState], state: str) -> str:
@@ -182,7 +282,7 @@ def _deps_text(entry: CapabilityEntry, deps: Sequence[DepState]) -> str:
     return f"{enabled} It has no servers. {' '.join(parts)} octoc does not install deps: they were not run."
 
 
-def _enabled_text(session: Session, entry: CapabilityEntry, connected: list[str], deps: Sequence[DepState]) -> str:
+def _enabled_text(session: Session, entry: CapabilityEntry, connected: Sequence[str], deps: Sequence[DepState]) -> str:
     if not entry.grants:
         return _deps_text(entry, deps)
     unbound = [server for server in servers_of(entry) if server not in connected]
@@ -203,22 +303,48 @@ def _enabled_text(session: Session, entry: CapabilityEntry, connected: list[str]
 
 async def deactivate(session: Session, name: str) -> Change:
     """Make a capability inactive, and close the servers that nobody needs any more."""
+    async with session.switch_lock(name):
+        async with session.lock:
+            if name in session.surface.registry.boot:
+                return _refused(f"Capability '{name}' is granted from the start and cannot be disabled.")
+            if name not in session.active:
+                return Change(ok=True, text=f"Capability '{name}' is not active.")
+            closed, closing = _drop(session, session.generation, _switch_off(session, name))
+        await _closed(closing)
+    count = f"Fully shut down {len(closed)} server(s)"
+    which = ", ".join(closed) or "(none — all servers still in use by other active capabilities)"
+    return Change(ok=True, changed=True, text=f"Capability '{name}' disabled. {count}: {which}", servers=closed)
+
+
+async def _closed(closing: Sequence[asyncio.Task[None]]) -> None:
+    import asyncio
+
+    if closing:
+        await asyncio.wait(closing)
+
+
+async def begin_turn(session: Session) -> None:
+    """Show the tools as their servers have them now, and let go what is over the limits because of that."""
     async with session.lock:
-        if name in session.surface.registry.boot:
-            return _refused(f"Capability '{name}' is granted from the start and cannot be disabled.")
-        if name not in session.active:
-            return Change(ok=True, text=f"Capability '{name}' is not active.")
-        session.active.remove(name)
-        session.surface.visible()
-        closed = await _close(session, session.release(name))
-        count = f"Fully shut down {len(closed)} server(s)"
-        which = ", ".join(closed) or "(none — all servers still in use by other active capabilities)"
-        return Change(ok=True, changed=True, text=f"Capability '{name}' disabled. {count}: {which}", servers=closed)
+        evicted = surplus(session)
+        freed = [server for victim in evicted for server in _switch_off(session, victim)]
+        session.surface.settle()
+        _drop(session, session.generation, freed)
+    for victim in evicted:
+        logger.warning("capability evicted: '%s': what is active was over the workspace's limits", victim)
 
 
 async def end(session: Session) -> None:
-    """Let go of all that a session needs."""
+    """Let go of all that a session needs; what is being activated in it is given up."""
+    session.closed = True
+    for task in tuple(session.preparing):
+        task.cancel()
+    for turn in session.switch_locks:
+        async with turn:
+            pass  # until then an activation under way has taken back what it held
     async with session.lock:
         for name in session.active.names:
             session.active.remove(name)
-        await _close(session, session.release_all())
+        session.surface.settle()
+        _, closing = _drop(session, session.generation, session.release_all())
+    await _closed(closing)

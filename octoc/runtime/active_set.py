@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 
 import attrs
+
+Fits = Callable[[Sequence[str]], bool]
+"""Whether these capabilities, active together, are within a limit beside their number."""
+
+
+def _anything_fits(_: Sequence[str]) -> bool:
+    return True
 
 
 @attrs.define(kw_only=True)
@@ -16,12 +23,14 @@ class _Active:
 class ActiveSet:
     """The active capabilities of one session, at most `capacity`, in the order of their activation.
 
-    The least recently used gives way. Time is the clock that was passed in; a counter orders what happens within one
-    reading of it.
+    The least recently used gives way, and what is pinned never. Time is the clock that was passed in; a counter orders
+    what happens within one reading of it.
     """
 
-    def __init__(self, capacity: int, clock: Callable[[], float]) -> None:
+    def __init__(self, capacity: int, clock: Callable[[], float], pinned: Iterable[str] = ()) -> None:
         self.capacity = capacity
+        self.pinned: Collection[str] = frozenset(pinned)
+        """What never gives way, whether or not it is active now."""
         self._clock = clock
         self._events = 0
         self._active: dict[str, _Active] = {}
@@ -34,10 +43,30 @@ class ActiveSet:
     def __contains__(self, name: str) -> bool:
         return name in self._active
 
-    def evicted_by_one_more(self) -> tuple[str, ...]:
-        """Return what would have to go, the least recently used first, for one more to fit."""
-        surplus = len(self._active) + 1 - self.capacity
-        return tuple(sorted(self._active, key=lambda name: self._active[name].last_used)[: max(0, surplus)])
+    def making_room(self, name: str, fits: Fits = _anything_fits) -> tuple[str, ...] | None:
+        """Return what would have to go, the least recently used first, for `name` to come; None when nothing helps."""
+        return self._giving_way((name,), fits)
+
+    def surplus(self, fits: Fits = _anything_fits) -> tuple[str, ...]:
+        """Return what has to go because the limits, or the tools, have become others.
+
+        What is pinned stays, even over the limits.
+        """
+        needed = self._giving_way((), fits)
+        return self._by_use() if needed is None else needed
+
+    def _giving_way(self, coming: tuple[str, ...], fits: Fits) -> tuple[str, ...] | None:
+        candidates = self._by_use()
+        for count in range(len(candidates) + 1):
+            gone = candidates[:count]
+            left = [*(name for name in self._active if name not in gone), *coming]
+            if len(left) <= self.capacity and fits(left):
+                return gone
+        return None
+
+    def _by_use(self) -> tuple[str, ...]:
+        loose = (name for name in self._active if name not in self.pinned)
+        return tuple(sorted(loose, key=lambda name: self._active[name].last_used))
 
     def add(self, name: str) -> None:
         """Make `name` active, used just now. Raises: ValueError when it is already active, or there is no room."""
@@ -50,12 +79,10 @@ class ActiveSet:
         del self._active[name]
 
     def keep(self, names: Iterable[str], capacity: int) -> None:
-        """Keep only those among `names`, and of these the ones used last when there is room for `capacity` alone."""
+        """Keep only those among `names`, with room for `capacity` from now on: `surplus` tells what is too much."""
         self.capacity = capacity
         wanted = frozenset(names)
-        kept = sorted((name for name in self._active if name in wanted), key=lambda name: self._active[name].last_used)
-        room = frozenset(kept[max(0, len(kept) - max(0, capacity)) :])
-        self._active = {name: active for name, active in self._active.items() if name in room}
+        self._active = {name: active for name, active in self._active.items() if name in wanted}
 
     def touch(self, names: Iterable[str]) -> None:
         """Note that the active ones among `names` were used just now."""

@@ -70,8 +70,7 @@ class Catalog:
 
     def schema(self, index: int) -> Any:
         """Return a tool's input schema as its server wrote it; shared, so do not change it. Raises: BundleRefused."""
-        shared = self._wires[index] if index >= self._first_joined else self._opened.tool_wire(index)
-        return shared.get("inputSchema")
+        return self.shared_wire(index).get("inputSchema")
 
     def compiled(self, server: str) -> dict[str, Mapping[str, Any]]:
         """Return the wire objects of a server's tools as compiled, by bare name. Raises: BundleRefused."""
@@ -80,8 +79,14 @@ class Catalog:
 
     def wire(self, index: int) -> dict[str, Any]:
         """Return a tool in the protocol's wire form; the caller may change it. Raises: BundleRefused."""
-        shared = self._wires[index] if index >= self._first_joined else self._opened.tool_wire(index)
-        return copy.deepcopy(dict(shared))
+        return copy.deepcopy(dict(self.shared_wire(index)))
+
+    def shared_wire(self, index: int) -> Mapping[str, Any]:
+        """Return what `wire` returns, shared, so do not change it. Raises: BundleRefused.
+
+        It is the same object until the server lists the tool again.
+        """
+        return self._wires[index] if index >= self._first_joined else self._opened.tool_wire(index)
 
     def join(self, server: ServerEntry, listing: ServerListing) -> None:
         """Take the tools of an unlisted server that its own filter leaves. Idempotent for an unchanged listing."""

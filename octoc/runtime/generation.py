@@ -11,12 +11,14 @@ import attrs
 from octoc.runtime.breaker import CircuitBreaker
 from octoc.runtime.catalog import Catalog, passes_filter
 from octoc.runtime.connect import BUILTIN
+from octoc.runtime.costs import ToolCosts
 from octoc.runtime.drift import Drift, drift_between
 from octoc.runtime.pool import GRACE_S, Pool
 from octoc.runtime.results import ToolLimits
 from octoc.runtime.route import RoutingParts
 from octoc.runtime.search import SearchParts
 from octoc.runtime.server_pool import ServerPool
+from octoc.runtime.skills.rules import SkillRules
 
 if TYPE_CHECKING:
     from octoc.bundle.model import ServerEntry
@@ -50,8 +52,11 @@ class Generation:
         self.plugins = plugins
         self.servers = {server.name: server for server in self.bundle.servers}
         self.capabilities = {capability.name: capability for capability in self.bundle.capabilities}
+        self.skills = {skill.name: skill for skill in self.bundle.skills}
+        self.skill_rules = SkillRules(self)
         self.agents = {agent.name: agent for agent in self.bundle.agents}
         self.catalog = Catalog(opened)
+        self.costs = ToolCosts(self.catalog)
         self.limits = ToolLimits(self)
         self.routing = RoutingParts(self, embedder)
         self.search = SearchParts(self)

@@ -65,6 +65,10 @@ class Pool:
         if server in self._by_name:
             await self._by_name[server].let_go()
 
+    def drop(self, server: str) -> list[asyncio.Task[None]]:
+        """Do what `close` does, and return what is closing now instead of waiting for it."""
+        return self._by_name[server].drop() if server in self._by_name else []
+
     async def close_all(self, grace_s: float = GRACE_S) -> None:
         """End the servers that nobody else shares, calls under way after `grace_s`; nothing connects afterwards.
 

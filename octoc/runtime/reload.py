@@ -63,9 +63,10 @@ async def renew(session: Session) -> None:
         for name in session.active.names:
             session.hold(name, uses_of(session, new.capabilities[name]))
         for server in freed:
-            if server in old.pool.servers and not runtime.references.is_needed(server):
-                await old.pool.close(server)
-        await _connect_unlisted(session)
+            if not runtime.references.is_needed(server):
+                old.pool.drop(server)
+    # Not under the lock: what connects may take its time, and calls and activations go on.
+    await _connect_unlisted(session)
     runtime.sweep()
 
 
@@ -82,14 +83,19 @@ async def _connect_unlisted(session: Session) -> None:
         and not generation.servers[server].listed
         and not generation.catalog.has_joined(server)
     ]
-    await asyncio.gather(*(_try(session, server) for server in waiting))
-    for name in session.active.names:
-        session.hold(name, uses_of(session, generation.capabilities[name]))
+    await asyncio.gather(*(_try(generation, server) for server in waiting))
+    if session.generation is generation:
+        for name in session.active.names:
+            session.hold(name, uses_of(session, generation.capabilities[name]))
+    for server in waiting:
+        # What it was connected for may have been deactivated meanwhile.
+        if not session.runtime.references.is_needed(server):
+            generation.pool.drop(server)
 
 
-async def _try(session: Session, server: str) -> None:
+async def _try(generation: Generation, server: str) -> None:
     try:
-        async with session.generation.pool.use(server):
+        async with generation.pool.use(server):
             return
     except Unreachable as unreachable:
         logger.warning("after a reload server `%s` is not there: %s", server, unreachable.failure.message)

@@ -93,6 +93,7 @@ class ServerPool:
         self._opened: list[Opened] = []
         self._unshut: set[Opened] = set()
         self._connecting: asyncio.Task[Opened] | None = None
+        self._picking = 0
         self._naps: set[asyncio.Future[None]] = set()
         self._idle_wanted: list[asyncio.Future[None]] = []
         self._failures = 0
@@ -152,6 +153,13 @@ class ServerPool:
 
         Raises: Unreachable.
         """
+        self._picking += 1
+        try:
+            return await self._picked(until)
+        finally:
+            self._picking -= 1
+
+    async def _picked(self, until: float | None) -> Opened:
         grown = False
         deaths = 0
         while deaths < _DEATHS:
@@ -340,9 +348,19 @@ class ServerPool:
         """Close the connections that no call is on, the others when their calls have ended; the next use opens one."""
         import asyncio
 
-        tasks = [task for opened in list(self._opened) if (task := self._retire(opened)) is not None]
+        tasks = self.drop()
         if tasks:
             await asyncio.wait(tasks)
+
+    def drop(self) -> list[asyncio.Task[None]]:
+        """Do what `let_go` does, and return what is closing now instead of waiting for it.
+
+        A connection that is being made ends when nobody waits for it.
+        """
+        if self._connecting is not None and not self._picking:
+            self._connecting.cancel()
+            self._connecting = None
+        return [task for opened in list(self._opened) if (task := self._retire(opened)) is not None]
 
     async def end(self, grace_s: float) -> None:
         """Refuse new calls, give those under way `grace_s` seconds, then end them and every connection.

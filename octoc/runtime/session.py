@@ -5,24 +5,32 @@ from __future__ import annotations
 import json
 import logging
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from octoc.bundle.model import AgentEntry
+from octoc.diagnostics.suggest import did_you_mean
 from octoc.names import ToolId
 from octoc.results import Caller, Progress, ToolFailure
 from octoc.runtime import telemetry
-from octoc.runtime.activate import activate, deactivate, end
+from octoc.runtime.activate import activate, begin_turn, deactivate, end
 from octoc.runtime.active_set import ActiveSet, References, Use
 from octoc.runtime.dispatch import Asked, dispatch
 from octoc.runtime.find_tools import search
 from octoc.runtime.pool import Unreachable
 from octoc.runtime.reload import renew
 from octoc.runtime.results import Limits, ResultStore, is_large, truncate
-from octoc.runtime.route import candidates_of, decide
+from octoc.runtime.room import surplus
+from octoc.runtime.route import MAX_TURNS, candidates_of, decide, held_of
+from octoc.runtime.skills.skillset import SkillChange, SkillSet
+from octoc.runtime.skills.text import skill_block
+from octoc.runtime.skills.tool import skill_wire
+from octoc.runtime.skills.validate import Refusal, validate
 from octoc.runtime.surface import Surface
 from octoc.runtime.turn import Call, call_all
 from octoc.runtime.values import Routing, SearchHit
@@ -34,6 +42,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from octoc.plugin import TokenCounter
+    from octoc.runtime.cache_report import CacheReport
     from octoc.runtime.calls import Outcome
     from octoc.runtime.generation import Generation
     from octoc.runtime.history import Aged, Fitted, Message, Pruner, Repaired
@@ -51,9 +60,17 @@ class Session:
         self.generation = generation
         self.agent = agent
         self.caller = caller
-        self.active = ActiveSet(generation.bundle.settings.max_active, runtime.clock)
+        settings = generation.bundle.settings
+        self.active = ActiveSet(settings.max_active, runtime.clock, settings.pinned)
         self.surface = Surface(agent.registry, generation.catalog, self.active, generation.capabilities)
+        self._turns: deque[str] = deque(maxlen=MAX_TURNS)
+        self.skillset = SkillSet(self)
         self._number = next(runtime.session_numbers)
+        self.closed = False
+        self.preparing: set[asyncio.Task[Any]] = set()
+        """What connects the servers of capabilities that are being activated."""
+        self._switch_locks: dict[str, asyncio.Lock] = {}
+        self._pins: dict[str, bool] = {}
         self._holders: set[str] = set()
         self._proxied: set[Use] = set()
         runtime.sessions[self._number] = generation
@@ -67,6 +84,17 @@ class Session:
         import asyncio
 
         return asyncio.Lock()
+
+    def switch_lock(self, capability: str) -> asyncio.Lock:
+        """Return what one wish to switch this capability at a time holds, also while its servers connect."""
+        import asyncio
+
+        return self._switch_locks.setdefault(capability, asyncio.Lock())
+
+    @property
+    def switch_locks(self) -> tuple[asyncio.Lock, ...]:
+        """All that `switch_lock` has returned."""
+        return tuple(self._switch_locks.values())
 
     @property
     def profile(self) -> str:
@@ -91,27 +119,45 @@ class Session:
     def tools(self, format: ToolFormat = "anthropic") -> list[dict[str, Any]]:  # noqa: A002  # the field's word
         """Return the tool block for the next request: octoc's own tools, then the visible ones.
 
-        The same state gives the same bytes, and an activation only appends. Raises: ValueError for an unknown format,
-        BundleRefused when the bundle was altered.
+        The same state gives the same bytes, and an activation only appends, if nothing has to give way for it. What
+        servers change in their tools shows at the next `on_user_message`, or when a capability becomes inactive; tools
+        that are new are appended at once. Raises: ValueError for an unknown format, BundleRefused when the bundle was
+        altered.
         """
         registry, catalog = self.surface.registry, self.generation.catalog
         own = proxy_wires(describes=self.profile != "octo") if registry.proxy else []
         if self.surface.switchable:
             own.append(capability_wire())
+        if self.skillset.names:
+            own.append(skill_wire())
         if self.reads_results and self.profile == "octoc":
             # From the start: a tool that came with the first cut would change the block before all others.
             own.append(read_result_wire())
         block = [rendered(wire["name"], wire, format) for wire in own]
-        block += [rendered(catalog[index].alias, catalog.wire(index), format) for index in self.surface.visible()]
-        return block
+        shown = ((catalog[index].alias, deepcopy(dict(wire))) for index, wire in self.surface.block())
+        return block + [rendered(alias, wire, format) for alias, wire in shown]
+
+    def cache_report(self) -> CacheReport:
+        """Say how much of the tool block stays as it is, and what each activation or eviction would change in it.
+
+        Changes and connects nothing. Raises: BundleRefused.
+        """
+        from octoc.runtime.cache_report import cache_report
+
+        return cache_report(self)
 
     def search(self, query: str, limit: int = DEFAULT_LIMIT) -> list[SearchHit]:
         """Return the tools that this session can call and that fit the query best; connects nothing."""
         return [hit for _, hit in search(self, query, limit)]
 
-    def route(self, text: str) -> Routing:
-        """Decide which capability a user's message is for; changes nothing."""
-        return decide(self.generation, text, candidates_of(self))
+    def route(self, text: str, before: Sequence[str] | None = None) -> Routing:
+        """Decide which capability a user's message is for; changes nothing.
+
+        Args:
+            before: the user's earlier messages, the oldest first; None is what `on_user_message` got in this session.
+        """
+        turns = tuple(self._turns) if before is None else before
+        return decide(self.generation, text, candidates_of(self), held_of(self), turns)
 
     async def on_user_message(self, text: str) -> Routing:
         """Route a fresh message of the user, activate what it is for, evict what has to give way.
@@ -119,13 +165,23 @@ class Session:
         After a reload this is where the session goes over to the new bundle.
 
         A capability that cannot be activated, as when its server does not start, is logged and leaves all as it was.
+        `Routing.skills` are the skills whose rules the message meets: they are in use now, and the host puts their
+        texts into the conversation, behind the message.
         """
+        routing = await self._route_message(text)
+        skills = await self.skillset.use_matching(text)
+        return attrs.evolve(routing, skills=skills) if skills else routing
+
+    async def _route_message(self, text: str) -> Routing:
         import asyncio
 
         await renew(self)
+        await begin_turn(self)
         # The first message loads the encoder, which takes longer than a loop should stand still.
         with telemetry.step("octoc.route", gen_ai__agent__name=self.agent.name) as watched:
-            routing = await asyncio.to_thread(decide, self.generation, text, candidates_of(self))
+            field = (candidates_of(self), held_of(self), tuple(self._turns))
+            routing = await asyncio.to_thread(decide, self.generation, text, *field)
+            self._turns.append(text)
             watched.note(octoc__capability=routing.capability, octoc__routing__reason=routing.reason)
         name = routing.capability
         if name is None:
@@ -242,6 +298,62 @@ class Session:
         """Deactivate a capability by name; returns what `capability` would tell the model."""
         return (await deactivate(self, capability)).text
 
+    @property
+    def pinned(self) -> tuple[str, ...]:
+        """The capabilities that never give way in this session, sorted, whether or not they are active."""
+        return tuple(sorted(self.active.pinned))
+
+    def pin(self, capability: str) -> str:
+        """Let a capability never give way once it is active; the limits count it. Returns what became of it."""
+        if capability not in self.surface.switchable:
+            near = did_you_mean(capability, self.surface.switchable)
+            return f"Capability '{capability}' not found: {near or 'this agent has no capability of that name'}"
+        self._pins[capability] = True
+        self._set_pins()
+        when = "" if capability in self.active else " once it is active"
+        return f"Capability '{capability}' is pinned: it does not give way to others{when}, and counts as one."
+
+    def unpin(self, capability: str) -> str:
+        """Let a capability give way again, also one that the workspace has pinned. Returns what became of it."""
+        self._pins[capability] = False
+        self._set_pins()
+        return f"Capability '{capability}' is not pinned."
+
+    def _set_pins(self) -> None:
+        pinned = {*self.generation.bundle.settings.pinned, *(name for name, pin in self._pins.items() if pin)}
+        self.active.pinned = frozenset(name for name in pinned if self._pins.get(name, True))
+
+    @property
+    def skills(self) -> tuple[str, ...]:
+        """The skills in use, the first used first."""
+        return self.skillset.used
+
+    @property
+    def skills_prompt(self) -> str:
+        """The texts of the skills in use, for a host that rebuilds a conversation in which they were.
+
+        Using another only appends. Raises: BundleRefused.
+        """
+        return "\n\n".join(skill_block(self, self.skillset.entry(name)) for name in self.skillset.used)
+
+    async def use_skill(self, name: str) -> SkillChange:
+        """Use a skill by name: `text` is what `skill` would tell the model, `block` goes into the conversation.
+
+        Raises: BundleRefused.
+        """
+        return await self.skillset.use(name)
+
+    async def forget_skill(self, name: str) -> SkillChange:
+        """Stop using a skill, and deactivate the capabilities that only it has asked for."""
+        return await self.skillset.forget(name)
+
+    async def validate(self, reply: str) -> tuple[Refusal, ...]:
+        """Have the `validate` scripts of the skills in use judge an agent's reply; none is run by default.
+
+        `Refusal.text` is what to tell the model. Raises: BundleRefused.
+        """
+        return await validate(self, reply)
+
     async def connect_unlisted(self, *, shown_only: bool = False) -> dict[str, str]:
         """Connect the servers without a snapshot whose tools are not known yet, so that they can be found and shown.
 
@@ -264,6 +376,7 @@ class Session:
         ]
         problems = await asyncio.gather(*map(self._try, waiting))
         self.hold(_BASE, (self._use(index) for index in self.surface.base()))
+        self.surface.settle()
         return {server: why for server, why in zip(waiting, problems, strict=True) if why is not None}
 
     async def _try(self, server: str) -> str | None:
@@ -314,7 +427,7 @@ class Session:
         """Whether `read_result` is answered: results are kept, and the agent has tools that may give some."""
         registry = self.surface.registry
         has_tools = registry.proxy or registry.tools or registry.unlisted_direct or self.surface.switchable
-        return self.runtime.results.enabled and bool(has_tools)
+        return self.runtime.results.enabled and bool(has_tools or self.skillset.names)
 
     def hold(self, holder: str, uses: Iterable[Use]) -> None:
         """Note that `holder`, a capability or a part of the session, needs these tools."""
@@ -342,10 +455,17 @@ class Session:
         self.agent = agent
         self.runtime.sessions[self._number] = generation
         self.__dict__.pop("counter", None)  # another model may count its tokens otherwise
-        self.surface = Surface(agent.registry, generation.catalog, self.active, generation.capabilities)
+        old, self.surface = (
+            self.surface,
+            Surface(agent.registry, generation.catalog, self.active, generation.capabilities),
+        )
         kept = (name for name in agent.registry.capabilities if name in generation.capabilities)
         boot = frozenset(agent.registry.boot)
         self.active.keep((name for name in kept if name not in boot), generation.bundle.settings.max_active)
+        self._set_pins()
+        for name in surplus(self):
+            self.active.remove(name)
+        self.surface.follow(old)
         self.hold(_BASE, (self._use(index) for index in self.surface.base()))
         self._proxied = {use for use in self._proxied if use[0] in generation.servers}
         if self._proxied:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from octoc.aliases import ToolNames
 from octoc.bundle.model import CapabilityEntry, Grant, Registry
@@ -31,6 +32,7 @@ class Surface:
         self._capabilities = capabilities
         self._registered = frozenset(registry.tools)
         self._shown: list[int] = []
+        self._block: dict[int, Mapping[str, Any]] = {}
         self._names: tuple[int, ToolNames] | None = None
 
     @property
@@ -69,6 +71,40 @@ class Surface:
         known = set(kept)
         self._shown = kept + [index for index in wanted if index not in known]
         return list(self._shown)
+
+    def block(self) -> list[tuple[int, Mapping[str, Any]]]:
+        """Return what the model is shown, (number, wire object) in order; shared, so do not change it.
+
+        Until `settle` it grows at its end and changes nowhere: a tool that its server has changed or withdrawn stays as
+        it was shown, so that what is cached of a prompt stays good. Raises: BundleRefused.
+        """
+        for index in self.visible():
+            if index not in self._block:
+                self._block[index] = self._catalog.shared_wire(index)
+        return list(self._block.items())
+
+    def settle(self) -> None:
+        """Show the tools as they are now, in the order in which they were shown.
+
+        To be asked when a capability has become inactive, and at each fresh message.
+        """
+        visible = frozenset(self.visible())
+        self._block = {
+            index: _unless_equal(wire, self._catalog.shared_wire(index))
+            for index, wire in self._block.items()
+            if index in visible
+        }
+
+    def follow(self, old: Surface) -> None:
+        """Show what `old` shows of another bundle in the same order, as far as it is still visible."""
+        numbers = {self._catalog[index].id: index for index in self.visible()}
+        shown = [(old._catalog[index].id, wire) for index, wire in old._block.items()]
+        self._block = {
+            numbers[tool]: _unless_equal(wire, self._catalog.shared_wire(numbers[tool]))
+            for tool, wire in shown
+            if tool in numbers
+        }
+        self._shown = list(dict.fromkeys([*self._block, *self._shown]))
 
     def reachable(self) -> list[int]:
         """Return what can be called, in Octo's order: deferred tools as registered, then the visible ones."""
@@ -119,3 +155,8 @@ class Surface:
             for index in self._catalog.joined(grant.server)
             if any_glob_matches(grant.globs, self._catalog[index].id.tool)
         ]
+
+
+def _unless_equal(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
+    # A server may write the same tool with its keys in another order, which would be other bytes.
+    return old if old == new else new

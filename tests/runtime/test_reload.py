@@ -360,7 +360,10 @@ def test_new_tools_of_an_unlisted_server_are_shown_by_its_grants(fleet: Fleet) -
             for _ in range(200):
                 server.host.tools_changed("s")
                 await asyncio.sleep(0.001)
-            await _until(lambda: _names(session) == {"s__get_b"})
+            # What is new is appended at once; what is gone goes with the next message.
+            await _until(lambda: _names(session) == {"s__get_a", "s__get_b"})
+            await session.on_user_message("and now the other one")
+            assert _names(session) == {"s__get_b"}
             assert (await session.call("s__get_b")).ok
             assert not (await session.call("s__get_a")).ok
             listed = server.lists

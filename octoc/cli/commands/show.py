@@ -24,17 +24,36 @@ _DEFAULT = ("agents", "tools", "tokens")
 @workspace_option
 @bundle_option
 @click.option("--agent", metavar="NAME", help="Only this agent, and what it may see and call. Default: every agent.")
+@click.option(
+    "--cache",
+    is_flag=False,
+    flag_value="",
+    metavar="[AGENT]",
+    help="What a prompt cache keeps of the tool block: of this agent, or of each.",
+)
 @format_options("text", "json")
 def command(
-    sections: tuple[str, ...], workspace: Path | None, bundle: Path | None, agent: str | None, output_format: str
+    sections: tuple[str, ...],
+    workspace: Path | None,
+    bundle: Path | None,
+    agent: str | None,
+    cache: str | None,
+    output_format: str,
 ) -> int:
     """Show what is in the bundle.
 
     SECTIONS are any of capabilities, agents, skills, servers, tools, tokens. Without one: agents, tools and tokens, and
-    with --json all.
+    with --json all. With --cache: the tokens and bytes of the tool block that stay as they are from turn to turn, what
+    each activation appends, and what gives way for it.
     """
     from octoc.cli.workspace import target_of, with_runtime
 
+    if cache is not None:
+        from octoc.cli.cache import show_cache
+
+        if sections:
+            raise click.UsageError("--cache stands without sections")
+        return show_cache(target_of(bundle, workspace), cache or agent, output_format)
     asked = sections or (SECTIONS if output_format == "json" else _DEFAULT)
 
     async def work(runtime: Runtime) -> dict[str, Any]:
@@ -90,17 +109,9 @@ def _agents(runtime: Runtime, agent: str | None) -> Entries:
 
 
 def _skills(runtime: Runtime, agent: str | None) -> Entries:
-    del agent
-    return [
-        {
-            "name": entry.name,
-            "title": entry.title,
-            "description": entry.description,
-            "domains": list(entry.domains),
-            "capabilities": list(entry.capabilities),
-        }
-        for entry in runtime.bundle.skills
-    ]
+    from octoc.cli.skills import skills_shown
+
+    return skills_shown(runtime, agent)
 
 
 def _servers(runtime: Runtime, agent: str | None) -> Entries:
@@ -201,7 +212,10 @@ def _print(found: dict[str, Any]) -> None:
             lambda e: (e["name"], e["type"] or e["kind"], e["domain"] or "", e["tools"], e["direct"],
                        len(e["capabilities"]) + len(e["boot"])),
         ),
-        "skills": (("skill", "description"), lambda e: (e["name"], one_line(e["description"]))),
+        "skills": (
+            ("skill", "why", "used by", "description"),
+            lambda e: (e["name"], e.get("why", ""), e.get("used_by", ""), one_line(e["description"])),
+        ),
         "servers": (
             ("server", "transport", "tools", "state"),
             lambda e: (e["name"], e["transport"], e["tools"], "listed" if e["listed"] else "unlisted"),
