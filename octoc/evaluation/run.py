@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import attrs
+
 from octoc.bundle.reader import OpenBundle
 from octoc.evaluation.outcomes import NDCG_AT, MessageOutcome, QueryOutcome, Results
+from octoc.plugin import hookimpl
 from octoc.routing.fixtures import Fixtures, RoutingFixture
 from octoc.runtime import Runtime
 from octoc.runtime.route import EncoderUnavailable
@@ -34,9 +36,21 @@ def open_for_tests(
     Neither routing nor search starts a server, so what stands in for a value reaches nobody. Raises: BundleRefused.
     """
     with OpenBundle.open(bundle) as opened:
-        needed = sorted({name for entry in opened.bundle.capabilities for name in entry.requires_env})
-    env = {**os.environ, **{name: _STAND_IN for name in needed if not os.environ.get(name)}}
-    return Runtime.open(bundle, plugins=plugins, embedder=embedder, env=env, workspace=workspace)
+        needed = frozenset(name for entry in opened.bundle.capabilities for name in entry.requires_env)
+    return Runtime.open(
+        bundle, plugins=plugins, embedder=embedder, workspace=workspace, observers=(_StandIns(needed=needed),)
+    )
+
+
+@attrs.frozen(kw_only=True)
+class _StandIns:
+    """A plugin that knows a value for each name that a capability needs, whatever is set here."""
+
+    needed: frozenset[str]
+
+    @hookimpl
+    def octoc_resolve_secret(self, reference: str) -> str | None:
+        return _STAND_IN if reference in self.needed else None
 
 
 def run_fixtures(
