@@ -22,6 +22,7 @@ from octoc.cli import main
 from octoc.compiler.build import Outcome, build
 from octoc.diagnostics.rule import Severity
 from octoc.runtime import Runtime
+from octoc.runtime.skills.rules import matching
 
 COUNTS = {"capabilities": 72, "agents": 137, "skills": 101}
 
@@ -173,5 +174,30 @@ def test_a_message_is_routed_among_the_agents_capabilities(real: Built) -> None:
             for name in routing.scores:
                 assert not by_name[name].domains or "developer" in by_name[name].domains
             assert session.route("thank you so much").capability is None
+
+    asyncio.run(scenario())
+
+
+def test_every_skill_is_asked_and_used(real: Built) -> None:
+    """All 101 skills can be asked by any agent's messages, and each can be used, forgotten and read."""
+
+    async def scenario() -> None:
+        assert real.outcome.bundle is not None
+        async with Runtime.open(real.outcome.bundle, workspace=real.root) as runtime:
+            asked: set[str] = set()
+            for agent in runtime.agents:
+                session = runtime.session(agent, name="octomind", workdir=real.tap)
+                asked.update(session.skillset.names)
+            everything = runtime.session(workdir=real.tap, name="octomind")
+            assert len(everything.skillset.names) == len(asked) == COUNTS["skills"]
+            fired = {match.skill for match in matching(everything, "write a landing page for google ads")}
+            assert {"ad-google", "markup-landing-page"} <= fired
+            developer = runtime.session("developer:general", workdir=real.tap)
+            assert "ad-google" not in developer.skillset.names
+            for name in everything.skillset.names:
+                entry = everything.skillset.entry(name)
+                if not entry.capabilities:
+                    assert (await everything.use_skill(name)).block.startswith(f'<skill name="{name}" ')
+                    assert (await everything.forget_skill(name)).ok
 
     asyncio.run(scenario())

@@ -1,4 +1,4 @@
-"""Tools as a model's API wants them, and octoc's own four tools."""
+"""Tools as a model's API wants them, and most of octoc's own tools; `skill` has its form beside it."""
 
 from __future__ import annotations
 

@@ -113,14 +113,15 @@ def _prepared(check: Check) -> Any:
 
 
 def candidates_of(session: Session) -> tuple[str, ...]:
-    """Return the skills that a message may use now: rules and domains, those of the agent, and not used already."""
-    skills, domain = session.generation.skills, session.agent.domain
+    """Return the skills that a message may use now: those of the agent that may fire, and are not used already."""
+    skills = session.skillset
+    return tuple(name for name in skills.names if name not in skills and may_fire(session, skills.entry(name)))
 
-    def may_fire(entry: SkillEntry) -> bool:
-        return bool(entry.rules and entry.domains) and (domain is None or domain in entry.domains)
 
-    names = (name for name in session.skillset.names if name not in session.skillset)
-    return tuple(name for name in names if may_fire(skills[name]))
+def may_fire(session: Session, entry: SkillEntry) -> bool:
+    """Tell whether a message can use a skill: it has rules, and domains with the agent's among them if it has one."""
+    domain = session.agent.domain
+    return bool(entry.rules and entry.domains) and (domain is None or domain in entry.domains)
 
 
 def matching(session: Session, text: str, *, seconds: float | None = None) -> tuple[SkillMatch, ...]:

@@ -1,0 +1,71 @@
+"""`octoc show skills`: the skills of a bundle, and of one agent with why it has each."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from octoc.cli.root import root as cli
+from octoc.testing import WorkspaceBuilder
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A workspace of three skills, and agents that have some of them."""
+    builder = (
+        WorkspaceBuilder(tmp_path)
+        .skill("code", domains="developer", rules=["content(code)"])
+        .skill("prose", domains="content", rules=["content(prose)"])
+        .skill("all")
+        .octomind_agent("developer", "general")
+        .agent("writer", skills=["prose"])
+    )
+    outcome = builder.build()
+    assert outcome.bundle is not None
+    return tmp_path
+
+
+def _shown(workspace: Path, *arguments: str) -> Any:
+    done = CliRunner().invoke(cli, ["show", "skills", "--workspace", str(workspace), "--json", *arguments])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)["skills"]
+
+
+def test_all_skills(workspace: Path) -> None:
+    """Without an agent every skill is listed, with what its file says."""
+    skills = _shown(workspace)
+    assert [skill["name"] for skill in skills] == ["all", "code", "prose"]
+    assert skills[1]["rules"] == ["content(code)"]
+    assert "why" not in skills[0]
+
+
+@pytest.mark.parametrize(
+    "agent, expected",
+    [
+        ("developer:general", [("all", "of no domain", "name"), ("code", "domain developer", "rules, name")]),
+        ("writer", [("prose", "named by the agent", "rules, name")]),
+        (
+            "supervisor",
+            [
+                ("all", "of no domain", "name"),
+                ("code", "the agent has no domain", "rules, name"),
+                ("prose", "the agent has no domain", "rules, name"),
+            ],
+        ),
+    ],
+)
+def test_an_agents_skills(workspace: Path, agent: str, expected: list[tuple[str, str, str]]) -> None:
+    """With an agent only its skills are listed, with the reason and what uses them."""
+    skills = _shown(workspace, "--agent", agent)
+    assert [(skill["name"], skill["why"], skill["used_by"]) for skill in skills] == expected
+
+
+def test_the_table(workspace: Path) -> None:
+    """The table has the reason too."""
+    done = CliRunner().invoke(cli, ["show", "skills", "--workspace", str(workspace), "--agent", "writer"])
+    assert done.exit_code == 0
+    assert "named by the agent" in done.stdout
