@@ -90,7 +90,7 @@ Outcome = MessageOutcome | QueryOutcome
 class Results:
     """Outcomes in the order of the fixtures.
 
-    `gate` names how messages were decided, as `calibrated minilm-l6`; `no_encoder` says why there was none, or "".
+    `gate` names how messages were decided, as `calibrated balanced minilm-l6`; `no_encoder` says why not, or "".
     """
 
     messages: tuple[MessageOutcome, ...] = ()

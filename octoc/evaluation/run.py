@@ -107,7 +107,7 @@ def _got(fixture: RoutingFixture, routing: Routing) -> tuple[str, ...]:
 def _gate(runtime: Runtime) -> tuple[str, str]:
     """Return how messages are decided, and why without an encoder: "" when there is one."""
     gate, encoder = runtime.bundle.gate, runtime.bundle.encoder
-    kind = gate.kind if gate is not None else "no gate"
+    kind = "no gate" if gate is None else " ".join(filter(None, (gate.kind, str(gate.data.get("profile", "")))))
     try:
         runtime.generation.routing.embedder()
     except EncoderUnavailable as error:

@@ -126,6 +126,7 @@ def test_nothing_to_check_is_said(octoc: Run, here: Path) -> None:
         ("role.toml", "[[roles]]\nsize = 3\n[deps]\n", "OCT208"),
         ("helper.md", AGENT.replace("description", "descripton") % "helper", "OCT202"),
         ("how.md", "---\nname: how\nrules: [x]\n---\n", "OCT202"),
+        ("messages.toml", '[[message]]\ntext = "hello there"\n', "OCT202"),
     ],
 )
 def test_a_files_kind_is_told_by_its_content(octoc: Run, here: Path, name: str, content: str, code: str) -> None:

@@ -85,7 +85,7 @@ def test_route_for_people(octoc: Run, bundle: str) -> None:
     done = octoc("route", "what time is it in Tokyo right now", "--bundle", bundle)
     assert done.status == 0
     assert done.out.startswith("decision: time (")
-    assert "\ngate:     calibrated, threshold " in done.out
+    assert "\ngate:     calibrated, balanced, threshold " in done.out
 
 
 def test_route_explains(octoc: Run, bundle: str) -> None:

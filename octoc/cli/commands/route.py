@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from octoc.bundle.model import Gate
     from octoc.routing.explain import Explanation
     from octoc.runtime import Routing, Session
+    from octoc.runtime.skills.rules import SkillMatch
 
 _SHOWN = 10
 _ENCODER = "embed-onnx"
@@ -48,11 +49,16 @@ def command(
 
     log_to_stderr(verbose=verbose)
 
+    skills: list[SkillMatch] = []
+
     def work(session: Session) -> tuple[Routing, Explanation | None, Gate | None]:
         if explained:
             from octoc.runtime.explain_route import explain_route
 
+            from octoc.runtime.skills.rules import matching
+
             routing, explanation = explain_route(session, message, before)
+            skills.extend(matching(session, message, workdir=str(Path.cwd())))
         else:
             routing, explanation = session.route(message, before=before), None
         if routing.reason.startswith("no-encoder") and _ENCODER in session.runtime.plugins.missing:
@@ -66,6 +72,7 @@ def command(
         fields = _as_object(message, agent, routing, gate)
         if explained:
             fields["explanation"] = _explanation(message, routing, explanation)
+            fields["skills"] = [{"name": one.skill, "line": one.line, "score": one.score} for one in skills]
         click.echo(json.dumps(fields, indent=2))
         return 0
     from octoc.cli.tables import print_table
@@ -74,9 +81,14 @@ def command(
     click.echo(f"decision: {escape(routing.capability or 'abstain')} ({escape(routing.reason)})")
     click.echo(f"intent:   {escape(routing.intent)}")
     if gate is not None:
-        click.echo(f"gate:     {escape(gate.kind)}, threshold {routing.threshold:.4f}, margin {routing.margin:.4f}")
+        profile = f", {escape(str(gate.data['profile']))}" if "profile" in gate.data else ""
+        click.echo(
+            f"gate:     {escape(gate.kind)}{profile}, threshold {routing.threshold:.4f}, margin {routing.margin:.4f}"
+        )
     if explanation is not None:
         _print_explanation(message, routing, explanation)
+    for match in skills:
+        click.echo(f"skill:    {escape(match.skill)} ({escape(match.line)})")
     shown = list(routing.scores.items())
     shown = shown if verbose else shown[:_SHOWN]
     print_table("scores", ("capability", "score"), [(name, f"{score:.4f}") for name, score in shown])
@@ -94,7 +106,7 @@ def _as_object(message: str, agent: str, routing: Routing, gate: Gate | None) ->
         "also": list(routing.also),
         "winner": routing.winner,
         "reason": routing.reason,
-        "gate": None if gate is None else {"kind": gate.kind, "top_k": gate.top_k},
+        "gate": None if gate is None else {"kind": gate.kind, "profile": gate.data.get("profile"), "top_k": gate.top_k},
         "method": routing.method,
         "follows": routing.follows,
         "threshold": routing.threshold,
