@@ -69,3 +69,13 @@ def test_the_table(workspace: Path) -> None:
     done = CliRunner().invoke(cli, ["show", "skills", "--workspace", str(workspace), "--agent", "writer"])
     assert done.exit_code == 0
     assert "named by the agent" in done.stdout
+
+
+def test_route_explains_which_skills_a_message_uses(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`octoc route --explain` tells the skills whose rules the message meets, in the folder where it is run."""
+    monkeypatch.chdir(workspace)
+    arguments = ["route", "--explain", "--workspace", str(workspace), "please read my prose"]
+    done = CliRunner().invoke(cli, arguments)
+    assert "skill:    prose (content(prose))\n" in done.output
+    found = json.loads(CliRunner().invoke(cli, [*arguments, "--json"]).stdout)
+    assert found["skills"] == [{"name": "prose", "line": "content(prose)", "score": None}]

@@ -226,7 +226,10 @@ class Fleet:
 
     def skill(self, name: str, body: str = "Do it well.", *, validate: str = "", **fields: Any) -> None:
         """Add a skill; `rules` are its lines, `validate` the text of its script."""
-        script = {"validate": self._texts.add_text(validate), "validate_digest": sha256_hex(validate.encode())}
+        script: dict[str, Any] = {
+            "validate": self._texts.add_text(validate),
+            "validate_digest": sha256_hex(validate.encode()),
+        }
         self._skills.append(
             SkillEntry(
                 **{"name": name, "description": f"The skill {name}", "body": self._texts.add_text(body), **fields},

@@ -54,7 +54,6 @@ def command(
     def work(session: Session) -> tuple[Routing, Explanation | None, Gate | None]:
         if explained:
             from octoc.runtime.explain_route import explain_route
-
             from octoc.runtime.skills.rules import matching
 
             routing, explanation = explain_route(session, message, before)

@@ -124,10 +124,13 @@ def may_fire(session: Session, entry: SkillEntry) -> bool:
     return bool(entry.rules and entry.domains) and (domain is None or domain in entry.domains)
 
 
-def matching(session: Session, text: str, *, seconds: float | None = None) -> tuple[SkillMatch, ...]:
+def matching(
+    session: Session, text: str, *, workdir: str | None = None, seconds: float | None = None
+) -> tuple[SkillMatch, ...]:
     """Return the skills whose rules a user's message meets; changes nothing. Takes as long as loading the encoder.
 
     Args:
+        workdir: the folder that is looked at, instead of the session's own.
         seconds: how long the session's folder may be looked at, instead of `workdir.MAX_SECONDS`.
     """
     from octoc.routing.clean import clean_intent, is_routable, strip_xml_blocks
@@ -137,7 +140,8 @@ def matching(session: Session, text: str, *, seconds: float | None = None) -> tu
     message = strip_xml_blocks(text).strip()
     if not names or not is_routable(message):
         return ()
-    asked = _Asked(session, message[:MAX_TEXT_CHARS], clean_intent(text), seconds)
+    folder = workdir or session.caller.workdir
+    asked = _Asked(session, message[:MAX_TEXT_CHARS], clean_intent(text), _looked_at(folder, seconds))
     certain: list[SkillMatch] = []
     likely: list[SkillMatch] = []
     for name in names:
@@ -151,6 +155,12 @@ def matching(session: Session, text: str, *, seconds: float | None = None) -> tu
     if likely and (likely[0].score or 0.0) - second >= SEMANTIC_MARGIN:
         certain.append(likely[0])
     return tuple(certain)
+
+
+def _looked_at(folder: str | None, seconds: float | None) -> Workdir | None:
+    if folder is None:
+        return None
+    return Workdir(folder) if seconds is None else Workdir(folder, seconds=seconds)
 
 
 def _match(skill: str, lines: Iterable[_Line], asked: _Asked) -> SkillMatch | None:
@@ -169,17 +179,13 @@ def _match(skill: str, lines: Iterable[_Line], asked: _Asked) -> SkillMatch | No
 class _Asked:
     """What one message is asked, each thing once."""
 
-    def __init__(self, session: Session, message: str, intent: str, seconds: float | None) -> None:
+    def __init__(self, session: Session, message: str, intent: str, workdir: Workdir | None) -> None:
         self._session = session
         self._message = message
         self._intent = intent
         self._known: dict[tuple[str, str], bool] = {}
         self._cosines: Mapping[str, float] | None = None
-        folder = session.caller.workdir
-        if folder is None:
-            self.workdir = None
-        else:
-            self.workdir = Workdir(folder) if seconds is None else Workdir(folder, seconds=seconds)
+        self.workdir = workdir
 
     @property
     def cosines(self) -> Mapping[str, float]:
@@ -206,7 +212,7 @@ class _Asked:
 
     def workdir_path(self, check: Check, prepared: Any) -> bool:
         del prepared
-        return check.argument.lower() in (self._session.caller.workdir or "").lower()
+        return self.workdir is not None and check.argument.lower() in self.workdir.root.lower()
 
     def file(self, check: Check, prepared: Any) -> bool:
         del prepared
