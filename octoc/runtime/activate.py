@@ -57,7 +57,7 @@ async def activate(session: Session, name: str) -> Change:
 
 async def _activated(session: Session, name: str) -> Change:
     # One at a time for each capability, so that whoever asks twice hears that it is active.
-    async with session.switch_lock(name):
+    async with session.switching.lock_of(name):
         change = None
         while change is None:
             async with session.lock:
@@ -110,7 +110,7 @@ def _refusal(session: Session, entry: CapabilityEntry) -> str | None:
         return f"Capability '{entry.name}' requires env vars: {', '.join(missing)} — set them before activating."
     if not entry.grants and not entry.deps:
         return f"Capability '{entry.name}' has no [[mcp.servers]] and no [deps] — nothing to activate."
-    if session.closed:
+    if session.switching.ended:
         return _session_closed(entry.name)
     return None if making_room(session, entry.name) is not None else no_room(session, entry.name)
 
@@ -139,7 +139,7 @@ async def _connect_and_switch(session: Session, generation: Generation, entry: C
         if prepared.problem is not None:
             return _refused(f"Capability '{name}' could not be activated: {prepared.problem}")
         async with session.lock:
-            if session.closed:
+            if session.switching.ended:
                 return _refused(_session_closed(name))
             if session.generation is not generation:
                 return None
@@ -171,11 +171,11 @@ async def _uncancelled(session: Session, work: Coroutine[Any, Any, _Prepared]) -
     task = asyncio.create_task(work, name="octoc activate")
     working = {task}
     task.add_done_callback(working.discard)
-    session.preparing.add(task)
+    session.switching.preparing.add(task)
     try:
         await asyncio.wait({task})
     finally:
-        session.preparing.discard(task)
+        session.switching.preparing.discard(task)
         if not task.done():
             task.cancel()
             await outlast(working)
@@ -303,7 +303,7 @@ def _enabled_text(session: Session, entry: CapabilityEntry, connected: Sequence[
 
 async def deactivate(session: Session, name: str) -> Change:
     """Make a capability inactive, and close the servers that nobody needs any more."""
-    async with session.switch_lock(name):
+    async with session.switching.lock_of(name):
         async with session.lock:
             if name in session.surface.registry.boot:
                 return _refused(f"Capability '{name}' is granted from the start and cannot be disabled.")
@@ -336,10 +336,10 @@ async def begin_turn(session: Session) -> None:
 
 async def end(session: Session) -> None:
     """Let go of all that a session needs; what is being activated in it is given up."""
-    session.closed = True
-    for task in tuple(session.preparing):
+    session.switching.ended = True
+    for task in tuple(session.switching.preparing):
         task.cancel()
-    for turn in session.switch_locks:
+    for turn in session.switching.locks:
         async with turn:
             pass  # until then an activation under way has taken back what it held
     async with session.lock:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from octoc.bundle.model import AgentEntry
-from octoc.diagnostics.suggest import did_you_mean
 from octoc.names import ToolId
 from octoc.results import Caller, Progress, ToolFailure
 from octoc.runtime import telemetry
@@ -32,6 +31,7 @@ from octoc.runtime.skills.text import skill_block
 from octoc.runtime.skills.tool import skill_wire
 from octoc.runtime.skills.validate import Refusal, validate
 from octoc.runtime.surface import Surface
+from octoc.runtime.switching import Switching, pin, set_pins, unpin
 from octoc.runtime.turn import Call, call_all
 from octoc.runtime.values import Routing, SearchHit
 from octoc.runtime.wire import ToolFormat, capability_wire, proxy_wires, read_result_wire, rendered
@@ -66,11 +66,7 @@ class Session:
         self._turns: deque[str] = deque(maxlen=MAX_TURNS)
         self.skillset = SkillSet(self)
         self._number = next(runtime.session_numbers)
-        self.closed = False
-        self.preparing: set[asyncio.Task[Any]] = set()
-        """What connects the servers of capabilities that are being activated."""
-        self._switch_locks: dict[str, asyncio.Lock] = {}
-        self._pins: dict[str, bool] = {}
+        self.switching = Switching()
         self._holders: set[str] = set()
         self._proxied: set[Use] = set()
         runtime.sessions[self._number] = generation
@@ -84,17 +80,6 @@ class Session:
         import asyncio
 
         return asyncio.Lock()
-
-    def switch_lock(self, capability: str) -> asyncio.Lock:
-        """Return what one wish to switch this capability at a time holds, also while its servers connect."""
-        import asyncio
-
-        return self._switch_locks.setdefault(capability, asyncio.Lock())
-
-    @property
-    def switch_locks(self) -> tuple[asyncio.Lock, ...]:
-        """All that `switch_lock` has returned."""
-        return tuple(self._switch_locks.values())
 
     @property
     def profile(self) -> str:
@@ -187,12 +172,20 @@ class Session:
         if name is None:
             logger.debug("no capability auto-activated: %s", routing.reason)
             return routing
-        change = await activate(self, name)
-        if not change.changed:
-            logger.warning("capability not auto-activated: '%s': %s", name, change.text)
-            return attrs.evolve(routing, capability=None, reason=change.text)
-        servers = json.dumps(change.servers, ensure_ascii=False)
-        logger.info("capability auto-activated: '%s' (score %.2f) — servers: %s", name, routing.scores[name], servers)
+        done: list[str] = []
+        refusals: list[str] = []
+        for wanted in (name, *routing.also):
+            change = await activate(self, wanted)
+            if not change.changed:
+                logger.warning("capability not auto-activated: '%s': %s", wanted, change.text)
+                refusals.append(change.text)
+                continue
+            done.append(wanted)
+            servers, score = json.dumps(change.servers, ensure_ascii=False), routing.scores[wanted]
+            logger.info("capability auto-activated: '%s' (score %.2f) — servers: %s", wanted, score, servers)
+        if refusals:
+            reason = routing.reason if done else refusals[0]
+            return attrs.evolve(routing, capability=next(iter(done), None), also=tuple(done[1:]), reason=reason)
         return routing
 
     async def call(
@@ -305,23 +298,11 @@ class Session:
 
     def pin(self, capability: str) -> str:
         """Let a capability never give way once it is active; the limits count it. Returns what became of it."""
-        if capability not in self.surface.switchable:
-            near = did_you_mean(capability, self.surface.switchable)
-            return f"Capability '{capability}' not found: {near or 'this agent has no capability of that name'}"
-        self._pins[capability] = True
-        self._set_pins()
-        when = "" if capability in self.active else " once it is active"
-        return f"Capability '{capability}' is pinned: it does not give way to others{when}, and counts as one."
+        return pin(self, capability)
 
     def unpin(self, capability: str) -> str:
         """Let a capability give way again, also one that the workspace has pinned. Returns what became of it."""
-        self._pins[capability] = False
-        self._set_pins()
-        return f"Capability '{capability}' is not pinned."
-
-    def _set_pins(self) -> None:
-        pinned = {*self.generation.bundle.settings.pinned, *(name for name, pin in self._pins.items() if pin)}
-        self.active.pinned = frozenset(name for name in pinned if self._pins.get(name, True))
+        return unpin(self, capability)
 
     @property
     def skills(self) -> tuple[str, ...]:
@@ -462,7 +443,7 @@ class Session:
         kept = (name for name in agent.registry.capabilities if name in generation.capabilities)
         boot = frozenset(agent.registry.boot)
         self.active.keep((name for name in kept if name not in boot), generation.bundle.settings.max_active)
-        self._set_pins()
+        set_pins(self)
         for name in surplus(self):
             self.active.remove(name)
         self.surface.follow(old)

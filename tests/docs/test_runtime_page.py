@@ -55,6 +55,20 @@ def bound(runtime: Any, handler: Callable[[Any], Any]) -> None:
     )
 
 
+def test_what_is_cached_is_said(page: dict[str, Any], bundle: Path) -> None:
+    """The example on prompt caches says how much of the block never changes."""
+
+    async def run() -> str:
+        async with page["Runtime"].open(bundle) as runtime:
+            bound(runtime, lambda _: "done")
+            said: str = page["cached"](runtime.session())
+            return said
+
+    found = re.fullmatch(r"(\d+) of (\d+) tokens never change; still fit: {}", asyncio.run(run()))
+    assert found is not None
+    assert found[1] == found[2] != "0"
+
+
 def test_a_turn_is_played(page: dict[str, Any], bundle: Path) -> None:
     """The first example shows the model its tools, makes its calls and returns their texts in order."""
 

@@ -75,6 +75,12 @@ UNSOUND: list[tuple[str, str, str, str]] = [
         "true",
     ),
     (
+        HEAD + "[routing]\npinned = ['a', 3]\n",
+        "OCT203",
+        "expected a string for `routing.pinned[1]`, found a whole number",
+        "3",
+    ),
+    (
         HEAD + "[routing]\ntop_k = 2.5\n",
         "OCT203",
         "expected a whole number for `routing.top_k`, found a number",
@@ -134,7 +140,7 @@ def test_an_unknown_key_has_near_names(check_text: Callable[..., Any]) -> None:
     """An unknown key is told what it may have been meant to be, else what there is."""
     text = HEAD + "[routing]\nmax_activ = 8\nxyzzy = 1\n[aliases]\nzzz = 1\n"
     helps = [finding.diagnostic.help for finding in check_text(FileKind.WORKSPACE, text).findings]
-    assert helps[0] == "did you mean `max_active`?"
+    assert helps[0] == "did you mean `max_active` or `max_active_tokens`?"
     assert helps[1].startswith("expected `encoder`, `gate`")
     assert helps[2] == "expected `style`"
 

@@ -57,6 +57,9 @@ threshold = 1
 margin = 0.08
 top_k = 2
 max_active = 8
+max_active_tokens = 9000
+activate_timeout = 12
+pinned = ["memory"]
 ship_encoder = false
 domainless = "universal"
 encoder_settings = { path = "models/a", max_tokens = 128, exact = true }
@@ -138,6 +141,9 @@ def test_every_key_is_carried(load: Load) -> None:
                 margin=0.08,
                 top_k=2,
                 max_active=8,
+                max_active_tokens=9000,
+                activate_timeout=12.0,
+                pinned=("memory",),
                 ship_encoder=False,
                 domainless="universal",
                 encoder_settings={"path": "models/a", "max_tokens": "128", "exact": "true"},
