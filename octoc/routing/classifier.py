@@ -23,6 +23,9 @@ FOLLOW = ("follow_weights", "follow_bias")
 """Arrays that tell whether a message goes on with an earlier one."""
 
 
+_MEMO = 64
+
+
 @attrs.frozen(kw_only=True, eq=False)
 class Linear:
     """Weights over n-grams and, with an encoder, over vectors.
@@ -57,6 +60,7 @@ class Classifier:
     words: Linear | None = None
     full: Linear | None = None
     follow: tuple[Vector, float] | None = None
+    _memo: dict[tuple[str, ...], NDArray[np.intp]] = attrs.field(factory=dict, repr=False)
 
     @classmethod
     def of(cls, data: Mapping[str, Any], arrays: Mapping[str, NDArray[np.generic]]) -> Classifier:
@@ -103,7 +107,7 @@ class Classifier:
         )
 
     def logits(self, intent: str, vector: Vector | None) -> Vector:
-        """Return the logit of each class and, last, of the background: shape (k + 1,).
+        """Return the logit of each class, of the background, and of what is no class (-inf): shape (k + 2,).
 
         Args:
             intent: the cleaned message.
@@ -115,9 +119,11 @@ class Classifier:
         columns, values = self.ngrams.transform(intent)
         weights = model.grams[columns].astype(np.float32)
         # einsum, not BLAS: see `octoc.routing.scores`.
-        logits: Vector = np.einsum("mk,m->k", weights, np.array(values, np.float32)) + model.bias
+        logits: Vector = np.full(len(model.bias) + 1, -np.inf, np.float32)
+        own = logits[:-1]
+        own[:] = np.einsum("mk,m->k", weights, np.array(values, np.float32)) + model.bias
         if vector is not None and model.vectors is not None and model.mean is not None:
-            logits = logits + np.einsum("kd,d->k", model.vectors, vector - model.mean)
+            own += np.einsum("kd,d->k", model.vectors, vector - model.mean)
         return logits
 
     def probabilities(
@@ -127,15 +133,24 @@ class Classifier:
 
         A candidate that the classifier does not know, as one without triggers, has probability 0.
         """
-        logits = self.logits(intent, vector).astype(np.float64)
-        wanted = set(candidates)
-        taking_part = [number for number, name in enumerate(self.classes) if name in wanted]
-        chosen = logits[[*taking_part, len(self.classes)]]
+        names = tuple(candidates)
+        chosen = self.logits(intent, vector)[self._places(names)].astype(np.float64)
         shares = np.exp(chosen - chosen.max())
         shares /= shares.sum()
-        found = dict.fromkeys(sorted(wanted), 0.0)
-        found.update({self.classes[number]: float(share) for number, share in zip(taking_part, shares, strict=False)})
-        return found, float(shares[-1])
+        return dict(zip(names, shares[:-2].tolist(), strict=True)), float(shares[-1])
+
+    def _places(self, names: tuple[str, ...]) -> NDArray[np.intp]:
+        """Return where the logits of names stand, then that of what has none, then the background's."""
+        found = self._memo.get(names)
+        if found is None:
+            number = {name: place for place, name in enumerate(self.classes)}
+            last = len(self.classes)
+            found = np.array([*(number.get(name, last + 1) for name in names), last + 1, last])
+            # A session asks for the same few sets of names again and again.
+            if len(self._memo) >= _MEMO:
+                self._memo.clear()
+            self._memo[names] = found
+        return found
 
     def goes_on(self, vector: Vector | None) -> float:
         """Return the probability that a message goes on with an earlier one; 0 where that cannot be told."""

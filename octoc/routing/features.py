@@ -9,6 +9,7 @@ import math
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 import attrs
 
@@ -23,12 +24,19 @@ def grams(text: str) -> Counter[str]:
     """
     found: Counter[str] = Counter()
     for word in text.lower().split():
-        padded = f" {word} "
-        for size in range(MIN_GRAM, MAX_GRAM + 1):
-            found.update(padded[start : start + size] for start in range(max(1, len(padded) - size + 1)))
-            if len(padded) <= size:
-                break  # a word shorter than the n-gram counts once, as a whole
+        found.update(_of_word(word))
     return found
+
+
+@lru_cache(maxsize=4096)
+def _of_word(word: str) -> tuple[str, ...]:
+    padded = f" {word} "
+    found: list[str] = []
+    for size in range(MIN_GRAM, MAX_GRAM + 1):
+        found += [padded[start : start + size] for start in range(max(1, len(padded) - size + 1))]
+        if len(padded) <= size:
+            break  # a word shorter than the n-gram counts once, as a whole
+    return tuple(found)
 
 
 @attrs.frozen
@@ -45,10 +53,16 @@ class TfIdf:
 
     def transform(self, text: str) -> tuple[list[int], list[float]]:
         """Return the columns of a text's known n-grams and their values, L2-normalised; both empty if none is known."""
-        found = [(*self.columns[gram], count) for gram, count in grams(text).items() if gram in self.columns]
-        values = [weight * count for _, weight, count in found]
-        norm = math.sqrt(math.fsum(value * value for value in values))
-        return [column for column, _, _ in found], [value / norm for value in values]
+        known = self.columns
+        columns: list[int] = []
+        values: list[float] = []
+        for gram, count in grams(text).items():
+            pair = known.get(gram)
+            if pair is not None:
+                columns.append(pair[0])
+                values.append(pair[1] * count)
+        norm = math.sqrt(math.fsum([value * value for value in values]))
+        return columns, [value / norm for value in values]
 
 
 @attrs.frozen

@@ -20,7 +20,7 @@ CALIBRATED_THRESHOLDS: Mapping[str, float] = MappingProxyType(
 )
 """The probability at which a calibrated gate activates that was learned from triggers and background alone."""
 
-NEEDS_THRESHOLDS: Mapping[str, float] = MappingProxyType({"eager": 0.10, "balanced": 0.15, "cautious": 0.25})
+NEEDS_THRESHOLDS: Mapping[str, float] = MappingProxyType({"eager": 0.11, "balanced": 0.17, "cautious": 0.30})
 """The same for one that was learned with the library of needs."""
 
 WORDS_THRESHOLDS: Mapping[str, float] = CALIBRATED_THRESHOLDS

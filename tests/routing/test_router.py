@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import zlib
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ from numpy.typing import NDArray
 
 from octoc.bundle.model import CapabilityEntry, Gate
 from octoc.routing.classifier import Classifier
-from octoc.routing.decision import Reason
-from octoc.routing.features import fit
+from octoc.routing.decision import Method, Reason
+from octoc.routing.features import Hashed, fit
 from octoc.routing.router import Router, load_router
 
 CAPABILITIES = (
@@ -124,6 +125,101 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
     }
     with pytest.raises(ValueError, match="shapes"):
         Classifier.of({"classes": ["a"], "grams": ["xy"]}, arrays)
+
+
+def wordy(**data: Any) -> Router:
+    """Return a gate with a model of words beside the full one, and with follow-ups along the second axis."""
+    full = calibrated()
+    assert full.classifier is not None
+    grams = list(full.gate.data["grams"])
+    words = np.zeros((len(grams), 3), np.float16)
+    words[grams.index("git"), 1] = 8.0
+    arrays: dict[str, NDArray[Any]] = {
+        "mean": np.zeros(4, np.float32),
+        "vector_weights": np.array([[6, 0, 0, 0], [0, 0, 6, 0], [0, 0, 0, 0]], np.float16),
+        "gram_weights": words,
+        "bias": np.array([0, 0, 2], np.float32),
+        "idf": np.ones(len(grams), np.float32),
+        "word_weights": words,
+        "word_bias": np.array([0, 0, 2], np.float32),
+        "follow_weights": np.array([0, 9, 0, 0], np.float32),
+        "follow_bias": np.array([-3], np.float32),
+    }
+    known = {"classes": ["docker", "git"], "grams": grams, **data}
+    return load_router(Gate(kind="calibrated", threshold=0.175, data=known), arrays, TRIGGERS, CAPABILITIES)
+
+
+def test_without_a_vector_words_alone_decide() -> None:
+    """A bundle with a model of words decides without an encoder, says so, and has a threshold of its own for it."""
+    decision = wordy().decide("look at git history", None, EVERY)
+    assert (decision.capability, decision.method) == ("git", Method.WORDS)
+    strict = wordy(words_threshold=0.999).decide("look at git history", None, EVERY)
+    assert (strict.capability, strict.threshold) == (None, 0.999)
+
+
+def test_a_bundle_that_was_built_without_an_encoder_asks_for_none() -> None:
+    """With a model of words alone no vector is of use, and none is needed."""
+    grams, idf = fit(["git log"], 50)
+    words = np.zeros((len(grams), 2), np.float16)
+    words[grams.index("git"), 0] = 9.0
+    arrays: dict[str, NDArray[Any]] = {
+        "idf": np.array(idf, np.float32),
+        "word_weights": words,
+        "word_bias": np.zeros(2, np.float32),
+    }
+    gate = Gate(kind="calibrated", threshold=0.5, data={"classes": ["git"], "grams": grams})
+    router = load_router(gate, arrays, TRIGGERS, CAPABILITIES)
+    assert (router.uses_vector, router.needs_vector) == (False, False)
+    assert router.decide("show the git log", None, ["git"]).capability == "git"
+    assert calibrated().needs_vector
+
+
+@pytest.mark.parametrize("reason", [Reason.ALREADY_ACTIVE, Reason.GRANTED, Reason.NOT_READY])
+def test_what_is_held_competes_and_is_not_activated(reason: Reason) -> None:
+    """A message for one that cannot be activated falls to no sibling; the decision says whose it is, and why."""
+    near_both = vector(1, 0, 0.6, 0)
+    decision = calibrated().decide(INTENT, near_both, ["git"], {"docker": reason})
+    assert (decision.capability, decision.winner, decision.reason) == (None, "docker", reason)
+    assert calibrated().decide(INTENT, near_both, ["git"]).capability == "git"
+
+
+def test_of_octominds_gate_boot_capabilities_alone_compete() -> None:
+    """Active ones and those that are not ready leave its list, as in Octomind; a granted one wins without effect."""
+    message = vector(1, 1, 0, 0)
+    gate = octomind(0.3)
+    granted = gate.decide(INTENT, message, ["git"], {"docker": Reason.GRANTED})
+    assert (granted.capability, granted.winner, granted.reason) == (None, "docker", Reason.GRANTED)
+    for reason in (Reason.ALREADY_ACTIVE, Reason.NOT_READY):
+        decision = gate.decide(INTENT, vector(0, 0, 1, 0), ["git"], {"docker": reason})
+        assert (decision.capability, [name for name, _ in decision.scores]) == ("git", ["git"])
+
+
+def test_a_compound_request_may_activate_more_than_one() -> None:
+    """With `max_per_message` further capabilities that reach the threshold are activated too, held ones left out."""
+    message = vector(1, 0, 1, 0)
+    assert wordy().decide(INTENT, message, EVERY).also == ()
+    both = wordy(max_per_message=2).decide(INTENT, message, EVERY)
+    assert (both.capability, both.also) == ("docker", ("git",))
+    one = wordy(max_per_message=2).decide(INTENT, message, ["git"], {"docker": Reason.ALREADY_ACTIVE})
+    assert (one.capability, one.also, one.winner) == ("git", (), "docker")
+
+
+def test_follow_ups_are_told_by_the_vector_where_the_gate_looks_at_them() -> None:
+    """A message goes on with an earlier one by its vector alone; a gate that does not look at earlier ones says no."""
+    assert wordy(follow_ups=True).goes_on(vector(0, 1, 0, 0))
+    assert not wordy(follow_ups=True).goes_on(vector(1, 0, 0, 0))
+    assert not wordy(follow_ups=True).goes_on(None)
+    assert not wordy(follow_ups=False).goes_on(vector(0, 1, 0, 0))
+    assert not octomind().goes_on(vector(0, 1, 0, 0))
+
+
+def test_hashed_ngrams_need_no_vocabulary() -> None:
+    """A gate of many capabilities numbers n-grams by a digest: the same text has the same unit row in every process."""
+    columns, values = Hashed(64).transform("show the git log")
+    assert (min(columns) >= 0, max(columns) < 64) == (True, True)
+    assert sum(value * value for value in values) == pytest.approx(1.0)
+    assert Hashed(64).transform("") == ([], [])
+    assert Hashed(1 << 20).transform("git")[0][:2] == [zlib.crc32(gram) % (1 << 20) for gram in (b" g", b"gi")]
 
 
 def test_cleaning_and_reasons_need_no_numpy() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 import numpy as np
@@ -13,21 +13,22 @@ from octoc.compiler.calibrate.texts import LIBRARY_WEIGHT, MISS_WEIGHT, Example,
 from octoc.compiler.model.resolved import Capability
 from octoc.compiler.needs import Need
 
-PENALTY = 1.0
-SHARPNESS = 30.0
-"""Of the ridge regression that knows the needs apart, chosen so that a trigger's need has most of the mass."""
+NEEDS_FIT = (1.0, 60.0)
+CAPABILITIES_FIT = (0.5, 20.0)
+"""Penalty and sharpness of the ridge regressions that know the needs apart, and the capabilities: what one of the other
+kind says is for it, or is spread over many."""
 
 TRIGGERS_SHARE = 0.6
 """How much of a capability's mass its triggers have; title and description have the rest."""
 
-OWNED = 0.2
+OWNED = 0.4
 MUTUAL = 0.06
-LEAD = 2.0
-"""A need is met by the capability that has `OWNED` mass in it, or `MUTUAL` where no other need has more of the
-capability's, and in both cases `LEAD` times the mass of the next one."""
+LEAD = 1.5
+"""A need is met by the capability that is `OWNED` near to it, or `MUTUAL` where no other need is nearer to the
+capability, and in both cases `LEAD` times as near as the next one."""
 
-MISSED = 0.12
-"""A need in which no capability has this mass is met by none: its messages are near misses."""
+MISSED = 0.1
+"""A need to which no capability is so near is met by none: its messages are near misses."""
 
 Vectors = Mapping[str, NDArray[np.float32]]
 
@@ -45,7 +46,7 @@ def match(capabilities: Sequence[Capability], needs: Sequence[Need], vectors: Ve
     classes = [capability for capability in capabilities if capability.triggers]
     if not needs or not classes:
         return ()
-    masses = mass(classes, needs, vectors)
+    masses = nearness(classes, needs, vectors)
     nearest = masses.argmax(axis=1)
     found: list[Match] = []
     for number, (need, column) in enumerate(zip(needs, masses.T, strict=True)):
@@ -60,24 +61,41 @@ def match(capabilities: Sequence[Capability], needs: Sequence[Need], vectors: Ve
     return tuple(found)
 
 
-def mass(classes: Sequence[Capability], needs: Sequence[Need], vectors: Vectors) -> NDArray[np.float64]:
-    """Return how far each capability is about each need, rows that sum to 1: shape (capabilities, needs)."""
-    texts = [(text, number) for number, need in enumerate(needs) for text in (*need.says, *need.described)]
-    features = np.stack([vectors[text] for text, _ in texts]).astype(np.float32)
-    labels = np.array([number for _, number in texts])
-    rows, bias = ridge(features, labels, np.ones(len(labels)), len(needs), PENALTY)
+def nearness(classes: Sequence[Capability], needs: Sequence[Need], vectors: Vectors) -> NDArray[np.float64]:
+    """Return how near each capability and each need are, 0 to 1: shape (capabilities, needs).
+
+    The geometric mean of how much of what the capability says is for the need, and of what the need says for it.
+    """
+    own = [own_texts(capability) for capability in classes]
+    to_need = _shares([(*need.says, *need.described) for need in needs], vectors, NEEDS_FIT)
+    to_capability = _shares([(*triggers, *described) for triggers, described in own], vectors, CAPABILITIES_FIT)
+    there = np.stack(
+        [
+            TRIGGERS_SHARE * to_need(triggers) + (1 - TRIGGERS_SHARE) * to_need(described or triggers)
+            for triggers, described in own
+        ]
+    )
+    back = np.stack([to_capability((*need.says, *need.described)) for need in needs], axis=1)
+    near: NDArray[np.float64] = np.sqrt(there * back)
+    return near
+
+
+def _shares(
+    groups: Sequence[Sequence[str]], vectors: Vectors, how: tuple[float, float]
+) -> Callable[[Sequence[str]], NDArray[np.float64]]:
+    """Return what tells for texts which group each is like, on average: shape (groups,), its sum 1."""
+    penalty, sharpness = how
+    features = np.stack([vectors[text] for group in groups for text in group]).astype(np.float32)
+    labels = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    rows, bias = ridge(features, labels, np.ones(len(labels)), len(groups), penalty)
 
     def shares(found: Sequence[str]) -> NDArray[np.float64]:
-        logits = (np.stack([vectors[text] for text in found]).astype(np.float64) @ rows.T + bias) * SHARPNESS
+        logits = (np.stack([vectors[text] for text in found]).astype(np.float64) @ rows.T + bias) * sharpness
         shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
         averaged: NDArray[np.float64] = (shifted / shifted.sum(axis=1, keepdims=True)).mean(axis=0)
         return averaged
 
-    found = []
-    for capability in classes:
-        triggers, described = own_texts(capability)
-        found.append(TRIGGERS_SHARE * shares(triggers) + (1 - TRIGGERS_SHARE) * shares(described))
-    return np.stack(found)
+    return shares
 
 
 def library_examples(matches: Sequence[Match]) -> Iterator[Example]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 KIND = "gate"
 _WHAT = "calibrating the gate"
-RECIPE = 2
+RECIPE = 4
 """Counts changes of how the gate is learned, so that no cache brings an older one back."""
 
 
