@@ -9,7 +9,6 @@ from octoc.compiler.edits import renamed
 from octoc.compiler.lint.taps.lookup import inside
 from octoc.compiler.model.resolved import Scoped
 from octoc.compiler.model.source import Located
-from octoc.routing.skill_rules import CHECKS, Check, RuleProblem, expression_error, parse_rule
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint_taps import (
@@ -23,6 +22,7 @@ from octoc.diagnostics.rules.lint_taps import (
     UNLISTED_FOLDER,
 )
 from octoc.diagnostics.suggest import did_you_mean, near_names
+from octoc.routing.skill_rules import CHECKS, Check, RuleProblem, expression_error, parse_rule
 
 # Classes as `\S` and `\pL` are no letters of the text.
 _ESCAPE = re.compile(r"\\(?:[pP](?:\{\^?\w+\}|\w)|x\{[0-9a-fA-F]+\}|x[0-9a-fA-F]{2}|.)|\(\?P?<\w+>", re.DOTALL)

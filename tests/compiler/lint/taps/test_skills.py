@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from octoc.routing.skill_rules import expression_error, parse_rule
 from octoc.diagnostics.rule import Severity
+from octoc.routing.skill_rules import expression_error, parse_rule
 
 Files = Callable[..., dict[str, str]]
 
