@@ -147,15 +147,17 @@ def reversed_scan(scan: Callable[..., Any]) -> Callable[..., Any]:
     return scanned
 
 
-def test_open_and_first_search_load_no_encoder(real: Built) -> None:
-    """Opening the bundle and searching it loads neither the encoder nor numpy, in a process of its own."""
+def test_opening_loads_no_encoder_and_a_search_no_more_than_it_needs(real: Built) -> None:
+    """Opening the bundle and listing tools loads neither encoder nor numpy; a search loads both, and no transport."""
     program = (
         "import sys\n"
         "from octoc.runtime import Runtime\n"
-        "hits = Runtime.open(sys.argv[1]).session().search('click a button in the browser')\n"
-        "assert hits\n"
+        "session = Runtime.open(sys.argv[1]).session()\n"
+        "assert session.tools()\n"
         "heavy = ('onnxruntime', 'numpy', 'mcp', 'zipfile', 'importlib.metadata')\n"
-        "print([name for name in heavy if name in sys.modules])"
+        "assert not [name for name in heavy if name in sys.modules]\n"
+        "assert session.search('click a button in the browser')\n"
+        "print([name for name in ('onnx', 'mcp', 'sklearn') if name in sys.modules])"
     )
     command = [sys.executable, "-c", program, str(real.root / "dist" / "real.octoc")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
