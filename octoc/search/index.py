@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from octoc.search.fields import ToolText, impact, spelled_terms, term_weights
-from octoc.search.words import hashed, misspellings
+from octoc.search.words import hashed, misspellings, spelled
 
 Vector = NDArray[np.float32]
 Array = NDArray[Any]
@@ -204,12 +204,16 @@ def lexical_arrays(tools: Sequence[ToolText]) -> dict[str, Array]:
     """Return the arrays of `LEXICAL` but `servers` for these tools, numbered as they stand."""
     by_term: dict[int, list[tuple[int, int]]] = {}
     for number, tool in enumerate(tools):
-        for term, weight in term_weights(tool).items():
+        found = term_weights(tool)
+        for term, weight in found.items():
             by_term.setdefault(term, []).append((number, impact(weight)))
+        # A list of its own of those that spell it out: whether a slip may stand for it must not hang on other tools.
+        for word in sorted(spelled_terms(tool)):
+            by_term.setdefault(spelled(word), []).append((number, impact(found[hashed(word)])))
     hashes = sorted(by_term)
     places = {term: place for place, term in enumerate(hashes)}
-    spelled = {term for tool in tools for term in spelled_terms(tool)}
-    near = sorted((wrong, places[hashed(term)]) for term in spelled for wrong in misspellings(term))
+    vocabulary = {word for tool in tools for word in spelled_terms(tool)}
+    near = sorted((wrong, places[spelled(word)]) for word in vocabulary for wrong in misspellings(word))
     lengths = [len(by_term[term]) for term in hashes]
     postings = [pair for term in hashes for pair in by_term[term]]
     return {

@@ -81,6 +81,11 @@ def hashed(term: str) -> int:
     return int.from_bytes(digest, "little")
 
 
+def spelled(term: str) -> int:
+    """Return what stands for a term in an index where a tool spells it out, in its name or description."""
+    return hashed(f"={term}")
+
+
 def misspellings(term: str) -> tuple[int, ...]:
     """Return the hashes of a term and of it without one letter; none for one under four letters, or with digits.
 

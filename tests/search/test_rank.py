@@ -156,3 +156,11 @@ def test_many_tools_are_ranked_as_few_are(monkeypatch: pytest.MonkeyPatch) -> No
     some = _rank("read message, create label", [index], None, dense=True)
     assert some.found[0].number == whole.found[0].number
     assert len(some.found) == len(whole.found)
+
+
+def test_a_slip_says_nothing_of_others_tools() -> None:
+    """Whether a misspelt word stands for another one hangs on the tools in scope alone, not on who else spells it."""
+    own = ToolText(server="chat", name="post", triggers=("message",))
+    others = ToolText(server="files", name="read", description="message")
+    assert _rank("mesage", [_index([own, others], dense=False)], [0], dense=False).found == ()
+    assert [one.number for one in _rank("mesage", [_index([own, others], dense=False)], None, dense=False).found] == [1]
