@@ -147,10 +147,15 @@ async def _connect_and_switch(session: Session, generation: Generation, entry: C
             evicted = making_room(session, name)
             if evicted is None:
                 return _refused(no_room(session, name))
-            freed = {victim: _switch_off(session, victim) for victim in evicted}
+            for victim in evicted:
+                session.active.remove(victim)
             session.active.add(name)
+            # Once, and not before it is added: a tool that only changes its owner stays where it stands.
+            if evicted:
+                session.surface.settle()
             session.surface.visible()
             session.hold(name, uses_of(session, entry))
+            freed = {victim: session.release(victim) for victim in evicted}
             switched = True
             session.skillset.activated(name)
     finally:

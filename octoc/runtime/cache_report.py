@@ -115,9 +115,9 @@ class _Block:
         active = (name for name in self.session.active.names if name not in without)
         return frozenset({*surface.base(), *(index for name in active for index in surface.owned(name))})
 
-    def kept_without(self, gone: Iterable[str]) -> Size:
-        """Return what would stay at the start."""
-        staying = self.staying(gone)
+    def kept_without(self, gone: Iterable[str], coming: Iterable[int] = ()) -> Size:
+        """Return what would stay at the start without some active capabilities, and with other tools instead."""
+        staying = self.staying(gone).union(coming)
         first_gone = next((place for place, index in enumerate(self.shown) if index not in staying), len(self.shown))
         return self.sums[self.own + first_gone]
 
@@ -126,8 +126,8 @@ def _activation(block: _Block, name: str) -> Activation:
     session = block.session
     generation, catalog = session.generation, session.generation.catalog
     evicts = making_room(session, name)
-    staying = block.staying(evicts or ())
-    new = [index for index in session.surface.owned(name) if index not in staying]
+    owned = session.surface.owned(name)
+    new = [index for index in owned if index not in block.shown]
     texts = [text_of(rendered(catalog[index].alias, catalog.shared_wire(index), FORMAT)) for index in new]
     return Activation(
         capability=name,
@@ -140,5 +140,5 @@ def _activation(block: _Block, name: str) -> Activation:
             and not catalog.has_joined(server)
         ),
         evicts=evicts,
-        keeps=block.kept_without(evicts or ()),
+        keeps=block.kept_without(evicts or (), owned),
     )

@@ -200,3 +200,25 @@ def test_what_is_refused_is_told_before(fleet: Fleet) -> None:
             assert told.appends.tokens > 1
 
     asyncio.run(run())
+
+
+def test_a_tool_that_only_changes_its_owner_stays_where_it_is(fleet: Fleet) -> None:
+    """Where the one that comes brings a tool of the one that goes, the block breaks behind it, as the report says."""
+    fleet.server("s", ["x", "y", "z"])
+    fleet.capability("old", fleet.grant("s", "x", "y"))
+    fleet.capability("new", fleet.grant("s", "x", "z"))
+    fleet.settings = attrs.evolve(fleet.settings, max_active=1)
+    fleet.agent()
+
+    async def run() -> None:
+        async with fleet.open() as runtime:
+            session = runtime.session()
+            await session.activate("old")
+            before = _texts(session)
+            (told,) = session.cache_report().activations
+            await session.activate("new")
+            assert _names(session) == ["capability", "s__x", "s__z"]
+            assert _texts(session)[:2] == before[:2]
+            assert (told.evicts, told.keeps.tools, told.appends.tools) == (("old",), 2, 1)
+
+    asyncio.run(run())
