@@ -21,6 +21,7 @@ LAYER_OF = {
     "bundle": "shared",
     "routing": "shared",
     "search": "shared",
+    "formats": "shared",
     "aliases": "shared",
     "tokens": "shared",
     "plugin": "plugin",
@@ -88,6 +89,7 @@ THIRD_PARTY = {
     "anyio": Allowed(loading=frozenset({"octoc_transport_mcp", "octoc_serve"})),
     "mcp": Allowed(loading=frozenset({"octoc_transport_mcp", "octoc_serve"})),
     "mcp_types": Allowed(loading=frozenset({"octoc_transport_mcp", "octoc_serve"})),
+    "uvicorn": Allowed(loading=frozenset({"octoc_serve"})),
     "httpx": Allowed(loading=frozenset({"octoc_transport_mcp", "octoc_transport_rest"})),
     "httpx2": Allowed(loading=frozenset({"octoc_transport_mcp", "octoc_transport_rest"})),
 }

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from octoc.compiler.lint.tools.providers import PROPERTY_NAMES, PROVIDER_RULES
-from octoc.compiler.lint.tools.walk import subschemas
 from octoc.diagnostics.model import KeyPath
+from octoc.formats.providers import PROPERTY_NAMES, PROVIDER_RULES, TEXT_FORMATS
+from octoc.formats.walk import subschemas
 
 _ROOT = frozenset(rule.construct.removeprefix("root:") for rule in PROVIDER_RULES if rule.construct.startswith("root:"))
 _ANYWHERE = frozenset(
     rule.construct.removeprefix("keyword:") for rule in PROVIDER_RULES if rule.construct.startswith("keyword:")
 )
-_TEXT_FORMATS = frozenset({"date-time", "enum"})
 
 
 def constructs_of(schema: Mapping[str, Any]) -> dict[tuple[str, str], list[KeyPath]]:
@@ -54,5 +53,5 @@ def _look(one: Mapping[str, Any], path: KeyPath, add: Callable[[str, KeyPath], N
         add("boolean-bound", (*path, "exclusiveMinimum"))
     if isinstance(one.get("exclusiveMaximum"), bool):
         add("boolean-bound", (*path, "exclusiveMaximum"))
-    if kind == "string" and isinstance(one.get("format"), str) and one["format"] not in _TEXT_FORMATS:
+    if kind == "string" and isinstance(one.get("format"), str) and one["format"] not in TEXT_FORMATS:
         add("text-format", (*path, "format"))

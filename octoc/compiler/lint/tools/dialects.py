@@ -10,8 +10,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from octoc.compiler.lint.tools.walk import MANY, NAMED, ONE, pointer, subschemas
 from octoc.diagnostics.model import KeyPath
+from octoc.formats.walk import MANY, NAMED, ONE, pointer, subschemas
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 
 from octoc.aliases import MAX_ALIAS, sanitize
 from octoc.compiler.lint.tools.constructs import constructs_of
-from octoc.compiler.lint.tools.providers import DESCRIPTION_LIMITS, LABELS, PROVIDER_RULES, ProviderRule
 from octoc.compiler.lint.tools.recorded import Prompts, Recorded, recorded_tools
-from octoc.compiler.lint.tools.walk import pointer
 from octoc.compiler.model.resolved import Scoped
 from octoc.diagnostics.model import DiagnosticSink, KeyPath
 from octoc.diagnostics.rules import lint_tools as rules
+from octoc.formats.providers import DESCRIPTION_LIMITS, LABELS, PROVIDER_RULES, ProviderRule
+from octoc.formats.walk import pointer
 from octoc.names import ToolId
 
 _NAMED = 3

@@ -9,10 +9,10 @@ from octoc.compiler.lint.tools.characters import quoted
 from octoc.compiler.lint.tools.dialects import dialect_of, mistakes
 from octoc.compiler.lint.tools.recorded import Recorded, recorded_tools
 from octoc.compiler.lint.tools.references import broken_references
-from octoc.compiler.lint.tools.walk import pointer, subschemas
 from octoc.compiler.model.resolved import Scoped
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules import lint_tools as rules
+from octoc.formats.walk import pointer, subschemas
 
 _TELL = "tell the server's author, or leave the tool out with `exclude_tools`"
 

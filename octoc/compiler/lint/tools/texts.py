@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import attrs
 
 from octoc.compiler.lint.tools.recorded import Recorded, recorded_tools
-from octoc.compiler.lint.tools.walk import subschemas
 from octoc.compiler.model.resolved import Scoped
 from octoc.diagnostics.model import Place
+from octoc.formats.walk import subschemas
 
 _PROSE = ("title", "description", "$comment")
 

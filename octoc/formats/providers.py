@@ -1,8 +1,9 @@
 """What model providers refuse in the schema of a tool, as data: one row for each construct, with its source.
 
-A construct is named by what the schema shows: `root:KEYWORD` at the top level, `keyword:KEYWORD` anywhere, or one of
-the names that `constructs.py` finds. The rows are facts of the plain function-calling APIs without strict mode, which
-has narrower rules that a client opts into tool by tool; as of November 2026.
+Linting tells of them, rewriting acts on them. A construct is named by what the schema shows: `root:KEYWORD` at the top
+level, `keyword:KEYWORD` anywhere, or one of the names that the linter's `constructs.py` finds. The rows are facts of
+the plain function-calling APIs without strict mode, which has narrower rules that a client opts into tool by tool; as
+of November 2026.
 """
 
 from __future__ import annotations
@@ -175,3 +176,24 @@ DESCRIPTION_LIMITS: tuple[DescriptionLimit, ...] = (
         source="Claude Code documentation, MCP: tool descriptions and server instructions are cut at 2 KB each",
     ),
 )
+
+REFUSED_AT_ROOT: Mapping[str, frozenset[str]] = {
+    provider: frozenset(
+        rule.construct.removeprefix("root:")
+        for rule in PROVIDER_RULES
+        if rule.provider == provider and rule.construct.startswith("root:")
+    )
+    for provider in LABELS
+}
+"""The keywords that each provider refuses at the top level."""
+
+TEXT_FORMATS = frozenset({"date-time", "enum"})
+"""What Gemini takes as `format` of a text. Source: the 400 answer that names the two."""
+GEMINI_FORMATS: Mapping[str, frozenset[str]] = {
+    "string": TEXT_FORMATS,
+    "number": frozenset({"float", "double"}),
+    "integer": frozenset({"int32", "int64"}),
+}
+"""What Gemini takes as `format`, by type. Source: Gemini API reference, object `Schema`."""
+GEMINI_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
+"""A function's name. Source: Gemini API reference, `FunctionDeclaration.name`. Other providers take every alias."""

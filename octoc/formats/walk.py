@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from octoc.diagnostics.model import KeyPath
+if TYPE_CHECKING:
+    from octoc.diagnostics.model import KeyPath
 
 ONE = frozenset(
     {
