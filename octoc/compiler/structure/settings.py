@@ -39,7 +39,8 @@ OCTOPUS_TOKENS = 2000
 
 _FRACTIONS = frozenset({
     *("threshold", "margin"),
-    *("timeout", "idle_close", "deps_timeout", "breaker_seconds", "store_seconds", "validate_timeout", "activate_timeout"),
+    *("timeout", "idle_close", "deps_timeout", "breaker_seconds", "store_seconds", "validate_timeout"),
+    "activate_timeout",
 })  # fmt: skip
 Section = TypeVar(
     "Section",
