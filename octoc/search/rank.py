@@ -149,7 +149,7 @@ def rank(
     if not total or not query.terms or limit < 1:
         return Ranking()
     words, share = _words(query, parts, rows)
-    dense = None if by_words or query.vector is None else _dense(query, parts, rows)
+    dense = None if by_words or query.vector is None else _dense(query, parts, rows, words)
     if dense is None:
         best = _best(words, limit, rows, name_of, least=0.0)
         found = tuple(
@@ -270,7 +270,7 @@ class _Dense:
     outside: Array | None
 
 
-def _dense(query: Query, parts: Sequence[Index], rows: Array | None) -> _Dense | None:
+def _dense(query: Query, parts: Sequence[Index], rows: Array | None, words: Array) -> _Dense | None:
     """Return the z-scores of what vectors say of the scope; None where an index has none."""
     meanings = [part.meaning for part in parts]
     deeds = parts[0].deeds
@@ -285,7 +285,7 @@ def _dense(query: Query, parts: Sequence[Index], rows: Array | None) -> _Dense |
     gave = {"meaning": _z(near), "deeds": _z(doing)}
     outside = None
     if len(near) > UNION_ABOVE:
-        places = np.unique(np.concatenate([np.argpartition(-values, UNION)[:UNION] for values in (near, doing)]))
+        places = np.unique(np.concatenate([np.argpartition(-values, UNION)[:UNION] for values in (near, doing, words)]))
         outside = np.ones(len(near), bool)
         outside[places] = False
         numbers = places if rows is None else rows[places]
