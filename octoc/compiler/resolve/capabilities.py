@@ -50,6 +50,16 @@ def choose_providers(
                 help=did_you_mean(name, folders),
                 fix=renamed(settings.place.child("providers", name).key(), name, folders.keys() - settings.providers),
             )
+    for number, name in enumerate(settings.routing.pinned):
+        if name not in folders:
+            at = settings.place.child("routing", "pinned", number)
+            sink.report(
+                UNKNOWN_CAPABILITY,
+                f"`pinned` names capability `{name}`, which no tap has",
+                at=at,
+                help=did_you_mean(name, folders),
+                fix=renamed(at, name, folders.keys() - set(settings.routing.pinned)),
+            )
     chosen: dict[str, Chosen] = {}
     for name, candidates in folders.items():
         wanted = settings.providers.get(name)
