@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import attrs
 
 from octoc.runtime.activate import servers_of
+from octoc.runtime.block import tool_block
 from octoc.runtime.costs import FORMAT, text_of
+from octoc.runtime.form import Form
 from octoc.runtime.room import making_room
-from octoc.runtime.wire import rendered
 
 if TYPE_CHECKING:
     from octoc.runtime.session import Session
@@ -68,7 +69,7 @@ class CacheReport:
 
 def cache_report(session: Session) -> CacheReport:
     """Measure a session's tool block; changes and connects nothing. Raises: BundleRefused."""
-    texts = [text_of(tool) for tool in session.tools(FORMAT)]
+    texts = [text_of(tool) for tool in tool_block(session, Form(FORMAT))]
     shown = [index for index, _ in session.surface.block()]
     block = _Block(session, len(texts) - len(shown), shown, _sizes(session, texts))
     return CacheReport(
@@ -128,7 +129,7 @@ def _activation(block: _Block, name: str) -> Activation:
     evicts = making_room(session, name)
     owned = session.surface.owned(name)
     new = [index for index in owned if index not in block.shown]
-    texts = [text_of(rendered(catalog[index].alias, catalog.shared_wire(index), FORMAT)) for index in new]
+    texts = [text_of(generation.forms.of(index, FORMAT).tool) for index in new]
     return Activation(
         capability=name,
         appends=_sizes(session, texts)[-1],

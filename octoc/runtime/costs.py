@@ -6,9 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from octoc.runtime.wire import ToolFormat, rendered
-
 if TYPE_CHECKING:
+    from octoc.formats import ToolFormat
     from octoc.plugin import TokenCounter
     from octoc.runtime.catalog import Catalog
 
@@ -33,6 +32,8 @@ class ToolCosts:
         wire = self._catalog.shared_wire(index)
         known = self._counted.get((counter.name, index))
         if known is None or known[0] is not wire:
-            text = text_of(rendered(self._catalog[index].alias, wire, FORMAT))
+            from octoc.formats.render import shown  # with the first block that is counted
+
+            text = text_of(shown(self._catalog[index].alias, wire, FORMAT).tool)
             known = self._counted[counter.name, index] = (wire, counter.count(text))
         return known[1]

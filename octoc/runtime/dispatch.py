@@ -12,11 +12,12 @@ import attrs
 from octoc.aliases import sanitize
 from octoc.bundle.refusal import BundleRefused
 from octoc.diagnostics.suggest import near_names
+from octoc.formats.own_tools import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT, SKILL
 from octoc.results import Caller, Progress, ToolCall, ToolFailure
 from octoc.runtime.calls import call_server
+from octoc.runtime.form import MCP, Form
 from octoc.runtime.pool import Unreachable
 from octoc.runtime.results import failure, worded
-from octoc.runtime.wire import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT, SKILL
 
 if TYPE_CHECKING:
     from octoc.runtime.calls import Outcome
@@ -33,10 +34,11 @@ _NO_NAME = (
 
 @attrs.frozen
 class Asked:
-    """How a call was asked for: who hears of its progress, and for whom it is made."""
+    """How a call was asked for: who hears of its progress, for whom it is made, and how the tool was shown."""
 
     on_progress: Callable[[Progress], None] | None
     caller: Caller
+    form: Form = MCP
 
 
 async def dispatch(session: Session, name: str, arguments: Any, asked: Asked) -> Outcome:
@@ -69,6 +71,10 @@ async def _dispatched(session: Session, name: str, arguments: Any, asked: Asked)
     given = _object(arguments)
     if given is None:
         return _bad_arguments(session, arguments)
+    if asked.form != MCP:
+        from octoc.runtime.block import own_arguments
+
+        given = own_arguments(session, name, given, asked.form)
     if name == CALL_MCP_TOOL:
         return await _call_mcp_tool(session, given, asked)
     return await session.cut_aside(await _own(name)(session, given))
@@ -109,7 +115,7 @@ async def _call_mcp_tool(session: Session, arguments: Mapping[str, Any], asked: 
 async def dispatch_tool(session: Session, name: str, arguments: Any, asked: Asked) -> Outcome:
     """Call a tool of the session's registry by any of its names, octoc's own tools apart."""
     started = time.monotonic()
-    found = await _found(session, name, arguments)
+    found = await _found(session, name, arguments, asked.form)
     if isinstance(found, ToolFailure):
         told = ToolCall(tool=name, arguments=_object(arguments) or {}, timeout_s=0.0, caller=asked.caller)
         session.generation.plugins.call_finished("", told, found, time.monotonic() - started)
@@ -134,12 +140,18 @@ async def dispatch_tool(session: Session, name: str, arguments: Any, asked: Aske
     return await session.cut_aside(outcome, tool.id)
 
 
-async def _found(session: Session, name: str, arguments: Any) -> tuple[int, Mapping[str, Any]] | ToolFailure:
+async def _found(
+    session: Session, name: str, arguments: Any, form: Form
+) -> tuple[int, Mapping[str, Any]] | ToolFailure:
     """Return the tool that may be called by that name now, and its arguments; else why the call is refused."""
     given = _object(arguments)
     if given is None:
         return _bad_arguments(session, arguments)
     found: int | tuple[int, ...] | ToolFailure | None = session.surface.names().resolve(name)
+    if found is None and form != MCP:
+        from octoc.runtime.block import alias_of
+
+        found = session.surface.names().resolve(alias_of(session, name, form))
     if found is None:
         found = await _after_connecting(session, name)
     if isinstance(found, ToolFailure):
@@ -152,6 +164,10 @@ async def _found(session: Session, name: str, arguments: Any) -> tuple[int, Mapp
         if found not in session.surface.reachable():
             return _not_active(session, name, found)
         session.note_proxied(found)
+    if form != MCP:
+        from octoc.runtime.block import tool_arguments
+
+        given = tool_arguments(session, found, given, form)
     from octoc.runtime.arguments import refusal
 
     return await refusal(session.generation, found, given) or (found, given)

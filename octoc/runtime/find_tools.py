@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from octoc.formats.own_tools import CALL_MCP_TOOL, FIND_TOOLS
 from octoc.results import ToolResult
 from octoc.runtime.arguments import Problem, misfit, quoted, type_word
 from octoc.runtime.search import Ranked, look
 from octoc.runtime.values import SearchHit
-from octoc.runtime.wire import CALL_MCP_TOOL, FIND_TOOLS
 from octoc.search import DEFAULT_LIMIT, OCTO
 from octoc.tokens import APPROXIMATE
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from octoc.plugin.manager import Plugins
     from octoc.results import ServerListing
     from octoc.runtime.arguments import ArgumentChecks
+    from octoc.runtime.block import ToolForms
     from octoc.runtime.load import Runtime
 
 logger = logging.getLogger("octoc.runtime")
@@ -72,6 +73,13 @@ class Generation:
         from octoc.runtime.arguments import ArgumentChecks
 
         return ArgumentChecks()
+
+    @functools.cached_property
+    def forms(self) -> ToolForms:
+        """The tools in the forms of model APIs, as far as blocks needed them."""
+        from octoc.runtime.block import ToolForms
+
+        return ToolForms(self.catalog)
 
     def _server_pool(self, entry: ServerEntry, previous: Generation | None) -> ServerPool:
         settings = self.bundle.settings

@@ -7,7 +7,6 @@ import logging
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import deepcopy
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from octoc.runtime.activate import activate, begin_turn, deactivate, end
 from octoc.runtime.active_set import ActiveSet, References, Use
 from octoc.runtime.dispatch import Asked, dispatch
 from octoc.runtime.find_tools import search
+from octoc.runtime.form import MCP, Deferral, Form
 from octoc.runtime.pool import Unreachable
 from octoc.runtime.reload import renew
 from octoc.runtime.results import Limits, ResultStore, is_large, truncate
@@ -28,19 +28,18 @@ from octoc.runtime.room import surplus
 from octoc.runtime.route import MAX_TURNS, candidates_of, decide, held_of
 from octoc.runtime.skills.skillset import SkillChange, SkillSet
 from octoc.runtime.skills.text import skill_block
-from octoc.runtime.skills.tool import skill_wire
 from octoc.runtime.skills.validate import Refusal, validate
 from octoc.runtime.surface import Surface
 from octoc.runtime.switching import Switching, pin, set_pins, unpin
 from octoc.runtime.turn import Call, call_all
 from octoc.runtime.values import Routing, SearchHit
-from octoc.runtime.wire import ToolFormat, capability_wire, proxy_wires, read_result_wire, rendered
 from octoc.search.keyword import DEFAULT_LIMIT
 from octoc.tokens import APPROXIMATE
 
 if TYPE_CHECKING:
     import asyncio
 
+    from octoc.formats import ToolFormat
     from octoc.plugin import TokenCounter
     from octoc.runtime.cache_report import CacheReport
     from octoc.runtime.calls import Outcome
@@ -67,6 +66,8 @@ class Session:
         self.skillset = SkillSet(self)
         self._number = next(runtime.session_numbers)
         self.switching = Switching()
+        self.shown: Form = MCP
+        """How the block was last shown, and so how arguments are read."""
         self._holders: set[str] = set()
         self._proxied: set[Use] = set()
         runtime.sessions[self._number] = generation
@@ -101,26 +102,41 @@ class Session:
         """The active capabilities, the first activated first; boot capabilities are not among them."""
         return self.active.names
 
-    def tools(self, format: ToolFormat = "anthropic") -> list[dict[str, Any]]:  # noqa: A002  # the field's word
-        """Return the tool block for the next request: octoc's own tools, then the visible ones.
+    def tools(
+        self,
+        format: ToolFormat = "anthropic",  # noqa: A002  # the field's word
+        *,
+        deferred: Deferral = "proxy",
+    ) -> list[dict[str, Any]]:
+        """Return the tool block for the next request: octoc's own tools, then the visible ones, for the API's `tools`.
 
         The same state gives the same bytes, and an activation only appends, if nothing has to give way for it. What
         servers change in their tools shows at the next `on_user_message`, or when a capability becomes inactive; tools
-        that are new are appended at once. Raises: ValueError for an unknown format, BundleRefused when the bundle was
-        altered.
+        that are new are appended at once.
+
+        Args:
+            format: whose API it is for: schemas are as that provider takes them, and `call` reads what fits them.
+            deferred: how other tools are reached: by the `proxy`, or `native`ly, with what `tool_search` returns.
+
+        Raises: ValueError for an unknown format or one without native deferral, BundleRefused when the bundle was
+            altered.
         """
-        registry, catalog = self.surface.registry, self.generation.catalog
-        own = proxy_wires(describes=self.profile != "octo") if registry.proxy else []
-        if self.surface.switchable:
-            own.append(capability_wire())
-        if self.skillset.names:
-            own.append(skill_wire())
-        if self.reads_results and self.profile == "octoc":
-            # From the start: a tool that came with the first cut would change the block before all others.
-            own.append(read_result_wire())
-        block = [rendered(wire["name"], wire, format) for wire in own]
-        shown = ((catalog[index].alias, deepcopy(dict(wire))) for index, wire in self.surface.block())
-        return block + [rendered(alias, wire, format) for alias, wire in shown]
+        from octoc.runtime.block import tool_block
+
+        form = Form(format, native=deferred == "native")
+        block = tool_block(self, form)
+        self.shown = form
+        return block
+
+    def tool_search(self, query: str, limit: int = DEFAULT_LIMIT) -> list[dict[str, Any]]:
+        """Return what the model's search gave, for a block with `deferred="native"`: the blocks that load the tools.
+
+        For `anthropic` the content of the `tool_result` for `find_tools`, for `openai-responses` the `tools` of the
+        `tool_search_output`. Raises: ValueError when no such block was shown, BundleRefused.
+        """
+        from octoc.runtime.block import found_tools
+
+        return found_tools(self, self.search(query, limit))
 
     def cache_report(self) -> CacheReport:
         """Say how much of the tool block stays as it is, and what each activation or eviction would change in it.
@@ -195,14 +211,20 @@ class Session:
         *,
         on_progress: Callable[[Progress], None] | None = None,
         caller: Caller | None = None,
+        format: ToolFormat | None = None,  # noqa: A002  # as above
     ) -> Outcome:
         """Call a tool that the model named. Every failure is a value; long results are cut to the workspace's limit.
 
         Args:
             on_progress: gets what the server says meanwhile, without secrets; called from the event loop.
             caller: for whom this one call is made, where that is another than the session's own.
+            format: of the block that the model was shown, unless it is that of the last `tools`. Arguments that are as
+                the tool's own schema has them are taken as well.
+
+        Raises: ValueError for an unknown format.
         """
-        return await dispatch(self, name, arguments, Asked(on_progress, caller or self.caller))
+        form = self.shown if format is None else Form(format)
+        return await dispatch(self, name, arguments, Asked(on_progress, caller or self.caller, form))
 
     async def call_all(
         self, calls: Sequence[Call], *, on_progress: Callable[[int, Progress], None] | None = None

@@ -6,9 +6,9 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from octoc.formats.own_tools import CAPABILITY, SKILL
 from octoc.results import Progress
 from octoc.runtime.results import failure
-from octoc.runtime.wire import CAPABILITY, SKILL
 
 if TYPE_CHECKING:
     from octoc.runtime.calls import Outcome

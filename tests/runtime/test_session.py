@@ -54,7 +54,7 @@ def test_the_prompt_texts_are_the_bundles(fleet: Fleet) -> None:
 
 
 def test_tools_have_each_apis_form(fleet: Fleet) -> None:
-    """A direct tool is rendered for Anthropic, OpenAI and MCP, under its alias; another form is refused."""
+    """A direct tool is rendered for each model API and MCP, under its alias; another form is refused."""
     fleet.server("time", ["now"])
     fleet.agent(direct=(0,))
     session = fleet.open().session()
@@ -65,8 +65,13 @@ def test_tools_have_each_apis_form(fleet: Fleet) -> None:
         {"type": "function", "function": {"name": "time__now", "description": text, "parameters": schema}}
     ]
     assert session.tools("mcp") == [{"name": "time__now", "description": text, "inputSchema": schema}]
-    with pytest.raises(ValueError, match="expected one of anthropic, openai, mcp"):
-        session.tools("gemini")  # type: ignore[arg-type]
+    assert session.tools("openai-responses") == [
+        {"type": "function", "name": "time__now", "description": text, "parameters": schema, "strict": False}
+    ]
+    (declared,) = session.tools("gemini")
+    assert declared == {"functionDeclarations": [{"name": "time__now", "description": text, "parameters": schema}]}
+    with pytest.raises(ValueError, match="expected one of anthropic, openai, openai-responses, gemini, mcp"):
+        session.tools("cohere")  # type: ignore[arg-type]
 
 
 def test_a_rendered_tool_is_the_callers_own(fleet: Fleet) -> None:

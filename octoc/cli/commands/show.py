@@ -147,7 +147,7 @@ def _tokens(runtime: Runtime, agent: str | None) -> dict[str, Any]:
     """Per agent: every schema of its registry in the prompt, against the tools and the prompt text that octoc gives."""
     import json
 
-    from octoc.runtime.wire import rendered
+    from octoc.formats.render import shown as rendered
     from octoc.tokens import APPROXIMATE
 
     def count(tools: Sequence[Any]) -> int:
@@ -158,7 +158,8 @@ def _tokens(runtime: Runtime, agent: str | None) -> dict[str, Any]:
         session = runtime.session(name)
         registry = session.agent.registry
         indexes = sorted({*registry.tools, *registry.direct})
-        bound = [rendered(runtime.bundle.tools[i].alias, runtime.opened.tool_wire(i), "anthropic") for i in indexes]
+        tools = ((runtime.bundle.tools[index].alias, runtime.opened.tool_wire(index)) for index in indexes)
+        bound = [rendered(alias, wire, "anthropic").tool for alias, wire in tools]
         text = session.servers_prompt
         shown = session.tools(format="anthropic")
         agents.append(

@@ -5,40 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from octoc.formats.own_tools import SKILLS_LISTED
 from octoc.results import ToolResult
-from octoc.runtime.wire import SKILL
 
 if TYPE_CHECKING:
     from octoc.runtime.session import Session
 
-DEFAULT_LIMIT = 20
 _NONE = "No skills found. Add skills to your tap under skills/<name>/SKILL.md"
 _NO_MATCH = "No skills found matching the pattern."
-
-
-def skill_wire() -> dict[str, Any]:
-    """Return the tool `skill` in MCP's form."""
-    return {
-        "name": SKILL,
-        "description": (
-            "Manage skills: instructions for one kind of work, read only when they are needed. list shows those that "
-            "there are, use returns a skill's text and activates what it needs, forget ends that."
-        ),
-        "inputSchema": {
-            "type": "object",
-            "properties": {
-                "action": {"type": "string", "enum": ["list", "use", "forget"], "description": "What to do."},
-                "name": {"type": "string", "description": "The skill, for use and forget."},
-                "pattern": {
-                    "type": "string",
-                    "description": "For list: only skills with this text in their name or description.",
-                },
-                "offset": {"type": "integer", "description": "For list: how many to pass over; default 0."},
-                "limit": {"type": "integer", "description": f"For list: how many to show; default {DEFAULT_LIMIT}."},
-            },
-            "required": ["action"],
-        },
-    }
 
 
 async def skill_tool(session: Session, arguments: Mapping[str, Any]) -> ToolResult:
@@ -71,7 +45,7 @@ def _error(text: str) -> ToolResult:
 def _listed(session: Session, arguments: Mapping[str, Any]) -> str:
     pattern = arguments.get("pattern")
     wanted = pattern.lower() if isinstance(pattern, str) else None
-    offset, limit = _count(arguments.get("offset"), 0), _count(arguments.get("limit"), DEFAULT_LIMIT)
+    offset, limit = _count(arguments.get("offset"), 0), _count(arguments.get("limit"), SKILLS_LISTED)
     skills = session.skillset
     entries = [skills.entry(name) for name in skills.names]
     if wanted is not None:

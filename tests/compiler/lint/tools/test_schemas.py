@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from octoc.compiler.lint.tools.dialects import DIALECTS, dialect_of, looks_sound, mistakes
 from octoc.compiler.lint.tools.references import broken_references
-from octoc.compiler.lint.tools.walk import pointer, subschemas
+from octoc.formats.walk import pointer, subschemas
 from octoc.diagnostics.model import Diagnostic
 from octoc.testing import WorkspaceBuilder
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, get_args
-
-ToolFormat = Literal["anthropic", "openai", "mcp"]
+from typing import Any
 
 FIND_TOOLS = "find_tools"
 CALL_MCP_TOOL = "call_mcp_tool"
@@ -13,20 +10,8 @@ CAPABILITY = "capability"
 SKILL = "skill"
 READ_RESULT = "read_result"
 
-_NO_ARGUMENTS: dict[str, Any] = {"type": "object", "properties": {}}
-
-
-def rendered(alias: str, wire: Mapping[str, Any], form: ToolFormat) -> dict[str, Any]:
-    """Return a tool in the form of a model's API, under its alias. Raises: ValueError for a form that is not known."""
-    description = str(wire.get("description") or "")
-    schema = wire.get("inputSchema") or dict(_NO_ARGUMENTS)
-    if form not in get_args(ToolFormat):
-        raise ValueError(f"tools have no form `{form}`: expected one of {', '.join(get_args(ToolFormat))}")
-    if form == "anthropic":
-        return {"name": alias, "description": description, "input_schema": schema}
-    if form == "openai":
-        return {"type": "function", "function": {"name": alias, "description": description, "parameters": schema}}
-    return {**wire, "name": alias, "description": description, "inputSchema": schema}
+SKILLS_LISTED = 20
+"""How many skills one answer of `skill` lists unless told."""
 
 
 def proxy_wires(*, describes: bool = True) -> list[dict[str, Any]]:
@@ -124,3 +109,53 @@ def read_result_wire() -> dict[str, Any]:
             "required": ["handle"],
         },
     }
+
+
+def skill_wire() -> dict[str, Any]:
+    """Return the tool `skill` in MCP's form."""
+    return {
+        "name": SKILL,
+        "description": (
+            "Manage skills: instructions for one kind of work, read only when they are needed. list shows those that "
+            "there are, use returns a skill's text and activates what it needs, forget ends that."
+        ),
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "action": {"type": "string", "enum": ["list", "use", "forget"], "description": "What to do."},
+                "name": {"type": "string", "description": "The skill, for use and forget."},
+                "pattern": {
+                    "type": "string",
+                    "description": "For list: only skills with this text in their name or description.",
+                },
+                "offset": {"type": "integer", "description": "For list: how many to pass over; default 0."},
+                "limit": {"type": "integer", "description": f"For list: how many to show; default {SKILLS_LISTED}."},
+            },
+            "required": ["action"],
+        },
+    }
+
+
+def own_wires(
+    *, profile: str, proxy: bool, switchable: bool, skills: bool, reads_results: bool, native: bool = False
+) -> list[dict[str, Any]]:
+    """Return the own tools of an agent, in the order of every block.
+
+    Args:
+        profile: that of results and failures.
+        proxy: it has deferred tools; `native`: which the provider loads itself when `find_tools` has found them.
+        switchable: it has capabilities; `skills`: it has skills.
+        reads_results: what was cut of a result can be read.
+    """
+    own = [_native_find_wire()] if proxy and native else []
+    own += proxy_wires(describes=profile != "octo") if proxy and not native else []
+    own += [capability_wire()] if switchable else []
+    own += [skill_wire()] if skills else []
+    # From the start: a tool that came with the first cut would change the block before all others.
+    return [*own, read_result_wire()] if reads_results and profile == "octoc" else own
+
+
+def _native_find_wire() -> dict[str, Any]:
+    found = _proxy_wires()[0]
+    text = "Search the available tools by what they should do. Those that fit can then be called by their names."
+    return {**found, "description": text}

@@ -1,0 +1,30 @@
+"""How a session's tool block is shown: whose form, and how deferred tools are reached."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import attrs
+
+from octoc.formats import ToolFormat, provider_of
+
+Deferral = Literal["proxy", "native"]
+NATIVE: tuple[ToolFormat, ...] = ("anthropic", "openai-responses")
+"""The forms whose APIs load deferred tools themselves."""
+
+
+@attrs.frozen
+class Form:
+    """A form of tools. Raises: ValueError for one that is not known, or is to defer natively and cannot."""
+
+    format: ToolFormat
+    native: bool = attrs.field(default=False, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        provider_of(self.format)
+        if self.native and self.format not in NATIVE:
+            raise ValueError(f"`{self.format}` defers no tools natively: expected one of {', '.join(NATIVE)}")
+
+
+MCP = Form("mcp")
+"""Tools and arguments as servers have them."""
