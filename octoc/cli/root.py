@@ -19,6 +19,7 @@ COMMANDS = (
         "route",
         "find",
         "call",
+        "serve",
         "auth",
         "env",
         "rules",

@@ -1,0 +1,206 @@
+"""`octoc serve`: an agent's surface for any MCP client, and the tokens that clients come with."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import click
+
+from octoc.cli.options import agent_option, bundle_option, format_options, verbose_option, workspace_option
+
+if TYPE_CHECKING:
+    from octoc.plugin.gateway import Gateway, GatewaySettings, TokenFile
+
+_PLUGIN = "serve"
+_tokens_option = click.option(
+    "--tokens",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="The file of tokens. Default: $XDG_STATE_HOME/octoc/serve/tokens.json.",
+)
+
+
+@click.group(invoke_without_command=True)
+@workspace_option
+@bundle_option
+@agent_option
+@click.option(
+    "--transport", type=click.Choice(["stdio", "http"]), default="stdio", show_default=True, help="Over what."
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="With http: the address; others need a token.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="With http: the port; 0 is any."
+)
+@click.option("--stateless", is_flag=True, help="Keep nothing: only find_tools, call_mcp_tool and direct tools.")
+@click.option("--allow-origin", "origins", multiple=True, metavar="URL", help="With http: a web page's origin.")
+@click.option("--max-sessions", type=click.IntRange(min=1), default=1000, show_default=True, help="Clients at once.")
+@click.option("--idle", type=click.FloatRange(min=1), default=1800.0, show_default=True, help="Seconds until one ends.")
+@_tokens_option
+@click.option(
+    "--print-config",
+    "client",
+    type=click.Choice(["claude", "cursor", "vscode"]),
+    help="Print what to paste into this client's file, and end.",
+)
+@verbose_option
+@click.pass_context
+def command(
+    context: click.Context,
+    workspace: Path | None,
+    bundle: Path | None,
+    agent: str,
+    transport: str,
+    host: str,
+    port: int,
+    *,
+    stateless: bool,
+    origins: tuple[str, ...],
+    max_sessions: int,
+    idle: float,
+    tokens: Path | None,
+    client: str | None,
+    verbose: bool,
+) -> int:
+    """Serve an agent's tools to an MCP client.
+
+    The client sees the agent's direct tools and find_tools, call_mcp_tool, capability, skill and read_result, as far as
+    the agent has them. Over stdio it starts this command itself; --print-config prints the line for it. Over http a
+    bearer token says which agent it is; without tokens only this machine is served.
+    """
+    if context.invoked_subcommand is not None:
+        return 0
+    from octoc.cli.workspace import log_to_stderr, target_of
+    from octoc.plugin.gateway import GatewaySettings
+
+    gateway = _gateway()
+    log_to_stderr(verbose=verbose)
+    if transport == "stdio":
+        _end_on_sigterm()
+    target = target_of(bundle, workspace)
+    settings = GatewaySettings(
+        bundle=target.bundle.absolute(),
+        workspace=None if target.workspace is None else target.workspace.absolute(),
+        agent=agent,
+        transport=cast("Literal['stdio', 'http']", transport),
+        host=host,
+        port=port,
+        stateless=stateless,
+        tokens=tokens,
+        origins=origins,
+        max_sessions=max_sessions,
+        idle_s=idle,
+    )
+    if client is not None:
+        click.echo(gateway.config(client, settings))
+        return 0
+    _serve(gateway, settings)
+    return 0
+
+
+def _end_on_sigterm() -> None:
+    # Until the gateway takes signals itself: a build that is stopped must not end in a traceback.
+    def leave(*_: object) -> None:
+        raise click.exceptions.Abort
+
+    signal.signal(signal.SIGTERM, leave)
+
+
+def _gateway() -> Gateway:
+    from octoc.cli.failures import UserError, plugin_missing
+    from octoc.plugin.manager import load_plugins
+
+    plugins = load_plugins([_PLUGIN])
+    gateway = plugins.make_gateway()
+    if gateway is not None:
+        return gateway
+    if _PLUGIN in plugins.broken:
+        raise UserError(f"the plugin `{_PLUGIN}` cannot be used: {plugins.broken[_PLUGIN]}")
+    raise plugin_missing(_PLUGIN)
+
+
+def _serve(gateway: Gateway, settings: GatewaySettings) -> None:
+    import asyncio
+
+    from octoc.bundle.refusal import BundleRefused
+    from octoc.cli.failures import FindingsError, UserError
+    from octoc.plugin.gateway import GatewayRefused
+    from octoc.runtime.values import UnknownNameError
+
+    try:
+        asyncio.run(gateway.serve(settings))
+    except BundleRefused as refused:
+        raise FindingsError([refused.diagnostic()]) from None
+    except GatewayRefused as refused:
+        raise UserError(str(refused), refused.help) from None
+    except UnknownNameError as error:
+        raise UserError(str(error)) from None
+
+
+@command.group
+def token() -> None:
+    """Make, list and revoke the tokens that clients of `octoc serve --transport http` come with.
+
+    Only a digest of each is kept, in a file for you alone. A token is good for every gateway of yours whose bundle has
+    its agent; a gateway that runs takes changes up by itself.
+    """
+
+
+@token.command
+@agent_option
+@click.option("--tenant", metavar="NAME", help="For whom the agent works.")
+@_tokens_option
+@workspace_option
+def add(agent: str, tenant: str | None, tokens: Path | None, workspace: Path | None) -> int:
+    """Make a token for an agent and print it, this once."""
+    entry, text = _run(tokens, workspace, lambda file: file.add(agent, tenant))
+    click.echo(f"token `{entry.id}` for agent `{entry.agent}`; it is not shown again", err=True)
+    click.echo(text)
+    return 0
+
+
+@token.command(name="list")
+@_tokens_option
+@workspace_option
+@format_options("text", "json")
+def list_(tokens: Path | None, workspace: Path | None, output_format: str) -> int:
+    """List the tokens: id, agent, tenant, and when each was made."""
+    import attrs
+
+    entries = _run(tokens, workspace, lambda file: file.entries())
+    if output_format == "json":
+        import json
+
+        click.echo(json.dumps([attrs.asdict(entry) for entry in entries], indent=2))
+    else:
+        from octoc.cli.tables import print_table
+
+        cells = [(entry.id, entry.agent, entry.tenant or "", entry.created) for entry in entries]
+        print_table("tokens", ("id", "agent", "tenant", "created"), cells)
+    return 0
+
+
+@token.command
+@click.argument("identity", metavar="ID")
+@_tokens_option
+@workspace_option
+def revoke(identity: str, tokens: Path | None, workspace: Path | None) -> int:
+    """Revoke the token of this ID.
+
+    The exit status is 1 when there is none. What its clients have open ends when the gateway takes the change up.
+    """
+    was = _run(tokens, workspace, lambda file: file.revoke(identity))
+    click.echo(f"revoked `{identity}`" if was else f"there is no token `{identity}`: `octoc serve token list` has them")
+    return 0 if was else 1
+
+
+def _run(tokens: Path | None, workspace: Path | None, work: Any) -> Any:
+    from octoc.cli.failures import UserError
+    from octoc.plugin.gateway import GatewayRefused
+
+    try:
+        file: TokenFile = _gateway().tokens(tokens, workspace)
+        return work(file)
+    except GatewayRefused as refused:
+        raise UserError(str(refused), refused.help) from None

@@ -1,0 +1,94 @@
+"""What `octoc serve` asks of the plugin that serves an agent's surface to clients of a protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, Protocol, runtime_checkable
+
+import attrs
+
+from octoc.names import SUPERVISOR
+
+
+@attrs.frozen(kw_only=True)
+class GatewaySettings:
+    """What is served, to whom and within which limits.
+
+    Args:
+        workspace: the folder that the bundle runs in, None for the working directory.
+        agent: whom a client without a token talks to; a token names its own.
+        port: 0 is any that is free.
+        stateless: nothing is kept between two requests: no active set, no handles.
+        tokens: the file of tokens, None for the user's own.
+        origins: what else than this machine's own pages may send an `Origin`, as `https://example.com`.
+        max_body_bytes: of one message of a client.
+        max_sessions: how many clients' states are kept at once.
+        idle_s: seconds without a request after which one of them ends.
+        drain_s: seconds that calls under way have to end when the gateway is told to stop.
+    """
+
+    bundle: Path
+    workspace: Path | None = None
+    agent: str = SUPERVISOR
+    transport: Literal["stdio", "http"] = "stdio"
+    host: str = "127.0.0.1"
+    port: int = 8000
+    stateless: bool = False
+    tokens: Path | None = None
+    origins: tuple[str, ...] = ()
+    max_body_bytes: int = 4 * 1024 * 1024
+    max_sessions: int = 1000
+    idle_s: float = 1800.0
+    drain_s: float = 30.0
+
+
+@attrs.frozen(kw_only=True)
+class TokenEntry:
+    """A token as it is listed: whom it is for, and nothing of the token itself. `created` is ISO 8601, in UTC."""
+
+    id: str
+    agent: str
+    tenant: str | None = None
+    created: str = ""
+
+
+class GatewayRefused(Exception):  # noqa: N818  # a state of the world, not a fault in the program
+    """A gateway cannot begin, or a token's file cannot be used. One line; `help` is the next step."""
+
+    def __init__(self, message: str, help: str | None = None) -> None:  # noqa: A002  # rustc's word
+        super().__init__(message)
+        self.help = help
+
+
+class TokenFile(Protocol):
+    """The tokens of one user's gateways. Every method may raise GatewayRefused."""
+
+    def add(self, agent: str, tenant: str | None = None) -> tuple[TokenEntry, str]:
+        """Make a token for an agent; the text is shown this once, and only its digest is kept."""
+        ...
+
+    def entries(self) -> Sequence[TokenEntry]:
+        """Return what there is, the oldest first."""
+        ...
+
+    def revoke(self, identity: str) -> bool:
+        """Forget the token of this id; tell whether there was one."""
+        ...
+
+
+@runtime_checkable
+class Gateway(Protocol):
+    """Serves one bundle's agents to clients of a protocol."""
+
+    async def serve(self, settings: GatewaySettings) -> None:
+        """Serve until the client leaves or a signal says so. Raises: GatewayRefused, BundleRefused, LookupError."""
+        ...
+
+    def config(self, client: str, settings: GatewaySettings) -> str:
+        """Return what to paste into a client's file: `claude`, `cursor` or `vscode`."""
+        ...
+
+    def tokens(self, file: Path | None, workspace: Path | None) -> TokenFile:
+        """Return the tokens kept in `file`, or in the user's own; `workspace` may not have the file in it."""
+        ...

@@ -1,0 +1,171 @@
+"""From settings to a gateway that runs: opens the bundle, serves it, and ends all that it began."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+
+import uvicorn
+
+from octoc.plugin.gateway import GatewayRefused, GatewaySettings
+from octoc.runtime import Runtime, UnknownNameError
+from octoc_serve.asking import Asking
+from octoc_serve.http import PATH, HttpApp, is_loopback
+from octoc_serve.server import SurfaceServer
+from octoc_serve.states import Key, MemoryStates
+from octoc_serve.stdio import Lines, claimed, serve_lines
+from octoc_serve.tokens import Tokens
+from octoc_serve.watch import Refresher, reload, watch
+
+_SWEEP_S = 30.0
+
+
+async def serve(settings: GatewaySettings) -> None:
+    """Serve until the client leaves or a signal says so. Raises: GatewayRefused, BundleRefused, UnknownNameError."""
+    if settings.transport == "stdio":
+        with claimed() as (source, sink):
+            async with _opened(settings) as runtime:
+                await _serve_stdio(runtime, settings, Lines(source, sink, settings.max_body_bytes))
+        return
+    tokens = Tokens(settings.tokens, settings.workspace)
+    kept = tokens.read()
+    if not kept and not is_loopback(settings.host):
+        raise GatewayRefused(
+            f"without tokens only this machine is served, and `{settings.host}` is more",
+            "`octoc serve token add --agent NAME` makes a token",
+        )
+    listening = _bound(settings)
+    async with _opened(settings) as runtime:
+        states = MemoryStates(settings.max_sessions, settings.idle_s)
+        runtime.host = Asking(states).host_of_all()
+        surface = SurfaceServer(runtime, states, settings.stateless)
+        app = HttpApp(surface, settings, tokens, kept)
+        async with _tended(settings, surface, app, tokens.file):
+            await _serve_http(app, settings, listening)
+
+
+@contextlib.asynccontextmanager
+async def _opened(settings: GatewaySettings) -> AsyncIterator[Runtime]:
+    async with Runtime.open(settings.bundle, workspace=settings.workspace) as runtime:
+        if settings.agent not in runtime.agents:
+            raise UnknownNameError("agent", settings.agent, runtime.agents)
+        if settings.stateless:
+            _keep_nothing(runtime)
+        yield runtime
+
+
+def _keep_nothing(runtime: Runtime) -> None:
+    # A handle that nobody can read must not be offered.
+    runtime.results.resize(memory_bytes=0, disk_bytes=0, seconds=0.0)
+
+
+async def _serve_stdio(runtime: Runtime, settings: GatewaySettings, lines: Lines) -> None:
+    key = Key(agent=settings.agent)
+    surface = SurfaceServer(
+        runtime, MemoryStates(1, None), settings.stateless, alone=key, workdir=str(Path.cwd().absolute())
+    )
+    with _signals(lines.end, signal.SIGTERM, signal.SIGINT):
+        async with _tended(settings, surface):
+            await serve_lines(surface.lowlevel(), lines)
+
+
+@contextlib.asynccontextmanager
+async def _tended(
+    settings: GatewaySettings, surface: SurfaceServer, app: HttpApp | None = None, tokens: Path | None = None
+) -> AsyncIterator[None]:
+    """Meanwhile take over new bundles and tokens, tell clients what changes, and end idle ones; at the end, all."""
+    runtime, states = surface.runtime, surface.states
+    refresher = Refresher(runtime, states)
+
+    async def new_bundle() -> None:
+        if await reload(runtime, settings.bundle, refresher) and settings.stateless:
+            _keep_nothing(runtime)
+
+    async def sweep() -> None:
+        while True:
+            await asyncio.sleep(min(_SWEEP_S, settings.idle_s / 4))
+            await states.sweep()
+
+    files = [(settings.bundle, new_bundle)]
+    if app is not None and tokens is not None:
+        files.append((tokens, app.renew_tokens))
+    asked = asyncio.Event()
+    with _signals(asked.set, signal.SIGHUP):
+        tasks = [asyncio.create_task(work) for work in (refresher.run(), watch(files, asked), sweep())]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+            await states.end(lambda _: True)
+
+
+@contextlib.contextmanager
+def _signals(act: Callable[[], object], *numbers: signal.Signals) -> Iterator[None]:
+    loop = asyncio.get_running_loop()
+    for number in numbers:
+        loop.add_signal_handler(number, act)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)
+
+
+class _Uvicorn(uvicorn.Server):
+    """Leaves signals to the gateway: uvicorn's own way ends the process before the backends are closed."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _bound(settings: GatewaySettings) -> socket.socket:
+    try:
+        family = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0][0]
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((settings.host, settings.port))
+            listening.listen()  # who reads the address may connect at once
+        except OSError:
+            listening.close()
+            raise
+    except OSError as error:
+        raise GatewayRefused(
+            f"cannot listen on `{settings.host}` port {settings.port}: {error.strerror}",
+            "--port takes another, and 0 any that is free",
+        ) from None
+    return listening
+
+
+async def _serve_http(app: HttpApp, settings: GatewaySettings, listening: socket.socket) -> None:
+    config = uvicorn.Config(
+        app,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        ws="none",
+        http="h11",
+        server_header=False,
+        timeout_graceful_shutdown=max(1, round(settings.drain_s)),
+    )
+    server = _Uvicorn(config)
+
+    def stop() -> None:
+        server.force_exit = server.should_exit
+        server.should_exit = True
+        app.drain()
+
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    with _signals(stop, signal.SIGTERM, signal.SIGINT):
+        async with app.manager.run():
+            sys.stderr.write(f"octoc: serving MCP at http://{host}:{listening.getsockname()[1]}{PATH}\n")
+            sys.stderr.flush()
+            await server.serve(sockets=[listening])

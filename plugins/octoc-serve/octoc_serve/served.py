@@ -1,0 +1,232 @@
+"""One client's view of one agent: its tools, its calls, and the news that the list of tools is another."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+
+from octoc.bundle.refusal import BundleRefused
+from octoc.formats.own_tools import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT, SKILL
+from octoc.results import ContentPart, Progress, ToolFailure, ToolResult
+from octoc.runtime.reload import renew
+from octoc.runtime.results import as_mcp_result, failure
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+    from mcp.server.session import ServerSession
+
+    from octoc.runtime import Routing, Session
+
+logger = logging.getLogger(__name__)
+
+STATEFUL = frozenset({CAPABILITY, SKILL, READ_RESULT})
+"""octoc's own tools that are of no use where nothing is kept between two calls."""
+MAX_LISTENERS = 32
+_MAX_PROGRESS = 256
+_ROUTES = (
+    " A query also says what the user is after: where it is clearly for one of this session's capabilities, that one "
+    "is activated, and its tools join the list of tools. With `message` the user's own words decide that instead."
+)
+_MESSAGE = (
+    "The user's last message as it is, where you have it: it decides what is activated, and `query` what is found."
+)
+
+
+@attrs.frozen(eq=False)
+class UnderWay:
+    """A call that its client waits for: the server that it goes to, None where that is not known, and the way back."""
+
+    server: str | None
+    context: ServerRequestContext[Any, Any]
+
+
+class Served:
+    """A session of the runtime as one client has it. `close` it in the end."""
+
+    def __init__(self, session: Session, *, stateless: bool = False) -> None:
+        self.session = session
+        self.peer: ServerSession | None = None
+        """The connection of a client of the handshake era, which hears news without having asked for them."""
+        self.under_way: list[UnderWay] = []
+        self._stateless = stateless
+        self._bus = InMemorySubscriptionBus()
+        self.listen = ListenHandler(self._bus, max_subscriptions=MAX_LISTENERS)
+        self._version: tuple[Any, ...] = self._versioned()
+        self._shown = self.tools()
+        self._preparing: asyncio.Task[None] | None = None
+
+    @property
+    def routes(self) -> bool:
+        """Whether a search may activate something."""
+        return bool(not self._stateless and self.session.surface.switchable)
+
+    def tools(self) -> list[dict[str, Any]]:
+        """Return the tools in MCP's form, without output schemas. Raises: BundleRefused."""
+        wires = self.session.tools("mcp")
+        if self._stateless:
+            wires = [wire for wire in wires if wire["name"] not in STATEFUL]
+        for wire in wires:
+            wire.pop("outputSchema", None)
+        if self.routes and wires and wires[0]["name"] == FIND_TOOLS:
+            wires[0]["description"] += _ROUTES
+            wires[0]["inputSchema"]["properties"]["message"] = {"type": "string", "description": _MESSAGE}
+        return wires
+
+    def prepare(self) -> None:
+        """Connect in the background what has tools for the list that no snapshot has recorded."""
+        if self.session.surface.unlisted_servers(shown_only=True):
+            self._preparing = asyncio.create_task(self._prepare(), name="octoc serve: unlisted servers")
+
+    async def _prepare(self) -> None:
+        problems = await self.session.connect_unlisted(shown_only=True)
+        for server, why in problems.items():
+            logger.warning("server `%s` shows no tools: %s", server, why)
+        await self.announce()
+
+    async def call(
+        self, name: str, arguments: Mapping[str, Any] | None, context: ServerRequestContext[Any, Any]
+    ) -> dict[str, Any]:
+        """Return the outcome of a call in MCP's form, a failure as an error result."""
+        with self._noted(name, arguments, context):
+            try:
+                outcome = await self._call(name, arguments, context)
+            except BundleRefused as refused:
+                logger.error("`%s` was not called: %s", name, refused)  # noqa: TRY400  # it says all there is to say
+                outcome = failure("internal", f"the bundle cannot be used: {refused}")
+        await self.announce()
+        return as_mcp_result(outcome)
+
+    async def _call(
+        self, name: str, arguments: Mapping[str, Any] | None, context: ServerRequestContext[Any, Any]
+    ) -> ToolResult | ToolFailure:
+        if self._stateless and name in STATEFUL:
+            return failure("not_found", f"`{name}` is not served without state")
+        if name == FIND_TOOLS and self.routes and self.session.surface.registry.proxy:
+            return await self._find(dict(arguments or {}))
+        with _progress_to(context) as heard:
+            outcome = await self.session.call(name, arguments, on_progress=heard.note if heard is not None else None)
+            if heard is not None:
+                await heard.told()
+        return outcome
+
+    async def _find(self, arguments: dict[str, Any]) -> ToolResult | ToolFailure:
+        message = arguments.pop("message", None)
+        if message is not None and not isinstance(message, str):
+            return failure("bad_request", "argument `message` of `find_tools`: expected string")
+        text = message or arguments.get("query")
+        routing = None
+        if isinstance(text, str) and text.strip() and not arguments.get("describe"):
+            routing = await self.session.on_user_message(text)
+        outcome = await self.session.call(FIND_TOOLS, arguments)
+        if routing is None or isinstance(outcome, ToolFailure):
+            return outcome
+        return attrs.evolve(outcome, content=(*outcome.content, *_told(routing)))
+
+    @contextlib.contextmanager
+    def _noted(
+        self, name: str, arguments: Mapping[str, Any] | None, context: ServerRequestContext[Any, Any]
+    ) -> Iterator[None]:
+        under_way = UnderWay(self._server_of(name, arguments or {}), context)
+        self.under_way.append(under_way)
+        try:
+            yield
+        finally:
+            self.under_way.remove(under_way)
+
+    def _server_of(self, name: str, arguments: Mapping[str, Any]) -> str | None:
+        wanted = arguments.get("tool_name") if name == CALL_MCP_TOOL else name
+        found = self.session.surface.names().resolve(wanted) if isinstance(wanted, str) else None
+        return self.session.generation.catalog[found].id.server if isinstance(found, int) else None
+
+    async def refresh(self) -> None:
+        """Take over what servers, or a new bundle, have changed, and tell the client."""
+        try:
+            await renew(self.session)
+            self.session.surface.settle()
+            await self.announce()
+        except BundleRefused as refused:
+            logger.error("the tools of agent `%s` stay as shown: %s", self.session.agent.name, refused)  # noqa: TRY400  # as above
+
+    async def announce(self) -> None:
+        """Tell the client that the list of tools is another, if it is."""
+        version = self._versioned()
+        if version == self._version:
+            return
+        self._version = version
+        shown = self.tools()
+        if shown == self._shown:
+            return
+        self._shown = shown
+        await self._bus.publish(ToolsListChanged())
+        if self.peer is not None:
+            try:
+                await self.peer.send_tool_list_changed()
+            except Exception as error:  # noqa: BLE001  # news for a client that has just left are nobody's
+                logger.debug("nobody heard that the tools changed: %s", type(error).__name__)
+
+    def _versioned(self) -> tuple[Any, ...]:
+        """Return what the list of tools is made of, which is little to compare."""
+        session = self.session
+        return (id(session.generation), session.generation.catalog.generation, session.capabilities)
+
+    async def close(self) -> None:
+        """End the streams of news, and the session."""
+        if self._preparing is not None:
+            self._preparing.cancel()
+            await asyncio.wait((self._preparing,))
+        self.listen.close()
+        await self.session.close()
+
+
+def _told(routing: Routing) -> Iterator[ContentPart]:
+    """Yield what the model is told of a message that was routed."""
+    activated = [name for name in (routing.capability, *routing.also) if name is not None]
+    if activated:
+        names = ", ".join(f"`{name}`" for name in activated)
+        yield ContentPart(type="text", text=f"[octoc] activated: {names}; the tools are in the list of tools now.")
+    for skill in routing.skills:
+        yield ContentPart(type="text", text=skill.text)
+
+
+class _Heard:
+    """Steps of a call on their way to the client, in order; what comes faster than it reads is left out."""
+
+    def __init__(self, context: ServerRequestContext[Any, Any]) -> None:
+        self._session = context.session
+        self._queue: asyncio.Queue[Progress | None] = asyncio.Queue()
+        self._task = asyncio.create_task(self._forward(), name="octoc serve: progress")
+
+    def note(self, progress: Progress) -> None:
+        if self._queue.qsize() < _MAX_PROGRESS:
+            self._queue.put_nowait(progress)
+
+    async def told(self) -> None:
+        """Wait until the client has been told all steps."""
+        self._queue.put_nowait(None)
+        await self._task
+
+    def stop(self) -> None:
+        self._task.cancel()
+
+    async def _forward(self) -> None:
+        while (step := await self._queue.get()) is not None:
+            await self._session.report_progress(step.done, step.total, step.message)
+
+
+@contextlib.contextmanager
+def _progress_to(context: ServerRequestContext[Any, Any]) -> Iterator[_Heard | None]:
+    """Pass progress on to a client that has asked for it."""
+    if (context.meta or {}).get("progress_token") is None:
+        yield None
+        return
+    heard = _Heard(context)
+    try:
+        yield heard
+    finally:
+        heard.stop()

@@ -1,0 +1,122 @@
+"""The MCP server: the SDK's low-level one, with whom each request is from and what that client has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import mcp_types as types
+from mcp.server import Server
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from octoc import __version__
+from octoc.bundle.refusal import BundleRefused
+from octoc.runtime.values import UnknownNameError
+from octoc_serve.asking import Asking
+from octoc_serve.served import Served
+from octoc_serve.states import FullError, Key, States
+
+if TYPE_CHECKING:
+    from octoc.runtime import Runtime
+
+PRINCIPAL = "octoc.principal"
+"""Where the HTTP side leaves the `Key` of a request, without its session, in the ASGI scope."""
+SESSION_HEADER = "mcp-session-id"
+
+Context = ServerRequestContext[Any, Any]
+
+
+@attrs.define(eq=False)
+class SurfaceServer:
+    """Answers requests of all clients from one runtime.
+
+    Args:
+        alone: whom the one client over stdio talks to; None over HTTP, where each request says who it is from.
+    """
+
+    runtime: Runtime
+    states: States
+    stateless: bool = False
+    alone: Key | None = None
+    workdir: str | None = None
+
+    def lowlevel(self) -> Server[Any]:
+        """Return the SDK's server, with this one's handlers."""
+        server: Server[Any] = Server(
+            "octoc",
+            version=__version__,
+            on_list_tools=self._list,
+            on_call_tool=self._call,
+            on_subscriptions_listen=self._listen,
+        )
+        server.middleware.append(self._introduce)
+        return server
+
+    def key_of(self, context: Context) -> Key:
+        """Return whose request it is."""
+        if self.alone is not None:
+            return self.alone
+        request: Any = context.request
+        principal: Key = request.scope[PRINCIPAL]
+        modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
+        session = None if modern or self.stateless else request.headers.get(SESSION_HEADER)
+        return attrs.evolve(principal, session=session)
+
+    async def _list(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        key = self.key_of(context)
+        with self.states.using(key):
+            wires = self._served(key, context).tools()
+        tools = [types.Tool.model_validate(wire, by_name=False) for wire in wires]
+        return types.ListToolsResult(tools=tools)
+
+    async def _call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        key = self.key_of(context)
+        with self.states.using(key):
+            wire = await self._served(key, context).call(params.name, params.arguments, context)
+        if context.protocol_version not in MODERN_PROTOCOL_VERSIONS and not isinstance(
+            wire.get("structuredContent"), dict
+        ):
+            # The handshake era has objects there and nothing else; the text says the same.
+            wire.pop("structuredContent", None)
+        return types.CallToolResult.model_validate(wire, by_name=False)
+
+    async def _listen(
+        self, context: Context, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        key = self.key_of(context)
+        with self.states.using(key):
+            return await self._served(key, context).listen(context, params)
+
+    def _served(self, key: Key, context: Context) -> Served:
+        def make() -> Served:
+            if self.alone is not None:
+                self.runtime.host = Asking(self.states).host_of(context)
+            session = self.runtime.session(key.agent, name=key.session, tenant=key.tenant, workdir=self.workdir)
+            served = Served(session, stateless=self.stateless)
+            served.prepare()
+            return served
+
+        try:
+            served = self.states.get(key, make)
+        except FullError as full:
+            raise MCPError(types.INTERNAL_ERROR, str(full)) from None
+        except UnknownNameError:
+            raise MCPError(types.INVALID_REQUEST, f"agent `{key.agent}` is not in the bundle that is served") from None
+        except BundleRefused as refused:
+            raise MCPError(types.INTERNAL_ERROR, f"the bundle cannot be used: {refused}") from None
+        if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            served.peer = context.session
+        return served
+
+    async def _introduce(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Put the agent's own instructions into the first answer, and that the list of tools may change."""
+        result = await call_next(ctx)
+        if ctx.method not in {"initialize", "server/discover"} or not isinstance(result, dict):
+            return result
+        agent = self.runtime.agents.get(self.key_of(ctx).agent)
+        instructions = "" if agent is None else self.runtime.opened.text(agent.servers_prompt)
+        tools = {**result["capabilities"].get("tools", {}), "listChanged": True}
+        introduced = {**result, "capabilities": {**result["capabilities"], "tools": tools}}
+        return {**introduced, "instructions": instructions} if instructions else introduced

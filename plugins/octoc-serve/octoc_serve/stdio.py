@@ -1,0 +1,132 @@
+"""One client over stdin and stdout, which nothing else in the process reads or writes meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import queue
+import threading
+from collections.abc import Iterator
+from typing import BinaryIO, cast
+
+import anyio
+from mcp.server import NotificationOptions, Server
+from mcp.server.stdio import stdio_server
+
+logger = logging.getLogger(__name__)
+
+
+class Lines:
+    """Lines of a pipe, and lines written to another.
+
+    Each pipe has a thread of its own that nobody waits for: the SDK's would keep the process from ending until the
+    client writes another line.
+    """
+
+    def __init__(self, source: BinaryIO, sink: BinaryIO, max_bytes: int) -> None:
+        self._source = source
+        self._sink = sink
+        self._max_bytes = max_bytes
+        self._loop = asyncio.get_running_loop()
+        self._read: asyncio.Queue[str | None] = asyncio.Queue(maxsize=1)
+        self._write: queue.SimpleQueue[tuple[bytes, asyncio.Future[None]]] = queue.SimpleQueue()
+        self._ended = asyncio.Event()
+        for work in (self._reading, self._writing):
+            threading.Thread(target=work, name=f"octoc serve {work.__name__}", daemon=True).start()
+
+    def end(self) -> None:
+        """Have the client read no further, as if it had left."""
+        self._ended.set()
+
+    def __aiter__(self) -> Lines:
+        return self
+
+    async def __anext__(self) -> str:
+        ended = asyncio.ensure_future(self._ended.wait())
+        line = asyncio.ensure_future(self._read.get())
+        try:
+            await asyncio.wait((ended, line), return_when=asyncio.FIRST_COMPLETED)
+            found = None if self._ended.is_set() else line.result()
+        finally:
+            ended.cancel()
+            line.cancel()
+        if found is None:
+            raise StopAsyncIteration
+        return found
+
+    async def write(self, text: str) -> None:
+        """Write a line; what a client that has left does not read is dropped."""
+        written: asyncio.Future[None] = self._loop.create_future()
+        self._write.put((text.encode(), written))
+        with contextlib.suppress(OSError):
+            await written
+            return
+        self.end()
+
+    async def flush(self) -> None:
+        """Do nothing: each line is flushed when it is written."""
+
+    def _reading(self) -> None:
+        try:
+            while line := self._source.readline(self._max_bytes + 1):
+                if len(line) > self._max_bytes:
+                    logger.error("the client sent a line of more than %d bytes: the session ends", self._max_bytes)
+                    break
+                self._pass(line.decode("utf-8", "replace"))
+            self._pass(None)
+        except (OSError, RuntimeError, asyncio.CancelledError):
+            return  # the pipe broke, or the loop is closed: nobody waits any more
+
+    def _pass(self, line: str | None) -> None:
+        # Waits until it is taken: what a client sends faster than it is served stays in its own pipe.
+        asyncio.run_coroutine_threadsafe(self._read.put(line), self._loop).result()
+
+    def _writing(self) -> None:
+        while True:
+            data, written = self._write.get()
+            error: OSError | None = None
+            try:
+                self._sink.write(data)
+                self._sink.flush()
+            except OSError as failed:
+                error = failed
+            try:
+                self._loop.call_soon_threadsafe(_settle, written, error)
+            except RuntimeError:  # the loop is closed
+                return
+
+
+def _settle(written: asyncio.Future[None], error: OSError | None) -> None:
+    if written.done():
+        return
+    if error is None:
+        written.set_result(None)
+    else:
+        written.set_exception(error)
+
+
+@contextlib.contextmanager
+def claimed() -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """Yield private copies of stdin and stdout. Meanwhile the process's own are the null device, and stderr."""
+    source, sink = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.dup2(2, 1)
+    os.close(null)
+    try:
+        # Never closed: a thread may still wait in them.
+        yield os.fdopen(source, "rb", closefd=False), os.fdopen(sink, "wb", closefd=False)
+    finally:
+        os.dup2(source, 0)
+        os.dup2(sink, 1)
+
+
+async def serve_lines(server: Server[object], lines: Lines) -> None:
+    """Serve the client until it leaves or `lines.end` is called; calls under way are cancelled then."""
+    options = server.create_initialization_options(NotificationOptions(tools_changed=True))
+    pipe = cast("anyio.AsyncFile[str]", lines)
+    async with stdio_server(pipe, pipe) as (read, write):
+        await server.run(read, write, options)
+        lines.end()

@@ -1,0 +1,152 @@
+"""Bearer tokens, each for one agent and tenant: a file for its user alone, outside workspaces, keeps their digests."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import fcntl
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from octoc.plugin.gateway import GatewayRefused, TokenEntry
+
+VERSION = 1
+PREFIX = "octoc_"
+
+
+@attrs.frozen(kw_only=True)
+class Kept:
+    """A token as the file has it. It is random and long, so a plain SHA-256 says nothing of it."""
+
+    entry: TokenEntry
+    sha256: str = attrs.field(repr=False)
+
+
+def default_file() -> Path:
+    """Return `$XDG_STATE_HOME/octoc/serve/tokens.json`, by default below `~/.local/state`."""
+    state = os.environ.get("XDG_STATE_HOME", "")
+    base = Path(state) if state.startswith("/") else Path.home() / ".local" / "state"
+    return base / "octoc" / "serve" / "tokens.json"
+
+
+class Tokens:
+    """The tokens of one file. Each method reads it afresh, and may raise GatewayRefused."""
+
+    def __init__(self, file: Path | None = None, workspace: Path | None = None) -> None:
+        self.file = (file or default_file()).absolute()
+        if workspace is not None and self.file.resolve().is_relative_to(workspace.resolve()):
+            raise GatewayRefused(
+                f"the file of tokens `{self.file}` is inside the workspace", "keep it where nobody commits it"
+            )
+
+    def add(self, agent: str, tenant: str | None = None) -> tuple[TokenEntry, str]:
+        """Make a token; its text is returned here and kept nowhere."""
+        text = PREFIX + secrets.token_urlsafe(32)
+        now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+        entry = TokenEntry(id=secrets.token_hex(4), agent=agent, tenant=tenant, created=now)
+        with self._changing() as kept:
+            kept.append(Kept(entry=entry, sha256=_digest(text)))
+        return entry, text
+
+    def entries(self) -> tuple[TokenEntry, ...]:
+        """Return what there is, the oldest first."""
+        return tuple(kept.entry for kept in self.read())
+
+    def revoke(self, identity: str) -> bool:
+        """Forget a token by its id; tell whether there was one."""
+        with self._changing() as kept:
+            left = [one for one in kept if one.entry.id != identity]
+            found = len(left) < len(kept)
+            kept[:] = left
+        return found
+
+    def read(self) -> tuple[Kept, ...]:
+        """Return the tokens; none when there is no file."""
+        try:
+            with self.file.open("rb") as opened:
+                mode = stat.S_IMODE(os.fstat(opened.fileno()).st_mode)
+                if mode & 0o077:
+                    raise GatewayRefused(
+                        f"the file of tokens `{self.file}` has mode {mode:o}: expected 600",
+                        f"chmod 600 '{self.file}', and make new tokens if others may have written it",
+                    )
+                whole = json.load(opened)
+        except FileNotFoundError:
+            return ()
+        except OSError as error:
+            raise GatewayRefused(f"the file of tokens `{self.file}` cannot be read: {error.strerror}") from None
+        except ValueError:
+            raise GatewayRefused(
+                f"the file of tokens `{self.file}` is no JSON", "make new tokens, in a new file"
+            ) from None
+        try:
+            if whole["version"] != VERSION:
+                raise GatewayRefused(
+                    f"the file of tokens `{self.file}` has version {whole['version']}: expected {VERSION}"
+                )
+            return tuple(_kept(one) for one in whole["tokens"])
+        except (KeyError, TypeError):
+            raise GatewayRefused(
+                f"the file of tokens `{self.file}` is not one that octoc wrote", "make new tokens, in a new file"
+            ) from None
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[list[Kept]]:
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            lock = os.open(self.file.with_name(f".{self.file.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                kept = list(self.read())
+                yield kept
+                self._write(kept)
+            finally:
+                os.close(lock)
+        except OSError as error:
+            raise GatewayRefused(f"the file of tokens `{self.file}` cannot be written: {error.strerror}") from None
+
+    def _write(self, kept: list[Kept]) -> None:
+        rows = [{**attrs.asdict(one.entry), "sha256": one.sha256} for one in kept]
+        text = json.dumps({"version": VERSION, "tokens": rows}, indent=2) + "\n"
+        # mkstemp makes it 0600.
+        descriptor, aside = tempfile.mkstemp(dir=self.file.parent, prefix=f".{self.file.name}.")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(aside).replace(self.file)
+        except BaseException:
+            Path(aside).unlink(missing_ok=True)
+            raise
+
+
+def bearer_of(kept: tuple[Kept, ...], text: str) -> TokenEntry | None:
+    """Return whose token this is. Every digest is compared, each in constant time."""
+    digest = _digest(text)
+    found = None
+    for one in kept:
+        if hmac.compare_digest(one.sha256, digest):
+            found = one.entry
+    return found
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _kept(row: dict[str, Any]) -> Kept:
+    entry = TokenEntry(
+        id=str(row["id"]), agent=str(row["agent"]), tenant=row.get("tenant"), created=str(row.get("created", ""))
+    )
+    return Kept(entry=entry, sha256=str(row["sha256"]))

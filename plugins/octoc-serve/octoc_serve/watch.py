@@ -1,0 +1,85 @@
+"""Taking over a bundle and tokens when their files change or SIGHUP says so; what is refused leaves all as it was."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from octoc.bundle.refusal import BundleRefused
+from octoc_serve.states import States
+
+if TYPE_CHECKING:
+    from octoc.runtime import Runtime
+
+logger = logging.getLogger(__name__)
+
+POLL_S = 1.0
+_Stamp = tuple[int, int, int] | None
+
+
+class Refresher:
+    """Has every client's view taken over what changed, one run at a time; what changes meanwhile begins another."""
+
+    def __init__(self, runtime: Runtime, states: States) -> None:
+        self._runtime = runtime
+        self._states = states
+        self._wanted = asyncio.Event()
+        self.listen()
+
+    def listen(self) -> None:
+        """Hear of every list of tools that a server of the runtime's bundle gives."""
+        for server in self._runtime.servers:
+            self._runtime.pool.listen(server, lambda _: self._wanted.set())
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        while True:
+            await self._wanted.wait()
+            self._wanted.clear()
+            for served in self._states.all():
+                await served.refresh()
+
+    def wake(self) -> None:
+        """Have a run begin."""
+        self._wanted.set()
+
+
+async def reload(runtime: Runtime, bundle: Path, refresher: Refresher) -> bool:
+    """Go over to the bundle's file as it is now; tell whether it could be used."""
+    try:
+        await runtime.reload(bundle)
+    except (BundleRefused, OSError) as refused:
+        logger.error("the new bundle is refused, the old one stays: %s", refused)  # noqa: TRY400  # the refusal says all
+        return False
+    refresher.listen()
+    refresher.wake()
+    return True
+
+
+async def watch(
+    files: Sequence[tuple[Path, Callable[[], Awaitable[object]]]], asked: asyncio.Event, poll_s: float = POLL_S
+) -> None:
+    """Run until cancelled: call what goes with a file when that has changed, or all when `asked` is set."""
+    seen = [_stamp(path) for path, _ in files]
+    while True:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asked.wait(), poll_s)
+        all_of_them = asked.is_set()
+        asked.clear()
+        for number, (path, act) in enumerate(files):
+            stamp = _stamp(path)
+            if all_of_them or stamp != seen[number]:
+                seen[number] = stamp
+                await act()
+
+
+def _stamp(path: Path) -> _Stamp:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return (status.st_mtime_ns, status.st_ino, status.st_size)

@@ -1,0 +1,172 @@
+"""A workspace with real and misbehaving backends, and the ways of real clients to what serves it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+
+import octoc.testing.faulty_stdio
+from octoc.testing import WorkspaceBuilder
+
+TRIGGERS = ("what time is it", "current time in a city", "convert time between zones", "what is the clock in tokyo")
+MODES = {"plain": "none", "asking": "ask-elicitation", "steps": "progress", "slow": "late", "news": "tool-disappears"}
+
+
+@pytest.fixture(scope="session")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A built workspace: `supervisor` reaches everything, `clerk` has two tools of `plain` and nothing else."""
+    workspace = WorkspaceBuilder(tmp_path_factory.mktemp("ws"), results={"max_chars": 2000}).settings(
+        "workspace", plugins=["transport-mcp"]
+    )
+    clock = {"name": "clock", "command": sys.executable, "args": ["-m", "mcp_server_time"]}
+    workspace.capability("time", TRIGGERS, server=clock, allowed_tools=["clock:*"])
+    for name, mode in MODES.items():
+        workspace.server(name, sys.executable, "-I", "-S", octoc.testing.faulty_stdio.__file__, mode)
+        workspace.snapshot(name, ["echo", "pid", "fault", "cancels"])
+    workspace.agent("clerk", type="worker", tools=["plain/echo", "plain/pid"])
+    assert workspace.build().bundle is not None
+    return workspace.root
+
+
+@attrs.define
+class Gateway:
+    """An `octoc serve --transport http` that runs."""
+
+    process: subprocess.Popen[bytes]
+    url: str
+    said: list[str]
+
+    @property
+    def base(self) -> str:
+        return self.url.removesuffix("/mcp")
+
+    def stop(self) -> int:
+        """Send SIGTERM and return the exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(30)
+
+
+Serve = Callable[..., Gateway]
+
+
+@pytest.fixture
+def serve(root: Path, tmp_path: Path) -> Iterator[Serve]:
+    """A function that starts a gateway over HTTP, with the tokens of `tmp_path / tokens.json`; each ends well."""
+    begun: list[Gateway] = []
+
+    def start(*arguments: str, bundle: Path | None = None) -> Gateway:
+        where = ["--workspace", str(root)] if bundle is None else ["--bundle", str(bundle)]
+        words = ["serve", *where, "--transport", "http", "--port", "0", "--tokens", str(tmp_path / "tokens.json")]
+        process = subprocess.Popen([sys.executable, "-m", "octoc", *words, *arguments], stderr=subprocess.PIPE)
+        assert process.stderr is not None
+        said: list[str] = []
+        for line in process.stderr:
+            said.append(line.decode())
+            if "serving MCP at " in said[-1]:
+                break
+        assert said, "the gateway ended without a word"
+        assert "serving MCP at " in said[-1], "".join(said)
+        threading.Thread(target=_collect, args=(process.stderr, said), daemon=True).start()
+        begun.append(Gateway(process, said[-1].split("serving MCP at ")[1].strip(), said))
+        return begun[-1]
+
+    yield start
+    for gateway in begun:
+        status = gateway.stop() if gateway.process.poll() is None else gateway.process.returncode
+        assert status == 0, "".join(gateway.said)
+        assert "Traceback" not in "".join(gateway.said)
+
+
+def _collect(stderr: Any, said: list[str]) -> None:
+    with stderr:
+        said.extend(line.decode() for line in stderr)
+
+
+@attrs.define
+class Heard:
+    """A client, and the names of the notifications that it got."""
+
+    client: Client
+    news: list[str]
+
+
+Connect = Callable[..., contextlib.AbstractAsyncContextManager[Heard]]
+
+
+@pytest.fixture
+def connect(root: Path) -> Connect:
+    """A function that connects the SDK's client in one era: to a gateway over HTTP, or to one over stdio of its own."""
+
+    @contextlib.asynccontextmanager
+    async def connected(
+        era: str, gateway: Gateway | None = None, *arguments: str, token: str | None = None, **options: Any
+    ) -> AsyncIterator[Heard]:
+        news: list[str] = []
+
+        async def hear(message: Any) -> None:
+            news.append(getattr(message, "method", type(message).__name__))
+
+        mode: Any = "legacy" if era == "handshake" else "auto"
+        async with contextlib.AsyncExitStack() as stack:
+            where: Any
+            if gateway is None:
+                words = ["-m", "octoc", "serve", "--workspace", str(root), *arguments]
+                where = StdioServerParameters(command=sys.executable, args=words, env=dict(os.environ))
+            else:
+                headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+                http = await stack.enter_async_context(create_mcp_http_client(headers=headers))
+                where = streamable_http_client(gateway.url, http_client=http)
+            client = await stack.enter_async_context(Client(where, mode=mode, message_handler=hear, **options))
+            yield Heard(client, news)
+
+    return connected
+
+
+def _run(scenario: Callable[[], Awaitable[None]]) -> None:
+    async def bounded() -> None:
+        await asyncio.wait_for(scenario(), 60)
+
+    asyncio.run(bounded())
+
+
+@pytest.fixture
+def run() -> Callable[[Callable[[], Awaitable[None]]], None]:
+    """A function that runs a coroutine function to its end."""
+    return _run
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    stat = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.fixture
+def gone() -> Callable[[int], Awaitable[bool]]:
+    """A function that waits until a process has ended; False when it does not."""
+
+    async def wait(process: int) -> bool:
+        for _ in range(200):
+            if not _alive(process):
+                return True
+            await asyncio.sleep(0.05)
+        return False
+
+    return wait

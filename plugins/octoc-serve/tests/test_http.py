@@ -1,0 +1,276 @@
+"""The gateway over HTTP: who is let in, what is bounded, how it changes its bundle under way, how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import http.client
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from octoc.testing import WorkspaceBuilder
+from octoc_serve.tokens import Tokens
+
+Run = Callable[..., None]
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+
+
+def ask(url: str, body: Any = None, **headers: str) -> tuple[int, dict[str, str], str]:
+    """Return status, headers and body of one request: a POST of JSON, or a GET."""
+    data = None if body is None else (body if isinstance(body, bytes) else json.dumps(body).encode())
+    standard = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    request = urllib.request.Request(url, data=data, headers={**standard, **given})  # noqa: S310  # the loopback
+    try:
+        with urllib.request.urlopen(request) as answer:  # noqa: S310  # likewise
+            return answer.status, dict(answer.headers), answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, dict(error.headers), error.read().decode()
+
+
+def text_of(result: Any) -> str:
+    """Return the text parts of a result."""
+    return "\n".join(part.text for part in result.content if part.type == "text")
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait until something holds; a test that waits in vain fails by its own assert."""
+    for _ in range(200):
+        if holds():
+            return
+        await asyncio.sleep(0.05)
+
+
+def test_without_tokens_this_machine_is_served_and_no_web_page(serve: Callable[..., Any]) -> None:
+    """Foreign Host and Origin are refused, an allowed Origin is not; probes answer, bodies are bounded."""
+    gateway = serve("--allow-origin", "https://app.example")
+    url = gateway.url
+    assert ask(url, INITIALIZE)[0] == 200
+    assert ask(url, INITIALIZE, Origin="http://localhost:6274")[0] == 200
+    assert ask(url, INITIALIZE, Origin="https://app.example")[0] == 200
+    for headers in ({"Origin": "https://evil.example"}, {"Origin": "null"}, {"Host": "evil.example"}):
+        assert ask(url, INITIALIZE, **headers)[0] == 403
+    assert ask(url, b" " * (4 * 1024 * 1024 + 1))[0] == 413
+    assert ask(f"{gateway.base}/healthz")[0] == 200
+    assert ask(f"{gateway.base}/readyz")[0] == 200
+    assert ask(f"{gateway.base}/")[0] == 404
+
+
+def test_a_token_says_which_agent_it_is(
+    run: Run, serve: Callable[..., Any], connect: Callable[..., Any], tmp_path: Path
+) -> None:
+    """With tokens nobody is let in without one; each sees its own agent, and no other's MCP session."""
+    tokens = Tokens(tmp_path / "tokens.json")
+    _, clerk = tokens.add("clerk", "acme")
+    entry, supervisor = tokens.add("supervisor")
+    _, stranger = tokens.add("nobody-has-this-name")
+    gateway = serve()
+    status, headers, _ = ask(gateway.url, INITIALIZE)
+    assert (status, headers["www-authenticate"]) == (401, "Bearer")
+    for authorization in ("Bearer octoc_wrong", f"Basic {clerk}", "Bearer", clerk):
+        assert ask(gateway.url, INITIALIZE, Authorization=authorization)[0] == 401
+    status, _, body = ask(gateway.url, INITIALIZE, Authorization=f"Bearer {stranger}")
+    assert status == 403
+    assert "not in the bundle" in body
+
+    async def scenario() -> None:
+        for era in ("handshake", "modern"):
+            async with connect(era, gateway, token=clerk) as heard:
+                names = [tool.name for tool in (await heard.client.list_tools()).tools]
+                assert names == ["read_result", "plain__echo", "plain__pid"]
+                refused = await heard.client.call_tool("steps__echo", {})
+                assert refused.meta["octoc/kind"] == "not_found"
+
+    run(scenario)
+    _, headers, _ = ask(gateway.url, INITIALIZE, Authorization=f"Bearer {supervisor}")
+    session = {"Mcp_Session_Id": headers["mcp-session-id"], "MCP_Protocol_Version": "2025-11-25"}
+    assert ask(gateway.url, LIST, Authorization=f"Bearer {clerk}", **session)[0] == 404
+    assert ask(gateway.url, LIST, Authorization=f"Bearer {supervisor}", **session)[0] == 200
+    opened = {"Authorization": f"Bearer {supervisor}", "Accept": "text/event-stream"}
+    named = {name.replace("_", "-"): value for name, value in session.items()}
+    news = urllib.request.Request(gateway.url, headers={**opened, **named})  # noqa: S310  # the loopback
+
+    async def revoked() -> None:
+        with await asyncio.to_thread(urllib.request.urlopen, news) as stream:
+            assert tokens.revoke(entry.id)
+            with contextlib.suppress(http.client.IncompleteRead):
+                assert await asyncio.to_thread(stream.read) == b""
+
+        def refused() -> bool:
+            return ask(gateway.url, LIST, Authorization=f"Bearer {supervisor}", **session)[0] == 401
+
+        await until(refused)
+        assert refused()
+
+    run(revoked)
+    for text in (clerk, supervisor):
+        assert text not in (tmp_path / "tokens.json").read_text(encoding="utf-8")
+        assert text not in "".join(gateway.said)
+
+
+def test_state_is_each_clients_own(run: Run, serve: Callable[..., Any], connect: Callable[..., Any]) -> None:
+    """What one MCP session activates, another does not see, nor its handles."""
+    gateway = serve()
+
+    async def scenario() -> None:
+        async with connect("handshake", gateway) as one, connect("handshake", gateway) as other:
+            await one.client.call_tool("capability", {"action": "enable", "name": "time"})
+            long = {"tool_name": "plain__echo", "arguments": {"text": "x" * 9000}}
+            cut = await one.client.call_tool("call_mcp_tool", long)
+            assert len((await one.client.list_tools()).tools) == 6
+            assert len((await other.client.list_tools()).tools) == 4
+            stolen = await other.client.call_tool("read_result", {"handle": cut.meta["octoc/handle"]})
+            assert stolen.is_error
+
+    run(scenario)
+
+
+def test_sessions_are_bounded_and_idle_ones_end(serve: Callable[..., Any]) -> None:
+    """One session more than there may be is refused, until an idle one has ended by itself."""
+    gateway = serve("--max-sessions", "1", "--idle", "1")
+    status, headers, _ = ask(gateway.url, INITIALIZE)
+    assert status == 200
+    session = {"Mcp_Session_Id": headers["mcp-session-id"], "MCP_Protocol_Version": "2025-11-25"}
+    assert ask(gateway.url, LIST, **session)[0] == 200
+    assert ask(gateway.url, INITIALIZE)[0] == 503
+
+    async def room() -> None:
+        await until(lambda: ask(gateway.url, INITIALIZE)[0] == 200)
+
+    asyncio.run(room())
+    assert ask(gateway.url, LIST, **session)[0] == 404
+
+
+def test_a_new_bundle_is_taken_over_under_calls(
+    run: Run, serve: Callable[..., Any], connect: Callable[..., Any], tmp_path: Path
+) -> None:
+    """A bundle that replaces the one served shows its tools, and no call fails; a broken one leaves all as it is."""
+
+    def built(tools: list[str]) -> Path:
+        script = tmp_path / "server.py"
+        script.write_text(SERVER, encoding="utf-8")
+        workspace = WorkspaceBuilder(tmp_path / "ws").settings("workspace", plugins=["transport-mcp"])
+        workspace.server("plain", sys.executable, "-I", "-S", str(script)).snapshot("plain", tools)
+        workspace.agent("clerk", type="worker", tools=[f"plain/{tool}" for tool in tools])
+        outcome = workspace.build()
+        assert outcome.bundle is not None
+        return outcome.bundle
+
+    served = tmp_path / "served.octoc"
+    shutil.copy(built(["echo"]), served)
+    gateway = serve("--agent", "clerk", bundle=served)
+
+    async def scenario() -> None:
+        async with connect("handshake", gateway) as heard:
+            failed: list[Any] = []
+            calls = 0
+
+            async def call() -> None:
+                nonlocal calls
+                while True:
+                    result = await heard.client.call_tool("plain__echo", {"n": calls})
+                    calls += 1
+                    if result.is_error:
+                        failed.append(result)
+
+            async def names() -> list[str]:
+                return [tool.name for tool in (await heard.client.list_tools()).tools]
+
+            assert await names() == ["read_result", "plain__echo"]
+            calling = asyncio.create_task(call())
+            aside = tmp_path / "aside"
+            shutil.copy(built(["echo", "pid"]), aside)
+            aside.replace(served)
+            await until(lambda: "notifications/tools/list_changed" in heard.news)
+            assert await names() == ["read_result", "plain__echo", "plain__pid"]
+            aside.write_bytes(b"no bundle")
+            aside.replace(served)
+            gateway.process.send_signal(signal.SIGHUP)
+            await until(lambda: any("the new bundle is refused" in line for line in gateway.said))
+            assert any("the new bundle is refused" in line for line in gateway.said)
+            assert await names() == ["read_result", "plain__echo", "plain__pid"]
+            calling.cancel()
+            await asyncio.wait((calling,))
+            assert calls > 0
+            assert failed == []
+
+    run(scenario)
+
+
+SERVER = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    if asked["method"] == "initialize":
+        info = {"name": "plain", "version": "1"}
+        result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}
+    elif asked["method"] == "tools/list":
+        result = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("echo", "pid")]}
+    elif asked["method"] == "tools/call":
+        result = {"content": [{"type": "text", "text": json.dumps(asked["params"])}]}
+    else:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32601, "message": "no"}}), flush=True)
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
+
+
+@pytest.mark.parametrize("era", ["handshake", "modern"])
+def test_calls_under_way_end_before_the_gateway_does(
+    run: Run, serve: Callable[..., Any], connect: Callable[..., Any], era: str
+) -> None:
+    """SIGTERM lets a call that is under way end, takes no other, and ends with status 0 although news are open."""
+    gateway = serve()
+
+    async def scenario() -> None:
+        async with connect(era, gateway) as heard, contextlib.AsyncExitStack() as stack:
+            if era == "modern":
+                await stack.enter_async_context(heard.client.listen(tools_list_changed=True))
+            started = asyncio.Event()
+
+            async def hear(*_: Any) -> None:
+                started.set()
+
+            wanted = {"tool_name": "steps__fault", "arguments": {}}
+            calling = asyncio.create_task(heard.client.call_tool("call_mcp_tool", wanted, progress_callback=hear))
+            await started.wait()
+            gateway.process.send_signal(signal.SIGTERM)
+            assert text_of(await calling) == "done"
+            assert await asyncio.to_thread(gateway.process.wait, 30) == 0
+
+    with contextlib.suppress(BaseExceptionGroup):  # the client cannot say goodbye any more
+        run(scenario)
+    assert gateway.process.wait(30) == 0
+
+
+def test_more_than_this_machine_needs_tokens(root: Path, tmp_path: Path) -> None:
+    """Without tokens another address than the loopback is refused at the start, with the next step."""
+    words = ["serve", "--workspace", str(root), "--transport", "http", "--port", "0", "--host", "0.0.0.0"]  # noqa: S104  # refused
+    words += ["--tokens", str(tmp_path / "none.json")]
+    done = subprocess.run([sys.executable, "-m", "octoc", *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "without tokens only this machine is served" in done.stderr
+    assert "octoc serve token add" in done.stderr

@@ -1,0 +1,55 @@
+"""The page on `octoc serve`, done: its commands are run, and what it says of options and tools is there."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from octoc.cli.root import root as cli
+from octoc.formats import own_tools
+from octoc.testing import WorkspaceBuilder
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "serve.md").read_text(encoding="utf-8")
+
+
+def test_the_pages_commands_do_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Configurations are printed, and a token is made, listed and revoked, by the page's own lines."""
+    workspace = WorkspaceBuilder(tmp_path / "ws")
+    assert workspace.build().bundle is not None
+    monkeypatch.chdir(workspace.root)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    lines = "\n".join(re.findall(r"^```sh\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)).splitlines()
+    printing, serving, adding, listing, revoking = (line.split()[1:] for line in lines if line)
+
+    def run(words: list[str]) -> str:
+        done = CliRunner().invoke(cli, words)
+        assert done.exit_code == 0, done.output
+        return str(done.stdout)
+
+    for client, key in (("claude", "mcpServers"), ("cursor", "mcpServers"), ("vscode", "servers")):
+        entry = json.loads(run([*printing[:-1], client]))[key]["octoc"]
+        assert entry["args"][-4:] == ["--workspace", str(workspace.root), "--agent", "supervisor"]
+        entry = json.loads(run([*serving, "--print-config", client]))[key]["octoc"]
+        assert entry["url"] == "http://127.0.0.1:8000/mcp"
+    token = run(adding).strip().splitlines()[-1]
+    kept = tmp_path / "state/octoc/serve/tokens.json"
+    assert token not in kept.read_text(encoding="utf-8")
+    (entry,) = json.loads(run([*listing, "--json"]))
+    assert (entry["agent"], entry["tenant"]) == ("supervisor", "acme")
+    run([*revoking[:-1], entry["id"]])
+    assert json.loads(run([*listing, "--json"])) == []
+
+
+def test_every_own_tool_and_option_is_there() -> None:
+    """Each of octoc's own tools stands in the page's table, and each option that it names is the command's."""
+    own = ("FIND_TOOLS", "CALL_MCP_TOOL", "CAPABILITY", "SKILL", "READ_RESULT")
+    assert [name for name in own if f"| `{getattr(own_tools, name)}` |" not in PAGE] == []
+    command = cli.get_command(cli.make_context("octoc", ["serve"], resilient_parsing=True), "serve")
+    assert command is not None
+    options = {option for parameter in command.params for option in parameter.opts}
+    named = {word for word in re.findall(r"--[a-z][a-z-]+", PAGE) if word != "--tenant"}
+    assert named <= options
