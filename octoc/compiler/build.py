@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from octoc.bundle.digest import sha256_hex
+from octoc.compiler.bill import Bill, bill_of
 from octoc.compiler.cache import Cache
 from octoc.compiler.context import Progress, no_progress
 from octoc.compiler.discover import discover
@@ -35,6 +36,7 @@ class Outcome:
     Args:
         bundle: the bundle's path, if one is there and belongs to these inputs; None after a refusal.
         changes: what is new against the lock that was there, a line each.
+        bill: what the tools cost.
         unchanged: no input changed since the last build, and no stage was run.
     """
 
@@ -45,6 +47,7 @@ class Outcome:
     size: int = 0
     changes: tuple[str, ...] = ()
     unchanged: bool = False
+    bill: Bill = attrs.field(factory=Bill)
 
     @property
     def worst(self) -> Severity | None:
@@ -101,11 +104,13 @@ def build(
             digest=known.bundle_digest or "",
             size=known.bundle_size,
             unchanged=True,
+            bill=known.bill,
         )
     # Not at the top: a build that has nothing to do must not pay for the stages' imports.
     from octoc.compiler.pipeline import run_discovered
 
     emitted = run_discovered(discovered, context)
+    bill = bill_of(emitted.locked.calibrated.embedded.described.scoped, context.plugins)
     lock = root / LOCK_FILE
     lock_bytes = lock.read_bytes() if lock.is_file() else None
     remember(
@@ -117,6 +122,7 @@ def build(
             bundle_size=emitted.size,
             lock_digest=None if lock_bytes is None else sha256_hex(lock_bytes),
             lock_size=len(lock_bytes or b""),
+            bill=bill,
         ),
     )
     return Outcome(
@@ -126,6 +132,7 @@ def build(
         digest=emitted.digest,
         size=emitted.size,
         changes=emitted.locked.changes,
+        bill=bill,
     )
 
 

@@ -22,6 +22,7 @@ import attrs
 from octoc.bundle.codec import decode, encode
 from octoc.bundle.digest import sha256_hex
 from octoc.bundle.refusal import BundleError
+from octoc.compiler.bill import Bill
 from octoc.compiler.cache import Cache, cache_key
 from octoc.compiler.model.documents import Discovered
 from octoc.diagnostics.model import Diagnostic, Fix, Label, Span
@@ -51,6 +52,7 @@ class Outcome:
     """What a build came to. Digests are sha256 in hex, sizes in bytes: another size is another file, cheaply seen.
 
     Args:
+        bill: what the tools cost.
         bundle_digest: None when no bundle was written; what is in its place is then no matter.
         lock_digest: of the lock as the build left it, also when it only read it. None when there was none afterwards.
     """
@@ -60,6 +62,7 @@ class Outcome:
     bundle_size: int = 0
     lock_digest: str | None = None
     lock_size: int = 0
+    bill: Bill = attrs.field(factory=Bill)
 
 
 def build_key(
@@ -93,6 +96,7 @@ def remember(cache: Cache, key: str, outcome: Outcome, *, kind: str = BUILD) -> 
         "diagnostics": [_plain(found) for found in outcome.diagnostics],
         "bundle": [outcome.bundle_digest, outcome.bundle_size],
         "lock": [outcome.lock_digest, outcome.lock_size],
+        "bill": encode(outcome.bill),
     }
     cache.put_json(kind, key, plain)
 
@@ -149,6 +153,7 @@ def _outcome(plain: Mapping[str, Any]) -> Outcome:
         bundle_size=bundle_size,
         lock_digest=lock_digest,
         lock_size=lock_size,
+        bill=decode(Bill, plain["bill"]),
     )
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from octoc.testing import WorkspaceBuilder
+
 Run = Callable[..., Any]
 
 BAD_PROVIDER = "taps/acme/capabilities/time/installed.toml"
@@ -98,6 +100,22 @@ def test_build_writes_and_says_so(octoc: Run, workspace: Path) -> None:
     assert done.out.splitlines()[-1].startswith(f"built: dist/acme.octoc, {bundle.stat().st_size:,} bytes, ")
     again = octoc("build", "--workspace", str(workspace))
     assert (again.status, again.out.splitlines()[-1].split(":")[0]) == (0, "unchanged")
+
+
+def test_a_build_prints_the_token_bill(octoc: Run, tmp_path: Path) -> None:
+    """What agents and capabilities cost is told before the bundle is, also when there was nothing to do."""
+    builder = WorkspaceBuilder(tmp_path).server("git", "git-mcp").snapshot("git", ["log", "diff"])
+    builder.agent("a", description="An agent.", tools=["git/log"]).write()
+    done = octoc("build", "--workspace", str(tmp_path))
+    header, *rows = [line.split() for line in done.out.splitlines() if line[:5] in ("agent", "a    ", "super")]
+    assert header == ["agent", "tools", "tokens", "deferred", "tokens"]
+    found = json.loads(octoc("build", "--workspace", str(tmp_path), "--json").out)
+    told = {one["agent"]: one for one in found["bill"]["agents"]}
+    fields = ("direct_tools", "direct_tokens", "deferred_tools", "deferred_tokens")
+    assert {name: [int(number) for number in numbers] for name, *numbers in rows} == {
+        name: [one[field] for field in fields] for name, one in told.items()
+    }
+    assert octoc("build", "--workspace", str(tmp_path)).out.count("deferred") == 1
 
 
 def test_build_as_json_is_one_object(octoc: Run, workspace: Path, tmp_path: Path) -> None:

@@ -10,7 +10,11 @@ import click
 from octoc.cli.options import fail_on_option, format_options, verbose_option, workspace_option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from octoc.compiler.build import Outcome
+
+_MOST_ROWS = 12
 
 
 @click.command
@@ -35,7 +39,7 @@ def command(
     """Compile the workspace to one file.
 
     It also updates octoc.lock. With --json stdout is one object: name, bundle, digest, size in bytes, changes,
-    unchanged, diagnostics.
+    unchanged, diagnostics, bill.
     """
     from octoc.cli.progress import ProgressLine
     from octoc.cli.report import FOR_PEOPLE, exit_status, print_diagnostics
@@ -66,12 +70,43 @@ def _print_outcome(outcome: Outcome, root: Path, *, locked: bool, err: bool) -> 
         click.echo("no bundle was written", err=True)
         return
     path = outcome.bundle.relative_to(root) if outcome.bundle.is_relative_to(root) else outcome.bundle
+    _print_bill(outcome, err=err)
     state = "unchanged" if outcome.unchanged else "built"
     click.echo(f"{state}: {escape(str(path))}, {outcome.size:,} bytes, {outcome.digest[:16]}", err=err)
 
 
+def _print_bill(outcome: Outcome, *, err: bool) -> None:
+    """Print what tools cost, the dearest first; plain text, as a build that has nothing to do must not load rich."""
+    agents = sorted(outcome.bill.agents, key=lambda one: (-one.direct_tokens, one.agent))
+    rows = [(one.agent, one.direct_tools, one.direct_tokens, one.deferred_tools, one.deferred_tokens) for one in agents]
+    _print_rows(("agent", "tools", "tokens", "deferred", "tokens"), rows, err=err)
+    known = [one for one in outcome.bill.capabilities if one.tools]
+    known.sort(key=lambda one: (-one.tokens, one.capability))
+    _print_rows(("capability", "tools", "tokens"), [(one.capability, one.tools, one.tokens) for one in known], err=err)
+    unknown = len(outcome.bill.capabilities) - len(known)
+    if unknown:
+        click.echo(f"{unknown} without a recorded tool: what they cost is not known", err=err)
+
+
+def _print_rows(header: Sequence[str], rows: Sequence[Sequence[str | int]], *, err: bool) -> None:
+    from octoc.diagnostics.render import escape
+
+    if not rows:
+        return
+    shown = [[escape(cell) if isinstance(cell, str) else f"{cell:,}" for cell in row] for row in rows[:_MOST_ROWS]]
+    lines = [list(header), *shown]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(header))]
+    for first, *numbers in lines:
+        cells = [cell.rjust(width) for cell, width in zip(numbers, widths[1:], strict=True)]
+        click.echo("  ".join([first.ljust(widths[0]), *cells]), err=err)
+    if len(rows) > _MOST_ROWS:
+        click.echo(f"and {len(rows) - _MOST_ROWS} more: --json has them all", err=err)
+
+
 def _print_json(outcome: Outcome) -> None:
     import json
+
+    import attrs
 
     from octoc.diagnostics.render import as_object
 
@@ -82,6 +117,7 @@ def _print_json(outcome: Outcome) -> None:
         "size": outcome.size,
         "changes": list(outcome.changes),
         "unchanged": outcome.unchanged,
+        "bill": attrs.asdict(outcome.bill),
         "diagnostics": [as_object(diagnostic) for diagnostic in outcome.diagnostics],
     }
     click.echo(json.dumps(fields, indent=2))

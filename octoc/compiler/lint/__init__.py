@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from octoc.compiler.context import Context
 from octoc.compiler.lint import agents, mcp, taps, tools
+from octoc.compiler.lint.agents.budget import check_budget
 from octoc.compiler.lint.environment import check_environment
 from octoc.compiler.lint.fixtures import check_reach_of_fixtures
 from octoc.compiler.lint.mcp.rest import check_rest
@@ -33,6 +34,7 @@ def lint(calibrated: Calibrated, context: Context) -> Calibrated:
         rule(scoped, context.sink)
     for gate_rule in taps.GATE_RULES:
         gate_rule(calibrated, context.sink)
+    check_budget(scoped, context)
     check_rest(scoped, context.sink, strict=is_strict(calibrated, context))
     if context.environment is not None:
         check_environment(scoped, context.environment, context.sink)

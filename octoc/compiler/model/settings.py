@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import attrs
 
 from octoc.diagnostics.model import Place
+from octoc.names import any_glob_matches
 
 MIB = 1024 * 1024
 
@@ -168,6 +169,32 @@ class LintSettings:
 
 
 @attrs.frozen(kw_only=True)
+class AgentBudget:
+    """The most tools, and tokens of tools, that an agent's every request may carry; None is no limit."""
+
+    max_tools: int | None = None
+    max_tokens: int | None = None
+
+
+@attrs.frozen(kw_only=True)
+class BudgetSettings:
+    """`[budget]`: a limit for every agent, and `agents`: name or glob -> what counts instead for those it matches."""
+
+    max_tools: int | None = None
+    max_tokens: int | None = None
+    agents: Mapping[str, AgentBudget] = attrs.field(factory=dict)
+
+    def of(self, agent: str) -> AgentBudget:
+        """Return an agent's budget: of the globs that match it the longest counts, for the keys that it has."""
+        matching = [glob for glob in self.agents if any_glob_matches((glob,), agent)]
+        own = self.agents[max(matching, key=len)] if matching else AgentBudget()
+        return AgentBudget(
+            max_tools=self.max_tools if own.max_tools is None else own.max_tools,
+            max_tokens=self.max_tokens if own.max_tokens is None else own.max_tokens,
+        )
+
+
+@attrs.frozen(kw_only=True)
 class WorkspaceSettings:
     """All of `octoc.toml`. A folder without one has the defaults, and its own name."""
 
@@ -189,3 +216,4 @@ class WorkspaceSettings:
     servers: Mapping[str, ServerSettings] = attrs.field(factory=dict)
     limits: LimitSettings = attrs.field(factory=LimitSettings)
     lint: LintSettings = attrs.field(factory=LintSettings)
+    budget: BudgetSettings = attrs.field(factory=BudgetSettings)

@@ -12,6 +12,8 @@ import attrs
 from octoc.compiler.cache import Cache, code_stamp
 from octoc.compiler.model.documents import FileKind, FoundFile, kept
 from octoc.compiler.model.settings import (
+    AgentBudget,
+    BudgetSettings,
     LimitSettings,
     LintOverride,
     LintSettings,
@@ -118,6 +120,7 @@ def settings_from(
         servers={name: _server(server) for name, server in sound.get("servers", {}).items()},
         limits=_section(LimitSettings(), sound.get("limits", {})),
         lint=_lint(sound, place),
+        budget=_budget(sound.get("budget", {})),
     )
 
 
@@ -203,6 +206,15 @@ def _lint(sound: Mapping[str, Any], place: Place) -> LintSettings:
         max_tools=int(lint.get("max_tools", LintSettings().max_tools)),
         max_tokens=int(lint.get("max_tokens", LintSettings().max_tokens)),
     )
+
+
+def _budget(values: Mapping[str, Any]) -> BudgetSettings:
+    own = {key: int(value) for key, value in values.items() if key != "agents"}
+    agents = {
+        glob: AgentBudget(**{key: int(value) for key, value in budget.items()})
+        for glob, budget in values.get("agents", {}).items()
+    }
+    return BudgetSettings(**own, agents=agents)
 
 
 def _strings(sound: Mapping[str, Any], section: str, key: str, default: tuple[str, ...]) -> tuple[str, ...]:

@@ -21,3 +21,9 @@ LARGE_SURFACE = Rule(
     "The tools in an agent's every prompt are over its budget in number or tokens.",
     Severity.WARNING,
 )
+OVER_BUDGET = Rule(
+    "OCT460",
+    "over-budget",
+    "The tools in an agent's every prompt cost more than `[budget]` allows.",
+    Severity.ERROR,
+)

@@ -6,6 +6,7 @@ import json
 from functools import cache
 
 from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.settings import AgentBudget
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_agents import LARGE_SURFACE
 from octoc.tokens import APPROXIMATE
@@ -14,6 +15,7 @@ from octoc.tokens import APPROXIMATE
 def check_surface(scoped: Scoped, sink: DiagnosticSink) -> None:
     """Report an agent whose recorded direct tools are more, or longer, than `[lint]` allows. Tokens are approximate."""
     lint = scoped.resolved.sources.discovered.settings.lint
+    budget = scoped.resolved.sources.discovered.settings.budget
 
     @cache  # agents share tools
     def tokens_of(index: int) -> int:
@@ -26,6 +28,8 @@ def check_surface(scoped: Scoped, sink: DiagnosticSink) -> None:
         registry = scoped.registries.get(agent.name)
         if registry is None or not registry.direct:
             continue
+        if budget.of(agent.name) != AgentBudget():
+            continue  # `[budget]` has the word
         tools, tokens = len(registry.direct), sum(map(tokens_of, registry.direct))
         if tools <= lint.max_tools and tokens <= lint.max_tokens:
             continue

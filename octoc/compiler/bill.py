@@ -1,0 +1,160 @@
+"""The token bill: what each agent's tools cost in every request, what it may load, and what a capability adds.
+
+Counted on what the agent's provider is shown, octoc's own tools with it, by the counter of its model. Tools of servers
+without a snapshot are not known, and not counted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from octoc.formats import ToolFormat, format_of
+from octoc.formats.own_tools import own_wires
+from octoc.formats.render import shown
+from octoc.names import ToolId
+from octoc.plugin import PluginError, TokenCounter
+from octoc.plugin.manager import Plugins
+from octoc.tokens import APPROXIMATE
+
+if TYPE_CHECKING:
+    from octoc.compiler.model.resolved import Agent, Scoped
+
+LARGEST = 3
+
+
+@attrs.frozen(kw_only=True)
+class AgentBill:
+    """What one agent's tools cost.
+
+    Args:
+        format: the form in which they were counted, `counter` what counted the tokens.
+        direct_tools: in every request from the start, octoc's own among them, with `direct_tokens`.
+        deferred_tools: reached by `find_tools` or with a capability, with the `deferred_tokens` that are not paid.
+        largest: the direct tools with the most tokens, most first.
+    """
+
+    agent: str
+    format: str
+    counter: str
+    direct_tools: int
+    direct_tokens: int
+    deferred_tools: int
+    deferred_tokens: int
+    largest: tuple[tuple[str, int], ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class CapabilityBill:
+    """What a capability adds to a request while it is active, in the workspace's usual form."""
+
+    capability: str
+    tools: int
+    tokens: int
+
+
+@attrs.frozen(kw_only=True)
+class Bill:
+    """Agents and capabilities, each by name."""
+
+    agents: tuple[AgentBill, ...] = ()
+    capabilities: tuple[CapabilityBill, ...] = ()
+
+
+def bill_of(scoped: Scoped, plugins: Plugins) -> Bill:
+    """Count every agent's tools and every capability's."""
+    prices = _Prices(scoped, plugins)
+    numbers = {tool.id: index for index, tool in enumerate(scoped.tools)}
+    known = [agent for agent in scoped.resolved.agents if agent.name in scoped.registries]
+    count = prices.counter("", _default(scoped))
+    return Bill(
+        agents=tuple(_agent(agent, scoped, prices, numbers) for agent in known),
+        capabilities=tuple(
+            CapabilityBill(capability=capability.name, tools=len(owned), tokens=sum(map(count.of, owned)))
+            for capability in scoped.resolved.capabilities
+            for owned in [_numbers((tool for grant in capability.grants for tool in grant.tools), numbers)]
+        ),
+    )
+
+
+def _agent(agent: Agent, scoped: Scoped, prices: _Prices, numbers: dict[ToolId, int]) -> AgentBill:
+    registry = scoped.registries[agent.name]
+    model = agent.source.model
+    form = format_of(model, _default(scoped))
+    count = prices.counter(model, form)
+    boot = [one for one in scoped.resolved.capabilities if one.name in registry.boot]
+    booted = _numbers((tool for one in boot for grant in one.grants for tool in grant.tools), numbers)
+    direct = sorted({*registry.direct, *booted}.intersection({*registry.tools, *registry.direct}))
+    deferred = sorted(set(registry.tools).difference(direct))
+    results = scoped.resolved.sources.discovered.settings.results
+    switchable = bool(registry.capabilities or registry.boot)
+    has_tools = bool(registry.proxy or registry.tools or registry.unlisted_direct or switchable or registry.skills)
+    own = own_wires(
+        profile=results.profile,
+        proxy=registry.proxy,
+        switchable=switchable,
+        skills=bool(registry.skills),
+        reads_results=has_tools and results.store_memory_bytes + results.store_disk_bytes > 0,
+    )
+    priced = sorted(
+        ((scoped.tools[index].alias, count.of(index)) for index in direct), key=lambda one: (-one[1], one[0])
+    )
+    return AgentBill(
+        agent=agent.name,
+        format=form,
+        counter=count.counter.name,
+        direct_tools=len(own) + len(direct),
+        direct_tokens=sum(count.text(wire["name"], wire) for wire in own) + sum(tokens for _, tokens in priced),
+        deferred_tools=len(deferred),
+        deferred_tokens=sum(map(count.of, deferred)),
+        largest=tuple(priced[:LARGEST]),
+    )
+
+
+def _default(scoped: Scoped) -> ToolFormat:
+    providers = scoped.resolved.sources.discovered.settings.lint.providers
+    return format_of(providers[0]) if providers else format_of("")
+
+
+def _numbers(tools: Iterable[ToolId], numbers: dict[ToolId, int]) -> list[int]:
+    return list(dict.fromkeys(numbers[tool] for tool in tools if tool in numbers))
+
+
+class _Prices:
+    """The tokens of tools, each counted once for a form and a counter."""
+
+    def __init__(self, scoped: Scoped, plugins: Plugins) -> None:
+        self._scoped = scoped
+        self._plugins = plugins
+        self._counters: dict[str, TokenCounter] = {}
+        self._counts: dict[tuple[str, str], _Count] = {}
+
+    def counter(self, model: str, form: ToolFormat) -> _Count:
+        if model not in self._counters:
+            try:
+                self._counters[model] = self._plugins.token_counter(model)
+            except PluginError:  # the runtime logs it, and counts in the same way
+                self._counters[model] = APPROXIMATE
+        counter = self._counters[model]
+        return self._counts.setdefault((counter.name, form), _Count(self._scoped, counter, form))
+
+
+class _Count:
+    def __init__(self, scoped: Scoped, counter: TokenCounter, form: ToolFormat) -> None:
+        self.counter = counter
+        self._scoped = scoped
+        self._form = form
+        self._known: dict[int, int] = {}
+
+    def of(self, index: int) -> int:
+        if index not in self._known:
+            tool = self._scoped.tools[index]
+            self._known[index] = self.text(tool.alias, tool.listed.wire)
+        return self._known[index]
+
+    def text(self, alias: str, wire: Mapping[str, Any]) -> int:
+        made = shown(alias, wire, self._form).tool
+        return self.counter.count(json.dumps(made, ensure_ascii=False, separators=(",", ":")))

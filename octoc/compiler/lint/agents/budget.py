@@ -1,0 +1,36 @@
+"""The gate of `[budget]`: an agent whose tools cost more in every request than the workspace allows."""
+
+from __future__ import annotations
+
+from octoc.compiler.bill import bill_of
+from octoc.compiler.context import Context
+from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.settings import AgentBudget
+from octoc.diagnostics.rules.lint_agents import OVER_BUDGET
+
+
+def check_budget(scoped: Scoped, context: Context) -> None:
+    """Report each agent over its budget, with its largest tools. Counted as the token bill counts."""
+    budget = scoped.resolved.sources.discovered.settings.budget
+    limits = {agent.name: budget.of(agent.name) for agent in scoped.resolved.agents}
+    if all(limit == AgentBudget() for limit in limits.values()):
+        return
+    places = {agent.name: agent.source.place for agent in scoped.resolved.agents}
+    for paid in bill_of(scoped, context.plugins).agents:
+        limit = limits[paid.agent]
+        over = []
+        if limit.max_tools is not None and paid.direct_tools > limit.max_tools:
+            over.append(f"{paid.direct_tools} tools, {limit.max_tools} allowed")
+        if limit.max_tokens is not None and paid.direct_tokens > limit.max_tokens:
+            over.append(f"{paid.direct_tokens:,} tokens of tools, {limit.max_tokens:,} allowed")
+        if not over:
+            continue
+        largest = ", ".join(f"`{name}` ({tokens:,})" for name, tokens in paid.largest)
+        counted = f"counted as `{paid.format}` is shown them, by `{paid.counter}`, octoc's own tools among them"
+        context.sink.report(
+            OVER_BUDGET,
+            f"agent `{paid.agent}` has in every prompt {' and '.join(over)}",
+            at=places[paid.agent],
+            notes=((f"the largest are {largest}",) if largest else ()) + (counted,),
+            help="let it find tools by `find_tools` or load them with a capability, or raise its limit in `[budget]`",
+        )
