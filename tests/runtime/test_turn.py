@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from octoc.results import Progress, ToolFailure, ToolResult
-from octoc.runtime import dispatch as dispatch_module
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,7 +113,7 @@ def test_a_bug_in_one_call_does_not_lose_the_others(fleet: Fleet, monkeypatch: p
             raise ZeroDivisionError
         return None
 
-    monkeypatch.setattr(dispatch_module, "refusal", broken)
+    monkeypatch.setattr("octoc.runtime.arguments.refusal", broken)
     first, second = asyncio.run(session.call_all([("a", {}), ("b", {})]))
     assert isinstance(first, ToolFailure)
     assert (first.kind, second.ok) == ("internal", True)

@@ -118,17 +118,15 @@ ROWS: tuple[Row, ...] = (
     Row(mode="many-tools", kind="ok", says=("nothing is wrong",)),
     Row(
         mode="many-tools",
-        kind="connect_failed",
+        kind="too_large",
         says=("more than 20000 tools",),
         after="?",
         listed=False,
         era="unlisted",
     ),
-    Row(
-        mode="many-pages", kind="connect_failed", says=("more than 20000 tools",), after="?", listed=False, era="modern"
-    ),
-    Row(mode="same-cursor", kind="connect_failed", says=("repeats a page's cursor",), after="?", listed=False),
-    Row(mode="endless-cursors", kind="connect_failed", says=("lists its tools without end",), after="?", listed=False),
+    Row(mode="many-pages", kind="too_large", says=("more than 20000 tools",), after="?", listed=False, era="modern"),
+    Row(mode="same-cursor", kind="protocol", says=("repeats a page's cursor",), after="?", listed=False),
+    Row(mode="endless-cursors", kind="protocol", says=("lists its tools without end",), after="?", listed=False),
     Row(mode="same-name", kind="ok", says=("nothing is wrong",), listed=False),
     Row(mode="notification-flood", kind="ok", says=("flooding",)),
     Row(mode="progress-flood", kind="ok", says=("done",), heard=(50_000.0,)),
