@@ -80,10 +80,10 @@ class _Writer:
         if not isinstance(schema, dict):
             return _anything({})
         if depth > MAX_DEPTH or self._left < 0 or id(schema) in seen:
-            return _anything(schema)
+            return _anything(self._target(schema))
         whole, seen = self._collapsed(schema, seen)
         if whole is None:
-            return _anything(schema)
+            return _anything(self._target(schema))
         found = [key for key in ("anyOf", "oneOf") if isinstance(whole.get(key), list) and whole[key]]
         if found and "properties" in whole:
             flat, notes = flattened(whole, COMBINERS, self._resources)
@@ -185,6 +185,15 @@ class _Writer:
         joined = _joined(made, fits, whole)
         return _nullable(joined) if nullable else joined
 
+    def _target(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what a schema that is left out refers to, for its type; itself when it refers to nothing."""
+        current: Any = schema
+        for _ in range(MAX_DEPTH):
+            if not isinstance(current, dict) or not isinstance(current.get("$ref"), str):
+                break
+            current = self._resources.target((), current["$ref"])
+        return current if isinstance(current, dict) else schema
+
     def _collapsed(
         self, schema: Mapping[str, Any], seen: tuple[int, ...]
     ) -> tuple[dict[str, Any] | None, tuple[int, ...]]:
@@ -269,7 +278,6 @@ def _base(schema: Mapping[str, Any], kind: str, notes: Sequence[str]) -> dict[st
             exclusive = schema.get("exclusive" + key[0].upper() + key[1:])
             shown[key] = int(value) if key[3].isupper() else value
             if exclusive is True:  # as draft 4 writes it
-                told = [one for one in told if "True" not in one and "true" not in one]
                 told.append(f"Not {brief(value)} itself.")
     if isinstance(schema.get("title"), str):
         shown["title"] = schema["title"]
@@ -282,7 +290,11 @@ def _base(schema: Mapping[str, Any], kind: str, notes: Sequence[str]) -> dict[st
 
 
 def _told(schema: Mapping[str, Any], *keys: str) -> list[str]:
-    return [_TOLD[key].format(brief(schema[key])) for key in keys if key in schema and schema[key] not in ({}, False)]
+    return [
+        _TOLD[key].format(brief(schema[key]))
+        for key in keys
+        if key in schema and not isinstance(schema[key], bool) and schema[key] != {}
+    ]
 
 
 def _described(schema: Mapping[str, Any], notes: Sequence[str]) -> str:

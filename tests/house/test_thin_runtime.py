@@ -13,6 +13,9 @@ HEAVY = {
 
 
 LATER = {
+    "octoc.formats.gemini",
+    "octoc.formats.render",
+    "octoc.runtime.block",
     "octoc.runtime.direct",
     "octoc.runtime.explain",
     "octoc.runtime.history",

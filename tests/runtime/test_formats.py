@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from octoc.results import ToolFailure
+
 if TYPE_CHECKING:
     from octoc.formats import ToolFormat
     from tests.runtime.conftest import Fleet
@@ -30,7 +32,7 @@ def _called(fleet: Fleet, shown: ToolFormat, name: str, given: Mapping[str, Any]
             session = runtime.session()
             session.tools(shown)
             outcome = await session.call(name, given, **options)
-            return outcome.kind if not outcome.ok else json.loads(outcome.text)
+            return outcome.kind if isinstance(outcome, ToolFailure) else json.loads(outcome.text)
 
     return asyncio.run(run())
 
