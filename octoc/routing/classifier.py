@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from octoc.routing.features import Hashed, TfIdf
+from octoc.routing.nearby import Nearby
 
 Vector = NDArray[np.float32]
 
@@ -21,6 +22,9 @@ WORDS = ("word_weights", "word_bias")
 
 FOLLOW = ("follow_weights", "follow_bias")
 """Arrays that tell whether a message goes on with an earlier one."""
+
+EXAMPLES = "examples"
+"""The array of the examples' vectors, beside `data["nearby"]`; absent where the library of needs was not used."""
 
 
 _MEMO = 64
@@ -53,6 +57,7 @@ class Classifier:
         full: the model with an encoder; None where there was none at build time.
         words: the model without one; None in bundles that were built before there was one.
         follow: weights of shape (d,) and a bias: the log-odds that a message goes on with an earlier one.
+        nearby: what weighs the model with an encoder; None leaves its probabilities as they are.
     """
 
     classes: tuple[str, ...]
@@ -60,6 +65,7 @@ class Classifier:
     words: Linear | None = None
     full: Linear | None = None
     follow: tuple[Vector, float] | None = None
+    nearby: Nearby | None = None
     _memo: dict[tuple[str, ...], NDArray[np.intp]] = attrs.field(factory=dict, repr=False)
 
     @classmethod
@@ -96,14 +102,16 @@ class Classifier:
             )
         if "follow_weights" in arrays:
             follow = (arrays["follow_weights"].astype(np.float32), float(arrays["follow_bias"].astype(np.float64)[0]))
+        classes = tuple(data["classes"])
         return cls(
-            classes=tuple(data["classes"]),
+            classes=classes,
             ngrams=Hashed(size)
             if "hashed" in data
             else TfIdf.of(data["grams"], [float(value) for value in arrays["idf"].astype(np.float64)]),
             words=words,
             full=full,
             follow=follow,
+            nearby=Nearby.of(data["nearby"], classes, arrays[EXAMPLES]) if EXAMPLES in arrays else None,
         )
 
     def logits(self, intent: str, vector: Vector | None) -> Vector:
@@ -129,7 +137,9 @@ class Classifier:
     def probabilities(
         self, intent: str, vector: Vector | None, candidates: Collection[str]
     ) -> tuple[dict[str, float], float]:
-        """Return the probability of each candidate, and the background's; what is no candidate takes no part in it.
+        """Return the probability that each candidate is to be activated, and that none is.
+
+        What is no candidate takes no part in it.
 
         A candidate that the classifier does not know, as one without triggers, has probability 0.
         """
@@ -137,7 +147,11 @@ class Classifier:
         chosen = self.logits(intent, vector)[self._places(names)].astype(np.float64)
         shares = np.exp(chosen - chosen.max())
         shares /= shares.sum()
-        return dict(zip(names, shares[:-2].tolist(), strict=True)), float(shares[-1])
+        found = dict(zip(names, shares[:-2].tolist(), strict=True))
+        weighed = None
+        if self.nearby is not None and vector is not None and self.full is not None:
+            weighed = self.nearby.judge(intent, vector, found)
+        return (found, float(shares[-1])) if weighed is None else weighed
 
     def _places(self, names: tuple[str, ...]) -> NDArray[np.intp]:
         """Return where the logits of names stand, then that of what has none, then the background's."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from octoc.compiler.calibrate.examples import nearby
 from octoc.compiler.calibrate.regress import Matrix, Weights, regress, regress_wide, ridge
 from octoc.compiler.calibrate.texts import COUNTER_WEIGHT, Example
 from octoc.routing.features import Hashed, TfIdf, fit
@@ -73,6 +74,8 @@ def fit_classifier(
     arrays |= {"word_weights": _turned(rows), "word_bias": bias.astype(np.float32)}
     if vectors is not None:
         arrays |= _full([*found, *library], classes, vectors, ngrams, size, many=many, wide=bool(library))
+        if library and not many:
+            data["nearby"], arrays["examples"] = nearby([*found, *library], classes, vectors)
         arrays |= _follow({text: label for text, label in follow.items() if text in vectors}, vectors)
     return data, arrays
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 KIND = "gate"
 _WHAT = "calibrating the gate"
-RECIPE = 4
+RECIPE = 5
 """Counts changes of how the gate is learned, so that no cache brings an older one back."""
 
 
@@ -62,7 +62,7 @@ def calibrate(embedded: Embedded, context: Context) -> Calibrated:
         "max_per_message": routing.max_per_message,
         "words_threshold": WORDS_THRESHOLDS[routing.profile],
     }
-    threshold = (NEEDS_THRESHOLDS if routing.needs else CALIBRATED_THRESHOLDS)[routing.profile]
+    threshold = (NEEDS_THRESHOLDS if "nearby" in learned else CALIBRATED_THRESHOLDS)[routing.profile]
     if learned["method"] == "ridge":
         _report_method(len(learned["classes"]), settings, context)
     gate = Gate(kind="calibrated", threshold=threshold, data=data, arrays=tuple(sorted(arrays)))
