@@ -69,7 +69,7 @@ async def _serve_stdio(runtime: Runtime, settings: GatewaySettings, lines: Lines
     surface = SurfaceServer(
         runtime, MemoryStates(1, None), settings.stateless, alone=key, workdir=str(Path.cwd().absolute())
     )
-    with _signals(lines.end, signal.SIGTERM, signal.SIGINT):
+    with _signals(lines.end, signal.SIGTERM, signal.SIGINT, last=True):
         async with _tended(settings, surface):
             await serve_lines(surface.lowlevel(), lines)
 
@@ -107,7 +107,8 @@ async def _tended(
 
 
 @contextlib.contextmanager
-def _signals(act: Callable[[], object], *numbers: signal.Signals) -> Iterator[None]:
+def _signals(act: Callable[[], object], *numbers: signal.Signals, last: bool = False) -> Iterator[None]:
+    """Have signals call `act`; `last`: they are ignored afterwards, so that a second one leaves no backend behind."""
     loop = asyncio.get_running_loop()
     for number in numbers:
         loop.add_signal_handler(number, act)
@@ -116,6 +117,8 @@ def _signals(act: Callable[[], object], *numbers: signal.Signals) -> Iterator[No
     finally:
         for number in numbers:
             loop.remove_signal_handler(number)
+            if last:
+                signal.signal(number, signal.SIG_IGN)
 
 
 class _Uvicorn(uvicorn.Server):
@@ -164,7 +167,7 @@ async def _serve_http(app: HttpApp, settings: GatewaySettings, listening: socket
         app.drain()
 
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    with _signals(stop, signal.SIGTERM, signal.SIGINT):
+    with _signals(stop, signal.SIGTERM, signal.SIGINT, last=True):
         async with app.manager.run():
             sys.stderr.write(f"octoc: serving MCP at http://{host}:{listening.getsockname()[1]}{PATH}\n")
             sys.stderr.flush()

@@ -112,7 +112,13 @@ class HttpApp:
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=key.token, scopes=[]))
         session = headers.get(SESSION_HEADER)
         whole = attrs.evolve(key, session=session)
-        with self._surface.states.using(whole), self._noted(scope, whole, receive, send) as request:
+        begun: list[str] = []
+
+        async def noted(message: MutableMapping[str, Any]) -> None:
+            begun.append(message["type"])
+            await send(message)
+
+        with self._surface.states.using(whole), self._noted(scope, whole, receive, noted) as request:
             try:
                 await request.task
             except asyncio.CancelledError:
@@ -120,6 +126,11 @@ class HttpApp:
                     request.task.cancel()
                     await asyncio.wait((request.task,))
                     raise
+                # Somebody here has ended it: its client gets a whole answer all the same.
+                if begun:
+                    await send({"type": "http.response.body", "body": b""})
+                else:
+                    await _answer(send, 503, "this gateway has ended the request", retry=True)
         if scope["method"] == "DELETE" and session is not None:
             await self._surface.states.end(lambda one: one == whole)
 

@@ -23,7 +23,8 @@ import octoc.testing.faulty_stdio
 from octoc.testing import WorkspaceBuilder
 
 TRIGGERS = ("what time is it", "current time in a city", "convert time between zones", "what is the clock in tokyo")
-MODES = {"plain": "none", "asking": "ask-elicitation", "steps": "progress", "slow": "late", "news": "tool-disappears"}
+MODES = {"plain": "none", "asking": "ask-elicitation", "steps": "progress", "slow": "late"}
+FAULTY = octoc.testing.faulty_stdio.__file__
 
 
 @pytest.fixture(scope="session")
@@ -34,8 +35,11 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     clock = {"name": "clock", "command": sys.executable, "args": ["-m", "mcp_server_time"]}
     workspace.capability("time", TRIGGERS, server=clock, allowed_tools=["clock:*"])
+    gossip = {"name": "gossip", "command": sys.executable, "args": ["-I", "-S", FAULTY, "tool-disappears"]}
+    rumours = ("spread a rumour", "whisper gossip to the neighbours", "tell tales about people")
+    workspace.capability("gossip", rumours, server=gossip, allowed_tools=["gossip:*"])
     for name, mode in MODES.items():
-        workspace.server(name, sys.executable, "-I", "-S", octoc.testing.faulty_stdio.__file__, mode)
+        workspace.server(name, sys.executable, "-I", "-S", FAULTY, mode)
         workspace.snapshot(name, ["echo", "pid", "fault", "cancels"])
     workspace.agent("clerk", type="worker", tools=["plain/echo", "plain/pid"])
     assert workspace.build().bundle is not None

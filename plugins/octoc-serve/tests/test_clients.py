@@ -80,6 +80,32 @@ def test_list_search_activate_call_and_page(
     run(scenario)
 
 
+@everywhere
+@both_eras
+def test_a_server_that_changes_its_tools_changes_the_list(
+    run: Run, serve: Callable[..., Any], connect: Callable[..., Any], transport: str, era: str
+) -> None:
+    """When a server says that it has other tools, the client is told, and lists those that are left."""
+    gateway = serve() if transport == "http" else None
+
+    async def scenario() -> None:
+        async with connect(era, gateway) as heard, contextlib.AsyncExitStack() as stack:
+            client = heard.client
+            await client.call_tool("capability", {"action": "enable", "name": "gossip"})
+            names = {tool.name for tool in (await client.list_tools()).tools}
+            assert {"gossip__echo", "gossip__fault"} <= names
+            if era == "modern":
+                await stack.enter_async_context(client.listen(tools_list_changed=True))
+            heard.news.clear()
+            assert text_of(await client.call_tool("gossip__fault", {})) == "changed"
+            await until(lambda: "notifications/tools/list_changed" in heard.news)
+            assert "notifications/tools/list_changed" in heard.news
+            left = {tool.name for tool in (await client.list_tools()).tools}
+            assert names - left == {"gossip__fault"}
+
+    run(scenario)
+
+
 @both_eras
 def test_what_is_out_of_scope_has_no_name(run: Run, connect: Callable[..., Any], era: str) -> None:
     """An agent of two tools lists these alone, and everything else is refused as unknown, by whatever way."""
