@@ -13,6 +13,7 @@ COMMANDS = (
         "init",
         "check",
         "build",
+        "expand",
         "pin",
         "show",
         "test",

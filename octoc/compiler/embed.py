@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from octoc.compiler.calibrate.texts import distinct_texts, examples, follow_up_lines, further_background
+from octoc.compiler.calibrate.own import all_examples, all_needs
+from octoc.compiler.calibrate.precision import fixture_intents
+from octoc.compiler.calibrate.texts import distinct_texts, follow_up_lines, further_background
 from octoc.compiler.context import Context
 from octoc.compiler.encoder_settings import settings_in_bundle
-from octoc.compiler.model.resolved import Capability, Described, Embedded
-from octoc.compiler.model.settings import RoutingSettings, WorkspaceSettings
-from octoc.compiler.needs import library_texts, shipped_needs
+from octoc.compiler.model.resolved import Described, Embedded, Resolved
+from octoc.compiler.model.settings import WorkspaceSettings
+from octoc.compiler.needs import library_texts
 from octoc.diagnostics.rules.plugin import ENCODER_FAILED, ENCODER_MISSING
 from octoc.plugin import PluginError
 from octoc.plugin.folders import located
@@ -36,7 +38,7 @@ def embed(described: Described, context: Context) -> Embedded:
     resolved = described.scoped.resolved
     settings = resolved.sources.discovered.settings
     phrases = phrases_of(rule.value for skill in resolved.skills for rule in skill.source.rules)
-    texts = tuple(dict.fromkeys([*_texts(resolved.capabilities, settings.routing), *phrases]))
+    texts = tuple(dict.fromkeys([*_texts(resolved), *phrases]))
     if not texts:
         return Embedded(described=described)
     try:
@@ -62,16 +64,16 @@ def embed(described: Described, context: Context) -> Embedded:
     return Embedded(described=described)
 
 
-def _texts(capabilities: Sequence[Capability], routing: RoutingSettings) -> tuple[str, ...]:
-    if routing.gate == "octomind":
-        return tuple(dict.fromkeys(trigger.value for capability in capabilities for trigger in capability.triggers))
-    found = examples(capabilities)
+def _texts(resolved: Resolved) -> tuple[str, ...]:
+    if resolved.sources.discovered.settings.routing.gate == "octomind":
+        triggers = (trigger.value for capability in resolved.capabilities for trigger in capability.triggers)
+        return tuple(dict.fromkeys(triggers))
+    found = all_examples(resolved)
     if not any(example.capability is not None for example in found):
         return ()
-    library: tuple[str, ...] = ()
-    if routing.needs:
-        library = (*library_texts(shipped_needs()), *distinct_texts(further_background()))
-    return tuple(dict.fromkeys((*distinct_texts(found), *follow_up_lines(), *library)))
+    needs = all_needs(resolved)
+    library = (*library_texts(needs), *distinct_texts(further_background())) if needs else ()
+    return tuple(dict.fromkeys((*distinct_texts(found), *follow_up_lines(), *library, *fixture_intents(resolved))))
 
 
 def _made(settings: WorkspaceSettings, context: Context) -> Embedder | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pluggy
@@ -26,6 +26,17 @@ def octoc_make_embedder(name: str, settings: Mapping[str, str], files: Mapping[s
     `settings` are `[routing.encoder_settings]`; `path`, a folder, is absolute, and absent where `files` were shipped.
     `files` are what an embedder of that name gave as `files()` at build time, or None to use what is installed.
     Raises: PluginError when `name` is the plugin's own and cannot be made.
+    """
+
+
+@hookspec
+def octoc_expand_triggers(
+    capability: str, title: str, description: str, triggers: Sequence[str]
+) -> Iterable[str] | None:
+    """Return what else people say when they want `capability`, a message each, or None.
+
+    Asked by `octoc expand` alone, never by a build; what all plugins say is written to a file that somebody reviews.
+    May take its time, and use a network. Raises: PluginError when it cannot answer: then nothing is written for it.
     """
 
 

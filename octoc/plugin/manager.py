@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -57,6 +57,20 @@ class Plugins:
             lambda hook: hook.octoc_make_embedder(name=name, settings=settings or {}, files=files)
         )
         return made
+
+    def expand_triggers(
+        self, capability: str, title: str, description: str, triggers: Sequence[str]
+    ) -> tuple[str, ...] | None:
+        """Return what plugins say that people ask of a capability; None where none expands any. Raises: PluginError."""
+        told = {"capability": capability, "title": title, "description": description, "triggers": triggers}
+
+        def ask(hook: Any) -> tuple[str, ...] | None:
+            # Answers may be generators: they run here, where their failures are the plugin's too.
+            answers = hook.octoc_expand_triggers(**told)
+            return tuple(text for answer in answers for text in answer) if answers else None
+
+        found: tuple[str, ...] | None = self._ask(ask)
+        return found
 
     def make_transport(self, kind: str) -> Transport | None:
         """Return a transport for servers of `kind`, or None when no plugin has one. Raises: PluginError."""

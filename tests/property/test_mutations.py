@@ -97,6 +97,20 @@ rules:
 ---
 Use it. {{ENV:X}}
 """,
+    FileKind.NEEDS: b"""[rooms]
+about = "book rooms"
+says = ["is the small room free?", 'a room for ten']
+""",
+    FileKind.EXPANDED: b"""[time]
+triggers = "4cb3a1f0d29e6b57"
+answered = ["0f3a52b19c4d"]
+says = ["how late is it"]
+""",
+    FileKind.BACKGROUND: b"""# chit-chat
+good morning
+
+what a day
+""",
     FileKind.FIXTURES: b"""[[message]]
 text = "what time is it"  # now
 expect = ["time", "notes"]

@@ -69,6 +69,8 @@ def _print_outcome(outcome: Outcome, root: Path, *, locked: bool, err: bool) -> 
     if outcome.bundle is None:
         click.echo("no bundle was written", err=True)
         return
+    for line in _said_of_the_gate(outcome):
+        click.echo(f"gate: {escape(line)}", err=err)
     path = outcome.bundle.relative_to(root) if outcome.bundle.is_relative_to(root) else outcome.bundle
     _print_bill(outcome, err=err)
     state = "unchanged" if outcome.unchanged else "built"
@@ -101,6 +103,13 @@ def _print_rows(header: Sequence[str], rows: Sequence[Sequence[str | int]], *, e
         click.echo("  ".join([first.ljust(widths[0]), *cells]), err=err)
     if len(rows) > _MOST_ROWS:
         click.echo(f"and {len(rows) - _MOST_ROWS} more: --json has them all", err=err)
+
+
+def _said_of_the_gate(outcome: Outcome) -> list[str]:
+    """Return how the gate was made, where that was not the usual way: infos are hidden, and this is no mistake."""
+    from octoc.diagnostics.rules.plugin import GATE_METHOD, THRESHOLD_CHOSEN
+
+    return [found.message for found in outcome.diagnostics if found.rule in (GATE_METHOD, THRESHOLD_CHOSEN)]
 
 
 def _print_json(outcome: Outcome) -> None:

@@ -6,18 +6,23 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from octoc.bundle.model import Gate
 from octoc.compiler.cache import Cache, cache_key
-from octoc.compiler.calibrate.texts import Example, examples, follow_up_lines, further_background
+from octoc.compiler.calibrate.own import all_examples, all_needs
+from octoc.compiler.calibrate.precision import FEWEST, Chosen, choose, judge_fixtures
+from octoc.compiler.calibrate.texts import Example, follow_up_lines, further_background
 from octoc.compiler.context import Context
 from octoc.compiler.model.resolved import Calibrated, Embedded
 from octoc.compiler.model.settings import WorkspaceSettings
-from octoc.compiler.needs import Need, shipped_needs
-from octoc.diagnostics.rules.plugin import GATE_METHOD, GATE_SETTING_UNUSED
+from octoc.compiler.needs import Need
+from octoc.diagnostics.rules.plugin import GATE_METHOD, GATE_SETTING_UNUSED, PRECISION_UNMET, THRESHOLD_CHOSEN
 from octoc.routing.gate import (
     CALIBRATED_THRESHOLDS,
     NEEDS_THRESHOLDS,
     OCTOMIND_MARGIN,
+    OCTOMIND_NEWER_THRESHOLD,
     OCTOMIND_THRESHOLD,
     WORDS_THRESHOLDS,
 )
@@ -32,6 +37,10 @@ if TYPE_CHECKING:
 
 KIND = "gate"
 _WHAT = "calibrating the gate"
+OCTOMIND_PROFILES: Mapping[str, float] = {"public": OCTOMIND_THRESHOLD, "newest": OCTOMIND_NEWER_THRESHOLD}
+"""The thresholds that Octomind has published and has in its newest code; the margin of both is the same."""
+
+BALANCED = "balanced"
 RECIPE = 5
 """Counts changes of how the gate is learned, so that no cache brings an older one back."""
 
@@ -48,25 +57,92 @@ def calibrate(embedded: Embedded, context: Context) -> Calibrated:
             return Calibrated(embedded=embedded)
         gate = Gate(
             kind="octomind",
-            threshold=OCTOMIND_THRESHOLD if routing.threshold is None else routing.threshold,
+            threshold=OCTOMIND_PROFILES.get(routing.profile, OCTOMIND_THRESHOLD)
+            if routing.threshold is None
+            else routing.threshold,
             margin=OCTOMIND_MARGIN if routing.margin is None else routing.margin,
             top_k=routing.top_k,
+            data={"profile": routing.profile} if routing.profile in OCTOMIND_PROFILES else {},
         )
         return Calibrated(embedded=embedded, gate=gate)
     _report_unused(settings, context)
     learned, arrays = _learned(embedded, context)
+    profile = routing.profile if routing.profile in CALIBRATED_THRESHOLDS else BALANCED
     data = {
         **learned,
-        "profile": routing.profile,
+        "profile": profile,
         "follow_ups": routing.follow_ups,
         "max_per_message": routing.max_per_message,
-        "words_threshold": WORDS_THRESHOLDS[routing.profile],
+        "words_threshold": WORDS_THRESHOLDS[profile],
     }
-    threshold = (NEEDS_THRESHOLDS if "nearby" in learned else CALIBRATED_THRESHOLDS)[routing.profile]
+    thresholds = NEEDS_THRESHOLDS if "nearby" in learned else CALIBRATED_THRESHOLDS
+    threshold = thresholds[profile]
+    if routing.precision is not None:
+        by_fixtures = _by_fixtures(embedded, data, arrays, {"vectors": thresholds, "words": WORDS_THRESHOLDS})
+        first = "vectors" if "mean" in arrays else "words"
+        _report_precision(by_fixtures[first], routing.precision, profile, settings, context)
+        threshold = _threshold(by_fixtures.get("vectors"), threshold)
+        data["words_threshold"] = _threshold(by_fixtures["words"], WORDS_THRESHOLDS[profile])
+        data["precision"] = {
+            "asked": routing.precision,
+            **{how: attrs.asdict(chosen) for how, chosen in by_fixtures.items() if chosen is not None},
+        }
     if learned["method"] == "ridge":
         _report_method(len(learned["classes"]), settings, context)
     gate = Gate(kind="calibrated", threshold=threshold, data=data, arrays=tuple(sorted(arrays)))
     return Calibrated(embedded=embedded, gate=gate, arrays=arrays)
+
+
+def _by_fixtures(
+    embedded: Embedded, data: Mapping[str, Any], arrays: Arrays, thresholds: Mapping[str, Mapping[str, float]]
+) -> dict[str, Chosen | None]:
+    """Return what the fixtures choose for each model that there is: by vectors, and by words alone."""
+    from octoc.routing.classifier import Classifier
+
+    scoped = embedded.described.scoped
+    precision = scoped.resolved.sources.discovered.settings.routing.precision
+    classifier = Classifier.of(data, arrays)
+    found: dict[str, Chosen | None] = {}
+    for how in ("vectors", "words") if "mean" in arrays else ("words",):
+        vectors = embedded.texts if how == "vectors" else None
+        judged = judge_fixtures(
+            scoped.resolved, scoped.registries, classifier, vectors, int(data.get("max_per_message", 1))
+        )
+        eager, cautious = thresholds[how]["eager"], thresholds[how]["cautious"]
+        found[how] = None if precision is None else choose(judged, precision, eager, cautious)
+    return found
+
+
+def _threshold(chosen: Chosen | None, profile: float) -> float:
+    return profile if chosen is None else chosen.threshold
+
+
+def _report_precision(
+    chosen: Chosen | None, asked: float, profile: str, settings: WorkspaceSettings, context: Context
+) -> None:
+    at = settings.place.child("routing", "precision")
+    if chosen is None:
+        context.sink.report(
+            PRECISION_UNMET,
+            f"the fixtures are too few to choose a threshold: the one of profile `{profile}` stays",
+            at=at,
+            help=f"write messages with what each should activate: {FEWEST} that activate something, at least",
+        )
+        return
+    how = (
+        f"threshold {chosen.threshold:.3f}, chosen on {chosen.messages} fixtures for a precision of {asked:g}: "
+        f"{chosen.right} of {chosen.activated} activations are right, {chosen.held_right} of {chosen.held_activated} "
+        "where a fifth is judged by what the others choose"
+    )
+    if chosen.reached:
+        context.sink.report(THRESHOLD_CHOSEN, how, at=at)
+    else:
+        context.sink.report(
+            PRECISION_UNMET,
+            how,
+            at=at,
+            help="this is the profile `cautious`: `octoc test` shows which messages go wrong",
+        )
 
 
 def _report_method(classes: int, settings: WorkspaceSettings, context: Context) -> None:
@@ -91,9 +167,9 @@ def _report_unused(settings: WorkspaceSettings, context: Context) -> None:
 def _learned(embedded: Embedded, context: Context) -> tuple[Mapping[str, Any], Arrays]:
     """Return the classifier's data and arrays, out of the cache when the same texts and vectors were learned before."""
     resolved = embedded.described.scoped.resolved
-    found = examples(resolved.capabilities)
+    found = all_examples(resolved)
     vectors = None if embedded.triggers is None else embedded.texts
-    needs = shipped_needs() if vectors is not None and resolved.sources.discovered.settings.routing.needs else ()
+    needs = all_needs(resolved) if vectors is not None else ()
     key = _key(found, needs, embedded.identity)
     cached = _from_cache(context.cache, key)
     if cached is not None:

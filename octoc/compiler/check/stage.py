@@ -11,6 +11,7 @@ from octoc.compiler.check.fixtures import check_fixtures
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.markdown import check_agent, check_skill, is_documentation
 from octoc.compiler.check.mcp import check_mcp
+from octoc.compiler.check.needs import check_background, check_expanded, check_needs
 from octoc.compiler.check.octomind import check_config, check_manifest, check_provider
 from octoc.compiler.check.schemas import validator_of
 from octoc.compiler.check.snapshots import check_snapshot
@@ -30,6 +31,9 @@ _BEYOND_SCHEMA: Mapping[FileKind, Callable[[Mapping[str, Any], Inspection], None
     FileKind.SKILL: check_skill,
     FileKind.SNAPSHOT: check_snapshot,
     FileKind.FIXTURES: check_fixtures,
+    FileKind.BACKGROUND: check_background,
+    FileKind.NEEDS: check_needs,
+    FileKind.EXPANDED: check_expanded,
 }
 
 

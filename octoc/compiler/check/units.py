@@ -95,6 +95,9 @@ _UNITS: dict[FileKind, tuple[tuple[str, ...], ...]] = {
         *(("message", _ANY), ("message", _ANY, "note")),
         *(("search", _ANY), ("search", _ANY, "note")),
     ),
+    FileKind.BACKGROUND: (("lines", _ANY),),
+    FileKind.NEEDS: ((_ANY,), (_ANY, "says", _ANY)),
+    FileKind.EXPANDED: ((_ANY,), (_ANY, "says", _ANY)),
 }
 
 

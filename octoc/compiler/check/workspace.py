@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from octoc.compiler.check.inspection import Inspection
+from octoc.compiler.check.translate import one_of
 from octoc.compiler.model.documents import kept
 from octoc.diagnostics.model import KeyPath
 from octoc.diagnostics.rules import advice_for, is_configurable, rule_named
@@ -13,6 +14,8 @@ from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.rules.lint_policy import UNKNOWN_RULE
 
 _OF_OCTOMIND_GATE = ("threshold", "margin")
+_PROFILES = ("eager", "balanced", "cautious")
+_OCTOMIND_PROFILES = ("public", "newest")
 _HEADS_ONLY = ("octo", "octopus")
 
 
@@ -45,7 +48,7 @@ def check_workspace(values: Mapping[str, Any], inspection: Inspection) -> None:
                 key=True,
                 help='add `gate = "octomind"`, or leave it out',
             )
-
+    _check_profile(routing, inspection)
     results = values.get("results", {})
     profile = results.get("profile")
     if profile in _HEADS_ONLY and results.get("keep", "head") != "head":
@@ -55,6 +58,30 @@ def check_workspace(values: Mapping[str, Any], inspection: Inspection) -> None:
             ("results", "keep"),
             key=True,
             help='write `profile = "octoc"`, or leave it out',
+        )
+
+
+def _check_profile(routing: Mapping[str, Any], inspection: Inspection) -> None:
+    """Report a profile of the other gate, and a precision that no fixture can choose a threshold for."""
+    if ("routing", "gate") in inspection.cut_before:
+        return
+    octomind = routing.get("gate") == "octomind"
+    profile = routing.get("profile")
+    if profile is not None and (profile in _OCTOMIND_PROFILES) != octomind:
+        mine = _OCTOMIND_PROFILES if octomind else _PROFILES
+        inspection.report(
+            rules.UNUSED_SETTING,
+            f"profile `{profile}` belongs to the gate `{'calibrated' if octomind else 'octomind'}`",
+            ("routing", "profile"),
+            help=f"expected {one_of(mine)}",
+        )
+    if octomind and "precision" in routing:
+        inspection.report(
+            rules.UNUSED_SETTING,
+            "`precision` belongs to the calibrated gate, and the gate is `octomind`, whose constants are its own",
+            ("routing", "precision"),
+            key=True,
+            help='write `gate = "calibrated"`, or leave it out',
         )
 
 

@@ -1,28 +1,52 @@
-"""Files of fixtures: what the patterns of `[routing] fixtures` match."""
+"""Files of fixtures, and of what else routing learns from: what the patterns of `[routing]` match."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from typing import Literal
 
 from octoc.compiler.discover.found import Found
 from octoc.compiler.discover.walk import Entry, children, enter
+from octoc.compiler.expansion import EXPANDED_FILE
 from octoc.compiler.model.documents import FileKind
 from octoc.compiler.model.settings import RoutingSettings, WorkspaceSettings
 from octoc.diagnostics.rules import read as rules
 
+NEEDS_FILES = "routing/needs/*.toml"
 _WILD = frozenset("*?[")
 
 
 def add_fixtures(workspace: Entry, settings: WorkspaceSettings, found: Found) -> None:
-    """Add every file that a pattern matches, sorted by path for each pattern; none twice.
+    """Add every file that a pattern of `fixtures` matches, sorted by path for each pattern; none twice.
 
     A pattern that matches nothing is an error, unless it is the default. `*` and `?` match inside one name.
     """
-    is_default = settings.routing.fixtures == RoutingSettings().fixtures
+    for entry in _of_setting(workspace, settings, "fixtures", found):
+        # It lies among fixtures, and has a form of its own.
+        if entry.display != EXPANDED_FILE:
+            found.add(entry, FileKind.FIXTURES, key={"file": entry.path.stem})
+
+
+def add_routing_texts(workspace: Entry, settings: WorkspaceSettings, found: Found) -> None:
+    """Add what the gate learns from beside capabilities: background, needs, and what `octoc expand` has written."""
+    for entry in _of_setting(workspace, settings, "background", found):
+        found.add(entry, FileKind.BACKGROUND, key={"file": entry.path.stem})
+    for pattern, kind in ((NEEDS_FILES, FileKind.NEEDS), (EXPANDED_FILE, FileKind.EXPANDED)):
+        matched = [entry for entry in _matching(workspace, pattern.split("/"), found) if not entry.is_dir]
+        for entry in sorted(matched, key=lambda entry: entry.display):
+            found.add(entry, kind, key={"file": entry.path.stem})
+
+
+def _of_setting(
+    workspace: Entry, settings: WorkspaceSettings, key: Literal["fixtures", "background"], found: Found
+) -> Iterator[Entry]:
+    """Yield the files that the patterns of `[routing] key` match, each once."""
+    patterns: tuple[str, ...] = getattr(settings.routing, key)
+    is_default = patterns == getattr(RoutingSettings(), key)
     seen: set[str] = set()
-    for index, pattern in enumerate(settings.routing.fixtures):
-        at = settings.place.child("routing", "fixtures", index)
+    for index, pattern in enumerate(patterns):
+        at = settings.place.child("routing", key, index)
         parts = [part for part in pattern.split("/") if part not in ("", ".")]
         if pattern.startswith("/") or ".." in parts:
             found.sink.report(
@@ -36,7 +60,7 @@ def add_fixtures(workspace: Entry, settings: WorkspaceSettings, found: Found) ->
         for entry in sorted(matched, key=lambda entry: entry.display):
             if entry.display not in seen:
                 seen.add(entry.display)
-                found.add(entry, FileKind.FIXTURES, key={"file": entry.path.stem})
+                yield entry
         if not matched and not is_default:
             found.sink.report(
                 rules.MISSING_PATH, f"`{pattern}` matches no file", at=at, help="correct it, or delete it"

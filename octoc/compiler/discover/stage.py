@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from octoc.compiler.context import Context
-from octoc.compiler.discover.fixtures import add_fixtures
+from octoc.compiler.discover.fixtures import add_fixtures, add_routing_texts
 from octoc.compiler.discover.found import Found
 from octoc.compiler.discover.tap import add_agent_folder, add_skills, add_tap, is_agent_markdown
 from octoc.compiler.discover.walk import Entry, Root, child, children, enter, files_below
@@ -25,7 +25,8 @@ _DEFAULTS = WorkspaceSettings(name="", place=Place(file=""))
 def discover(settings: WorkspaceSettings, context: Context) -> Discovered:
     """Find every file of a build; what may not be used is reported and left out.
 
-    Workspace files come first, in the order of `[mcp] files`, `[agents] paths`, snapshots, fixtures, `[skills] paths`;
+    Workspace files come first, in the order of `[mcp] files`, `[agents] paths`, snapshots, fixtures, texts for routing,
+    `[skills] paths`;
     then the taps in theirs, sorted by path in each.
     """
     root = context.root.absolute()
@@ -51,6 +52,7 @@ def discover(settings: WorkspaceSettings, context: Context) -> Discovered:
             if not entry.is_dir and entry.name.endswith(".json"):
                 own.add(entry, FileKind.SNAPSHOT, key={"server": entry.name.removesuffix(".json")})
     add_fixtures(workspace, settings, own)
+    add_routing_texts(workspace, settings, own)
     for index, path in enumerate(settings.skills.paths):
         entry = _named_path(workspace, settings, ("skills", "paths", index), path, sink)
         if entry is not None and _is(entry, "folder", settings, ("skills", "paths", index), sink):

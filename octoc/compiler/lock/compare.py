@@ -53,7 +53,7 @@ def _all(old: LockContent, new: LockContent) -> Iterator[Change]:
     yield from _each(STALE_SERVER, "server", old.servers, new.servers, _server)
     yield from _snapshots(old.snapshots, new.snapshots)
     yield from _each(STALE_ENCODER, "encoder", _encoder(old), _encoder(new), _other)
-    yield from _each(STALE_GATE, "gate", _gate(old), _gate(new), _other)
+    yield from _each(STALE_GATE, "gate", _gate(old), _gate(new), _texts)
     yield from _each(STALE_PLUGIN, "plugin", old.plugins, new.plugins, _was("version"))
     yield from _each(STALE_SETTING, "setting", old.settings.values, new.settings.values, _setting)
     if old.settings.values == new.settings.values and old.settings.digest != new.settings.digest:
@@ -82,6 +82,15 @@ def _gate(content: LockContent) -> dict[str, GateLock]:
 
 def _other(_old: object, _new: object) -> str:
     return " changed"
+
+
+def _texts(old: GateLock, new: GateLock) -> str:
+    changed = [
+        name for name in sorted(old.texts.keys() | new.texts.keys()) if old.texts.get(name) != new.texts.get(name)
+    ]
+    if old.background != new.background:
+        changed.insert(0, "background")
+    return f" changed: {', '.join(changed)}"
 
 
 def _was(what: str) -> Callable[[str, str], str]:

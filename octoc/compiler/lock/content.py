@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -65,10 +67,14 @@ class EncoderLock:
 
 @attrs.frozen(kw_only=True)
 class GateLock:
-    """`background` is the digest of the messages for no capability that a calibrated gate learned from."""
+    """`background` is the digest of the messages for no capability that a calibrated gate learned from.
+
+    `texts` are those of the other texts that ship with octoc and that it learned from, by name: `needs/commerce`.
+    """
 
     kind: str
     background: str = ""
+    texts: Mapping[str, str] = attrs.field(factory=dict)
 
 
 @attrs.frozen(kw_only=True)
@@ -107,7 +113,7 @@ def content_of(calibrated: Calibrated, plugins: Mapping[str, str]) -> LockConten
         encoder = EncoderLock(name=embedded.encoder_name, identity=embedded.identity)
     gate = None
     if calibrated.gate is not None:
-        gate = GateLock(kind=calibrated.gate.kind, background=_background(calibrated.gate.kind))
+        gate = _gate(calibrated.gate.kind, sources.discovered.settings)
     return LockContent(
         settings=settings_of(sources.discovered.settings),
         taps={name: TapLock(digest=found.digest, files=found.files) for name, found in taps.items()},
@@ -159,5 +165,18 @@ def _digest(value: Any) -> str:
     return sha256_hex(canonical_json(value))
 
 
-def _background(kind: str) -> str:
-    return _digest(background_lines()) if kind == "calibrated" else ""
+def _gate(kind: str, settings: WorkspaceSettings) -> GateLock:
+    if kind != "calibrated":
+        return GateLock(kind=kind)
+    texts = shipped_texts()
+    used = {name: digest for name, digest in texts.items() if settings.routing.needs or not name.startswith("needs/")}
+    return GateLock(kind=kind, background=_digest(background_lines()), texts=used)
+
+
+@cache
+def shipped_texts() -> Mapping[str, str]:
+    """Return the digest of each text file that routing learns from beside the background: of what it says."""
+    folder = Path(__file__).parents[1]
+    files = sorted({*folder.glob("*.txt"), *folder.joinpath("needs").glob("*.toml")} - {folder / "background.txt"})
+    names = (path.relative_to(folder).with_suffix("").as_posix() for path in files)
+    return {name: sha256_hex(path.read_text("utf-8").encode()) for name, path in zip(names, files, strict=True)}

@@ -25,6 +25,9 @@ class FileKind(enum.StrEnum):
     SKILL = "skill"  # skills/<name>/SKILL.md
     SNAPSHOT = "snapshot"  # snapshots/<server>.json
     FIXTURES = "fixtures"  # routing/*.toml
+    NEEDS = "needs"  # routing/needs/*.toml
+    EXPANDED = "expanded"  # routing/expanded.toml
+    BACKGROUND = "background"  # routing/background.txt, a text a line: `{"lines": [...]}`
 
 
 @attrs.frozen(kw_only=True)

@@ -9,6 +9,7 @@ import attrs
 
 from octoc.bundle.model import Gate, Registry, ToolPolicy
 from octoc.compiler.model.source import AgentSource, Located, SkillSource, SnapshotSource, Sources
+from octoc.compiler.needs.library import Need
 from octoc.diagnostics.model import Place
 from octoc.names import ToolId
 from octoc.results import ListedTool
@@ -149,6 +150,10 @@ class Resolved:
     dependencies: tuple[Dependency, ...] = ()
     fixtures: Fixtures = attrs.field(factory=Fixtures)
     """Messages and queries whose names are known, each once: what a build may calibrate on, and `octoc test` runs."""
+    needs: tuple[Need, ...] = ()
+    """The workspace's own, each once, sorted by name; one of the library's name stands in its place."""
+    expansions: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
+    """Capability -> what else people say for it, in the words of plugins, as somebody reviewed them."""
 
 
 @attrs.frozen(kw_only=True)

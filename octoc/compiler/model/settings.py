@@ -25,7 +25,8 @@ class TapRef:
 class RoutingSettings:
     """`[routing]`. `threshold`, `margin` and `top_k` belong to the octomind gate; None is the gate's own default.
 
-    `fixtures` are patterns over paths in the workspace: what `octoc test` runs.
+    `fixtures` are patterns over paths in the workspace: what `octoc test` runs; `background` such patterns of texts for
+    no capability. `precision` is the share of right activations that a threshold is chosen for; None is the profile's.
     """
 
     encoder: str = "minilm-l6"
@@ -45,6 +46,8 @@ class RoutingSettings:
     follow_ups: bool = True
     max_per_message: int = 1
     fixtures: tuple[str, ...] = ("routing/*.toml",)
+    background: tuple[str, ...] = ("routing/background.txt",)
+    precision: float | None = None
 
 
 @attrs.frozen(kw_only=True)

@@ -201,6 +201,30 @@ class FixturesSource:
 
 
 @attrs.frozen(kw_only=True)
+class NeedSource:
+    """A need of the workspace's own: `about` in a sentence, `says` as people put it."""
+
+    place: Place
+    name: str
+    about: str
+    says: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True)
+class ExpansionSource:
+    """What plugins said for a capability, as far as nobody deleted it.
+
+    `triggers` is the digest of what they were told of it, `answered` those of all that they ever said.
+    """
+
+    place: Place
+    capability: str
+    triggers: str
+    answered: tuple[str, ...] = ()
+    says: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
 class Sources:
     """Product of structure. Every list is in (precedence, path) order: workspace files first, then taps."""
 
@@ -211,6 +235,10 @@ class Sources:
     skills: tuple[SkillSource, ...] = ()
     snapshots: tuple[SnapshotSource, ...] = ()
     fixtures: tuple[FixturesSource, ...] = ()
+    needs: tuple[NeedSource, ...] = ()
+    expansions: tuple[ExpansionSource, ...] = ()
+    background: tuple[str, ...] = ()
+    """Texts for no capability, beside those that ship."""
     digests: Mapping[str, str] = attrs.field(factory=dict)
     """Display path -> sha256 of every file that was read."""
     comments: Mapping[str, tuple[Comment, ...]] = attrs.field(factory=dict)

@@ -4,6 +4,6 @@ A capability is known by a few triggers, which say little about how people talk.
 examples; those that no capability of a workspace meets are what its gate abstains from.
 """
 
-from octoc.compiler.needs.library import Need, library_texts, shipped_needs
+from octoc.compiler.needs.library import Need, library_texts, shipped_needs, with_own
 
-__all__ = ["Need", "library_texts", "shipped_needs"]
+__all__ = ["Need", "library_texts", "shipped_needs", "with_own"]

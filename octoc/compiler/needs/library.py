@@ -36,6 +36,12 @@ def shipped_needs() -> tuple[Need, ...]:
     return tuple(found[name] for name in sorted(found))
 
 
+def with_own(shipped: Sequence[Need], own: Sequence[Need]) -> tuple[Need, ...]:
+    """Return the library and a workspace's own needs, sorted by name; one of its own stands in for one of that name."""
+    found = {need.name: need for need in (*shipped, *own)}
+    return tuple(found[name] for name in sorted(found))
+
+
 def library_texts(needs: Sequence[Need]) -> tuple[str, ...]:
     """Return every text of the needs, each once."""
     return tuple(dict.fromkeys(text for need in needs for text in (*need.says, *need.described)))

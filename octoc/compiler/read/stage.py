@@ -110,11 +110,19 @@ def parse(file: FoundFile, text: str, digest: str, sink: DiagnosticSink) -> Docu
     if file.kind in _JSON:
         values = read_json(text, place, sink, dialect=file.dialect)
         return None if values is None else Document(file=file, values=values, digest=digest)
+    if file.kind is FileKind.BACKGROUND:
+        return Document(file=file, values={"lines": _text_lines(text)}, digest=digest)
     values = read_toml(text, place, sink)
     if values is None:
         return None
     comments = toml_comments(text, file.display)
     return Document(file=file, values=values, digest=digest, headers=leading_headers(text), comments=comments)
+
+
+def _text_lines(text: str) -> list[str]:
+    """Return the lines that say something, each once; one that begins with `#` is a comment."""
+    lines = (line.strip() for line in text.splitlines())
+    return list(dict.fromkeys(line for line in lines if line and not line.startswith("#")))
 
 
 def limit_of(kind: FileKind | None, limits: LimitSettings) -> Limit:

@@ -15,6 +15,7 @@ from octoc.compiler.resolve.deps import dependencies
 from octoc.compiler.resolve.fixtures import known_of, resolve_fixtures
 from octoc.compiler.resolve.patterns import EVERY, grant_of, resolve_patterns
 from octoc.compiler.resolve.servers import Definition, Servers, owner_of_file, resolve_servers
+from octoc.compiler.resolve.texts import resolve_expansions, resolve_needs
 from octoc.compiler.resolve.tuning import tuned
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.resolve import DUPLICATE_AGENT, SHADOWED, UNKNOWN_SERVER
@@ -54,6 +55,8 @@ def resolve(sources: Sources, context: Context) -> Resolved:
         agents=tuple(sorted(agents, key=lambda agent: agent.name)),
         skills=tuple(sorted(skills, key=lambda skill: skill.source.name)),
         dependencies=dependencies(chosen, sources),
+        needs=resolve_needs(sources.needs, sink),
+        expansions=resolve_expansions(sources.expansions, capabilities, sink),
         fixtures=resolve_fixtures(sources.fixtures, known_of(capabilities.values(), agents, servers.all), sink),
     )
 

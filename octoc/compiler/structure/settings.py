@@ -40,7 +40,7 @@ OCTOPUS_TOKENS = 2000
 """Longest result of profile `octopus` where no `max_tokens` is written. Source: Octopus, ToolResultTruncator."""
 
 _FRACTIONS = frozenset({
-    *("threshold", "margin"),
+    *("threshold", "margin", "precision"),
     *("timeout", "idle_close", "deps_timeout", "breaker_seconds", "store_seconds", "validate_timeout"),
     "activate_timeout",
 })  # fmt: skip
@@ -149,11 +149,16 @@ def name_of_folder(root: Path) -> str:
 
 
 def _routing(values: Mapping[str, Any]) -> RoutingSettings:
-    fixtures = _strings({"routing": values}, "routing", "fixtures", RoutingSettings().fixtures)
-    pinned = _strings({"routing": values}, "routing", "pinned", RoutingSettings().pinned)
-    own = {key: value for key, value in values.items() if key not in {"fixtures", "pinned", "encoder_settings"}}
+    defaults = RoutingSettings()
+    lists = ("fixtures", "background", "pinned")
+    fixtures, background, pinned = (
+        _strings({"routing": values}, "routing", key, getattr(defaults, key)) for key in lists
+    )
+    own = {key: value for key, value in values.items() if key not in {*lists, "encoder_settings"}}
     told = {key: _text(value) for key, value in values.get("encoder_settings", {}).items()}
-    return attrs.evolve(_section(RoutingSettings(), own), fixtures=fixtures, pinned=pinned, encoder_settings=told)
+    return attrs.evolve(
+        _section(defaults, own), encoder_settings=told, fixtures=fixtures, background=background, pinned=pinned
+    )
 
 
 def _text(value: Any) -> str:

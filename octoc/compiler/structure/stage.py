@@ -9,6 +9,7 @@ from octoc.compiler.model.documents import Checked, Document, FileKind, kept
 from octoc.compiler.model.source import McpFileSource, SnapshotSource, Sources
 from octoc.compiler.structure.fixtures import fixtures_source
 from octoc.compiler.structure.markdown import markdown_agent, skill_source
+from octoc.compiler.structure.needs import background_texts, expansion_sources, need_sources
 from octoc.compiler.structure.servers import server_of_mcp
 from octoc.compiler.structure.taps import capability_sources, manifest_agent
 from octoc.results import ListedTool, ServerListing
@@ -35,6 +36,9 @@ def structure(checked: Checked, context: Context) -> Sources:  # noqa: ARG001  #
         ),
         snapshots=tuple(snapshot(document) for document in by_kind[FileKind.SNAPSHOT]),
         fixtures=tuple(fixtures_source(document) for document in by_kind[FileKind.FIXTURES]),
+        needs=tuple(need for document in by_kind[FileKind.NEEDS] for need in need_sources(document)),
+        expansions=tuple(each for document in by_kind[FileKind.EXPANDED] for each in expansion_sources(document)),
+        background=background_texts(by_kind[FileKind.BACKGROUND]),
         digests=checked.digests,
         comments={document.file.display: document.comments for document in checked.documents if document.comments},
         scripts=checked.scripts,

@@ -103,4 +103,10 @@ SKILL_NEEDS_HIDDEN = Rule(
     "A skill asks for a capability without triggers, which Octomind hides.",
     Severity.WARNING,
 )
+RIVALS = Rule(
+    "OCT436",
+    "rival-capabilities",
+    "Two capabilities take each other's messages: by meaning, triggers of one are the other's.",
+    Severity.WARNING,
+)
 FEW_TRIGGERS = Rule("OCT435", "few-triggers", "A capability has fewer than three triggers.", Severity.INFO)

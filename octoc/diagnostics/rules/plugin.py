@@ -26,5 +26,18 @@ GATE_METHOD = Rule(
     "There are so many capabilities that the gate is learned by another method, with a threshold of its own.",
     Severity.INFO,
 )
+THRESHOLD_CHOSEN = Rule(
+    "OCT706",
+    "threshold-chosen",
+    "The fixtures chose the gate's threshold for the precision that the workspace states.",
+    Severity.INFO,
+)
+PRECISION_UNMET = Rule(
+    "OCT707",
+    "precision-unmet",
+    "The fixtures are too few to choose a threshold, or none is as precise as the workspace states.",
+    Severity.WARNING,
+)
+EXPANSION_FAILED = Rule("OCT705", "expansion-failed", "A plugin could not say what else people ask of a capability.")
 PLUGIN_MISSING = Rule("OCT720", "plugin-missing", "A plugin that the workspace names is not installed.")
 PLUGIN_BROKEN = Rule("OCT721", "plugin-broken", "An installed plugin that the workspace names cannot be used.")

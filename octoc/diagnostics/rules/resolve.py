@@ -42,6 +42,15 @@ REPEATED_FIXTURE = Rule("OCT352", "repeated-fixture", "A fixture is there twice.
 FIXTURE_OUT_OF_REACH = Rule(
     "OCT353", "fixture-out-of-reach", "A fixture expects what its agent cannot reach.", Severity.WARNING
 )
+REPEATED_NEED = Rule(
+    "OCT354", "repeated-need", "Two files of the workspace have a need of the same name.", Severity.WARNING
+)
+STALE_EXPANSION = Rule(
+    "OCT355",
+    "stale-expansion",
+    "`routing/expanded.toml` was made for other triggers, or for a capability that is not there.",
+    Severity.WARNING,
+)
 LITERAL_SECRET = Rule(
     "OCT340", "literal-secret", "A value that looks like a secret is written in the file.", Severity.WARNING
 )

@@ -9,6 +9,7 @@ from octoc.compiler.lint.taps.headers import check_headers, check_tool_notes
 from octoc.compiler.lint.taps.placeholders import check_gate, check_prose, check_varying
 from octoc.compiler.lint.taps.portability import check_bare_names, check_merge, check_own_servers
 from octoc.compiler.lint.taps.reach import check_reach
+from octoc.compiler.lint.taps.rivals import check_rivals
 from octoc.compiler.lint.taps.skills import check_activation, check_folders, check_needs, check_rules
 from octoc.compiler.lint.taps.tools import check_repeated_definitions, check_shared_tools
 from octoc.compiler.lint.taps.triggers import check_near_triggers
@@ -40,5 +41,5 @@ RULES = (
     check_tool_notes,
 )
 
-GATE_RULES = (check_reach,)
+GATE_RULES = (check_reach, check_rivals)
 """Rules that need the gate, which only a build has."""

@@ -1,0 +1,104 @@
+"""`octoc expand`: what else people say for capabilities, asked of a plugin and written down for review."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from octoc.cli.options import format_options, workspace_option
+
+if TYPE_CHECKING:
+    from octoc.compiler.expand import Expanded
+    from octoc.diagnostics.model import DiagnosticSink
+
+
+@click.command
+@click.argument("capabilities", nargs=-1, metavar="[CAPABILITY...]")
+@click.option("--again", is_flag=True, help="Ask also for capabilities that did not change since they were asked for.")
+@workspace_option
+@format_options("full", "concise", "json")
+def command(capabilities: tuple[str, ...], again: bool, workspace: Path | None, output_format: str) -> int:
+    """Ask plugins what else people say for capabilities.
+
+    Each CAPABILITY, or every one with triggers, that is new or was reworded is asked for, and what a plugin answers is
+    written to routing/expanded.toml, which every build reads: review it. What you delete there stays deleted. The exit
+    status is 1 when a capability could not be expanded.
+    """
+    from octoc.cli.failures import UserError
+    from octoc.cli.progress import ProgressLine
+    from octoc.cli.report import exit_status, print_diagnostics
+    from octoc.cli.workspace import workspace_root
+
+    root = workspace_root(workspace)
+    from octoc.compiler.build import resolve_workspace
+    from octoc.compiler.expand import expand
+    from octoc.compiler.read.spans import SpanIndex
+    from octoc.compiler.read.text import text_reader
+    from octoc.diagnostics.model import DiagnosticSink
+    from octoc.diagnostics.rule import Severity
+
+    resolved, found, plugins = resolve_workspace(root)
+    if resolved is None or plugins is None:
+        print_diagnostics(found, root, output_format="full", verbose=False, err=True)
+        return 1
+    # What cannot be read of the file would be lost when it is written again.
+    broken = [d for d in found if d.severity >= Severity.ERROR and _is_of_the_file(d.span.file if d.span else "")]
+    if broken:
+        print_diagnostics(tuple(broken), root, output_format="full", verbose=False, err=True)
+        return 1
+    sink = DiagnosticSink(SpanIndex(text_reader(root)))
+    with ProgressLine() as progress:
+        outcome = expand(resolved, root, plugins, sink, names=capabilities, again=again, advance=progress)
+    if not outcome.answers:
+        raise UserError(
+            "no plugin expands triggers",
+            "name one that has the hook `octoc_expand_triggers` under `[plugins] use`; routing works without it",
+        )
+    if output_format == "json":
+        _print_json(outcome, sink)
+    else:
+        _print(outcome)
+        if sink.diagnostics:
+            print_diagnostics(sink.diagnostics, root, output_format=output_format, verbose=False, err=True)
+    return exit_status(sink.diagnostics, "error")
+
+
+def _is_of_the_file(file: str) -> bool:
+    from octoc.compiler.expansion import EXPANDED_FILE
+
+    return file == EXPANDED_FILE
+
+
+def _print(outcome: Expanded) -> None:
+    from octoc.compiler.expansion import EXPANDED_FILE
+    from octoc.diagnostics.render import escape
+
+    for asked in outcome.asked:
+        left_out = f", {asked.dropped} left out" if asked.dropped else ""
+        click.echo(f"{escape(asked.capability)}: {len(asked.new)} new, {asked.kept} kept{left_out}")
+    for name in outcome.gone:
+        click.echo(f"{escape(name)}: no tap has it, its texts were left out")
+    if outcome.current:
+        many = "1 capability" if len(outcome.current) == 1 else f"{len(outcome.current)} capabilities"
+        click.echo(f"{many} did not change and were not asked for")
+    click.echo(f"review {EXPANDED_FILE}" if outcome.changed else f"{EXPANDED_FILE} is as it was")
+
+
+def _print_json(outcome: Expanded, sink: DiagnosticSink) -> None:
+    import json
+
+    from octoc.diagnostics.render import as_object
+
+    fields = {
+        "asked": [
+            {"capability": one.capability, "new": list(one.new), "kept": one.kept, "dropped": one.dropped}
+            for one in outcome.asked
+        ],
+        "current": list(outcome.current),
+        "gone": list(outcome.gone),
+        "changed": outcome.changed,
+        "diagnostics": [as_object(diagnostic) for diagnostic in sink.diagnostics],
+    }
+    click.echo(json.dumps(fields, indent=2, ensure_ascii=False))
