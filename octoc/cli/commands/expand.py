@@ -82,7 +82,7 @@ def _print(outcome: Expanded) -> None:
         click.echo(f"{escape(name)}: no tap has it, its texts were left out")
     if outcome.current:
         many = "1 capability" if len(outcome.current) == 1 else f"{len(outcome.current)} capabilities"
-        click.echo(f"{many} did not change and were not asked for")
+        click.echo(f"nothing changed of {many}: not asked for again")
     click.echo(f"review {EXPANDED_FILE}" if outcome.changed else f"{EXPANDED_FILE} is as it was")
 
 

@@ -6,12 +6,13 @@ import itertools
 import json
 import tomllib
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import attrs
 
 from octoc.compiler.discover.stage import dialect_of
+from octoc.compiler.expansion import EXPANDED_FILE
 from octoc.compiler.model.documents import FileKind
 from octoc.compiler.read.frontmatter import opens
 from octoc.compiler.workspace import WORKSPACE_FILE
@@ -19,6 +20,8 @@ from octoc.compiler.workspace import WORKSPACE_FILE
 _MCP_FILES = frozenset({".mcp.json", "claude_desktop_config.json"})
 _MCP_FOLDERS = frozenset({".vscode", ".cursor"})
 _SERVER_LISTS = frozenset({"mcpServers", "servers"})
+_EXPANDED = PurePosixPath(EXPANDED_FILE).parts
+_ROUTING = (FileKind.FIXTURES, FileKind.NEEDS, FileKind.EXPANDED, FileKind.BACKGROUND)
 _NOT_AGENTS = frozenset({"AGENTS.md", "CLAUDE.md", "README.md", "SKILL.md"})
 _OF_SKILLS = frozenset({"allowed-tools", "rules", "compatibility", "license"})
 
@@ -51,7 +54,7 @@ def known_as(path: Path, kind: FileKind, dialect: str = "") -> Known:
         FileKind.AGENT_MD: {"folder": folder} if path.name == "AGENT.md" else {"folder": folder, "stem": stem},
         FileKind.SKILL: {"skill": folder},
         FileKind.SNAPSHOT: {"server": stem},
-        FileKind.FIXTURES: {"file": stem},
+        **{each: {"file": stem} for each in _ROUTING},
     }
     if not dialect and kind is FileKind.MCP:
         dialect = dialect_of(path.as_posix())
@@ -73,6 +76,10 @@ def kind_from_path(path: Path) -> Known | None:
     in_claude = (".claude", "agents") in itertools.pairwise(parts[:-1])
     if name == "AGENT.md" or (in_claude and name.endswith(".md") and name not in _NOT_AGENTS):
         return known_as(path, FileKind.AGENT_MD)
+    if name.endswith(".toml") and parts[-3:-1] == ("routing", "needs"):
+        return known_as(path, FileKind.NEEDS)
+    if parts[-2:] in (_EXPANDED, ("routing", "background.txt")):
+        return known_as(path, FileKind.EXPANDED if name.endswith(".toml") else FileKind.BACKGROUND)
     if name.endswith(".toml") and path.parent.parent.name == "capabilities":
         return known_as(path, FileKind.CAPABILITY_CONFIG if name == "config.toml" else FileKind.CAPABILITY_PROVIDER)
     return None
