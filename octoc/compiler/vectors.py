@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from octoc.compiler.cache import Cache, cache_key
+from octoc.compiler.ready import KEY_BYTES, ready_vectors
 from octoc.plugin import PluginError
 
 if TYPE_CHECKING:
@@ -21,16 +22,16 @@ Vector = NDArray[np.float32]
 
 KIND = "vectors"
 WORKERS = 2
-_KEY_BYTES = 16
 
 
 def vectors_of(
     texts: Sequence[str], embedder: Embedder, cache: Cache, advance: Callable[[int, int], None], *, use: str = ""
 ) -> dict[str, Vector]:
-    """Return the vector of each text, and encode those alone that the cache does not have, one at a time.
+    """Return the vector of each text, and encode those alone that are not known, one at a time.
 
     The cache holds one array per encoder identity: a row is a text's digest and its vector, so a full hit is one file.
-    It keeps what this build uses, and of the rest at most as much again.
+    It keeps what this build uses, and of the rest at most as much again. Texts that ship with octoc have vectors that
+    ship too, for the default encoder: see `octoc.compiler.ready`.
 
     Args:
         texts: NFC is applied; two that become equal by it have one vector.
@@ -41,20 +42,24 @@ def vectors_of(
 
     Raises: PluginError when the embedder fails.
     """
-    wanted = {text: _digest(text) for text in texts}
+    wanted = {text: digest_of(text) for text in texts}
     key = cache_key(embedder.identity, use) if use else cache_key(embedder.identity)
     stored = _unpack(cache.get_array(KIND, key), embedder.dimension)
-    missing = {digest: text for text, digest in wanted.items() if digest not in stored}
+    # Before the cache, so that a bundle does not hang on what an earlier version left there.
+    ready = {} if use else ready_vectors(embedder.identity, embedder.dimension)
+    missing = {digest: text for text, digest in wanted.items() if digest not in stored and digest not in ready}
     if missing:
-        encoded = _encode(list(missing.values()), embedder, advance)
+        encoded = encode(list(missing.values()), embedder, advance)
         stored = {**dict(zip(missing, encoded, strict=True)), **stored}
-        used = set(wanted.values())
+        used = set(wanted.values()) - set(ready)
         spare = [digest for digest in stored if digest not in used][: len(used)]
         cache.put_array(KIND, key, _pack({digest: stored[digest] for digest in [*sorted(used), *spare]}))
+    stored |= ready
     return {text: stored[digest] for text, digest in wanted.items()}
 
 
-def _encode(texts: Sequence[str], embedder: Embedder, advance: Callable[[int, int], None]) -> list[Vector]:
+def encode(texts: Sequence[str], embedder: Embedder, advance: Callable[[int, int], None]) -> list[Vector]:
+    """Return the vector of each text. Raises: PluginError when one has another shape than the embedder says."""
     advance(0, len(texts))
     found: list[Vector] = []
     # Texts are independent, so two threads that share one model change no bit of a vector.
@@ -71,20 +76,21 @@ def _encode(texts: Sequence[str], embedder: Embedder, advance: Callable[[int, in
     return found
 
 
-def _digest(text: str) -> bytes:
+def digest_of(text: str) -> bytes:
+    """Return what a text's vector is kept under: a part of the sha256 of its NFC."""
     normal = unicodedata.normalize("NFC", text)
-    return hashlib.sha256(normal.encode("utf-8", "surrogatepass")).digest()[:_KEY_BYTES]
+    return hashlib.sha256(normal.encode("utf-8", "surrogatepass")).digest()[:KEY_BYTES]
 
 
 def _pack(vectors: Mapping[bytes, Vector]) -> NDArray[np.uint8]:
-    keys = np.frombuffer(b"".join(vectors), np.uint8).reshape(len(vectors), _KEY_BYTES)
+    keys = np.frombuffer(b"".join(vectors), np.uint8).reshape(len(vectors), KEY_BYTES)
     return np.concatenate([keys, np.stack(list(vectors.values())).astype("<f4").view(np.uint8)], axis=1)
 
 
 def _unpack(packed: NDArray[np.generic] | None, dimension: int) -> dict[bytes, Vector]:
     """Return the vectors by digest; nothing when the array is not of the form that `_pack` makes."""
-    if packed is None or packed.dtype != np.uint8 or packed.ndim != 2 or packed.shape[1] != _KEY_BYTES + 4 * dimension:
+    if packed is None or packed.dtype != np.uint8 or packed.ndim != 2 or packed.shape[1] != KEY_BYTES + 4 * dimension:
         return {}
-    keys = np.ascontiguousarray(packed[:, :_KEY_BYTES]).view(f"V{_KEY_BYTES}")[:, 0]
-    vectors = np.ascontiguousarray(packed[:, _KEY_BYTES:]).view("<f4")
+    keys = np.ascontiguousarray(packed[:, :KEY_BYTES]).view(f"V{KEY_BYTES}")[:, 0]
+    vectors = np.ascontiguousarray(packed[:, KEY_BYTES:]).view("<f4")
     return dict(zip((bytes(key) for key in keys), vectors, strict=True))

@@ -41,7 +41,7 @@ class Linear:
         mean: shape (d,), taken from a message's vector before it is weighed.
     """
 
-    grams: NDArray[np.float16]
+    grams: Vector
     bias: Vector
     vectors: Vector | None = None
     mean: Vector | None = None
@@ -90,12 +90,12 @@ class Classifier:
         full = words = follow = None
         if "word_weights" in arrays:
             words = Linear(
-                grams=arrays["word_weights"].astype(np.float16, copy=False),
+                grams=arrays["word_weights"].astype(np.float32),
                 bias=arrays["word_bias"].astype(np.float32),
             )
         if "mean" in arrays:
             full = Linear(
-                grams=arrays["gram_weights"].astype(np.float16, copy=False),
+                grams=arrays["gram_weights"].astype(np.float32),
                 bias=arrays["bias"].astype(np.float32),
                 vectors=arrays["vector_weights"].astype(np.float32),
                 mean=arrays["mean"].astype(np.float32),
@@ -125,7 +125,7 @@ class Classifier:
         if model is None:
             raise ValueError("the gate has no model that does without an encoder")
         columns, values = self.ngrams.transform(intent)
-        weights = model.grams[columns].astype(np.float32)
+        weights = model.grams[columns]
         # einsum, not BLAS: see `octoc.routing.scores`.
         logits: Vector = np.full(len(model.bias) + 1, -np.inf, np.float32)
         own = logits[:-1]

@@ -88,11 +88,12 @@ class Nearby:
         The likeliest candidate has what the examples make of it, and the others keep their distance to it. None where
         no candidate has a probability.
         """
-        best = max(probabilities, key=probabilities.__getitem__, default=None)
-        if best is None or probabilities[best] <= 0:
+        first, second = max(probabilities.values(), default=0.0), 0.0
+        if first <= 0:
             return None
-        second = max((share for name, share in probabilities.items() if name != best), default=0.0)
-        first = probabilities[best]
+        if len(probabilities) > 1:
+            second = sorted(probabilities.values())[-2]
+        best = max(probabilities, key=probabilities.__getitem__)
         lead = MAX_LEAD if second <= 0 else min(MAX_LEAD, math.log(first / second))
         odds = (
             PROBABILITY * math.log(first)
@@ -115,5 +116,9 @@ def _nearest(examples: Vector, vector: Vector) -> float:
     if not len(examples):
         return 0.0
     # einsum, not BLAS: see `octoc.routing.scores`.
-    cosines = np.sort(np.einsum("nd,d->n", examples, vector))
-    return float(cosines[-NEAREST:].mean())
+    cosines = np.einsum("nd,d->n", examples, vector)
+    if len(cosines) > NEAREST:
+        cosines.partition(-NEAREST)
+        cosines = cosines[-NEAREST:]
+    # fsum, since a partition leaves the order open.
+    return math.fsum(cosines.tolist()) / len(cosines)
