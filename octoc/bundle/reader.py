@@ -280,7 +280,9 @@ class OpenBundle:
         if index.format.revision > FORMAT_REVISION:
             return  # a later revision may have more
         for name in sorted(index.members.keys() - needed):
-            is_array = name == "triggers.npy" or (name.startswith(("gate/", "search/", "skills/")) and name.endswith(".npy"))
+            is_array = name == "triggers.npy" or (
+                name.startswith(("gate/", "search/", "skills/")) and name.endswith(".npy")
+            )
             if not is_array and not name.startswith("encoder/"):
                 self._refuse_malformed(f"member `{name}` is none that the format knows")
 

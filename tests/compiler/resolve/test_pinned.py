@@ -12,6 +12,9 @@ def test_a_pinned_capability_has_to_be_there(tmp_path: Path) -> None:
     builder.capability("clock", ["what time is it"]).server("time", "time-mcp")
     outcome = builder.settings("plugins", use=[]).settings("routing", pinned=["clokc"]).build(plugins_of())
     (found,) = [found for found in outcome.diagnostics if found.rule.code == "OCT304"]
-    assert (found.message, found.help) == ("`pinned` names capability `clokc`, which no tap has", "did you mean `clock`?")
+    assert (found.message, found.help) == (
+        "`pinned` names capability `clokc`, which no tap has",
+        "did you mean `clock`?",
+    )
     assert found.span is not None
     assert (found.span.file, found.span.line > 0) == ("octoc.toml", True)

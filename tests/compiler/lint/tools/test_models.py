@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octoc.compiler.lint.tools.constructs import constructs_of
-from octoc.formats.providers import DESCRIPTION_LIMITS, LABELS, PROVIDER_RULES
 from octoc.compiler.model.settings import LintSettings
 from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.rule import Severity
+from octoc.formats.providers import DESCRIPTION_LIMITS, LABELS, PROVIDER_RULES
 from octoc.testing import WorkspaceBuilder
 
 Linted = Callable[..., list[Diagnostic]]

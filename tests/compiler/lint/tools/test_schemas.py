@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from octoc.compiler.lint.tools.dialects import DIALECTS, dialect_of, looks_sound, mistakes
 from octoc.compiler.lint.tools.references import broken_references
-from octoc.formats.walk import pointer, subschemas
 from octoc.diagnostics.model import Diagnostic
+from octoc.formats.walk import pointer, subschemas
 from octoc.testing import WorkspaceBuilder
 
 Findings = Callable[[Any], list[tuple[str, str]]]
