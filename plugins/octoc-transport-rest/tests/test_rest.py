@@ -20,7 +20,8 @@ from octoc.testing import TransportContract
 from octoc_transport_rest import octoc_make_transport
 from octoc_transport_rest.endpoint import endpoint_of
 from octoc_transport_rest.faults import retry_after_s
-from octoc_transport_rest.host import INTERNAL, RestHost, serve
+from octoc_transport_rest.host import RestHost, serve
+from octoc_transport_rest.served import INTERNAL
 
 TOKEN = "let-me-in-please"
 OBJECT: dict[str, Any] = {"type": "object"}
