@@ -33,8 +33,9 @@ BIAS = -0.841
 """Log-odds that activating is right, per unit: log-probability, its lead over the next one, mean cosine of the nearest
 examples of the capability and of the background, weight of the rarest word that the capability's own texts have.
 
-Learned over workspaces made of the library of needs by `python -m benchmarks.nearby`; the bias is such that one half is
-where the balanced profile activates.
+Learned once, by logistic regression on twelve workspaces made of the library of needs: 15 to 100 random needs, with
+four to seven messages as triggers, are the capabilities; messages, whole needs and lines of the background that were
+held out are what is judged. The bias is such that one half is where the balanced profile activates.
 """
 
 _WORD = re.compile(r"[^\W_]{2,}")
