@@ -106,9 +106,12 @@ def test_route_explains(octoc: Run, bundle: str) -> None:
 
 def test_route_takes_earlier_messages(octoc: Run, bundle: str) -> None:
     """`--before` is what the user said earlier; the answer says whether it took part."""
-    words = ["route", "and now in Oslo?", "--before", "what time is it in Tokyo", "--json", "--bundle", bundle]
+    message = "do it again for that one"
+    words = ["route", message, "--before", "what time is it in Tokyo", "--json", "--bundle", bundle]
     found = json.loads(octoc(*words).out)
-    assert found["follows"] is (found["capability"] == "time")
+    assert (found["capability"], found["follows"]) == ("time", True)
+    alone = json.loads(octoc("route", message, "--json", "--bundle", bundle).out)
+    assert (alone["capability"], alone["follows"]) == (None, False)
     assert json.loads(octoc(*words, "--explain").out)["explanation"]["best"] == "time"
 
 
