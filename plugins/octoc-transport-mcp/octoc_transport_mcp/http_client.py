@@ -24,6 +24,7 @@ from mcp_types import RequestId
 from octoc_transport_mcp.http_bounds import EVENT_STREAM, BodyTooLarge, media_type
 from octoc_transport_mcp.http_events import DroppedEvent, EventCutter, parse_event
 from octoc_transport_mcp.http_faults import Fault, HttpFault, HttpState, json_of
+from octoc_transport_mcp.ledger import why_unreadable
 
 NOTICE_S = 5.0
 """How long a server may take to accept a message that asks for no answer."""
@@ -271,7 +272,7 @@ def unreadable(body: bytes, request_id: RequestId | None = None) -> str | None:
     try:
         message = mcp_types.jsonrpc_message_adapter.validate_json(body, by_name=False)
     except ValueError as error:
-        return _why_unreadable(body, error)
+        return why_unreadable(body, error)
     if request_id is None:
         return None
     if not isinstance(message, (mcp_types.JSONRPCResponse, mcp_types.JSONRPCError)):
@@ -282,18 +283,6 @@ def unreadable(body: bytes, request_id: RequestId | None = None) -> str | None:
     if coerce_request_id(answered) != coerce_request_id(request_id):
         return "the answer to another request"
     return None
-
-
-def _why_unreadable(body: bytes, error: ValueError) -> str:
-    try:
-        body.decode("utf-8")
-    except UnicodeDecodeError as wrong:
-        return f"a message that is not UTF-8 at byte {wrong.start}"
-    if "recursion limit" in str(error):
-        return "a message that is nested too deep to be read"
-    if "Invalid JSON" in str(error):
-        return "a message that is not JSON"
-    return "a message that is not JSON-RPC"
 
 
 async def _refusal_of(response: httpx2.Response) -> bytes:

@@ -142,7 +142,7 @@ class Ledger:
             message = mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError as error:
             if b'"jsonrpc"' in head or b'"jsonrpc"' in tail:
-                fault = LineFault(kind="protocol", reason=_why_unreadable(line, error))
+                fault = LineFault(kind="protocol", reason=why_unreadable(line, error))
                 return self._after_half(line) or self._fail(head, tail, fault)
             quoted = line[:QUOTED_CHARS].decode("utf-8", "replace").strip()
             self.garbage = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in quoted)
@@ -223,7 +223,7 @@ def _id_of(written: bytes) -> RequestId:
     return coerce_request_id(written.decode("utf-8", "replace").strip('"'))
 
 
-def _why_unreadable(line: bytes, error: ValueError) -> str:
+def why_unreadable(line: bytes, error: ValueError) -> str:
     """Say in a few words why a line is no message; the parser's own text would quote the whole of it."""
     try:
         line.decode("utf-8")
