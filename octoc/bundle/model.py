@@ -175,8 +175,66 @@ class Registry:
 
 
 @attrs.frozen(kw_only=True)
+class Quota:
+    """How much may be used within any `window_s` seconds, over all sessions of one runtime; 0 is no limit.
+
+    Args:
+        calls: calls of tools, octoc's own apart.
+        tokens: tokens of their results, as the model sees them.
+        concurrent: calls under way at once.
+    """
+
+    calls: int = 0
+    tokens: int = 0
+    concurrent: int = 0
+    window_s: float = 3600.0
+
+
+@attrs.frozen(kw_only=True)
+class AgentSettings:
+    """What is otherwise for one agent, by its area's defaults or its own overrides; None is as the workspace has it.
+
+    The fields are those of `ResultSettings` (`results_profile` is its `profile`), `Settings` and `Quota`; `auto` tells
+    whether a message activates anything without the model.
+    """
+
+    results_profile: str | None = None
+    max_chars: int | None = None
+    max_tokens: int | None = None
+    keep: str | None = None
+    max_active: int | None = None
+    max_active_tokens: int | None = None
+    auto: bool | None = None
+    quota: Quota | None = None
+
+
+@attrs.frozen(kw_only=True)
+class TenantEntry:
+    """A customer or department whose agents no other tenant can use. `quota` is over all of its sessions."""
+
+    name: str
+    description: str = ""
+    quota: Quota | None = None
+
+
+@attrs.frozen(kw_only=True)
+class AreaEntry:
+    """A part of an organisation: its agents, and the tool groups that they alone can be granted."""
+
+    name: str
+    tenant: str | None = None
+    description: str = ""
+    default_agent: str | None = None
+
+
+@attrs.frozen(kw_only=True)
 class AgentEntry:
-    """An agent. `prompt` is its own system prompt, `servers_prompt` the generated section on its MCP servers."""
+    """An agent. `prompt` is its own system prompt, `servers_prompt` the generated section on its MCP servers.
+
+    Args:
+        areas: the areas that it is in, the one that it is listed in first.
+        tenants: whose sessions may use it; empty is everybody's.
+    """
 
     name: str
     kind: str
@@ -190,6 +248,9 @@ class AgentEntry:
     prompt: Slice = Slice(0, 0)
     servers_prompt: Slice = Slice(0, 0)
     registry: Registry = attrs.field(factory=Registry)
+    areas: tuple[str, ...] = ()
+    tenants: tuple[str, ...] = ()
+    settings: AgentSettings = attrs.field(factory=AgentSettings)
 
 
 @attrs.frozen(kw_only=True)
@@ -306,6 +367,8 @@ class Settings:
         deps: what activation does about dependencies: `check`, `never` or `run`.
         deps_timeout_s: longest run of one dependency's script.
         breaker_failures: after how many failures in a row a server is left alone for `breaker_s` seconds; 0 is never.
+        scopes: `allow` gives an agent all that nothing withholds, `deny` only what it is granted.
+        quota: of each agent that has none of its own.
     """
 
     mode: str = "development"
@@ -322,6 +385,8 @@ class Settings:
     breaker_failures: int = 5
     breaker_s: float = 30.0
     skills: SkillSettings = attrs.field(factory=SkillSettings)
+    scopes: str = "allow"
+    quota: Quota | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -340,4 +405,6 @@ class Bundle:
     gate: Gate | None = None
     plugins: Mapping[str, str] = attrs.field(factory=dict)
     deps: tuple[DepEntry, ...] = ()
+    tenants: tuple[TenantEntry, ...] = ()
+    areas: tuple[AreaEntry, ...] = ()
     inputs: str = ""
