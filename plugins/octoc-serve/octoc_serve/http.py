@@ -16,18 +16,17 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
+from octoc_serve import page
+from octoc_serve.door import Door
 from octoc_serve.server import PRINCIPAL, SESSION_HEADER, SurfaceServer
 from octoc_serve.states import Key
 from octoc_serve.tokens import Kept, Tokens, bearer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, MutableMapping
+    from collections.abc import MutableMapping
 
     from octoc.plugin.gateway import GatewaySettings
-
-    Scope = MutableMapping[str, Any]
-    Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-    Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+    from octoc_serve.door import Receive, Scope, Send
 
 logger = logging.getLogger(__name__)
 
@@ -67,6 +66,7 @@ class HttpApp:
         self._loopback = is_loopback(settings.host)
         self._under_way: set[_Request] = set()
         self.draining = False
+        self._page = page.routes(Door(surface=surface, admit=self._admitted, guarded=lambda: self._guarded))
         self.manager = StreamableHTTPSessionManager(
             surface.lowlevel(),
             stateless=settings.stateless,
@@ -85,20 +85,19 @@ class HttpApp:
         elif path == "/readyz":
             ready = not self.draining and not self._surface.runtime.closed
             await _answer(send, 200 if ready else 503, "ready" if ready else "draining")
-        elif path != PATH:
-            await _answer(send, 404, f"there is nothing here: MCP is at {PATH}")
         else:
-            await self._mcp(scope, receive, send)
+            headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+            why = self._foreign(headers)
+            if why is not None:
+                await _answer(send, 403, why)
+            elif self.draining:
+                await _answer(send, 503, "this gateway is going down", retry=True)
+            elif path == PATH:
+                await self._mcp(headers, scope, receive, send)
+            else:
+                await self._page(scope, receive, send)
 
-    async def _mcp(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        why = self._foreign(headers)
-        if why is not None:
-            await _answer(send, 403, why)
-            return
-        if self.draining:
-            await _answer(send, 503, "this gateway is going down", retry=True)
-            return
+    async def _mcp(self, headers: dict[str, str], scope: Scope, receive: Receive, send: Send) -> None:
         key = self._key(headers.get("authorization", ""))
         if key is None:
             await _answer(send, 401, "a token is needed: octoc serve token add makes one", challenge=True)
@@ -143,6 +142,11 @@ class HttpApp:
             yield request
         finally:
             self._under_way.discard(request)
+
+    def _admitted(self, text: str | None) -> tuple[Key, ...]:
+        """Return whose things a visitor with this token may see, or with none."""
+        key = self._key("" if text is None else f"Bearer {text}")
+        return () if key is None or key.agent not in self._surface.runtime.agents else (key,)
 
     def _key(self, authorization: str) -> Key | None:
         """Return whom a request is from, without its session; None for nobody that we know."""

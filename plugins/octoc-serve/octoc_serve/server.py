@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -15,6 +17,7 @@ from octoc import __version__
 from octoc.bundle.refusal import BundleRefused
 from octoc.runtime.values import UnknownNameError
 from octoc_serve.asking import Asking
+from octoc_serve.recent import Recent, RecentCall
 from octoc_serve.served import Served
 from octoc_serve.states import FullError, Key, States
 
@@ -41,6 +44,7 @@ class SurfaceServer:
     stateless: bool = False
     alone: Key | None = None
     workdir: str | None = None
+    recent: Recent = attrs.field(factory=Recent)
 
     def lowlevel(self) -> Server[Any]:
         """Return the SDK's server, with this one's handlers."""
@@ -74,13 +78,19 @@ class SurfaceServer:
     async def _call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         key = self.key_of(context)
         with self.states.using(key):
+            began = time.monotonic()
             wire = await self._served(key, context).call(params.name, params.arguments, context)
+            self._note(key, params.name, time.monotonic() - began, wire)
         if context.protocol_version not in MODERN_PROTOCOL_VERSIONS and not isinstance(
             wire.get("structuredContent"), dict
         ):
             # The handshake era has objects there and nothing else; the text says the same.
             wire.pop("structuredContent", None)
         return types.CallToolResult.model_validate(wire, by_name=False)
+
+    def _note(self, key: Key, tool: str, seconds: float, wire: Mapping[str, Any]) -> None:
+        outcome = wire.get("_meta", {}).get("octoc/kind", "error") if wire.get("isError") else "ok"
+        self.recent.note(RecentCall(key=key, tool=tool, at=time.time(), seconds=seconds, outcome=outcome))
 
     async def _listen(
         self, context: Context, params: types.SubscriptionsListenRequestParams

@@ -43,6 +43,10 @@ class States(Protocol):
         """Return the states that this process has."""
         ...
 
+    def of(self, matches: Callable[[Key], bool]) -> tuple[tuple[Key, Served], ...]:
+        """Return those of these clients, with whose they are; none is used by being looked at."""
+        ...
+
     async def end(self, matches: Callable[[Key], bool]) -> None:
         """End the states of these clients, also those in use."""
         ...
@@ -85,6 +89,9 @@ class MemoryStates:
 
     def all(self) -> tuple[Served, ...]:
         return tuple(self._kept.values())
+
+    def of(self, matches: Callable[[Key], bool]) -> tuple[tuple[Key, Served], ...]:
+        return tuple((key, served) for key, served in self._kept.items() if matches(key))
 
     async def end(self, matches: Callable[[Key], bool]) -> None:
         # Forgotten before the first wait: what asks meanwhile begins anew.

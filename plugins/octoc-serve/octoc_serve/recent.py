@@ -1,0 +1,43 @@
+"""The last calls of each token, for people: names, times and outcomes, never arguments or results."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+
+import attrs
+
+from octoc_serve.states import Key
+
+MOST = 100
+MOST_OWNERS = 1000
+
+
+@attrs.frozen(kw_only=True)
+class RecentCall:
+    """A call that has ended, at the Unix time `at`. `outcome`: `ok`, `error` (the tool's own) or octoc's failure kind."""
+
+    key: Key
+    tool: str
+    at: float
+    seconds: float
+    outcome: str
+
+
+class Recent:
+    """The last `most` calls of each token and agent; those not heard of longest are forgotten first."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._calls: OrderedDict[Key, deque[RecentCall]] = OrderedDict()
+
+    def note(self, call: RecentCall) -> None:
+        """Keep a call, under its token and agent: its session is another's business."""
+        owner = attrs.evolve(call.key, session=None)
+        self._calls.setdefault(owner, deque(maxlen=self._most)).append(call)
+        self._calls.move_to_end(owner)
+        if len(self._calls) > MOST_OWNERS:
+            self._calls.popitem(last=False)
+
+    def of(self, key: Key) -> tuple[RecentCall, ...]:
+        """Return the calls of a token and agent, the latest first."""
+        return tuple(reversed(self._calls.get(attrs.evolve(key, session=None), ())))
