@@ -22,7 +22,7 @@ from octoc.runtime.dispatch import Asked, dispatch
 from octoc.runtime.find_tools import search
 from octoc.runtime.form import MCP, Deferral, Form
 from octoc.runtime.pool import Unreachable
-from octoc.runtime.reload import renew
+from octoc.runtime.reload import renew as go_over
 from octoc.runtime.results import Limits, ResultStore, is_large, truncate
 from octoc.runtime.room import surplus
 from octoc.runtime.route import MAX_TURNS, candidates_of, decide, held_of
@@ -163,7 +163,7 @@ class Session:
     async def on_user_message(self, text: str) -> Routing:
         """Route a fresh message of the user, activate what it is for, evict what has to give way.
 
-        After a reload this is where the session goes over to the new bundle.
+        After a reload this is where the session goes over to the new bundle, unless `renew` was called before.
 
         A capability that cannot be activated, as when its server does not start, is logged and leaves all as it was.
         `Routing.skills` are the skills whose rules the message meets: they are in use now, and the host puts their
@@ -173,10 +173,14 @@ class Session:
         skills = await self.skillset.use_matching(text)
         return attrs.evolve(routing, skills=skills) if skills else routing
 
+    async def renew(self) -> None:
+        """Go over to the bundle of the last reload now, not at the next message; calls under way go on undisturbed."""
+        await go_over(self)
+
     async def _route_message(self, text: str) -> Routing:
         import asyncio
 
-        await renew(self)
+        await self.renew()
         await begin_turn(self)
         # The first message loads the encoder, which takes longer than a loop should stand still.
         with telemetry.step("octoc.route", gen_ai__agent__name=self.agent.name) as watched:

@@ -85,6 +85,34 @@ def test_a_session_follows_at_its_next_message(fleet: Fleet, new_fleet: NewFleet
     assert all(server.open == 0 for server in fleet.servers.values())
 
 
+def test_a_session_follows_without_a_message_when_it_is_told(fleet: Fleet, new_fleet: NewFleet) -> None:
+    """`renew` goes over at once, keeps what is active, and does nothing where there is nothing new."""
+    for one in (fleet, second := new_fleet()):
+        one.server("a", ["x"])
+        one.capability("keeps", one.grant("a"))
+        one.agent()
+    second.server("c", ["z"])
+    second.capability("comes", second.grant("c"))
+    second.agent()
+
+    async def run() -> None:
+        async with fleet.open() as runtime:
+            session = runtime.session()
+            await session.activate("keeps")
+            _next(fleet, second)
+            await runtime.reload(second.write())
+            assert session.generation is not runtime.generation
+            await session.renew()
+            assert session.generation is runtime.generation
+            assert (session.capabilities, runtime.older) == (("keeps",), [])
+            assert session.surface.switchable == ("comes", "keeps")
+            surface = session.surface
+            await session.renew()
+            assert session.surface is surface
+
+    asyncio.run(run())
+
+
 @pytest.mark.parametrize(
     "changed, connects",
     [

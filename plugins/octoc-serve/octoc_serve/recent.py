@@ -14,7 +14,7 @@ MOST_OWNERS = 1000
 
 @attrs.frozen(kw_only=True)
 class RecentCall:
-    """A call that has ended, at the Unix time `at`. `outcome`: `ok`, `error` (the tool's own) or octoc's failure kind."""
+    """A call that has ended, at the Unix time `at`. `outcome`: `ok`, `error` (the tool's own) or a failure's kind."""
 
     key: Key
     tool: str

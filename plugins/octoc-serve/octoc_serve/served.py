@@ -14,7 +14,6 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Too
 from octoc.bundle.refusal import BundleRefused
 from octoc.formats.own_tools import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT, SKILL
 from octoc.results import ContentPart, Progress, ToolFailure, ToolResult
-from octoc.runtime.reload import renew
 from octoc.runtime.results import as_mcp_result, failure
 
 if TYPE_CHECKING:
@@ -147,7 +146,7 @@ class Served:
     async def refresh(self) -> None:
         """Take over what servers, or a new bundle, have changed, and tell the client."""
         try:
-            await renew(self.session)
+            await self.session.renew()
             self.session.surface.settle()
             await self.announce()
         except BundleRefused as refused:
