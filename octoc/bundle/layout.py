@@ -13,13 +13,18 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 FORMAT_NAME = "octoc-bundle"
-FORMAT_VERSION = 1
-"""Refused by a reader of a lower version."""
-FORMAT_REVISION = 2
-"""Compatible: fields and members that an older reader may pass over.
+FORMAT_VERSION = 2
+"""Refused by a reader of a lower version; lower ones are read.
+
+2: registries are made of sets, and agents may be for some tenants alone: what a reader of 1 would take for none, and
+for everybody.
+"""
+FORMAT_REVISION = 3
+"""Compatible: fields and members that an older reader may pass over. Counts on from version to version.
 
 1: policies of servers and tools, more of results, dependencies; `Settings.results` instead of two fields of its own.
 2: the search index; skills of agents, their `validate` scripts, and the phrases of their rules.
+3: tenants, areas, quotas, and settings of agents.
 """
 
 ALIGNMENT = 64

@@ -161,6 +161,8 @@ class Registry:
         capabilities: what may be activated in it, sorted by name. `boot`: granted from the start, outside the LRU.
         host_tools: tools of the agent that the host brings itself (`Read`, `Grep`, …).
         skills: the skills that it may use, sorted by name.
+        confined: whether capabilities bring of unlisted servers only what `unlisted` and `unlisted_direct` have, also
+            without the proxy.
     """
 
     tools: tuple[int, ...] = ()
@@ -172,6 +174,7 @@ class Registry:
     boot: tuple[str, ...] = ()
     host_tools: tuple[str, ...] = ()
     skills: tuple[str, ...] = ()
+    confined: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -391,7 +394,12 @@ class Settings:
 
 @attrs.frozen(kw_only=True)
 class Bundle:
-    """Everything but blobs, arrays and encoder files, decoded. Names are unique in each list."""
+    """Everything but blobs, arrays and encoder files, decoded. Names are unique in each list.
+
+    Args:
+        tool_sets: what registries are made of in a file, each tool in one set at most, as `octoc.bundle.registries`
+            writes it; `capability_sets`, `skill_sets` and `grant_sets` likewise. Empty but in a file's own bundle.
+    """
 
     name: str
     octoc_version: str
@@ -407,4 +415,8 @@ class Bundle:
     deps: tuple[DepEntry, ...] = ()
     tenants: tuple[TenantEntry, ...] = ()
     areas: tuple[AreaEntry, ...] = ()
+    tool_sets: tuple[tuple[int, ...], ...] = ()
+    capability_sets: tuple[tuple[str, ...], ...] = ()
+    skill_sets: tuple[tuple[str, ...], ...] = ()
+    grant_sets: tuple[tuple[Grant, ...], ...] = ()
     inputs: str = ""

@@ -39,6 +39,7 @@ from octoc.bundle.layout import (
 )
 from octoc.bundle.model import Bundle, Grant, Slice
 from octoc.bundle.refusal import BundleError, BundleRefused
+from octoc.bundle.registries import check_sets, in_full, stored
 from octoc.diagnostics.rule import Rule
 from octoc.diagnostics.rules.bundle import (
     BUNDLE_ALTERED,
@@ -134,7 +135,7 @@ class OpenBundle:
         for part in PARTS:
             fields[part] = self._json(f"{part}.json", self._member(f"{part}.json"))
         try:
-            bundle = decode(Bundle, fields)
+            bundle = _decoded(fields)
         except BundleError as error:
             self._refuse_malformed(str(error))
         self._check_references(bundle)
@@ -295,10 +296,14 @@ class OpenBundle:
         for name in needed:
             if name not in self._members:
                 self._refuse_malformed(f"member `{name}` is missing")
+        for grants in bundle.grant_sets:
+            self._check_tools("a registry", bundle, *_tools_of(grants))
         for agent in bundle.agents:
-            registry = agent.registry
-            grants = (*registry.unlisted, *registry.unlisted_direct)
-            self._check_tools(f"agent `{agent.name}`", bundle, registry.tools, registry.direct, *_tools_of(grants))
+            # What is made of sets was checked with these.
+            tools, direct, unlisted, shown = (
+                in_full(agent.registry, name) for name in ("tools", "direct", "unlisted", "unlisted_direct")
+            )
+            self._check_tools(f"agent `{agent.name}`", bundle, tools, direct, *_tools_of((*unlisted, *shown)))
         for capability in bundle.capabilities:
             self._check_tools(f"capability `{capability.name}`", bundle, *_tools_of(capability.grants))
 
@@ -339,6 +344,22 @@ class OpenBundle:
 
     def _refuse_malformed(self, reason: str) -> NoReturn:
         self._refuse(BUNDLE_MALFORMED, reason, _REPORT)
+
+
+def _decoded(fields: dict[str, Any]) -> Bundle:
+    """Return the bundle; its registries are put together when they are used. Raises: BundleError."""
+    agents = fields["agents"]
+    apart = isinstance(agents, list) and all(isinstance(agent, dict) for agent in agents)
+    registries = [agent.pop("registry", {}) for agent in agents] if apart else []
+    bundle = decode(Bundle, fields)
+    check_sets(bundle)
+    found = []
+    for number, (agent, registry) in enumerate(zip(bundle.agents, registries, strict=True)):
+        try:
+            found.append(attrs.evolve(agent, registry=stored(bundle, registry)))
+        except BundleError as error:
+            raise error.under("registry").under(number).under("agents") from None
+    return attrs.evolve(bundle, agents=tuple(found))
 
 
 def _of_this_revision(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from octoc.bundle.layout import (
     frame,
 )
 from octoc.bundle.model import Bundle, Slice
+from octoc.bundle.registries import packed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,7 +69,11 @@ def write_bundle(
 
     Raises: BundleError when a value is not what the model says; ValueError when the file would exceed 4 GiB.
     """
-    plain = encode(bundle)
+    shared, registries = packed(bundle)
+    plain = encode(shared)
+    for fields, registry in zip(plain.get("agents", ()), registries, strict=True):
+        if registry:
+            fields["registry"] = registry
     members = {f"{part}.json": canonical_json(plain.pop(part, [])) for part in PARTS}
     members |= {f"{name}.blob": blobs[name] for name in BLOBS}
     members |= {f"{name}.npy": npy_bytes(array) for name, array in (arrays or {}).items()}

@@ -191,12 +191,12 @@ def _framed(members: dict[str, bytes]) -> bytes:
 
 def test_a_newer_format_is_refused_and_a_newer_revision_is_not() -> None:
     """The version says what cannot be read, the revision only what may be passed over."""
-    newer = _reindexed(format={"name": "octoc-bundle", "version": 2, "revision": 0})
-    with pytest.raises(BundleRefused, match="built by a newer octoc: format 2, this one reads 1") as caught:
+    newer = _reindexed(format={"name": "octoc-bundle", "version": 3, "revision": 0})
+    with pytest.raises(BundleRefused, match="built by a newer octoc: format 3, this one reads 2") as caught:
         OpenBundle.of_bytes(newer)
     assert caught.value.rule.code == "OCT605"
     assert "upgrade" in caught.value.help
-    revised = _reindexed(format={"name": "octoc-bundle", "version": 1, "revision": 7}, later=True)
+    revised = _reindexed(format={"name": "octoc-bundle", "version": 2, "revision": 7}, later=True)
     assert OpenBundle.of_bytes(revised).bundle.name == "acme"
 
 
@@ -272,8 +272,22 @@ def test_slices_outside_their_blob_are_refused() -> None:
 @pytest.mark.parametrize(
     "change,reason",
     [
-        ({"agents": (AgentEntry(name="a", kind="octo", registry=Registry(tools=(0, 1))),)}, "agent `a` has a tool"),
-        ({"agents": (AgentEntry(name="a", kind="octo", registry=Registry(direct=(-1,))),)}, "agent `a` has a tool"),
+        ({"agents": (AgentEntry(name="a", kind="octo", registry=Registry(tools=(0, 1))),)}, "none of the bundle's 1"),
+        (
+            {"agents": (AgentEntry(name="a", kind="octo", registry=Registry(direct=(-1,))),)},
+            "tools to skip and to take",
+        ),
+        ({"agents": (AgentEntry(name="a", kind="octo", registry=Registry(tools=(7, 0))),)}, "agent `a` has a tool"),
+        (
+            {
+                "agents": (
+                    AgentEntry(
+                        name="a", kind="octo", registry=Registry(unlisted=(Grant(server="a", globs=(), tools=(7,)),))
+                    ),
+                )
+            },
+            "a registry has a tool",
+        ),
         (
             {
                 "capabilities": (
