@@ -52,4 +52,4 @@ def _registry() -> Registry[Any]:
 
 
 # Kinds whose definitions other kinds refer to.
-_REFERRED = (FileKind.MCP, FileKind.CAPABILITY_PROVIDER)
+_REFERRED = (FileKind.MCP, FileKind.CAPABILITY_PROVIDER, FileKind.SCOPES)

@@ -14,6 +14,7 @@ from octoc.compiler.check.mcp import check_mcp
 from octoc.compiler.check.needs import check_background, check_expanded, check_needs
 from octoc.compiler.check.octomind import check_config, check_manifest, check_provider
 from octoc.compiler.check.schemas import validator_of
+from octoc.compiler.check.scopes import check_scopes
 from octoc.compiler.check.snapshots import check_snapshot
 from octoc.compiler.check.translate import report_errors
 from octoc.compiler.check.workspace import check_workspace
@@ -34,6 +35,7 @@ _BEYOND_SCHEMA: Mapping[FileKind, Callable[[Mapping[str, Any], Inspection], None
     FileKind.BACKGROUND: check_background,
     FileKind.NEEDS: check_needs,
     FileKind.EXPANDED: check_expanded,
+    FileKind.SCOPES: check_scopes,
 }
 
 
@@ -43,7 +45,7 @@ def check(documents: Documents, context: Context) -> Checked:
     for document in documents.documents:
         values = check_values(document.file, document.values, context.sink)
         if values is not None:
-            sound.append(document if values is document.values else attrs.evolve(document, values=values))
+            sound.append(document if values is document.values else attrs.evolve(document, values=values, cut=True))
     return Checked(
         discovered=documents.discovered,
         documents=tuple(sound),

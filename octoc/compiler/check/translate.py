@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from octoc.compiler.check.inspection import Inspection
-from octoc.compiler.check.units import unit_of
+from octoc.compiler.check.units import ENTITIES_OF_WORKSPACE, unit_of
 from octoc.compiler.edits import MakeFix, renamed
 from octoc.compiler.model.documents import FileKind
 from octoc.diagnostics.model import KeyPath, Place
@@ -121,7 +121,7 @@ def _missing(error: ValidationError, path: KeyPath, inspection: Inspection) -> N
     unknown = [key for key in instance if isinstance(key, str) and key not in known]
     cut = unit_of(inspection.file.kind, path)
     # The defaults of octoc.toml stand in for what is missing in a section.
-    if inspection.file.kind is FileKind.WORKSPACE and path[:1] != ("taps",):
+    if inspection.file.kind is FileKind.WORKSPACE and not (path and path[0] in ENTITIES_OF_WORKSPACE):
         inspection = Inspection(file=inspection.file, sink=inspection.sink)
     for key in (key for key in _strings(error.validator_value) if key not in instance):
         meant = [name for name in unknown if did_you_mean(name, [key])]

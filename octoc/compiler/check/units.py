@@ -11,6 +11,10 @@ from octoc.compiler.model.documents import FileKind
 from octoc.diagnostics.model import KeyPath
 
 _ANY = "*"
+SCOPE_TABLES = ("tenants", "areas", "groups", "grants", "overrides", "deny")
+"""Tables of scopes: in files of their own, and in octoc.toml."""
+ENTITIES_OF_WORKSPACE = frozenset({"taps", *SCOPE_TABLES})
+"""Sections of octoc.toml whose entries stand or fall as a whole: no default stands in for a part of one."""
 
 
 def _under(*prefix: str, of: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
@@ -98,16 +102,18 @@ _UNITS: dict[FileKind, tuple[tuple[str, ...], ...]] = {
     FileKind.BACKGROUND: (("lines", _ANY),),
     FileKind.NEEDS: ((_ANY,), (_ANY, "says", _ANY)),
     FileKind.EXPANDED: ((_ANY,), (_ANY, "says", _ANY)),
+    # What is left of a table could be wider than the table, so nothing smaller is cut; see Document.cut, too.
+    FileKind.SCOPES: tuple((table, _ANY) for table in SCOPE_TABLES),
 }
 
 
 def unit_of(kind: FileKind, path: KeyPath) -> KeyPath:
     """Return the path of what a mistake at `path` makes unusable; `()` is the whole file.
 
-    In `octoc.toml` it is the value itself, whose default is used, or the `[[taps]]` entry that it is part of.
+    In `octoc.toml` it is the value itself, whose default is used, or the tap or table of scopes that it is part of.
     """
     if kind is FileKind.WORKSPACE:
-        return path[:2] if path[:1] == ("taps",) else path
+        return path[:2] if path and path[0] in ENTITIES_OF_WORKSPACE else path
     return max((path[: len(unit)] for unit in _UNITS[kind] if _is_prefix(unit, path)), key=len, default=())
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from octoc.compiler.check.inspection import Inspection
+from octoc.compiler.check.scopes import check_tables
 from octoc.compiler.check.translate import one_of
 from octoc.compiler.model.documents import kept
 from octoc.diagnostics.model import KeyPath
@@ -37,6 +38,7 @@ def check_workspace(values: Mapping[str, Any], inspection: Inspection) -> None:
                 related={"the first is here": ("taps", first, "name")},
                 help="give each tap a name of its own",
             )
+    check_tables(values, inspection)
     routing = values.get("routing", {})
     calibrated = routing.get("gate") != "octomind" and ("routing", "gate") not in inspection.cut_before
     for key in _OF_OCTOMIND_GATE:

@@ -21,7 +21,7 @@ _MCP_FILES = frozenset({".mcp.json", "claude_desktop_config.json"})
 _MCP_FOLDERS = frozenset({".vscode", ".cursor"})
 _SERVER_LISTS = frozenset({"mcpServers", "servers"})
 _EXPANDED = PurePosixPath(EXPANDED_FILE).parts
-_ROUTING = (FileKind.FIXTURES, FileKind.NEEDS, FileKind.EXPANDED, FileKind.BACKGROUND)
+_ROUTING = (FileKind.FIXTURES, FileKind.NEEDS, FileKind.EXPANDED, FileKind.BACKGROUND, FileKind.SCOPES)
 _NOT_AGENTS = frozenset({"AGENTS.md", "CLAUDE.md", "README.md", "SKILL.md"})
 _OF_SKILLS = frozenset({"allowed-tools", "rules", "compatibility", "license"})
 
@@ -120,6 +120,8 @@ def _of_toml(text: str) -> FileKind | None:
         return FileKind.FIXTURES
     if "triggers" in values:
         return FileKind.CAPABILITY_CONFIG
+    if isinstance(values.get("grants"), list) or isinstance(values.get("areas"), dict):
+        return FileKind.SCOPES
     if {"roles", "mcp", "deps"} & values.keys():
         return FileKind.CAPABILITY_PROVIDER
     return None

@@ -11,6 +11,7 @@ from octoc.compiler.discover.walk import Entry, children, enter
 from octoc.compiler.expansion import EXPANDED_FILE
 from octoc.compiler.model.documents import FileKind
 from octoc.compiler.model.settings import RoutingSettings, WorkspaceSettings
+from octoc.diagnostics.model import Place
 from octoc.diagnostics.rules import read as rules
 
 NEEDS_FILES = "routing/needs/*.toml"
@@ -44,9 +45,22 @@ def _of_setting(
     """Yield the files that the patterns of `[routing] key` match, each once."""
     patterns: tuple[str, ...] = getattr(settings.routing, key)
     is_default = patterns == getattr(RoutingSettings(), key)
+    at = settings.place.child("routing", key)
+    yield from files_matching(workspace, patterns, at, found, may_be_none=is_default)
+
+
+def files_matching(
+    workspace: Entry, patterns: tuple[str, ...], setting: Place, found: Found, *, may_be_none: bool
+) -> Iterator[Entry]:
+    """Yield the files that patterns of octoc.toml match, each once, sorted by path for each pattern.
+
+    Args:
+        setting: where the list of patterns stands.
+        may_be_none: whether a pattern that matches nothing is no error.
+    """
     seen: set[str] = set()
     for index, pattern in enumerate(patterns):
-        at = settings.place.child("routing", key, index)
+        at = setting.child(index)
         parts = [part for part in pattern.split("/") if part not in ("", ".")]
         if pattern.startswith("/") or ".." in parts:
             found.sink.report(
@@ -61,7 +75,7 @@ def _of_setting(
             if entry.display not in seen:
                 seen.add(entry.display)
                 yield entry
-        if not matched and not is_default:
+        if not matched and not may_be_none:
             found.sink.report(
                 rules.MISSING_PATH, f"`{pattern}` matches no file", at=at, help="correct it, or delete it"
             )

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from octoc.compiler.context import Context
 from octoc.compiler.discover.fixtures import add_fixtures, add_routing_texts
 from octoc.compiler.discover.found import Found
+from octoc.compiler.discover.scopes import add_scopes
 from octoc.compiler.discover.tap import add_agent_folder, add_skills, add_tap, is_agent_markdown
 from octoc.compiler.discover.walk import Entry, Root, child, children, enter, files_below
 from octoc.compiler.model.documents import Discovered, FileKind, FoundFile, Tap
@@ -26,8 +27,7 @@ def discover(settings: WorkspaceSettings, context: Context) -> Discovered:
     """Find every file of a build; what may not be used is reported and left out.
 
     Workspace files come first, in the order of `[mcp] files`, `[agents] paths`, snapshots, fixtures, texts for routing,
-    `[skills] paths`;
-    then the taps in theirs, sorted by path in each.
+    scopes, `[skills] paths`; then the taps in theirs, sorted by path in each.
     """
     root = context.root.absolute()
     sink = context.sink
@@ -53,6 +53,7 @@ def discover(settings: WorkspaceSettings, context: Context) -> Discovered:
                 own.add(entry, FileKind.SNAPSHOT, key={"server": entry.name.removesuffix(".json")})
     add_fixtures(workspace, settings, own)
     add_routing_texts(workspace, settings, own)
+    has_scopes = add_scopes(workspace, settings, own)
     for index, path in enumerate(settings.skills.paths):
         entry = _named_path(workspace, settings, ("skills", "paths", index), path, sink)
         if entry is not None and _is(entry, "folder", settings, ("skills", "paths", index), sink):
@@ -65,6 +66,7 @@ def discover(settings: WorkspaceSettings, context: Context) -> Discovered:
         default_links=tuple(in_taps.default_links),
         skill_folders=(*own.skill_folders, *in_taps.skill_folders),
         dep_scripts=tuple(in_taps.dep_scripts),
+        scopes_missed=not has_scopes,
     )
 
 

@@ -27,6 +27,7 @@ class FileKind(enum.StrEnum):
     FIXTURES = "fixtures"  # routing/*.toml
     NEEDS = "needs"  # routing/needs/*.toml
     EXPANDED = "expanded"  # routing/expanded.toml
+    SCOPES = "scopes"  # scopes/*.toml
     BACKGROUND = "background"  # routing/background.txt, a text a line: `{"lines": [...]}`
 
 
@@ -112,6 +113,8 @@ class Discovered:
     default_links: tuple[DefaultLink, ...] = ()
     skill_folders: tuple[SkillFolder, ...] = ()
     dep_scripts: tuple[DepScript, ...] = ()
+    scopes_missed: bool = False
+    """Whether a file of scopes is asked for that is not there, or that may not be used."""
 
     @property
     def dep_names(self) -> frozenset[tuple[str, str]]:
@@ -133,7 +136,8 @@ class Document:
 
     `headers` are the `# Key: value` lines of a TOML file's leading comments, by key as written.
     `comments` are those leading comments, and every other comment that holds `{{`, which Octomind would resolve.
-    `body` is the text behind the front matter. `digest` is sha256 of the file's bytes, in hex.
+    `body` is the text behind the front matter. `digest` is sha256 of the file's bytes, in hex. `cut`: check has taken
+    something out of `values`.
     """
 
     file: FoundFile
@@ -142,6 +146,7 @@ class Document:
     headers: Mapping[str, str] = attrs.field(factory=dict)
     comments: tuple[Comment, ...] = ()
     body: str = ""
+    cut: bool = False
 
     def place(self, *path: str | int) -> Place:
         """Return the place of the value at `path` in this file."""

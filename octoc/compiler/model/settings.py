@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import attrs
 
+from octoc.compiler.model.scopes import Number, ScopeTables
 from octoc.diagnostics.model import Place
 from octoc.names import any_glob_matches
 
@@ -198,6 +199,14 @@ class BudgetSettings:
 
 
 @attrs.frozen(kw_only=True)
+class ScopeSettings:
+    """`[scopes]`: `profile` None is not written; `paths` are patterns of files with tables of scopes."""
+
+    profile: str | None = None
+    paths: tuple[str, ...] = ("scopes/*.toml",)
+
+
+@attrs.frozen(kw_only=True)
 class WorkspaceSettings:
     """All of `octoc.toml`. A folder without one has the defaults, and its own name."""
 
@@ -220,3 +229,10 @@ class WorkspaceSettings:
     limits: LimitSettings = attrs.field(factory=LimitSettings)
     lint: LintSettings = attrs.field(factory=LintSettings)
     budget: BudgetSettings = attrs.field(factory=BudgetSettings)
+    scopes: ScopeSettings = attrs.field(factory=ScopeSettings)
+    quota: Mapping[str, Number] = attrs.field(factory=dict)
+    """`[quota]` as written: of each agent that has none of its own."""
+    scope_tables: ScopeTables = attrs.field(factory=ScopeTables)
+    """The tables of scopes that stand in octoc.toml itself."""
+    scopes_unsound: bool = False
+    """Whether one of them could not be read."""

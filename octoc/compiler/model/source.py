@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import attrs
 
 from octoc.compiler.model.documents import Comment, DefaultLink, Discovered, SkillFolder
+from octoc.compiler.model.located import Located as Located  # noqa: PLC0414  # part of every source
+from octoc.compiler.model.scopes import ScopeTables
 from octoc.diagnostics.model import Place
 from octoc.results import ServerListing
-
-T = TypeVar("T")
-
-
-@attrs.frozen
-class Located(Generic[T]):
-    """A value and where it stands."""
-
-    value: T
-    place: Place
 
 
 @attrs.frozen(kw_only=True)
@@ -239,6 +231,9 @@ class Sources:
     expansions: tuple[ExpansionSource, ...] = ()
     background: tuple[str, ...] = ()
     """Texts for no capability, beside those that ship."""
+    scopes: ScopeTables = attrs.field(factory=ScopeTables)
+    scopes_unsound: bool = False
+    """Whether some table of scopes could not be read: nobody knows what it withholds."""
     digests: Mapping[str, str] = attrs.field(factory=dict)
     """Display path -> sha256 of every file that was read."""
     comments: Mapping[str, tuple[Comment, ...]] = attrs.field(factory=dict)

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import attrs
 
 from octoc.compiler.cache import Cache, code_stamp
+from octoc.compiler.check.units import SCOPE_TABLES
 from octoc.compiler.model.documents import FileKind, FoundFile, kept
 from octoc.compiler.model.settings import (
     AgentBudget,
@@ -20,6 +21,7 @@ from octoc.compiler.model.settings import (
     ResultsSettings,
     RoutingSettings,
     RuntimeSettings,
+    ScopeSettings,
     SearchSettings,
     ServerSettings,
     SkillsSettings,
@@ -30,10 +32,12 @@ from octoc.compiler.model.settings import (
 )
 from octoc.compiler.read.text import Limit, load_text
 from octoc.compiler.read.toml import read_toml
+from octoc.compiler.structure.scopes import numbers, scope_tables
 from octoc.compiler.workspace import WORKSPACE_FILE
 from octoc.diagnostics.model import DiagnosticSink, Place
 
 STRICTEST_MODE = "production"
+STRICTEST_PROFILE = "deny"
 FALLBACK_NAME = "workspace"
 
 OCTOPUS_TOKENS = 2000
@@ -121,6 +125,11 @@ def settings_from(
         limits=_section(LimitSettings(), sound.get("limits", {})),
         lint=_lint(sound, place),
         budget=_budget(sound.get("budget", {})),
+        scopes=_scopes(values.get("scopes"), sound),
+        quota=numbers(sound.get("quota", {})),
+        scope_tables=scope_tables(sound, place),
+        # A mistake in a limit, or in what is withheld, must not lift it.
+        scopes_unsound=any(values.get(key) != sound.get(key) for key in (*SCOPE_TABLES, "quota")),
     )
 
 
@@ -180,6 +189,15 @@ def _runtime(mode: str, written: Any, sound: Mapping[str, Any]) -> RuntimeSettin
     misspelt = isinstance(written, Mapping) and "deps" in written and "deps" not in sound
     deps = "never" if misspelt or mode == STRICTEST_MODE else RuntimeSettings().deps
     return _section(RuntimeSettings(deps=deps), sound)
+
+
+def _scopes(written: Any, sound: Mapping[str, Any]) -> ScopeSettings:
+    # Whoever misspells the profile, or that there is one, gets the one that gives least.
+    misspelt = written is not None and (
+        not isinstance(written, Mapping) or ("profile" in written and "profile" not in sound.get("scopes", {}))
+    )
+    profile = STRICTEST_PROFILE if misspelt else sound.get("scopes", {}).get("profile")
+    return ScopeSettings(profile=profile, paths=_strings(sound, "scopes", "paths", ScopeSettings().paths))
 
 
 def _skills(sound: Mapping[str, Any]) -> SkillsSettings:

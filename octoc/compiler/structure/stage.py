@@ -10,6 +10,7 @@ from octoc.compiler.model.source import McpFileSource, SnapshotSource, Sources
 from octoc.compiler.structure.fixtures import fixtures_source
 from octoc.compiler.structure.markdown import markdown_agent, skill_source
 from octoc.compiler.structure.needs import background_texts, expansion_sources, need_sources
+from octoc.compiler.structure.scopes import scope_tables
 from octoc.compiler.structure.servers import server_of_mcp
 from octoc.compiler.structure.taps import capability_sources, manifest_agent
 from octoc.results import ListedTool, ServerListing
@@ -39,9 +40,25 @@ def structure(checked: Checked, context: Context) -> Sources:  # noqa: ARG001  #
         needs=tuple(need for document in by_kind[FileKind.NEEDS] for need in need_sources(document)),
         expansions=tuple(each for document in by_kind[FileKind.EXPANDED] for each in expansion_sources(document)),
         background=background_texts(by_kind[FileKind.BACKGROUND]),
+        scopes=sum(
+            (scope_tables(document.values, document.place()) for document in by_kind[FileKind.SCOPES]),
+            start=checked.discovered.settings.scope_tables,
+        ),
+        scopes_unsound=_scopes_unsound(checked, by_kind[FileKind.SCOPES]),
         digests=checked.digests,
         comments={document.file.display: document.comments for document in checked.documents if document.comments},
         scripts=checked.scripts,
+    )
+
+
+def _scopes_unsound(checked: Checked, documents: list[Document]) -> bool:
+    """Tell whether a table of scopes is lost: with its file, or cut out of it."""
+    files = sum(file.kind is FileKind.SCOPES for file in checked.discovered.files)
+    return (
+        checked.discovered.settings.scopes_unsound
+        or checked.discovered.scopes_missed
+        or len(documents) < files
+        or any(document.cut for document in documents)
     )
 
 

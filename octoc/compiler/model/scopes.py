@@ -1,0 +1,236 @@
+"""What tables of scopes say, and what they mean once names are looked up. See docs/scopes.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import attrs
+
+from octoc.bundle.model import AgentSettings
+from octoc.compiler.model.located import Located
+from octoc.diagnostics.model import Place
+from octoc.names import ToolId
+
+Number = int | float
+
+
+@attrs.frozen(kw_only=True)
+class Tuning:
+    """What is otherwise for some agents: keys of `results`, `routing` and `quota` as written; absent is as before."""
+
+    results: Mapping[str, str | int] = attrs.field(factory=dict)
+    routing: Mapping[str, int] = attrs.field(factory=dict)
+    quota: Mapping[str, Number] = attrs.field(factory=dict)
+
+
+@attrs.frozen(kw_only=True)
+class TenantSource:
+    """`[tenants.NAME]`."""
+
+    name: str
+    place: Place
+    description: str = ""
+    enabled: bool = True
+    quota: Mapping[str, Number] = attrs.field(factory=dict)
+
+
+@attrs.frozen(kw_only=True)
+class AreaSource:
+    """`[areas.NAME]`. `agents` live in it, `shared` ones live in another: names or globs."""
+
+    name: str
+    place: Place
+    tenant: Located[str] | None = None
+    description: str = ""
+    enabled: bool = True
+    agents: tuple[Located[str], ...] = ()
+    shared: tuple[Located[str], ...] = ()
+    default_agent: Located[str] | None = None
+    defaults: Tuning = attrs.field(factory=Tuning)
+
+
+@attrs.frozen(kw_only=True)
+class GroupSource:
+    """`[groups.NAME]`: of one area, of one agent, or global where it has neither."""
+
+    name: str
+    place: Place
+    area: Located[str] | None = None
+    agent: Located[str] | None = None
+    description: str = ""
+    tools: tuple[Located[str], ...] = ()
+    enabled: bool = True
+
+    @property
+    def is_global(self) -> bool:
+        return self.area is None and self.agent is None
+
+
+@attrs.frozen(kw_only=True)
+class GrantSource:
+    """One `[[grants]]`."""
+
+    place: Place
+    agents: tuple[Located[str], ...] = ()
+    groups: tuple[Located[str], ...] = ()
+    tools: tuple[Located[str], ...] = ()
+    capabilities: tuple[Located[str], ...] = ()
+    skills: tuple[Located[str], ...] = ()
+    enabled: bool = True
+
+
+@attrs.frozen(kw_only=True)
+class OverrideSource:
+    """`[overrides."GLOB"]`; `enabled` None is not said."""
+
+    glob: str
+    place: Place
+    enabled: bool | None = None
+    tuning: Tuning = attrs.field(factory=Tuning)
+
+
+@attrs.frozen(kw_only=True)
+class DenySource:
+    """One `[[deny]]`."""
+
+    place: Place
+    agents: tuple[Located[str], ...] = ()
+    tools: tuple[Located[str], ...] = ()
+    reason: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class ScopeTables:
+    """The tables of one file, or of several: in the order of files, octoc.toml first."""
+
+    tenants: tuple[TenantSource, ...] = ()
+    areas: tuple[AreaSource, ...] = ()
+    groups: tuple[GroupSource, ...] = ()
+    grants: tuple[GrantSource, ...] = ()
+    overrides: tuple[OverrideSource, ...] = ()
+    deny: tuple[DenySource, ...] = ()
+
+    def __add__(self, other: ScopeTables) -> ScopeTables:
+        names = [field.name for field in attrs.fields(ScopeTables)]
+        return ScopeTables(**{name: getattr(self, name) + getattr(other, name) for name in names})
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, field.name) for field in attrs.fields(ScopeTables))
+
+
+@attrs.frozen(kw_only=True)
+class Reach:
+    """Tools that a pattern or a table means: those that are recorded, and (server, glob) of unlisted servers."""
+
+    tools: frozenset[ToolId] = frozenset()
+    globs: frozenset[tuple[str, str]] = frozenset()
+
+    def __or__(self, other: Reach) -> Reach:
+        return Reach(tools=self.tools | other.tools, globs=self.globs | other.globs)
+
+    def __bool__(self) -> bool:
+        return bool(self.tools or self.globs)
+
+
+@attrs.frozen(kw_only=True)
+class Group:
+    """A group with its tools looked up.
+
+    `broken`: its area or agent is not there, so that nobody has it; what it names stays withheld from everybody.
+    """
+
+    source: GroupSource
+    tools: Mapping[Located[str], Reach] = attrs.field(factory=dict)
+    broken: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+    @property
+    def reach(self) -> Reach:
+        """All of its tools."""
+        return joined(self.tools.values())
+
+
+@attrs.frozen(kw_only=True)
+class ScopeGrant:
+    """A grant with its names looked up: each entry as written, with what it means."""
+
+    source: GrantSource
+    agents: frozenset[str] = frozenset()
+    groups: Mapping[Located[str], Group] = attrs.field(factory=dict)
+    tools: Mapping[Located[str], Reach] = attrs.field(factory=dict)
+    capabilities: Mapping[Located[str], tuple[str, ...]] = attrs.field(factory=dict)
+    skills: Mapping[Located[str], tuple[str, ...]] = attrs.field(factory=dict)
+
+
+@attrs.frozen(kw_only=True)
+class Deny:
+    """A `[[deny]]` with its names looked up."""
+
+    source: DenySource
+    agents: frozenset[str]
+    reach: Reach
+
+
+@attrs.frozen(kw_only=True)
+class Member:
+    """Where an agent is: its areas, its home first, and the tenants whose sessions may use it (empty: anybody's)."""
+
+    areas: tuple[str, ...] = ()
+    tenants: tuple[str, ...] = ()
+    settings: AgentSettings = attrs.field(factory=AgentSettings)
+
+
+@attrs.frozen(kw_only=True)
+class Scopes:
+    """Who may use what, by name. Product of resolve.
+
+    Args:
+        profile: `allow` or `deny`; `at` is where it is written, or the file that does not write it.
+        tenants, areas: those that are in effect.
+        groups, grants, deny: those that are sound; also groups that are switched off, since they withhold.
+        members: by agent; one that is in no area is not among them, unless it has settings of its own.
+        left_out: agents that the bundle does not have.
+        closed: some table could not be read, so that nobody knows what it withholds, and nobody has anything.
+    """
+
+    at: Place
+    profile: str = "allow"
+    tenants: Mapping[str, TenantSource] = attrs.field(factory=dict)
+    areas: Mapping[str, AreaSource] = attrs.field(factory=dict)
+    groups: tuple[Group, ...] = ()
+    grants: tuple[ScopeGrant, ...] = ()
+    deny: tuple[Deny, ...] = ()
+    members: Mapping[str, Member] = attrs.field(factory=dict)
+    left_out: frozenset[str] = frozenset()
+    closed: bool = False
+
+    @property
+    def limits_nothing(self) -> bool:
+        """Whether every agent has what it has without any scope."""
+        return self.profile == "allow" and not self.groups and not self.closed
+
+
+@attrs.frozen
+class Reason:
+    """A step on the way from an agent to a tool; `via` is the next one, as the group that a grant names.
+
+    `kind` is `profile`, `area`, `group`, `grant`, `capability` or `agent-file`.
+    """
+
+    kind: str
+    name: str
+    place: Place
+    via: Reason | None = None
+
+
+def joined(reaches: Iterable[Reach]) -> Reach:
+    """Return all tools of several `Reach`."""
+    tools: set[ToolId] = set()
+    globs: set[tuple[str, str]] = set()
+    for reach in reaches:
+        tools |= reach.tools
+        globs |= reach.globs
+    return Reach(tools=frozenset(tools), globs=frozenset(globs))
