@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -11,9 +13,11 @@ import click
 from octoc.cli.options import agent_option, bundle_option, format_options, verbose_option, workspace_option
 
 if TYPE_CHECKING:
-    from octoc.plugin.gateway import Gateway, GatewaySettings, TokenFile
+    from octoc.plugin.gateway import Gateway, TokenFile
 
 _PLUGIN = "serve"
+_file = click.Path(path_type=Path, dir_okay=False)
+_seconds = click.FloatRange(min=0, min_open=True)
 _tokens_option = click.option(
     "--tokens",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -27,6 +31,13 @@ _tokens_option = click.option(
 @bundle_option
 @agent_option
 @click.option(
+    "--agents",
+    metavar="NAMES",
+    help="With http: `all`, or names with commas between; each at /agents/NAME/mcp, and --agent at /mcp.",
+)
+@click.option("--tenant", metavar="NAME", help="For whom clients without a token work.")
+@click.option("--user", metavar="NAME", help="Who clients without a token are, for servers and logs.")
+@click.option(
     "--transport", type=click.Choice(["stdio", "http"]), default="stdio", show_default=True, help="Over what."
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="With http: the address; others need a token.")
@@ -35,6 +46,14 @@ _tokens_option = click.option(
 )
 @click.option("--stateless", is_flag=True, help="Keep nothing: only find_tools, call_mcp_tool and direct tools.")
 @click.option("--allow-origin", "origins", multiple=True, metavar="URL", help="With http: a web page's origin.")
+@click.option("--tls-cert", type=_file, metavar="FILE", help="With http: speak TLS with this certificate, PEM.")
+@click.option("--tls-key", type=_file, metavar="FILE", help="The certificate's key, PEM, without a passphrase.")
+@click.option("--request-timeout", type=_seconds, default=30.0, show_default=True, help="Seconds for a whole request.")
+@click.option("--write-timeout", type=_seconds, default=60.0, show_default=True, help="Seconds to read an answer.")
+@click.option("--keep-alive", type=_seconds, default=30.0, show_default=True, help="Seconds between two requests.")
+@click.option(
+    "--max-connections", type=click.IntRange(min=1), default=800, show_default=True, help="Connections at once."
+)
 @click.option("--max-sessions", type=click.IntRange(min=1), default=1000, show_default=True, help="Clients at once.")
 @click.option("--idle", type=click.FloatRange(min=1), default=1800.0, show_default=True, help="Seconds until one ends.")
 @_tokens_option
@@ -51,12 +70,21 @@ def command(
     workspace: Path | None,
     bundle: Path | None,
     agent: str,
+    agents: str | None,
+    tenant: str | None,
+    user: str | None,
     transport: str,
     host: str,
     port: int,
     *,
     stateless: bool,
     origins: tuple[str, ...],
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    request_timeout: float,
+    write_timeout: float,
+    keep_alive: float,
+    max_connections: int,
     max_sessions: int,
     idle: float,
     tokens: Path | None,
@@ -67,7 +95,8 @@ def command(
 
     The client sees the agent's direct tools and find_tools, call_mcp_tool, capability, skill and read_result, as far as
     the agent has them. Over stdio it starts this command itself; --print-config prints the line for it. Over http a
-    bearer token says which agent it is; without tokens only this machine is served.
+    bearer token says which agent it is; without tokens only this machine is served. With --agents several have a path
+    of their own, and a token is good for its agent's alone.
     """
     if context.invoked_subcommand is not None:
         return 0
@@ -83,20 +112,49 @@ def command(
         bundle=target.bundle.absolute(),
         workspace=None if target.workspace is None else target.workspace.absolute(),
         agent=agent,
+        agents=_names(context, agent, agents, transport),
+        tenant=tenant,
+        user=user,
         transport=cast("Literal['stdio', 'http']", transport),
         host=host,
         port=port,
         stateless=stateless,
         tokens=tokens,
         origins=origins,
+        tls_cert=tls_cert,
+        tls_key=tls_key,
+        request_s=request_timeout,
+        write_s=write_timeout,
+        keep_alive_s=keep_alive,
+        max_connections=max_connections,
         max_sessions=max_sessions,
         idle_s=idle,
     )
     if client is not None:
-        click.echo(gateway.config(client, settings))
+        with _told():
+            click.echo(gateway.config(client, settings))
         return 0
-    _serve(gateway, settings)
+    import asyncio
+
+    with _told():
+        asyncio.run(gateway.serve(settings))
     return 0
+
+
+def _names(context: click.Context, agent: str, agents: str | None, transport: str) -> tuple[str, ...] | None:
+    if agents is None:
+        return None
+    if transport == "stdio":
+        raise click.UsageError(
+            "--agents is for --transport http: over stdio there is one client, and --agent names one"
+        )
+    names = tuple(dict.fromkeys(name.strip() for name in agents.split(",") if name.strip()))
+    if not names:
+        raise click.UsageError("--agents names nobody: expected `all`, or names with commas between")
+    chosen = context.get_parameter_source("agent") is not click.core.ParameterSource.DEFAULT
+    if chosen and names != ("all",) and agent not in names:
+        raise click.UsageError(f"--agent `{agent}` is none of --agents: it is the one of them that /mcp means")
+    return names
 
 
 def _end_on_sigterm() -> None:
@@ -120,16 +178,16 @@ def _gateway() -> Gateway:
     raise plugin_missing(_PLUGIN)
 
 
-def _serve(gateway: Gateway, settings: GatewaySettings) -> None:
-    import asyncio
-
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    """Have what a gateway refuses told as any other error of a command."""
     from octoc.bundle.refusal import BundleRefused
     from octoc.cli.failures import FindingsError, UserError
     from octoc.plugin.gateway import GatewayRefused
     from octoc.runtime.values import UnknownNameError
 
     try:
-        asyncio.run(gateway.serve(settings))
+        yield
     except BundleRefused as refused:
         raise FindingsError([refused.diagnostic()]) from None
     except GatewayRefused as refused:
@@ -150,11 +208,12 @@ def token() -> None:
 @token.command
 @agent_option
 @click.option("--tenant", metavar="NAME", help="For whom the agent works.")
+@click.option("--user", metavar="NAME", help="Who uses it, for servers and logs.")
 @_tokens_option
 @workspace_option
-def add(agent: str, tenant: str | None, tokens: Path | None, workspace: Path | None) -> int:
+def add(agent: str, tenant: str | None, user: str | None, tokens: Path | None, workspace: Path | None) -> int:
     """Make a token for an agent and print it, this once."""
-    entry, text = _run(tokens, workspace, lambda file: file.add(agent, tenant))
+    entry, text = _run(tokens, workspace, lambda file: file.add(agent, tenant, user))
     click.echo(f"token `{entry.id}` for agent `{entry.agent}`; it is not shown again", err=True)
     click.echo(text)
     return 0
@@ -165,7 +224,7 @@ def add(agent: str, tenant: str | None, tokens: Path | None, workspace: Path | N
 @workspace_option
 @format_options("text", "json")
 def list_(tokens: Path | None, workspace: Path | None, output_format: str) -> int:
-    """List the tokens: id, agent, tenant, and when each was made."""
+    """List the tokens: id, agent, tenant, user, and when each was made."""
     import attrs
 
     entries = _run(tokens, workspace, lambda file: file.entries())
@@ -176,8 +235,8 @@ def list_(tokens: Path | None, workspace: Path | None, output_format: str) -> in
     else:
         from octoc.cli.tables import print_table
 
-        cells = [(entry.id, entry.agent, entry.tenant or "", entry.created) for entry in entries]
-        print_table("tokens", ("id", "agent", "tenant", "created"), cells)
+        cells = [(entry.id, entry.agent, entry.tenant or "", entry.user or "", entry.created) for entry in entries]
+        print_table("tokens", ("id", "agent", "tenant", "user", "created"), cells)
     return 0
 
 
@@ -196,11 +255,6 @@ def revoke(identity: str, tokens: Path | None, workspace: Path | None) -> int:
 
 
 def _run(tokens: Path | None, workspace: Path | None, work: Any) -> Any:
-    from octoc.cli.failures import UserError
-    from octoc.plugin.gateway import GatewayRefused
-
-    try:
+    with _told():
         file: TokenFile = _gateway().tokens(tokens, workspace)
         return work(file)
-    except GatewayRefused as refused:
-        raise UserError(str(refused), refused.help) from None

@@ -29,7 +29,7 @@ class McpGateway:
         await serve(settings)
 
     def config(self, client: str, settings: GatewaySettings) -> str:
-        """Return what to paste into a client's file, JSON."""
+        """Return what to paste into a client's file, JSON. Raises: GatewayRefused, BundleRefused."""
         from octoc_serve.configs import config
 
         return config(client, settings)

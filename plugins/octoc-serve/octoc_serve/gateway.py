@@ -7,20 +7,24 @@ import contextlib
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 
 import uvicorn
 
-from octoc.plugin.gateway import GatewayRefused, GatewaySettings
+from octoc.plugin.gateway import ALL_AGENTS, GatewayRefused, GatewaySettings
 from octoc.runtime import Runtime, UnknownNameError
+from octoc_serve.admission import Admission, may_use
 from octoc_serve.asking import Asking
-from octoc_serve.http import PATH, HttpApp, is_loopback
+from octoc_serve.http import MAX_HEAD_BYTES, HttpApp, is_loopback
+from octoc_serve.paths import path_of
+from octoc_serve.patience import protocol_of
 from octoc_serve.server import SurfaceServer
 from octoc_serve.states import Key, MemoryStates
 from octoc_serve.stdio import Lines, claimed, serve_lines
+from octoc_serve.tls import Certificate, certificate_of
 from octoc_serve.tokens import Tokens
-from octoc_serve.watch import Refresher, reload, watch
+from octoc_serve.watch import Refresher, Watched, reload, watch
 
 _SWEEP_S = 30.0
 
@@ -32,6 +36,7 @@ async def serve(settings: GatewaySettings) -> None:
             async with _opened(settings) as runtime:
                 await _serve_stdio(runtime, settings, Lines(source, sink, settings.max_body_bytes))
         return
+    certificate = certificate_of(settings.tls_cert, settings.tls_key)
     tokens = Tokens(settings.tokens, settings.workspace)
     kept = tokens.read()
     if not kept and not is_loopback(settings.host):
@@ -44,16 +49,32 @@ async def serve(settings: GatewaySettings) -> None:
         states = MemoryStates(settings.max_sessions, settings.idle_s)
         runtime.host = Asking(states).host_of_all()
         surface = SurfaceServer(runtime, states, settings.stateless)
-        app = HttpApp(surface, settings, tokens, kept)
-        async with _tended(settings, surface, app, tokens.file):
-            await _serve_http(app, settings, listening)
+        admission = Admission(runtime, settings, tokens, kept)
+        app = HttpApp(surface, settings, admission)
+        admission.tell()
+        files: list[Watched] = [(tokens.file, app.renew_tokens)]
+        if certificate is not None:
+            files += [(file, certificate.renew) for file in certificate.files]
+
+        async def reloaded() -> None:
+            admission.tell()
+            await app.end_strangers()
+
+        async with _tended(settings, surface, files, reloaded):
+            await _serve_http(app, admission, certificate, settings, listening)
 
 
 @contextlib.asynccontextmanager
 async def _opened(settings: GatewaySettings) -> AsyncIterator[Runtime]:
     async with Runtime.open(settings.bundle, workspace=settings.workspace) as runtime:
-        if settings.agent not in runtime.agents:
-            raise UnknownNameError("agent", settings.agent, runtime.agents)
+        named = (settings.agent,) if settings.agents is None else settings.agents
+        known = list(runtime.agents)
+        if settings.transport == "stdio":
+            # Over HTTP a token says which tenant it is.
+            known = [name for name in known if may_use(runtime.agents, name, settings.tenant)]
+        for agent in () if named == (ALL_AGENTS,) else named:
+            if agent not in known:
+                raise UnknownNameError("agent", agent, known)
         if settings.stateless:
             _keep_nothing(runtime)
         yield runtime
@@ -65,7 +86,7 @@ def _keep_nothing(runtime: Runtime) -> None:
 
 
 async def _serve_stdio(runtime: Runtime, settings: GatewaySettings, lines: Lines) -> None:
-    key = Key(agent=settings.agent)
+    key = Key(agent=settings.agent, tenant=settings.tenant, user=settings.user)
     surface = SurfaceServer(
         runtime, MemoryStates(1, None), settings.stateless, alone=key, workdir=str(Path.cwd().absolute())
     )
@@ -76,24 +97,29 @@ async def _serve_stdio(runtime: Runtime, settings: GatewaySettings, lines: Lines
 
 @contextlib.asynccontextmanager
 async def _tended(
-    settings: GatewaySettings, surface: SurfaceServer, app: HttpApp | None = None, tokens: Path | None = None
+    settings: GatewaySettings,
+    surface: SurfaceServer,
+    more: Sequence[Watched] = (),
+    reloaded: Callable[[], Awaitable[object]] | None = None,
 ) -> AsyncIterator[None]:
-    """Meanwhile take over new bundles and tokens, tell clients what changes, and end idle ones; at the end, all."""
+    """Meanwhile take over new bundles and files, tell clients what changes, and end idle ones; at the end, all."""
     runtime, states = surface.runtime, surface.states
     refresher = Refresher(runtime, states)
 
     async def new_bundle() -> None:
-        if await reload(runtime, settings.bundle, refresher) and settings.stateless:
+        if not await reload(runtime, settings.bundle, refresher):
+            return
+        if settings.stateless:
             _keep_nothing(runtime)
+        if reloaded is not None:
+            await reloaded()
 
     async def sweep() -> None:
         while True:
             await asyncio.sleep(min(_SWEEP_S, settings.idle_s / 4))
             await states.sweep()
 
-    files = [(settings.bundle, new_bundle)]
-    if app is not None and tokens is not None:
-        files.append((tokens, app.renew_tokens))
+    files: list[Watched] = [(settings.bundle, new_bundle), *more]
     asked = asyncio.Event()
     with _signals(asked.set, signal.SIGHUP):
         tasks = [asyncio.create_task(work) for work in (refresher.run(), watch(files, asked), sweep())]
@@ -148,16 +174,26 @@ def _bound(settings: GatewaySettings) -> socket.socket:
     return listening
 
 
-async def _serve_http(app: HttpApp, settings: GatewaySettings, listening: socket.socket) -> None:
+async def _serve_http(
+    app: HttpApp,
+    admission: Admission,
+    certificate: Certificate | None,
+    settings: GatewaySettings,
+    listening: socket.socket,
+) -> None:
     config = uvicorn.Config(
         app,
         lifespan="off",
         log_config=None,
         access_log=False,
         ws="none",
-        http="h11",
+        http=protocol_of(settings),
+        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=settings.keep_alive_s,  # type: ignore[arg-type]  # it goes to the loop's clock as it is
         timeout_graceful_shutdown=max(1, round(settings.drain_s)),
+        ssl_context_factory=None if certificate is None else lambda *_: certificate.context,
     )
     server = _Uvicorn(config)
 
@@ -167,8 +203,10 @@ async def _serve_http(app: HttpApp, settings: GatewaySettings, listening: socket
         app.drain()
 
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    where = f"{'http' if certificate is None else 'https'}://{host}:{listening.getsockname()[1]}"
     with _signals(stop, signal.SIGTERM, signal.SIGINT, last=True):
         async with app.manager.run():
-            sys.stderr.write(f"octoc: serving MCP at http://{host}:{listening.getsockname()[1]}{PATH}\n")
+            for agent in admission.paths():
+                sys.stderr.write(f"octoc: serving MCP at {where}{path_of(agent)}\n")
             sys.stderr.flush()
             await server.serve(sockets=[listening])

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import ipaddress
 import json
-import logging
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -17,10 +16,11 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from octoc_serve import page
+from octoc_serve.admission import Admission
 from octoc_serve.door import Door
+from octoc_serve.paths import is_mcp
 from octoc_serve.server import PRINCIPAL, SESSION_HEADER, SurfaceServer
 from octoc_serve.states import Key
-from octoc_serve.tokens import Kept, Tokens, bearer_of
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from octoc.plugin.gateway import GatewaySettings
     from octoc_serve.door import Receive, Scope, Send
 
-logger = logging.getLogger(__name__)
-
-PATH = "/mcp"
+_HOW = "octoc serve token add makes one"
+MAX_HEAD_BYTES = 16 * 1024
+"""Of a request: its target and headers together."""
 
 
 def is_loopback(host: str) -> bool:
@@ -52,21 +52,18 @@ class _Request:
 
 
 class HttpApp:
-    """The ASGI application: `/mcp`, `/healthz` and `/readyz`."""
+    """The ASGI application: MCP at its paths, `/healthz`, `/readyz`, and the page for people everywhere else."""
 
-    def __init__(
-        self, surface: SurfaceServer, settings: GatewaySettings, tokens: Tokens, kept: tuple[Kept, ...]
-    ) -> None:
+    def __init__(self, surface: SurfaceServer, settings: GatewaySettings, admission: Admission) -> None:
         self._surface = surface
         self._settings = settings
-        self._tokens = tokens
-        self._kept = kept
-        # Decided once: a gateway whose last token is revoked serves nobody, rather than everybody.
-        self._guarded = bool(kept)
+        self._admission = admission
         self._loopback = is_loopback(settings.host)
         self._under_way: set[_Request] = set()
         self.draining = False
-        self._page = page.routes(Door(surface=surface, admit=self._admitted, guarded=lambda: self._guarded))
+        self._page = page.routes(
+            Door(surface=surface, admit=admission.admit, guarded=lambda: admission.guarded),
+        )
         self.manager = StreamableHTTPSessionManager(
             surface.lowlevel(),
             stateless=settings.stateless,
@@ -86,29 +83,38 @@ class HttpApp:
             ready = not self.draining and not self._surface.runtime.closed
             await _answer(send, 200 if ready else 503, "ready" if ready else "draining")
         else:
-            headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-            why = self._foreign(headers)
-            if why is not None:
-                await _answer(send, 403, why)
-            elif self.draining:
-                await _answer(send, 503, "this gateway is going down", retry=True)
-            elif path == PATH:
-                await self._mcp(headers, scope, receive, send)
-            else:
-                await self._page(scope, receive, send)
+            await self._guarded(path, scope, receive, send)
 
-    async def _mcp(self, headers: dict[str, str], scope: Scope, receive: Receive, send: Send) -> None:
-        key = self._key(headers.get("authorization", ""))
-        if key is None:
-            await _answer(send, 401, "a token is needed: octoc serve token add makes one", challenge=True)
+    async def _guarded(self, path: str, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        why = self._foreign(headers)
+        if _size(scope) > MAX_HEAD_BYTES:
+            await _answer(send, 431, f"the headers of a request have at most {MAX_HEAD_BYTES} bytes")
+        elif why is not None:
+            await _answer(send, 403, why)
+        elif self.draining:
+            await _answer(send, 503, "this gateway is going down", retry=True)
+        elif is_mcp(path):
+            await self._mcp(path, headers, scope, receive, send)
+        else:
+            await self._page(scope, receive, send)
+
+    async def _mcp(self, path: str, headers: dict[str, str], scope: Scope, receive: Receive, send: Send) -> None:
+        token = _bearer(headers.get("authorization", ""))
+        admitted = self._admission.admit(token)
+        if not admitted and self._admission.guarded:
+            known = self._admission.knows(token)
+            why = "this token is for no agent that is served here" if known else "a token is needed: " + _HOW
+            await _answer(send, 401, why, challenge=True)
             return
-        if key.agent not in self._surface.runtime.agents:
-            await _answer(send, 403, f"agent `{key.agent}` is not in the bundle that is served")
+        key = self._admission.choose(admitted, path)
+        if key is None:
+            await _answer(send, 404, "there is no agent for you at this path")
             return
         scope[PRINCIPAL] = key
-        if key.token:
-            # The SDK lets a session be used only by whom it was opened by.
-            scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=key.token, scopes=[]))
+        # The SDK lets a session be used only by whom it was opened by: a token, and an agent.
+        owner = json.dumps([key.token, key.agent])
+        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=owner, scopes=[]))
         session = headers.get(SESSION_HEADER)
         whole = attrs.evolve(key, session=session)
         begun: list[str] = []
@@ -143,19 +149,6 @@ class HttpApp:
         finally:
             self._under_way.discard(request)
 
-    def _admitted(self, text: str | None) -> tuple[Key, ...]:
-        """Return whose things a visitor with this token may see, or with none."""
-        key = self._key("" if text is None else f"Bearer {text}")
-        return () if key is None or key.agent not in self._surface.runtime.agents else (key,)
-
-    def _key(self, authorization: str) -> Key | None:
-        """Return whom a request is from, without its session; None for nobody that we know."""
-        scheme, _, text = authorization.partition(" ")
-        entry = bearer_of(self._kept, text.strip()) if scheme.lower() == "bearer" else None
-        if entry is not None:
-            return Key(agent=entry.agent, token=entry.id, tenant=entry.tenant)
-        return None if self._guarded else Key(agent=self._settings.agent)
-
     def _foreign(self, headers: dict[str, str]) -> str | None:
         """Return why a request may come from a web page that the user only looks at, or None."""
         # A name that resolves to this machine may belong to anybody.
@@ -169,20 +162,16 @@ class HttpApp:
         return "requests of this Origin are not served: --allow-origin names those that are"
 
     async def renew_tokens(self) -> None:
-        """Read the tokens again; what clients of revoked ones have open ends. A file that cannot be used is ignored."""
-        from octoc.plugin.gateway import GatewayRefused
+        """Read the tokens again, and end what is open for those revoked. A file that cannot be used is ignored."""
+        if self._admission.renew():
+            await self.end_strangers()
 
-        try:
-            self._kept = self._tokens.read()
-        except GatewayRefused as refused:
-            logger.error("the tokens stay as they were: %s", refused)  # noqa: TRY400  # it says all there is to say
-            return
-        self._guarded = self._guarded or bool(self._kept)
-        known = {kept.entry.id for kept in self._kept} | (set() if self._guarded else {""})
+    async def end_strangers(self) -> None:
+        """End what is open for clients that would not be let in any more."""
         for request in self._under_way:
-            if request.key.token not in known:
+            if not self._admission.is_current(request.key):
                 request.task.cancel()
-        await self._surface.states.end(lambda key: key.token not in known)
+        await self._surface.states.end(lambda key: not self._admission.is_current(key))
 
     def drain(self) -> None:
         """Take no more requests, and end streams of news; calls under way go on."""
@@ -192,6 +181,16 @@ class HttpApp:
         for request in self._under_way:
             if request.streams:
                 request.task.cancel()
+
+
+def _bearer(authorization: str) -> str | None:
+    scheme, _, text = authorization.partition(" ")
+    return text.strip() if scheme.lower() == "bearer" else None
+
+
+def _size(scope: Scope) -> int:
+    target = len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"")
+    return target + sum(len(name) + len(value) + 4 for name, value in scope["headers"])
 
 
 def _host(address: str) -> str:

@@ -103,7 +103,9 @@ class SurfaceServer:
         def make() -> Served:
             if self.alone is not None:
                 self.runtime.host = Asking(self.states).host_of(context)
-            session = self.runtime.session(key.agent, name=key.session, tenant=key.tenant, workdir=self.workdir)
+            session = self.runtime.session(
+                key.agent, name=key.session, tenant=key.tenant, user=key.user, workdir=self.workdir
+            )
             served = Served(session, stateless=self.stateless)
             served.prepare()
             return served

@@ -21,6 +21,7 @@ class Key:
     agent: str
     token: str = ""
     tenant: str | None = None
+    user: str | None = None
     session: str | None = None
 
 

@@ -49,11 +49,11 @@ class Tokens:
                 f"the file of tokens `{self.file}` is inside the workspace", "keep it where nobody commits it"
             )
 
-    def add(self, agent: str, tenant: str | None = None) -> tuple[TokenEntry, str]:
+    def add(self, agent: str, tenant: str | None = None, user: str | None = None) -> tuple[TokenEntry, str]:
         """Make a token; its text is returned here and kept nowhere."""
         text = PREFIX + secrets.token_urlsafe(32)
         now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
-        entry = TokenEntry(id=secrets.token_hex(4), agent=agent, tenant=tenant, created=now)
+        entry = TokenEntry(id=secrets.token_hex(4), agent=agent, tenant=tenant, user=user, created=now)
         with self._changing() as kept:
             kept.append(Kept(entry=entry, sha256=_digest(text)))
         return entry, text
@@ -147,6 +147,10 @@ def _digest(text: str) -> str:
 
 def _kept(row: dict[str, Any]) -> Kept:
     entry = TokenEntry(
-        id=str(row["id"]), agent=str(row["agent"]), tenant=row.get("tenant"), created=str(row.get("created", ""))
+        id=str(row["id"]),
+        agent=str(row["agent"]),
+        tenant=row.get("tenant"),
+        user=row.get("user"),
+        created=str(row.get("created", "")),
     )
     return Kept(entry=entry, sha256=str(row["sha256"]))

@@ -19,6 +19,8 @@ logger = logging.getLogger(__name__)
 
 POLL_S = 1.0
 _Stamp = tuple[int, int, int] | None
+Watched = tuple[Path, Callable[[], Awaitable[object]]]
+"""A file, and what to do when it has changed."""
 
 
 class Refresher:
@@ -60,9 +62,7 @@ async def reload(runtime: Runtime, bundle: Path, refresher: Refresher) -> bool:
     return True
 
 
-async def watch(
-    files: Sequence[tuple[Path, Callable[[], Awaitable[object]]]], asked: asyncio.Event, poll_s: float = POLL_S
-) -> None:
+async def watch(files: Sequence[Watched], asked: asyncio.Event, poll_s: float = POLL_S) -> None:
     """Run until cancelled: call what goes with a file when that has changed, or all when `asked` is set."""
     seen = [_stamp(path) for path, _ in files]
     while True:

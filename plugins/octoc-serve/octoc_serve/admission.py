@@ -1,0 +1,116 @@
+"""Who may use which agent's surface: by token, or without one on this machine alone."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from octoc.plugin.gateway import ALL_AGENTS, GatewayRefused
+from octoc_serve.paths import DEFAULT_PATH, named_by
+from octoc_serve.states import Key
+from octoc_serve.tokens import Kept, Tokens, bearer_of
+
+if TYPE_CHECKING:
+    from octoc.bundle.model import AgentEntry
+    from octoc.plugin.gateway import GatewaySettings, TokenEntry
+    from octoc.runtime import Runtime
+
+logger = logging.getLogger(__name__)
+
+
+def may_use(agents: Mapping[str, AgentEntry], agent: str, tenant: str | None) -> bool:
+    """Tell whether there is such an agent for that tenant."""
+    entry = agents.get(agent)
+    return entry is not None and (not entry.tenants or tenant in entry.tenants)
+
+
+class Admission:
+    """Decides by what a request brings and what the bundle of this moment has; reads the tokens when it is told to."""
+
+    def __init__(self, runtime: Runtime, settings: GatewaySettings, tokens: Tokens, kept: tuple[Kept, ...]) -> None:
+        self._runtime = runtime
+        self._settings = settings
+        self._tokens = tokens
+        self._kept = kept
+        # Decided once: a gateway whose last token is revoked serves nobody, rather than everybody.
+        self.guarded = bool(kept)
+
+    def admit(self, token: str | None) -> tuple[Key, ...]:
+        """Return whose surfaces who brings this token may use, what `/mcp` is first; none for nobody that we know."""
+        entry = None if token is None else bearer_of(self._kept, token)
+        if entry is not None:
+            return (_key_of(entry),) if self.serves(_key_of(entry)) else ()
+        return () if self.guarded else tuple(self._free())
+
+    def knows(self, token: str | None) -> bool:
+        """Tell whether this is a token of the file, whatever it is good for."""
+        return token is not None and bearer_of(self._kept, token) is not None
+
+    def choose(self, admitted: tuple[Key, ...], path: str) -> Key | None:
+        """Return whom a path means; None where that is nobody, or nobody for who asks."""
+        if path == DEFAULT_PATH:
+            return next((key for key in admitted if key.token or key.agent == self._settings.agent), None)
+        agent = named_by(path)
+        return next((key for key in admitted if key.agent == agent), None)
+
+    def serves(self, key: Key) -> bool:
+        """Tell whether a client may go on with what it has: the agent is served, and for its tenant."""
+        named = self._settings.agents
+        if named is not None and named != (ALL_AGENTS,) and key.agent not in named:
+            return False
+        return may_use(self._runtime.agents, key.agent, key.tenant)
+
+    def is_current(self, key: Key) -> bool:
+        """Tell whether the client of a key would be let in now."""
+        known = key.token in {kept.entry.id for kept in self._kept} if key.token else not self.guarded
+        return known and self.serves(key)
+
+    def renew(self) -> bool:
+        """Read the tokens again; tell whether they could be: if not, all stays as it was."""
+        try:
+            self._kept = self._tokens.read()
+        except GatewayRefused as refused:
+            logger.error("the tokens stay as they were: %s", refused)  # noqa: TRY400  # it says all there is to say
+            return False
+        self.guarded = self.guarded or bool(self._kept)
+        self.tell()
+        return True
+
+    def tell(self) -> None:
+        """Say which tokens are good for nothing here."""
+        for kept in self._kept:
+            entry = kept.entry
+            if self.serves(_key_of(entry)):
+                continue
+            if entry.agent in self._runtime.agents and not may_use(self._runtime.agents, entry.agent, entry.tenant):
+                whose = "no tenant" if entry.tenant is None else f"tenant `{entry.tenant}`"
+                why = f"agent `{entry.agent}` is not for {whose}"
+                logger.warning("token `%s` is refused: %s", entry.id, why)
+            else:
+                # It may well be for another gateway: all share one file.
+                logger.info("token `%s` is refused: agent `%s` is not served here", entry.id, entry.agent)
+
+    def paths(self) -> tuple[str | None, ...]:
+        """Return who has a path, None for `/mcp`: without tokens who is served to everybody, else who is named."""
+        named = self._settings.agents or ()
+        if named == (ALL_AGENTS,):
+            named = tuple(sorted(self._runtime.agents))
+        if self.guarded:
+            return (None, *named)
+        free = [key.agent for key in self._free()]
+        default = (None,) if self._settings.agent in free else ()
+        return (*default, *(agent for agent in free if agent in named))
+
+    def _free(self) -> list[Key]:
+        settings = self._settings
+        named = (settings.agent,) if settings.agents is None else settings.agents
+        if named == (ALL_AGENTS,):
+            named = tuple(sorted(self._runtime.agents))
+        names = dict.fromkeys(sorted(named, key=lambda name: name != settings.agent))
+        keys = (Key(agent=name, tenant=settings.tenant, user=settings.user) for name in names)
+        return [key for key in keys if may_use(self._runtime.agents, key.agent, key.tenant)]
+
+
+def _key_of(entry: TokenEntry) -> Key:
+    return Key(agent=entry.agent, token=entry.id, tenant=entry.tenant, user=entry.user)

@@ -1,0 +1,148 @@
+"""How long a slow client is waited for: one connection of it costs a bounded time and a bounded number of bytes.
+
+uvicorn bounds what it knows of: idle connections, and the bytes of a head that is not whole. What it waits for without
+an end is bounded here: a request that does not arrive, an answer that nobody reads, and connections without number.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+if TYPE_CHECKING:
+    from octoc.plugin.gateway import GatewaySettings
+
+logger = logging.getLogger(__name__)
+
+_TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+_FULL = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\nretry-after: 5\r\ncontent-length: 0\r\n\r\n"
+
+
+def protocol_of(settings: GatewaySettings) -> type[asyncio.Protocol]:
+    """Return the protocol for uvicorn's `http`, with these limits."""
+
+    class Bounded(BoundedProtocol):
+        request_s = settings.request_s
+        write_s = settings.write_s
+        most = settings.max_connections
+
+    return Bounded
+
+
+class BoundedProtocol(H11Protocol):
+    """One connection, with an end to every wait for its client."""
+
+    request_s: ClassVar[float]
+    write_s: ClassVar[float]
+    most: ClassVar[int]
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self._arriving: asyncio.TimerHandle | None = None
+        self._leaving: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
+        """Begin to wait for a request; one connection too many is told so."""
+        super().connection_made(transport)
+        opened = transport.get_extra_info("socket")
+        if opened is not None:
+            with contextlib.suppress(OSError):
+                # A client whose machine is gone says nothing; a stream of news would wait for it for ever.
+                opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        if len(self.connections) > self.most:
+            self._end_with(_FULL)
+            return
+        self._arriving = self._after(self.request_s, self._too_slow)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what has arrived, and wait for the rest of the request as long as it may take."""
+        if self.transport.is_closing():
+            return
+        super().data_received(data)
+        self._mind_arrival()
+        self._mind_the_end()
+
+    def on_response_complete(self) -> None:
+        """Go on to the next request, of which a part may be there."""
+        super().on_response_complete()
+        self._mind_arrival()
+        self._mind_the_end()
+
+    def pause_writing(self) -> None:
+        """Begin to wait for the client to read."""
+        super().pause_writing()
+        if self._leaving is None:
+            self._leaving = self._after(self.write_s, self._unread)
+
+    def resume_writing(self) -> None:
+        """Stop waiting: the client reads."""
+        super().resume_writing()
+        if not self.transport.is_closing():
+            self._leaving = _stopped(self._leaving)
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close a connection that was idle for long enough."""
+        super().timeout_keep_alive_handler()
+        self._mind_the_end()
+
+    def shutdown(self) -> None:
+        """Close, when an answer under way has ended."""
+        super().shutdown()
+        self._mind_the_end()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing any more."""
+        self._arriving = _stopped(self._arriving)
+        self._leaving = _stopped(self._leaving)
+        super().connection_lost(exc)
+
+    def _mind_arrival(self) -> None:
+        """Have the time of a request run while it has begun and is not whole, from its first byte on."""
+        state = self.conn.their_state
+        begun = state is h11.SEND_BODY or (state is h11.IDLE and bool(self.conn.trailing_data[0]))
+        if not begun or self.transport.is_closing():
+            self._arriving = _stopped(self._arriving)
+        elif self._arriving is None:
+            self._arriving = self._after(self.request_s, self._too_slow)
+
+    def _mind_the_end(self) -> None:
+        """Bound the wait of a connection that closes for its client to read the last of it."""
+        if self.transport.is_closing() and self._leaving is None:
+            self._leaving = self._after(self.write_s, self._unread)
+
+    def _too_slow(self) -> None:
+        self._arriving = None
+        if self.conn.our_state is h11.IDLE:
+            self._end_with(_TOO_SLOW)
+        else:
+            # An answer may be half written, and who waits for the rest of the request has to hear of it.
+            logger.info("a client was too slow with its request: its connection is closed")
+            self.transport.abort()
+
+    def _unread(self) -> None:
+        self._leaving = None
+        logger.info("a client does not read what it is sent: its connection is closed")
+        self.transport.abort()
+
+    def _end_with(self, answer: bytes) -> None:
+        if not self.transport.is_closing():
+            self.transport.write(answer)
+            self.transport.close()
+        self._mind_the_end()
+
+    def _after(self, seconds: float, act: Callable[[], None]) -> asyncio.TimerHandle:
+        return self.loop.call_later(seconds, act)
+
+
+def _stopped(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
+    """Stop a wait, if there is one, and return what to remember of it: nothing."""
+    if timer is not None:
+        timer.cancel()
+    return None
