@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from typing import Any
 
 import attrs
 
@@ -122,12 +123,10 @@ class References:
     def release(self, holder: Hashable) -> frozenset[str]:
         """Let `holder` need nothing. Returns the servers that nobody needs any more."""
         held = self._held.pop(holder, frozenset())
-        for use in held:
-            self._uses[use] -= 1
-            self._servers[use[0]] -= 1
         servers = {server for server, _ in held}
-        self._uses = +self._uses
-        self._servers = +self._servers
+        for use in held:
+            _less(self._uses, use)
+            _less(self._servers, use[0])
         return frozenset(server for server in servers if not self.is_needed(server))
 
     def is_needed(self, server: str) -> bool:
@@ -137,3 +136,10 @@ class References:
     def count(self, server: str, tool: str) -> int:
         """Return how many holders need this tool."""
         return self._uses[server, tool]
+
+
+def _less(counts: Counter[Any], key: Hashable) -> None:
+    # What is 0 goes, so that the counts are as many as what is needed, and no longer as what ever was.
+    counts[key] -= 1
+    if not counts[key]:
+        del counts[key]

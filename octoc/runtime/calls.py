@@ -43,11 +43,12 @@ async def call_server(
     caller: Caller | None = None,
     shown: str | None = None,
     on_progress: Callable[[Progress], None] | None = None,
+    profile: str | None = None,
 ) -> Outcome:
     """Call `tool` of `server` within its time limit, wall clock around all waiting; never raises for a failure.
 
     What was not sent is repeated, and what was sent only where that is safe or configured, at most twice. `shown` is
-    what the model calls the tool, for the words of a failure.
+    what the model calls the tool and `profile` whose words its failures have, the workspace's without one.
     """
     entry = generation.servers[server]
     call = ToolCall(
@@ -61,16 +62,17 @@ async def call_server(
         meta = watched.meta()
         if meta:
             call = attrs.evolve(call, meta=meta)
-        outcome = await _observed(generation, entry, call, shown or f"{server}/{tool}")
+        words = profile or generation.bundle.settings.results.profile
+        outcome = await _observed(generation, entry, call, shown or f"{server}/{tool}", words)
         watched.ended(outcome)
     return outcome
 
 
-async def _observed(generation: Generation, entry: ServerEntry, call: ToolCall, shown: str) -> Outcome:
+async def _observed(generation: Generation, entry: ServerEntry, call: ToolCall, shown: str, profile: str) -> Outcome:
     """Make a call and tell observers how it ended."""
     started = time.monotonic()
     try:
-        outcome = await _Call(generation, entry, call, shown, started).run()
+        outcome = await _Call(generation, entry, call, (shown, profile), started).run()
     except BaseException:
         stopped = failure("cancelled", f"the call of `{entry.name}/{call.tool}` was cancelled")
         generation.plugins.call_finished(entry.name, call, stopped, time.monotonic() - started)
@@ -84,11 +86,13 @@ async def _observed(generation: Generation, entry: ServerEntry, call: ToolCall, 
 class _Call:
     """A call with its repetitions."""
 
-    def __init__(self, generation: Generation, entry: ServerEntry, call: ToolCall, shown: str, started: float) -> None:
+    def __init__(
+        self, generation: Generation, entry: ServerEntry, call: ToolCall, words: tuple[str, str], started: float
+    ) -> None:
         self._generation = generation
         self._entry = entry
         self._call = call
-        self._shown = shown
+        self._shown, self._profile = words
         self._until = started + call.timeout_s
         self._what = f"{entry.name}/{call.tool}"
         self._died = ""
@@ -165,7 +169,7 @@ class _Call:
 
     def _unreachable(self, unreachable: Unreachable) -> ToolFailure:
         outcome = self._worded(unreachable.failure)
-        if self._generation.bundle.settings.results.profile == "octopus" or not (unreachable.lost or self._died):
+        if self._profile == "octopus" or not (unreachable.lost or self._died):
             return outcome
         why = f"{exception_of(outcome)}: {outcome.message}"
         died = f"ConnectionError: {self._died or _DEAD}"
@@ -173,7 +177,7 @@ class _Call:
         return attrs.evolve(outcome, text=f"[Tool error] {self._shown}: {text}")
 
     def _worded(self, found: ToolFailure) -> ToolFailure:
-        return worded(found, self._shown, self._generation.bundle.settings.results.profile)
+        return worded(found, self._shown, self._profile)
 
     def _may_repeat(self, outcome: ToolFailure) -> bool:
         return may_repeat(outcome, retry_mode(self._entry, self._call.tool), harmless=self._is_harmless())

@@ -130,13 +130,14 @@ async def dispatch_tool(session: Session, name: str, arguments: Any, asked: Aske
         caller=asked.caller,
         shown=tool.alias,
         on_progress=asked.on_progress,
+        profile=session.profile,
     )
     if outcome.ok:
         session.active.touch(surface.active_owners(index))
     else:
         from octoc.runtime.explain import explain
 
-        outcome = await explain(session.generation, tool.id, tool.alias, given, outcome, asked.caller)
+        outcome = await explain(session, tool.id, tool.alias, given, outcome, asked.caller)
     return await session.cut_aside(outcome, tool.id)
 
 
@@ -170,7 +171,7 @@ async def _found(
         given = tool_arguments(session, found, given, form)
     from octoc.runtime.arguments import refusal
 
-    return await refusal(session.generation, found, given) or (found, given)
+    return await refusal(session.generation, found, given, profile=session.profile) or (found, given)
 
 
 def _object(arguments: Any) -> Mapping[str, Any] | None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from octoc.names import ToolId
     from octoc.runtime.calls import Outcome
     from octoc.runtime.generation import Generation
+    from octoc.runtime.session import Session
 
 logger = logging.getLogger("octoc.runtime")
 
@@ -34,7 +35,7 @@ _EXPLAINED: frozenset[FailureKind] = frozenset({
 
 
 async def explain(
-    generation: Generation, tool: ToolId, shown: str, arguments: Mapping[str, Any], outcome: Outcome, caller: Caller
+    session: Session, tool: ToolId, shown: str, arguments: Mapping[str, Any], outcome: Outcome, caller: Caller
 ) -> Outcome:
     """Return the outcome with an explainer's words for the model, or as it is when there is none or it fails.
 
@@ -42,8 +43,8 @@ async def explain(
     """
     if outcome.ok or (isinstance(outcome, ToolFailure) and outcome.kind not in _EXPLAINED):
         return outcome
+    generation, profile = session.generation, session.profile
     secrets = generation.connector.secrets(tool.server)
-    profile = generation.bundle.settings.results.profile
     try:
         if generation.runtime.explain is None and not generation.plugins.explains:
             return outcome

@@ -54,7 +54,7 @@ async def find_tools(session: Session, arguments: Mapping[str, Any]) -> Outcome:
         return ToolResult.of_text(f"No tools found matching '{query}'. Available servers: {servers}")
     if session.profile != "octoc":
         answer = [_entry(session, hit, _SHOWN_DESCRIPTION) for hit in found.hits]
-        return ToolResult.of_text(_fitting(answer, session.generation.bundle.settings.results.max_chars))
+        return ToolResult.of_text(_fitting(answer, session.settings.results.max_chars))
     # Cut as JSON, with a notice of what is not there.
     return ToolResult.of_text(_compact(session, found.hits, with_scores=found.method != OCTO))
 

@@ -14,14 +14,14 @@ from octoc.runtime.connect import BUILTIN
 from octoc.runtime.costs import ToolCosts
 from octoc.runtime.drift import Drift, drift_between
 from octoc.runtime.pool import GRACE_S, Pool
-from octoc.runtime.results import ToolLimits
 from octoc.runtime.route import RoutingParts
+from octoc.runtime.scope import AgentScope
 from octoc.runtime.search import SearchParts
 from octoc.runtime.server_pool import ServerPool
 from octoc.runtime.skills.rules import SkillRules
 
 if TYPE_CHECKING:
-    from octoc.bundle.model import ServerEntry
+    from octoc.bundle.model import AgentEntry, ServerEntry
     from octoc.bundle.reader import OpenBundle
     from octoc.plugin import Embedder
     from octoc.plugin.manager import Plugins
@@ -58,7 +58,7 @@ class Generation:
         self.agents = {agent.name: agent for agent in self.bundle.agents}
         self.catalog = Catalog(opened)
         self.costs = ToolCosts(self.catalog)
-        self.limits = ToolLimits(self)
+        self._scopes: dict[str, AgentScope] = {}
         self.routing = RoutingParts(self, embedder)
         self.search = SearchParts(self)
         self.connector = runtime.connector
@@ -80,6 +80,13 @@ class Generation:
         from octoc.runtime.block import ToolForms
 
         return ToolForms(self.catalog)
+
+    def scope(self, agent: AgentEntry) -> AgentScope:
+        """Return what this bundle gives every session of an agent of it, made with the first."""
+        made = self._scopes.get(agent.name)
+        if made is None:
+            made = self._scopes[agent.name] = AgentScope(self, agent)
+        return made
 
     def _server_pool(self, entry: ServerEntry, previous: Generation | None) -> ServerPool:
         settings = self.bundle.settings

@@ -21,7 +21,7 @@ def added_tokens(session: Session, names: Sequence[str]) -> int:
 
 
 def _fits(session: Session) -> Fits:
-    limit = session.generation.bundle.settings.max_active_tokens
+    limit = session.settings.max_active_tokens
     return lambda names: not limit or added_tokens(session, names) <= limit
 
 
@@ -37,7 +37,7 @@ def surplus(session: Session) -> tuple[str, ...]:
 
 def no_room(session: Session, name: str) -> str:
     """Return why there is no room for a capability, in words for a model, with the figures."""
-    settings, active = session.generation.bundle.settings, session.active
+    settings, active = session.settings, session.active
     if active.capacity < 1:
         return f"Capability '{name}' cannot be activated: the workspace allows no active capability (max_active)."
     pinned = tuple(one for one in active.names if one in active.pinned)

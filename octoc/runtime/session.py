@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.bundle.model import AgentEntry
+from octoc.bundle.model import AgentEntry, Settings
 from octoc.names import ToolId
 from octoc.results import Caller, Progress, ToolFailure
 from octoc.runtime import telemetry
@@ -59,9 +59,9 @@ class Session:
         self.generation = generation
         self.agent = agent
         self.caller = caller
-        settings = generation.bundle.settings
-        self.active = ActiveSet(settings.max_active, runtime.clock, settings.pinned)
-        self.surface = Surface(agent.registry, generation.catalog, self.active, generation.capabilities)
+        scope = generation.scope(agent)
+        self.active = ActiveSet(scope.settings.max_active, runtime.clock, scope.settings.pinned)
+        self.surface = Surface(scope, self.active)
         self._turns: deque[str] = deque(maxlen=MAX_TURNS)
         self.skillset = SkillSet(self)
         self._number = next(runtime.session_numbers)
@@ -73,7 +73,12 @@ class Session:
         runtime.sessions[self._number] = generation
         held = (runtime.references, runtime.results, runtime.sessions, self._number, self._holders)
         weakref.finalize(self, _let_go, *held).atexit = False
-        self.hold(_BASE, (self._use(index) for index in self.surface.base()))
+        self.hold(_BASE, scope.base_uses())
+
+    @property
+    def settings(self) -> Settings:
+        """The workspace's settings for run time, with the agent's own in their place."""
+        return self.surface.scope.settings
 
     @cached_property
     def lock(self) -> asyncio.Lock:
@@ -85,7 +90,7 @@ class Session:
     @property
     def profile(self) -> str:
         """The profile of results and failures: `octoc`, `octo` or `octopus`."""
-        return self.generation.bundle.settings.results.profile
+        return self.settings.results.profile
 
     @property
     def system_prompt(self) -> str:
@@ -382,7 +387,7 @@ class Session:
             and generation.can_connect(server)
         ]
         problems = await asyncio.gather(*map(self._try, waiting))
-        self.hold(_BASE, (self._use(index) for index in self.surface.base()))
+        self.hold(_BASE, self.surface.scope.base_uses())
         self.surface.settle()
         return {server: why for server, why in zip(waiting, problems, strict=True) if why is not None}
 
@@ -420,7 +425,7 @@ class Session:
 
     def limits(self, tool: ToolId | None) -> tuple[Limits, TokenCounter]:
         """Return how much of a result of `tool` the model sees, and what counts its tokens; None as in `cut`."""
-        limits = self.generation.limits.of(tool)
+        limits = self.surface.scope.limits.of(tool)
         # Asking for the workspace's counter loads its plugins, for which a limit in characters has no use.
         return limits, self.counter if limits.tokens else APPROXIMATE
 
@@ -462,18 +467,15 @@ class Session:
         self.agent = agent
         self.runtime.sessions[self._number] = generation
         self.__dict__.pop("counter", None)  # another model may count its tokens otherwise
-        old, self.surface = (
-            self.surface,
-            Surface(agent.registry, generation.catalog, self.active, generation.capabilities),
-        )
+        old, self.surface = self.surface, Surface(generation.scope(agent), self.active)
         kept = (name for name in agent.registry.capabilities if name in generation.capabilities)
         boot = frozenset(agent.registry.boot)
-        self.active.keep((name for name in kept if name not in boot), generation.bundle.settings.max_active)
+        self.active.keep((name for name in kept if name not in boot), self.settings.max_active)
         set_pins(self)
         for name in surplus(self):
             self.active.remove(name)
         self.surface.follow(old)
-        self.hold(_BASE, (self._use(index) for index in self.surface.base()))
+        self.hold(_BASE, self.surface.scope.base_uses())
         self._proxied = {use for use in self._proxied if use[0] in generation.servers}
         if self._proxied:
             self.hold(_PROXY, self._proxied)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from octoc.aliases import ToolNames
-from octoc.bundle.model import CapabilityEntry, Grant, Registry
-from octoc.names import any_glob_matches
-from octoc.runtime.active_set import ActiveSet
-from octoc.runtime.catalog import Catalog
+if TYPE_CHECKING:
+    from octoc.aliases import ToolNames
+    from octoc.runtime.active_set import ActiveSet
+    from octoc.runtime.scope import AgentScope
 
 
 class Surface:
@@ -19,45 +18,26 @@ class Surface:
     capabilities: their schemas are in the prompt. Reachable tools are these and, with the proxy, the whole registry.
     """
 
-    def __init__(
-        self,
-        registry: Registry,
-        catalog: Catalog,
-        active: ActiveSet,
-        capabilities: Mapping[str, CapabilityEntry],
-    ) -> None:
-        self.registry = registry
-        self._catalog = catalog
+    def __init__(self, scope: AgentScope, active: ActiveSet) -> None:
+        self.scope = scope
+        self.registry = scope.registry
+        self._catalog = scope.catalog
         self._active = active
-        self._capabilities = capabilities
-        self._registered = frozenset(registry.tools)
         self._shown: list[int] = []
         self._block: dict[int, Mapping[str, Any]] = {}
-        self._names: tuple[int, ToolNames] | None = None
 
     @property
     def switchable(self) -> tuple[str, ...]:
         """The capabilities that this session can name: those it may activate and those it booted with, sorted."""
-        names = {*self.registry.capabilities, *self.registry.boot}
-        return tuple(sorted(name for name in names if name in self._capabilities))
+        return self.scope.switchable
 
     def owned(self, capability: str) -> tuple[int, ...]:
         """Return the tools that a capability brings to this session."""
-        entry = self._capabilities.get(capability)
-        if entry is None:
-            return ()
-        listed = [index for grant in entry.grants for index in grant.tools if index in self._registered]
-        joined = self._joined(entry.grants)
-        if self.registry.proxy:
-            # With the proxy the registry says what of an unlisted server is there at all.
-            within = set(self._joined([*self.registry.unlisted, *self.registry.unlisted_direct]))
-            joined = [index for index in joined if index in within]
-        return tuple(dict.fromkeys([*listed, *joined]))
+        return self.scope.owned(capability)
 
     def base(self) -> tuple[int, ...]:
         """Return the tools that are visible from the start, in registry order."""
-        boot = [index for name in self.registry.boot for index in self.owned(name)]
-        return tuple(sorted({*self.registry.direct, *boot, *self._joined(self.registry.unlisted_direct)}))
+        return self.scope.base()
 
     def visible(self) -> list[int]:
         """Return the visible tools in the order in which they became visible, the base first.
@@ -112,23 +92,15 @@ class Surface:
         if not self.registry.proxy:
             return visible
         shown = set(visible)
-        deferred = [*self.registry.tools, *self._joined(self.registry.unlisted)]
-        return [index for index in dict.fromkeys(deferred) if index not in shown] + visible
+        return [index for index in self.scope.deferred() if index not in shown] + visible
 
-    def known(self) -> list[int]:
+    def known(self) -> tuple[int, ...]:
         """Return every tool of the registry, whether or not it can be called now."""
-        registry = self.registry
-        granted = [grant for name in self.switchable for grant in self._capabilities[name].grants]
-        joined = self._joined([*registry.unlisted, *registry.unlisted_direct, *granted])
-        return list(dict.fromkeys([*registry.tools, *registry.direct, *joined]))
+        return self.scope.known()
 
     def names(self) -> ToolNames:
         """Return the names that the registry's tools may be called by."""
-        generation = self._catalog.generation
-        if self._names is None or self._names[0] != generation:
-            tools = (self._catalog[index] for index in self.known())
-            self._names = (generation, ToolNames((tool.index, tool.id, tool.alias) for tool in tools))
-        return self._names[1]
+        return self.scope.names()
 
     def active_owners(self, index: int) -> tuple[str, ...]:
         """Return the active capabilities that bring this tool."""
@@ -142,19 +114,12 @@ class Surface:
     def unlisted_servers(self, *, shown_only: bool = False) -> tuple[str, ...]:
         """Return servers that the base, and unless `shown_only` the proxy, may have tools of without a snapshot."""
         grants = list(self.registry.unlisted_direct)
-        grants += [grant for name in self.registry.boot if name in self._capabilities
-                   for grant in self._capabilities[name].grants if not grant.tools]  # fmt: skip
+        known = self.scope.capabilities
+        grants += [grant for name in self.registry.boot if name in known
+                   for grant in known[name].grants if not grant.tools]  # fmt: skip
         if not shown_only and self.registry.proxy:
             grants += self.registry.unlisted
         return tuple(dict.fromkeys(grant.server for grant in grants if grant.globs))
-
-    def _joined(self, grants: Iterable[Grant]) -> Sequence[int]:
-        return [
-            index
-            for grant in grants
-            for index in self._catalog.joined(grant.server)
-            if any_glob_matches(grant.globs, self._catalog[index].id.tool)
-        ]
 
 
 def _unless_equal(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -57,5 +57,5 @@ def unpin(session: Session, capability: str) -> str:
 def set_pins(session: Session) -> None:
     """Pin what the workspace has pinned, but for what the session has said otherwise."""
     own = session.switching.pins
-    pinned = {*session.generation.bundle.settings.pinned, *(name for name, wanted in own.items() if wanted)}
+    pinned = {*session.settings.pinned, *(name for name, wanted in own.items() if wanted)}
     session.active.pinned = frozenset(name for name in pinned if own.get(name, True))

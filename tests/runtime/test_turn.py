@@ -108,7 +108,7 @@ def test_a_bug_in_one_call_does_not_lose_the_others(fleet: Fleet, monkeypatch: p
     """An exception that dispatch itself raises is the failure of that call."""
     session = _session(fleet, ["a", "b"])
 
-    async def broken(generation: Any, index: int, arguments: Mapping[str, Any]) -> ToolFailure | None:
+    async def broken(generation: Any, index: int, arguments: Mapping[str, Any], **_: Any) -> ToolFailure | None:
         if generation.catalog[index].id.tool == "a":
             raise ZeroDivisionError
         return None

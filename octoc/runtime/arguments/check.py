@@ -99,13 +99,19 @@ def _load() -> None:
 
 
 async def refusal(
-    generation: Generation, index: int, arguments: Mapping[str, Any], *, policy: str | None = None
+    generation: Generation,
+    index: int,
+    arguments: Mapping[str, Any],
+    *,
+    policy: str | None = None,
+    profile: str | None = None,
 ) -> ToolFailure | None:
     """Return the failure of a call whose arguments are not what the tool's schema says, or None to send them.
 
     Args:
         index: the tool's number in the generation's catalog.
         policy: `error`, `warn` (log it, and send) or `off`, instead of what workspace and tool have.
+        profile: whose words the failure has, the workspace's without one.
 
     Raises: BundleRefused when the bundle was altered.
     """
@@ -122,7 +128,7 @@ async def refusal(
         told = "; ".join(map(str, problems[:_MOST_TOLD]))
         logger.warning("arguments of `%s` are sent though they do not fit its schema: %s", tool.id, told)
         return None
-    return misfit(str(tool.id), tool.alias, problems, settings.results.profile)
+    return misfit(str(tool.id), tool.alias, problems, profile or settings.results.profile)
 
 
 def misfit(tool: str, shown: str, problems: Sequence[Problem], profile: str) -> ToolFailure:

@@ -74,8 +74,9 @@ def limits_of(
 class ToolLimits:
     """The limits of one bundle's tools, each worked out once for as long as the set of tools stays what it is."""
 
-    def __init__(self, generation: Generation) -> None:
+    def __init__(self, generation: Generation, settings: ResultSettings) -> None:
         self._generation = generation
+        self._settings = settings
         self._of: dict[ToolId | None, Limits] = {}
         self._tools = generation.catalog.generation
 
@@ -87,11 +88,12 @@ class ToolLimits:
             self._of.clear()
         found = self._of.get(tool)
         if found is None:
-            settings = generation.bundle.settings.results
             if tool is None:
-                found = limits_of(settings)
+                found = limits_of(self._settings)
             else:
-                found = limits_of(settings, generation.servers.get(tool.server), tool.tool, lambda: self._meta(tool))
+                found = limits_of(
+                    self._settings, generation.servers.get(tool.server), tool.tool, lambda: self._meta(tool)
+                )
             self._of[tool] = found
         return found
 

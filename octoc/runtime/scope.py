@@ -1,0 +1,156 @@
+"""What one bundle gives every session of one agent, worked out once: its tools, their names, its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import attrs
+
+from octoc.aliases import ToolNames
+from octoc.names import any_glob_matches
+from octoc.runtime.results import ToolLimits
+
+if TYPE_CHECKING:
+    from octoc.bundle.model import AgentEntry, Grant, Quota, Settings
+    from octoc.runtime.active_set import Use
+    from octoc.runtime.generation import Generation
+
+
+class AgentScope:
+    """An agent's registry over the tools of one bundle, and those that join. Nothing outside it has a number here."""
+
+    def __init__(self, generation: Generation, agent: AgentEntry) -> None:
+        self.registry = agent.registry
+        self.catalog = generation.catalog
+        self.capabilities = generation.capabilities
+        self.settings = settings_of(generation.bundle.settings, agent)
+        """The workspace's settings with the agent's own in their place."""
+        self._generation = generation
+        self._seen: _Seen | None = None
+
+    @cached_property
+    def registered(self) -> frozenset[int]:
+        """The listed tools of the registry."""
+        return frozenset(self.registry.tools)
+
+    @cached_property
+    def switchable(self) -> tuple[str, ...]:
+        """The capabilities that it can name: those that may be activated and those it booted with, sorted."""
+        names = {*self.registry.capabilities, *self.registry.boot}
+        return tuple(sorted(name for name in names if name in self.capabilities))
+
+    @cached_property
+    def limits(self) -> ToolLimits:
+        """How much of each tool's results its model sees."""
+        return ToolLimits(self._generation, self.settings.results)
+
+    def owned(self, capability: str) -> tuple[int, ...]:
+        """Return the tools that a capability brings."""
+        entry = self.capabilities.get(capability)
+        if entry is None:
+            return ()
+        known = self._now().owned
+        if capability not in known:
+            listed = [index for grant in entry.grants for index in grant.tools if index in self.registered]
+            joined = self.joined(entry.grants)
+            if self.registry.proxy or self.registry.confined:
+                # Then the registry says what of an unlisted server is there at all.
+                within = frozenset(self.joined([*self.registry.unlisted, *self.registry.unlisted_direct]))
+                joined = [index for index in joined if index in within]
+            known[capability] = tuple(dict.fromkeys([*listed, *joined]))
+        return known[capability]
+
+    def base(self) -> tuple[int, ...]:
+        """Return the tools that are visible from the start, in registry order."""
+        seen = self._now()
+        if seen.base is None:
+            boot = [index for name in self.registry.boot for index in self.owned(name)]
+            seen.base = tuple(sorted({*self.registry.direct, *boot, *self.joined(self.registry.unlisted_direct)}))
+        return seen.base
+
+    def base_uses(self) -> frozenset[Use]:
+        """Return what every session needs of servers for its base."""
+        seen = self._now()
+        if seen.base_uses is None:
+            tools = (self.catalog[index].id for index in self.base())
+            seen.base_uses = frozenset((tool.server, tool.tool) for tool in tools)
+        return seen.base_uses
+
+    def deferred(self) -> tuple[int, ...]:
+        """Return what the proxy reaches, in the order in which it is registered."""
+        seen = self._now()
+        if seen.deferred is None:
+            seen.deferred = tuple(dict.fromkeys([*self.registry.tools, *self.joined(self.registry.unlisted)]))
+        return seen.deferred
+
+    def known(self) -> tuple[int, ...]:
+        """Return every tool of the registry, whether or not it can be called now."""
+        registry = self.registry
+        joined = self.joined([*registry.unlisted, *registry.unlisted_direct])
+        # What a capability would bring from beyond the registry is not known here, not even as a name.
+        brought = [index for name in self.switchable for index in self.owned(name)]
+        return tuple(dict.fromkeys([*registry.tools, *registry.direct, *joined, *brought]))
+
+    def names(self) -> ToolNames:
+        """Return the names that the registry's tools may be called by."""
+        seen = self._now()
+        if seen.names is None:
+            tools = (self.catalog[index] for index in self.known())
+            seen.names = ToolNames((tool.index, tool.id, tool.alias) for tool in tools)
+        return seen.names
+
+    def joined(self, grants: Iterable[Grant]) -> Sequence[int]:
+        """Return the tools of unlisted servers that have joined and are granted."""
+        return [
+            index
+            for grant in grants
+            for index in self.catalog.joined(grant.server)
+            if any_glob_matches(grant.globs, self.catalog[index].id.tool)
+        ]
+
+    @property
+    def quota(self) -> Quota | None:
+        """How much its sessions may use together; None is no limit."""
+        return self.settings.quota
+
+    def _now(self) -> _Seen:
+        """Return what was worked out while the set of tools is what it is."""
+        tools = self.catalog.generation
+        if self._seen is None or self._seen.tools != tools:
+            self._seen = _Seen(tools=tools)
+        return self._seen
+
+
+@attrs.define(kw_only=True)
+class _Seen:
+    """What was worked out of an agent's tools, while the catalog was of generation `tools`."""
+
+    tools: int
+    base: tuple[int, ...] | None = None
+    base_uses: frozenset[Use] | None = None
+    deferred: tuple[int, ...] | None = None
+    names: ToolNames | None = None
+    owned: dict[str, tuple[int, ...]] = attrs.field(factory=dict)
+
+
+def settings_of(settings: Settings, agent: AgentEntry) -> Settings:
+    """Return the workspace's settings with those of an agent in their place."""
+    own = agent.settings
+    results = {
+        "profile": own.results_profile,
+        "max_chars": own.max_chars,
+        "max_tokens": own.max_tokens,
+        "keep": own.keep,
+    }
+    others = {"max_active": own.max_active, "max_active_tokens": own.max_active_tokens, "quota": own.quota}
+    return attrs.evolve(
+        settings,
+        results=attrs.evolve(settings.results, **_told(results)),
+        **_told(others),
+    )
+
+
+def _told(fields: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in fields.items() if value is not None}
