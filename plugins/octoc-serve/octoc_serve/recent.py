@@ -14,7 +14,10 @@ MOST_OWNERS = 1000
 
 @attrs.frozen(kw_only=True)
 class RecentCall:
-    """A call that has ended, at the Unix time `at`. `outcome`: `ok`, `error` (the tool's own) or a failure's kind."""
+    """A call that has ended, at the Unix time `at`. `outcome`: `ok`, `error` (the tool's own) or a failure's kind.
+
+    `tool` is what the agent's model calls it; empty where the agent has no such tool, as a client may write anything.
+    """
 
     key: Key
     tool: str

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from mcp.server.session import ServerSession
 
     from octoc.runtime import Routing, Session
+    from octoc.runtime.catalog import CatalogTool
 
 logger = logging.getLogger(__name__)
 
+OWN_TOOLS = frozenset({FIND_TOOLS, CALL_MCP_TOOL, CAPABILITY, SKILL, READ_RESULT})
 STATEFUL = frozenset({CAPABILITY, SKILL, READ_RESULT})
 """octoc's own tools that are of no use where nothing is kept between two calls."""
 MAX_LISTENERS = 32
@@ -138,10 +140,21 @@ class Served:
         finally:
             self.under_way.remove(under_way)
 
+    def named(self, name: str, arguments: Mapping[str, Any] | None) -> str:
+        """Return what the model calls the tool that a call is of; empty for what the agent does not have."""
+        meant = self._meant(name, arguments or {})
+        if meant is not None:
+            return meant.alias
+        return name if name in OWN_TOOLS else ""
+
     def _server_of(self, name: str, arguments: Mapping[str, Any]) -> str | None:
+        meant = self._meant(name, arguments)
+        return None if meant is None else meant.id.server
+
+    def _meant(self, name: str, arguments: Mapping[str, Any]) -> CatalogTool | None:
         wanted = arguments.get("tool_name") if name == CALL_MCP_TOOL else name
         found = self.session.surface.names().resolve(wanted) if isinstance(wanted, str) else None
-        return self.session.generation.catalog[found].id.server if isinstance(found, int) else None
+        return self.session.generation.catalog[found] if isinstance(found, int) else None
 
     async def refresh(self) -> None:
         """Take over what servers, or a new bundle, have changed, and tell the client."""

@@ -78,9 +78,11 @@ class SurfaceServer:
     async def _call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         key = self.key_of(context)
         with self.states.using(key):
+            served = self._served(key, context)
+            tool = served.named(params.name, params.arguments)
             began = time.monotonic()
-            wire = await self._served(key, context).call(params.name, params.arguments, context)
-            self._note(key, params.name, time.monotonic() - began, wire)
+            wire = await served.call(params.name, params.arguments, context)
+            self._note(key, tool, time.monotonic() - began, wire)
         if context.protocol_version not in MODERN_PROTOCOL_VERSIONS and not isinstance(
             wire.get("structuredContent"), dict
         ):
