@@ -106,6 +106,10 @@ def command(
     gateway = _gateway()
     log_to_stderr(verbose=verbose)
     if transport == "stdio":
+        if tls_cert is not None or tls_key is not None:
+            raise click.UsageError(
+                "--tls-cert and --tls-key are for --transport http: nothing goes over a network here"
+            )
         _end_on_sigterm()
     target = target_of(bundle, workspace)
     settings = GatewaySettings(

@@ -19,11 +19,12 @@ from octoc_serve.asking import Asking
 from octoc_serve.http import MAX_HEAD_BYTES, HttpApp, is_loopback
 from octoc_serve.paths import path_of
 from octoc_serve.patience import protocol_of
+from octoc_serve.quiet import quiet
 from octoc_serve.server import SurfaceServer
 from octoc_serve.states import Key, MemoryStates
 from octoc_serve.stdio import Lines, claimed, serve_lines
 from octoc_serve.tls import Certificate, certificate_of
-from octoc_serve.tokens import Tokens
+from octoc_serve.tokens import Kept, Tokens
 from octoc_serve.watch import Refresher, Watched, reload, watch
 
 _SWEEP_S = 30.0
@@ -44,7 +45,17 @@ async def serve(settings: GatewaySettings) -> None:
             f"without tokens only this machine is served, and `{settings.host}` is more",
             "`octoc serve token add --agent NAME` makes a token",
         )
-    listening = _bound(settings)
+    with contextlib.closing(_bound(settings)) as listening, quiet():
+        await _serve_clients(settings, tokens, kept, certificate, listening)
+
+
+async def _serve_clients(
+    settings: GatewaySettings,
+    tokens: Tokens,
+    kept: tuple[Kept, ...],
+    certificate: Certificate | None,
+    listening: socket.socket,
+) -> None:
     async with _opened(settings) as runtime:
         states = MemoryStates(settings.max_sessions, settings.idle_s)
         runtime.host = Asking(states).host_of_all()

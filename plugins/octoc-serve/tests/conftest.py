@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
+import ssl
 import subprocess
 import sys
 import threading
+import urllib.error
+import urllib.request
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import attrs
 import pytest
@@ -24,6 +29,25 @@ from octoc.testing import WorkspaceBuilder
 
 TRIGGERS = ("what time is it", "current time in a city", "convert time between zones", "what is the clock in tokyo")
 MODES = {"plain": "none", "asking": "ask-elicitation", "steps": "progress", "slow": "late"}
+PATIENT = """
+import json, sys, time
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    answer = {"jsonrpc": "2.0", "id": asked["id"]}
+    if asked["method"] == "initialize":
+        info = {"name": "patient", "version": "1"}
+        answer["result"] = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}
+    elif asked["method"] == "tools/list":
+        answer["result"] = {"tools": [{"name": "nap", "inputSchema": {"type": "object"}}]}
+    elif asked["method"] == "tools/call":
+        time.sleep(asked["params"]["arguments"]["seconds"])
+        answer["result"] = {"content": [{"type": "text", "text": "rested"}]}
+    else:
+        answer["error"] = {"code": -32601, "message": "no"}
+    print(json.dumps(answer), flush=True)
+"""
 FAULTY = octoc.testing.faulty_stdio.__file__
 
 
@@ -41,6 +65,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, mode in MODES.items():
         workspace.server(name, sys.executable, "-I", "-S", FAULTY, mode)
         workspace.snapshot(name, ["echo", "pid", "fault", "cancels"])
+    workspace.server("patient", sys.executable, "-I", "-S", "-c", PATIENT).snapshot("patient", ["nap"])
     workspace.agent("clerk", type="worker", tools=["plain/echo", "plain/pid"])
     assert workspace.build().bundle is not None
     return workspace.root
@@ -56,7 +81,8 @@ class Gateway:
 
     @property
     def base(self) -> str:
-        return self.url.removesuffix("/mcp")
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc}"
 
     def stop(self) -> int:
         """Send SIGTERM and return the exit status."""
@@ -138,6 +164,49 @@ def connect(root: Path) -> Connect:
             yield Heard(client, news)
 
     return connected
+
+
+_INITIALIZE: dict[str, Any] = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+
+
+def _ask(
+    url: str, body: Any = None, *, tls: ssl.SSLContext | None = None, **headers: str
+) -> tuple[int, dict[str, str], str]:
+    """Return status, headers and body of one request: a POST of JSON, or a GET."""
+    data = None if body is None else (body if isinstance(body, bytes) else json.dumps(body).encode())
+    standard = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    request = urllib.request.Request(url, data=data, headers={**standard, **given})  # noqa: S310  # the loopback
+    try:
+        with urllib.request.urlopen(request, context=tls) as answer:  # noqa: S310  # likewise
+            return answer.status, dict(answer.headers), answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, dict(error.headers), error.read().decode()
+
+
+Ask = Callable[..., tuple[int, dict[str, str], str]]
+
+
+@pytest.fixture
+def ask() -> Ask:
+    """A function that makes one HTTP request and returns status, headers and body."""
+    return _ask
+
+
+@pytest.fixture
+def initialize() -> dict[str, Any]:
+    """The first message of a client of the handshake era."""
+    return _INITIALIZE
 
 
 def _run(scenario: Callable[[], Awaitable[None]]) -> None:

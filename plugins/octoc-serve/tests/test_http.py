@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import http.client
-import json
 import shutil
 import signal
 import subprocess
@@ -23,31 +22,8 @@ from octoc.testing import WorkspaceBuilder
 from octoc_serve.tokens import Tokens
 
 Run = Callable[..., None]
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
-}
 LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
-
-
-def ask(url: str, body: Any = None, **headers: str) -> tuple[int, dict[str, str], str]:
-    """Return status, headers and body of one request: a POST of JSON, or a GET."""
-    data = None if body is None else (body if isinstance(body, bytes) else json.dumps(body).encode())
-    standard = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-    given = {name.replace("_", "-"): value for name, value in headers.items()}
-    request = urllib.request.Request(url, data=data, headers={**standard, **given})  # noqa: S310  # the loopback
-    try:
-        with urllib.request.urlopen(request) as answer:  # noqa: S310  # likewise
-            return answer.status, dict(answer.headers), answer.read().decode()
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, dict(error.headers), error.read().decode()
+Ask = Callable[..., tuple[int, dict[str, str], str]]
 
 
 def announced(url: str, length: int) -> int:
@@ -75,15 +51,17 @@ async def until(holds: Callable[[], bool]) -> None:
         await asyncio.sleep(0.05)
 
 
-def test_without_tokens_this_machine_is_served_and_no_web_page(serve: Callable[..., Any]) -> None:
+def test_without_tokens_this_machine_is_served_and_no_web_page(
+    serve: Callable[..., Any], ask: Ask, initialize: dict[str, Any]
+) -> None:
     """Foreign Host and Origin are refused, an allowed Origin is not; probes answer, bodies are bounded."""
     gateway = serve("--allow-origin", "https://app.example")
     url = gateway.url
-    assert ask(url, INITIALIZE)[0] == 200
-    assert ask(url, INITIALIZE, Origin="http://localhost:6274")[0] == 200
-    assert ask(url, INITIALIZE, Origin="https://app.example")[0] == 200
+    assert ask(url, initialize)[0] == 200
+    assert ask(url, initialize, Origin="http://localhost:6274")[0] == 200
+    assert ask(url, initialize, Origin="https://app.example")[0] == 200
     for headers in ({"Origin": "https://evil.example"}, {"Origin": "null"}, {"Host": "evil.example"}):
-        assert ask(url, INITIALIZE, **headers)[0] == 403
+        assert ask(url, initialize, **headers)[0] == 403
     assert announced(url, 4 * 1024 * 1024 + 1) == 413
     assert ask(f"{gateway.base}/healthz")[0] == 200
     assert ask(f"{gateway.base}/readyz")[0] == 200
@@ -91,7 +69,12 @@ def test_without_tokens_this_machine_is_served_and_no_web_page(serve: Callable[.
 
 
 def test_a_token_says_which_agent_it_is(
-    run: Run, serve: Callable[..., Any], connect: Callable[..., Any], tmp_path: Path
+    run: Run,
+    serve: Callable[..., Any],
+    connect: Callable[..., Any],
+    ask: Ask,
+    initialize: dict[str, Any],
+    tmp_path: Path,
 ) -> None:
     """With tokens nobody is let in without one; each sees its own agent, and no other's MCP session."""
     tokens = Tokens(tmp_path / "tokens.json")
@@ -99,11 +82,11 @@ def test_a_token_says_which_agent_it_is(
     entry, supervisor = tokens.add("supervisor")
     _, stranger = tokens.add("nobody-has-this-name")
     gateway = serve()
-    status, headers, _ = ask(gateway.url, INITIALIZE)
+    status, headers, _ = ask(gateway.url, initialize)
     assert (status, headers["www-authenticate"]) == (401, "Bearer")
     for authorization in ("Bearer octoc_wrong", f"Basic {clerk}", "Bearer", clerk):
-        assert ask(gateway.url, INITIALIZE, Authorization=authorization)[0] == 401
-    status, _, body = ask(gateway.url, INITIALIZE, Authorization=f"Bearer {stranger}")
+        assert ask(gateway.url, initialize, Authorization=authorization)[0] == 401
+    status, _, body = ask(gateway.url, initialize, Authorization=f"Bearer {stranger}")
     assert status == 401
     assert "for no agent that is served here" in body
 
@@ -116,7 +99,7 @@ def test_a_token_says_which_agent_it_is(
                 assert refused.meta["octoc/kind"] == "not_found"
 
     run(scenario)
-    _, headers, _ = ask(gateway.url, INITIALIZE, Authorization=f"Bearer {supervisor}")
+    _, headers, _ = ask(gateway.url, initialize, Authorization=f"Bearer {supervisor}")
     session = {"Mcp_Session_Id": headers["mcp-session-id"], "MCP_Protocol_Version": "2025-11-25"}
     assert ask(gateway.url, LIST, Authorization=f"Bearer {clerk}", **session)[0] == 404
     assert ask(gateway.url, LIST, Authorization=f"Bearer {supervisor}", **session)[0] == 200
@@ -159,17 +142,19 @@ def test_state_is_each_clients_own(run: Run, serve: Callable[..., Any], connect:
     run(scenario)
 
 
-def test_sessions_are_bounded_and_idle_ones_end(serve: Callable[..., Any]) -> None:
+def test_sessions_are_bounded_and_idle_ones_end(
+    serve: Callable[..., Any], ask: Ask, initialize: dict[str, Any]
+) -> None:
     """One session more than there may be is refused, until an idle one has ended by itself."""
     gateway = serve("--max-sessions", "1", "--idle", "1")
-    status, headers, _ = ask(gateway.url, INITIALIZE)
+    status, headers, _ = ask(gateway.url, initialize)
     assert status == 200
     session = {"Mcp_Session_Id": headers["mcp-session-id"], "MCP_Protocol_Version": "2025-11-25"}
     assert ask(gateway.url, LIST, **session)[0] == 200
-    assert ask(gateway.url, INITIALIZE)[0] == 503
+    assert ask(gateway.url, initialize)[0] == 503
 
     async def room() -> None:
-        await until(lambda: ask(gateway.url, INITIALIZE)[0] == 200)
+        await until(lambda: ask(gateway.url, initialize)[0] == 200)
 
     asyncio.run(room())
     assert ask(gateway.url, LIST, **session)[0] == 404
