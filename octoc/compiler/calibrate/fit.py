@@ -152,13 +152,11 @@ def _follow(follow: Mapping[str, bool], vectors: Vectors) -> dict[str, NDArray[n
 
 
 def _lexical(found: Sequence[Example], ngrams: TfIdf | Hashed, size: int) -> csr_matrix:
-    starts, columns, values = [0], list[int](), list[float]()
-    for example in found:
-        own, weights = ngrams.transform(example.text)
-        columns += own
-        values += weights
-        starts.append(len(columns))
-    return csr_matrix((np.array(values, np.float32), columns, starts), shape=(len(found), size))
+    rows = [ngrams.transform(example.text) for example in found]
+    starts = np.cumsum([0, *(len(columns) for columns, _ in rows)])
+    columns = np.concatenate([columns for columns, _ in rows])
+    values = np.concatenate([values for _, values in rows]).astype(np.float32)
+    return csr_matrix((values, columns, starts), shape=(len(found), size))
 
 
 def _dense(sparse: csr_matrix) -> Matrix:

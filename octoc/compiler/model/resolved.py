@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from octoc.bundle.model import Gate, Registry, ToolPolicy
+from octoc.compiler.model.scopes import Reason, Scopes
 from octoc.compiler.model.source import AgentSource, Located, SkillSource, SnapshotSource, Sources
 from octoc.compiler.needs.library import Need
 from octoc.diagnostics.model import Place
@@ -148,6 +149,8 @@ class Resolved:
     agents: tuple[Agent, ...]
     skills: tuple[Skill, ...]
     dependencies: tuple[Dependency, ...] = ()
+    scopes: Scopes | None = None
+    """Who may use what; None as in a workspace without a word on it."""
     fixtures: Fixtures = attrs.field(factory=Fixtures)
     """Messages and queries whose names are known, each once: what a build may calibrate on, and `octoc test` runs."""
     needs: tuple[Need, ...] = ()
@@ -172,6 +175,8 @@ class Scoped:
     resolved: Resolved
     tools: tuple[ScopedTool, ...]
     registries: Mapping[str, Registry]
+    reasons: Mapping[str, Mapping[int, tuple[Reason, ...]]] = attrs.field(factory=dict, eq=False, repr=False)
+    """Agent -> tool -> every way on which it has it; worked out when it is asked for."""
 
 
 @attrs.frozen(kw_only=True)

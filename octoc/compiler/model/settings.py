@@ -11,6 +11,8 @@ from octoc.diagnostics.model import Place
 from octoc.names import any_glob_matches
 
 MIB = 1024 * 1024
+OCTOPUS_TOKENS = 2000
+"""Longest result of profile `octopus` where no `max_tokens` is written. Source: Octopus, ToolResultTruncator."""
 
 
 @attrs.frozen(kw_only=True)

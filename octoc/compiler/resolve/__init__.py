@@ -14,6 +14,7 @@ from octoc.compiler.resolve.capabilities import Chosen, choose_providers, known_
 from octoc.compiler.resolve.deps import dependencies
 from octoc.compiler.resolve.fixtures import known_of, resolve_fixtures
 from octoc.compiler.resolve.patterns import EVERY, grant_of, resolve_patterns
+from octoc.compiler.resolve.scopes import resolve_scopes
 from octoc.compiler.resolve.servers import Definition, Servers, owner_of_file, resolve_servers
 from octoc.compiler.resolve.texts import resolve_expansions, resolve_needs
 from octoc.compiler.resolve.tuning import tuned
@@ -48,8 +49,10 @@ def resolve(sources: Sources, context: Context) -> Resolved:
         )
         for source in skill_sources
     ]
+    scopes = resolve_scopes(sources, agents, servers.all, capabilities, (source.name for source in skill_sources), sink)
     return Resolved(
         sources=sources,
+        scopes=scopes,
         servers=servers.all,
         capabilities=tuple(capabilities[name] for name in sorted(capabilities)),
         agents=tuple(sorted(agents, key=lambda agent: agent.name)),

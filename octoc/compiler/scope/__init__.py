@@ -7,7 +7,13 @@ import attrs
 from octoc.aliases import make_aliases
 from octoc.bundle.model import Registry
 from octoc.compiler.context import Context
-from octoc.compiler.model.resolved import Resolved, Scoped, ScopedTool
+from octoc.compiler.model.resolved import Agent, Resolved, Scoped, ScopedTool
+from octoc.compiler.scope.ceiling import Limits
+from octoc.compiler.scope.confine import confined
+from octoc.compiler.scope.conflicts import check_scopes
+from octoc.compiler.scope.denied import held_to_denials
+from octoc.compiler.scope.own_file import check_own_file
+from octoc.compiler.scope.reasons import Reasons
 from octoc.compiler.scope.registry import Fleet, registry_of
 from octoc.compiler.scope.skills import skills_of
 from octoc.diagnostics.model import DiagnosticSink
@@ -18,15 +24,38 @@ __all__ = ["scope"]
 
 
 def scope(resolved: Resolved, context: Context) -> Scoped:
-    """Number all tools in server order, and build every agent's registry from its type, tools and capabilities."""
+    """Number all tools in server order, and build every agent's registry.
+
+    What an agent's type, tools and capabilities would give it is held to what the scopes let it have.
+    """
     tools = _numbered(resolved, context.sink)
     fleet = Fleet.of(resolved, tools)
+    scopes = resolved.scopes
+    left_out = frozenset[str]() if scopes is None else scopes.left_out
+    limits = None if scopes is None else Limits.of(scopes, fleet)
+    if limits is not None and not limits.scopes.closed:
+        check_scopes(limits, context.sink)
     registries: dict[str, Registry] = {}
     for agent in resolved.agents:
-        registry = registry_of(agent, fleet, context.sink)
-        if registry is not None:
-            registries[agent.name] = attrs.evolve(registry, skills=skills_of(agent, fleet, context.sink))
-    return Scoped(resolved=resolved, tools=tools, registries=registries)
+        registry = None if agent.name in left_out else registry_of(agent, fleet, context.sink)
+        if registry is None:
+            continue
+        registry = attrs.evolve(registry, skills=skills_of(agent, fleet, context.sink))
+        registries[agent.name] = registry if limits is None else _limited(agent, registry, limits, context.sink)
+    agents = {agent.name: agent for agent in resolved.agents}
+    reasons = {} if limits is None else Reasons(registries, agents, limits)
+    return Scoped(resolved=resolved, tools=tools, registries=registries, reasons=reasons)
+
+
+def _limited(agent: Agent, registry: Registry, limits: Limits, sink: DiagnosticSink) -> Registry:
+    """Return what the scopes leave of a registry: all of it where they withhold nothing from anybody."""
+    scopes = limits.scopes
+    if scopes.limits_nothing and not scopes.deny:
+        return registry
+    ceiling = limits.ceiling(agent.name)
+    inside = confined(registry, ceiling, limits)
+    check_own_file(agent, registry, inside, ceiling, limits, sink)
+    return held_to_denials(agent, inside, ceiling, limits, sink)
 
 
 def _numbered(resolved: Resolved, sink: DiagnosticSink) -> tuple[ScopedTool, ...]:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from octoc.aliases import sanitize
 from octoc.compiler.edits import renamed
 from octoc.compiler.model.resolved import Agent, Server, ServerGrant
 from octoc.compiler.model.source import Located
+from octoc.compiler.resolve.spelling import qualified
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.resolve import (
@@ -64,7 +64,7 @@ def select_tools(
     missed = 0
     entries = () if deny_only else agent.source.tools or ()
     for entry in entries:
-        if _host_name(entry.value) in HOST_TOOLS:
+        if host_name(entry.value) in HOST_TOOLS:
             host_tools.append(entry.value)
             continue
         targets = _targets(entry, agent, servers, reach, sink)
@@ -90,13 +90,14 @@ def select_tools(
         unlisted = not fleet.servers[grant.server].listed and globs and not deny
         if tools or unlisted:
             grants.append(ServerGrant(server=grant.server, globs=globs if unlisted else (), tools=tools))
-    denied_hosts = {_host_name(entry.value) for entry in agent.source.disallowed_tools}
+    denied_hosts = {host_name(entry.value) for entry in agent.source.disallowed_tools}
     return Selection(
-        grants=tuple(grants), host_tools=tuple(name for name in host_tools if _host_name(name) not in denied_hosts)
+        grants=tuple(grants), host_tools=tuple(name for name in host_tools if host_name(name) not in denied_hosts)
     )
 
 
-def _host_name(text: str) -> str:
+def host_name(text: str) -> str:
+    """Return the tool that an entry names, without what it allows of it: `Bash` of `Bash(git log:*)`."""
     match = _CALL.match(text)
     return match["name"] if match else text
 
@@ -112,9 +113,9 @@ def _targets(
 ) -> list[tuple[str, str]] | None:
     """Return the (server, glob) pairs that one entry means; None when it means nothing, which is reported."""
     text = entry.value
-    qualified = _qualified(text, servers)
-    if qualified is not None:
-        name, glob = qualified
+    named = qualified(text, servers)
+    if named is not None:
+        name, glob = named
         if not servers[name].listed or any(glob_matches(glob, tool.tool) for tool in reach[name].tools):
             return [(name, glob)]
         if not quiet:
@@ -153,29 +154,6 @@ def _known(reach: Mapping[str, ServerGrant]) -> list[str]:
     """Return the tools that are visible, by identity and by bare name."""
     tools = [tool for grant in reach.values() for tool in grant.tools]
     return [*map(str, tools), *(tool.tool for tool in tools)]
-
-
-def _qualified(text: str, servers: Mapping[str, Server]) -> tuple[str, str] | None:
-    """Read `server/tool`, `server:tool`, `server__tool`, `mcp__server__tool`, `mcp__server`; a `*` may end each."""
-    for separator in ("/", ":"):
-        server, found, glob = text.partition(separator)
-        if found and server in servers:
-            return server, glob or "*"
-    plain = text.removeprefix("mcp__")
-    # The longest server first: `a__b` must not be read as server `a`.
-    for name in sorted(servers, key=lambda name: (-len(name), name)):
-        written = sanitize(name)
-        if plain == written and plain != text:
-            return name, "*"
-        if plain.startswith(f"{written}__"):
-            glob = plain[len(written) + 2 :]
-            return name, _original(glob, servers[name])
-    return None
-
-
-def _original(glob: str, server: Server) -> str:
-    """Return the server's own spelling of a sanitised tool name, else the text as it is."""
-    return next((tool.name for tool in server.tools if sanitize(tool.name) == glob), glob)
 
 
 def _report_unknown(

@@ -13,6 +13,7 @@ from octoc.compiler.cache import Cache, code_stamp
 from octoc.compiler.check.units import SCOPE_TABLES
 from octoc.compiler.model.documents import FileKind, FoundFile, kept
 from octoc.compiler.model.settings import (
+    OCTOPUS_TOKENS,
     AgentBudget,
     BudgetSettings,
     LimitSettings,
@@ -39,9 +40,6 @@ from octoc.diagnostics.model import DiagnosticSink, Place
 STRICTEST_MODE = "production"
 STRICTEST_PROFILE = "deny"
 FALLBACK_NAME = "workspace"
-
-OCTOPUS_TOKENS = 2000
-"""Longest result of profile `octopus` where no `max_tokens` is written. Source: Octopus, ToolResultTruncator."""
 
 _FRACTIONS = frozenset({
     *("threshold", "margin", "precision"),

@@ -34,7 +34,7 @@ TOOL_ON_UNLISTED_SERVER = Rule(
 )
 NO_TOOL_RESOLVES = Rule("OCT330", "no-tool-resolves", "Nothing in an agent's `tools` is a tool.")
 ALIAS_CLASH = Rule("OCT331", "alias-clash", "Two tools have one bare name, and aliases are bare.")
-UNKNOWN_AGENT = Rule("OCT350", "unknown-agent", "A fixture is for an agent that the workspace does not have.")
+UNKNOWN_AGENT = Rule("OCT350", "unknown-agent", "A fixture or a scope names an agent that is not there.")
 CONTRADICTING_FIXTURES = Rule(
     "OCT351", "contradicting-fixtures", "Two fixtures expect different things of the same message or query."
 )
@@ -53,4 +53,28 @@ STALE_EXPANSION = Rule(
 )
 LITERAL_SECRET = Rule(
     "OCT340", "literal-secret", "A value that looks like a secret is written in the file.", Severity.WARNING
+)
+UNNAMED_PROFILE = Rule("OCT360", "unnamed-profile", "A production workspace does not say what ungranted tools are.")
+REPEATED_SCOPE = Rule("OCT361", "repeated-scope", "Two files have a table of scopes of the same name.")
+UNKNOWN_SCOPE = Rule(
+    "OCT362", "unknown-scope", "A table names a tenant, an area or a group that no table of scopes defines."
+)
+AGENT_IN_TWO_AREAS = Rule("OCT363", "agent-in-two-areas", "An agent lives in two areas, and none of them shares it.")
+GRANT_OUTSIDE_AREA = Rule(
+    "OCT364", "grant-outside-area", "A group is granted to an agent that is not in the group's area."
+)
+WITHHELD_GRANT = Rule("OCT365", "withheld-grant", "A grant brings tools that another area or agent has for itself.")
+UNGRANTED_GROUP = Rule("OCT366", "ungranted-group", "A tool group is granted to nobody, and so does nothing.")
+EMPTY_GRANT = Rule("OCT367", "empty-grant", "A grant gives nothing, or gives it to nobody.")
+NOT_GRANTED = Rule(
+    "OCT368", "not-granted", "An agent's own file asks for what its scope does not have.", Severity.WARNING
+)
+BROKEN_DENY = Rule("OCT369", "broken-deny", "An agent reaches a tool that a `[[deny]]` says it never may.")
+AGENT_LEFT_OUT = Rule("OCT370", "agent-left-out", "An agent is switched off, and not in the bundle.", Severity.INFO)
+DEFAULT_AGENT_OUTSIDE = Rule("OCT371", "default-agent-outside", "An area's default agent is not one of its agents.")
+UNREAD_SCOPES = Rule(
+    "OCT372",
+    "unread-scopes",
+    "A table of scopes cannot be read, so that nobody knows what it withholds.",
+    Severity.WARNING,
 )

@@ -1,0 +1,176 @@
+"""Which agents are in which areas, whose tenants may use them, and what they have otherwise than the workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import attrs
+
+from octoc.compiler.edits import renamed
+from octoc.compiler.model.located import Located
+from octoc.compiler.model.scopes import AreaSource, Member, OverrideSource, ScopeTables, TenantSource
+from octoc.compiler.model.settings import WorkspaceSettings
+from octoc.compiler.resolve.scopes.names import Known
+from octoc.compiler.resolve.scopes.tuning import settings_of
+from octoc.compiler.resolve.scopes.twice import Unique
+from octoc.diagnostics.model import Place
+from octoc.diagnostics.rules.resolve import (
+    AGENT_IN_TWO_AREAS,
+    AGENT_LEFT_OUT,
+    DEFAULT_AGENT_OUTSIDE,
+    UNKNOWN_AGENT,
+    UNKNOWN_SCOPE,
+)
+from octoc.diagnostics.suggest import did_you_mean
+from octoc.names import glob_matches
+
+
+@attrs.frozen(kw_only=True)
+class Membership:
+    """Areas and tenants in effect, where each agent is, and which agents the bundle does not have."""
+
+    tenants: Mapping[str, TenantSource]
+    areas: Mapping[str, AreaSource]
+    all_areas: Mapping[str, AreaSource]
+    members: Mapping[str, Member]
+    left_out: frozenset[str]
+
+
+@attrs.define(kw_only=True)
+class _Work:
+    known: Known
+    tenants: Unique[TenantSource]
+    areas: Unique[AreaSource]
+    unusable: set[str]
+    """Areas whose tenant is not known."""
+    left_out: set[str] = attrs.field(factory=set)
+
+    def is_on(self, area: AreaSource) -> bool:
+        tenant = None if area.tenant is None else self.tenants.first.get(area.tenant.value)
+        return area.enabled and (tenant is None or tenant.enabled)
+
+
+def membership(tables: ScopeTables, settings: WorkspaceSettings, known: Known) -> Membership:
+    """Look up areas, tenants and overrides.
+
+    An agent whose place cannot be told (two homes, a tenant that nobody defines, a table that is there twice) is left
+    out: it must not become everybody's by a mistake.
+    """
+    tenants = Unique.of(tables.tenants, "tenant", known.sink)
+    areas = Unique.of(tables.areas, "area", known.sink)
+    work = _Work(known=known, tenants=tenants, areas=areas, unusable=set())
+    for area in tables.areas:
+        _check_tenant(area, work)
+    inside = _inside(tables.areas, work)
+    members: dict[str, Member] = {}
+    for agent in sorted(known.agents):
+        found = [areas.first[name] for name in inside.get(agent, ())]
+        override_of_none = _switched_off(agent, tables.overrides)
+        if override_of_none is not None:
+            _leave_out(agent, "an override", override_of_none, work)
+            continue
+        on = [area for area in found if work.is_on(area)]
+        if found and not on:
+            _leave_out(agent, "every area of it", found[0].place, work)
+            continue
+        whose = {area.tenant.value for area in on if area.tenant is not None}
+        before = [area for area in found if area.tenant is not None]
+        if before and not whose:
+            # Without this, switching a tenant's area off would give the agent to everybody.
+            _leave_out(agent, "the area of its tenant", before[0].place, work)
+            continue
+        own = settings_of(agent, on[0] if on else None, tables.overrides, settings)
+        member = Member(areas=tuple(area.name for area in on), tenants=tuple(sorted(whose)), settings=own)
+        if member != Member():
+            members[agent] = member
+    for override in Unique.of(tables.overrides, "override", known.sink, name=lambda one: one.glob).later:
+        work.left_out.update(agent for agent in known.agents if glob_matches(override.glob, agent))
+    for override in tables.overrides:
+        known.matched(Located(override.glob, override.place.key()), known.agents, UNKNOWN_AGENT, "an override", "agent")
+    on_areas = {name: area for name, area in areas.first.items() if work.is_on(area) and name not in work.unusable}
+    for area in areas.first.values():
+        _check_default(area, inside, known)
+    return Membership(
+        tenants={name: tenant for name, tenant in tenants.first.items() if tenant.enabled},
+        areas=on_areas,
+        all_areas=areas.first,
+        members={agent: member for agent, member in members.items() if agent not in work.left_out},
+        left_out=frozenset(work.left_out),
+    )
+
+
+def _check_tenant(area: AreaSource, work: _Work) -> None:
+    if area.tenant is None or area.tenant.value in work.tenants.first:
+        return
+    work.unusable.add(area.name)
+    name = area.tenant.value
+    work.known.sink.report(
+        UNKNOWN_SCOPE,
+        f"area `{area.name}` is of tenant `{name}`, which no table defines; its agents are left out",
+        at=area.tenant.place,
+        help=did_you_mean(name, work.tenants.first) or f"add `[tenants.{name}]`",
+        fix=renamed(area.tenant.place, name, work.tenants.first),
+    )
+
+
+def _inside(areas: Iterable[AreaSource], work: _Work) -> dict[str, tuple[str, ...]]:
+    """Return each agent's areas by name, the one that it lives in first; those that cannot be told are left out."""
+    known = work.known
+    homes: dict[str, dict[str, Place]] = {}
+    shared: dict[str, dict[str, Place]] = {}
+    for area in areas:
+        is_lost = area.name in work.unusable or area in work.areas.later
+        for entries, into in ((area.shared, shared), (area.agents, homes)):
+            for entry in entries:
+                for agent in known.matched(entry, known.agents, UNKNOWN_AGENT, f"area `{area.name}`", "agent"):
+                    if is_lost:
+                        work.left_out.add(agent)
+                    else:
+                        into.setdefault(agent, {}).setdefault(area.name, entry.place)
+    inside: dict[str, tuple[str, ...]] = {}
+    for agent in sorted(homes.keys() | shared.keys()):
+        lives, visits = homes.get(agent, {}), shared.get(agent, {})
+        only = [name for name in lives if name not in visits]
+        if len(only) > 1:
+            work.left_out.add(agent)
+            first, second = only[:2]
+            known.sink.report(
+                AGENT_IN_TWO_AREAS,
+                f"agent `{agent}` lives in area `{first}` and in area `{second}`; it is left out",
+                at=lives[second],
+                related={f"in `{first}` by this": lives[first]},
+                help=f"let it live in one of them, and add it to `shared` of the other: "
+                f'`[areas.{second}] shared = ["{agent}"]`',
+            )
+            continue
+        inside[agent] = tuple(dict.fromkeys([*only, *lives, *visits]))
+    return inside
+
+
+def _switched_off(agent: str, overrides: Iterable[OverrideSource]) -> Place | None:
+    """Return where an agent is switched off: of the globs that match it and say so, the longest counts."""
+    said = [one for one in overrides if one.enabled is not None and glob_matches(one.glob, agent)]
+    longest = max(said, key=lambda one: len(one.glob), default=None)
+    return None if longest is None or longest.enabled else longest.place.child("enabled")
+
+
+def _leave_out(agent: str, why: str, at: Place, work: _Work) -> None:
+    work.left_out.add(agent)
+    work.known.sink.report(AGENT_LEFT_OUT, f"agent `{agent}` is not in the bundle: {why} is switched off", at=at)
+
+
+def _check_default(area: AreaSource, inside: Mapping[str, tuple[str, ...]], known: Known) -> None:
+    default = area.default_agent
+    if default is None or area.name in inside.get(default.value, ()):
+        return
+    if default.value not in known.agents:
+        known.matched(default, known.agents, UNKNOWN_AGENT, f"area `{area.name}`", "agent")
+        return
+    members = [agent for agent, areas in inside.items() if area.name in areas]
+    known.sink.report(
+        DEFAULT_AGENT_OUTSIDE,
+        f"`{default.value}` is the default agent of area `{area.name}`, and is not in it",
+        at=default.place,
+        related={"the area's agents": area.place.child("agents") if area.agents else area.place},
+        help=did_you_mean(default.value, members) or "add it to `agents`, or name one of them",
+    )

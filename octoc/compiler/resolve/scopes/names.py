@@ -1,0 +1,114 @@
+"""Names in tables of scopes looked up: agents, tools, capabilities, skills. What means nothing is an error."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+
+import attrs
+
+from octoc.compiler.edits import renamed
+from octoc.compiler.model.located import Located
+from octoc.compiler.model.resolved import Server
+from octoc.compiler.model.scopes import Reach
+from octoc.compiler.resolve.spelling import qualified
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rule import Rule, Severity
+from octoc.diagnostics.rules.resolve import UNKNOWN_SERVER, UNKNOWN_TOOL
+from octoc.diagnostics.suggest import did_you_mean
+from octoc.names import ToolId, glob_matches
+
+EVERYTHING = "*"
+
+
+@attrs.frozen(kw_only=True)
+class Known:
+    """The names that tables may use, and where to say that one means nothing."""
+
+    servers: Mapping[str, Server]
+    agents: Collection[str]
+    capabilities: Collection[str]
+    skills: Collection[str]
+    sink: DiagnosticSink
+
+    def matched(self, named: Located[str], names: Collection[str], rule: Rule, what: str, kind: str) -> tuple[str, ...]:
+        """Return those of `names` that a name or glob means, sorted; report one that means none.
+
+        Args:
+            what: who asks for it, as `grant`; `kind`: what it should be, as `agent`.
+        """
+        found = tuple(sorted(name for name in names if glob_matches(named.value, name)))
+        if not found:
+            self.sink.report(
+                rule,
+                f"{what} names {kind} `{named.value}`, "
+                + ("which matches none" if named.value.endswith("*") else "which is not defined"),
+                at=named.place,
+                help=_inner_star(named.value) or did_you_mean(named.value.rstrip("*"), names) or _some(kind, names),
+                severity=Severity.ERROR,
+                fix=renamed(named.place, named.value, names),
+            )
+        return found
+
+    def reach(self, entry: Located[str], what: str) -> Reach:
+        """Return the tools that an entry of `tools` means; report one that means none."""
+        text = entry.value
+        if text == EVERYTHING:
+            return Reach(
+                tools=frozenset(ToolId(s.name, tool.name) for s in self.servers.values() for tool in s.tools),
+                globs=frozenset((server.name, "*") for server in self.servers.values() if not server.listed),
+            )
+        named = qualified(text, self.servers)
+        if named is None:
+            self._report_unqualified(entry, what)
+            return Reach()
+        server, glob = self.servers[named[0]], named[1]
+        inner = _inner_star(glob)
+        tools = frozenset(ToolId(server.name, tool.name) for tool in server.tools if glob_matches(glob, tool.name))
+        if tools:
+            return Reach(tools=tools)
+        if not server.listed and inner is None:
+            return Reach(globs=frozenset({(server.name, glob)}))
+        known = [f"{server.name}/{tool.name}" for tool in server.tools]
+        self.sink.report(
+            UNKNOWN_TOOL,
+            f"{what} names tool `{text}`, and server `{server.name}` has none that matches",
+            at=entry.place,
+            help=inner or did_you_mean(f"{server.name}/{glob.rstrip('*')}", known) or _some("tool", known),
+            fix=renamed(entry.place, text, known),
+        )
+        return Reach()
+
+    def _report_unqualified(self, entry: Located[str], what: str) -> None:
+        text = entry.value
+        tools = [f"{server.name}/{tool.name}" for server in self.servers.values() for tool in server.tools]
+        parts = re.split(r"(/|:|__)", text.removeprefix("mcp__"), maxsplit=1)
+        server, slash, rest = parts if len(parts) == 3 else ("", "", text)
+        if slash and server:
+            self.sink.report(
+                UNKNOWN_SERVER,
+                f"{what} names tool `{text}`, and no server is called `{server}`",
+                at=entry.place,
+                help=did_you_mean(server, self.servers) or _some("server", self.servers),
+                fix=renamed(entry.place, text, [f"{name}{slash}{rest}" for name in self.servers]),
+            )
+            return
+        have = [tool for tool in tools if tool.partition("/")[2] == text]
+        self.sink.report(
+            UNKNOWN_TOOL,
+            f"{what} names tool `{text}` without its server, expected `server/tool`",
+            at=entry.place,
+            help=f"write `{have[0]}`" if have else did_you_mean(text, tools) or _some("tool", tools),
+        )
+
+
+def _inner_star(text: str) -> str | None:
+    return "only a `*` at the end stands for any text" if "*" in text[:-1] else None
+
+
+def _some(kind: str, names: Iterable[str], limit: int = 6) -> str:
+    shown = sorted(names)
+    if not shown:
+        return f"the workspace has no {kind}"
+    more = f" and {len(shown) - limit} more" if len(shown) > limit else ""
+    return f"there is {', '.join(f'`{name}`' for name in shown[:limit])}{more}"

@@ -1,0 +1,142 @@
+"""What one agent may have at most, and why: its grants under `deny`, all that nobody withholds under `allow`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import attrs
+
+from octoc.compiler.model.resolved import Server, ServerGrant
+from octoc.compiler.model.scopes import Group, Reason, ScopeGrant, Scopes
+from octoc.compiler.scope.owners import Owners
+from octoc.compiler.scope.registry import Fleet
+from octoc.compiler.scope.tools import Globs, Tools, common, union
+
+
+@attrs.frozen
+class Way:
+    """A reason why an agent may have tools."""
+
+    reason: Reason
+    tools: Tools
+
+
+@attrs.frozen(kw_only=True)
+class Ceiling:
+    """The most that an agent may have. `capabilities` and `skills` None are all of them; `ways` say why."""
+
+    tools: Tools
+    capabilities: frozenset[str] | None = None
+    skills: frozenset[str] | None = None
+    ways: tuple[Way, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Limits:
+    """What ceilings are made from."""
+
+    scopes: Scopes
+    owners: Owners
+    fleet: Fleet
+    everything: Tools
+    brought: Mapping[str, Tools]
+    """Capability -> all its tools."""
+
+    @classmethod
+    def of(cls, scopes: Scopes, fleet: Fleet) -> Limits:
+        """Prepare the limits of a fleet."""
+        unlisted = frozenset((server.name, "*") for server in fleet.servers.values() if not server.listed)
+        return cls(
+            scopes=scopes,
+            owners=Owners.of(scopes, fleet.index),
+            fleet=fleet,
+            everything=Tools(frozenset(fleet.index.values()), unlisted),
+            brought={name: tools_of(capability.grants, fleet) for name, capability in fleet.capabilities.items()},
+        )
+
+    def ceiling(self, agent: str) -> Ceiling:
+        """Return the most that an agent may have."""
+        withheld = self.owners.withheld(agent)
+        if self.scopes.profile == "deny":
+            ways = tuple(self._granted(agent))
+            mine = granted_to(agent, self.scopes)
+            return Ceiling(
+                tools=self.allowed(agent, union(way.tools for way in ways)),
+                capabilities=frozenset(
+                    name for grant in mine for names in grant.capabilities.values() for name in names
+                ),
+                skills=frozenset(name for grant in mine for names in grant.skills.values() for name in names),
+                ways=ways,
+            )
+        given = self.owners.given(agent)
+        # Nothing is left of an unlisted server of which something is withheld but what a group names.
+        touched = {server for server, _ in withheld.globs}
+        whole = frozenset((server, "*") for server, _ in self.everything.globs if server not in touched)
+        parts = frozenset((server, glob) for server, glob in given.globs if server in touched)
+        return Ceiling(
+            tools=Tools(self.everything.numbers - withheld.numbers, whole | parts), ways=tuple(self._open(agent))
+        )
+
+    def allowed(self, agent: str, tools: Tools) -> Tools:
+        """Return what of `tools` nobody withholds from the agent."""
+        # What a group of its own names stays, also where another group withholds more than that.
+        kept = Tools(frozenset(), common(tools.globs, self.owners.given(agent).globs))
+        return tools.without(self.owners.withheld(agent)) | kept
+
+    def _granted(self, agent: str) -> Iterator[Way]:
+        areas = self.owners.areas_of(agent)
+        tools = {id(one.group): one for one in self.owners.groups}
+        for one in self.owners.groups:
+            if one.group.source.agent is not None and one.gives_to(agent, areas):
+                yield Way(_of_group(one.group), one.tools)
+        for grant in granted_to(agent, self.scopes):
+            for entry, group in grant.groups.items():
+                one = tools[id(group)]
+                if one.gives_to(agent, areas):
+                    yield Way(Reason("grant", entry.value, entry.place, _of_group(group)), one.tools)
+            for entry, reach in grant.tools.items():
+                yield Way(Reason("grant", entry.value, entry.place), Tools.of(reach, self.fleet.index))
+            for entry, names in grant.capabilities.items():
+                for name in names:
+                    via = Reason("capability", name, self.fleet.capabilities[name].place)
+                    yield Way(Reason("grant", entry.value, entry.place, via), self.brought[name])
+
+    def _open(self, agent: str) -> Iterator[Way]:
+        """Yield why an agent has what it has under `allow`: its own groups and areas, then the profile for the rest."""
+        areas = self.owners.areas_of(agent)
+        owned = union(one.tools for one in self.owners.groups)
+        for one in self.owners.groups:
+            if not one.gives_to(agent, areas):
+                continue
+            source = one.group.source
+            reason = _of_group(one.group)
+            if source.area is not None:
+                area = self.scopes.areas.get(source.area.value)
+                reason = Reason("area", source.area.value, area.place if area else source.area.place, reason)
+            yield Way(reason, one.tools)
+        rest = Tools(self.everything.numbers - owned.numbers, self.everything.globs)
+        yield Way(Reason("profile", self.scopes.profile, self.scopes.at), rest)
+
+
+def tools_of(grants: tuple[ServerGrant, ...], fleet: Fleet) -> Tools:
+    """Return the tools of grants: of listed servers by number, of others by glob."""
+    return Tools(
+        frozenset(fleet.index[tool] for grant in grants for tool in grant.tools),
+        unlisted_of(grants, fleet.servers),
+    )
+
+
+def unlisted_of(grants: tuple[ServerGrant, ...], servers: Mapping[str, Server]) -> Globs:
+    """Return (server, glob) of the grants on unlisted servers."""
+    return frozenset(
+        (grant.server, glob) for grant in grants if not servers[grant.server].listed for glob in grant.globs
+    )
+
+
+def granted_to(agent: str, scopes: Scopes) -> tuple[ScopeGrant, ...]:
+    """Return the grants that count for an agent."""
+    return tuple(grant for grant in scopes.grants if grant.source.enabled and agent in grant.agents)
+
+
+def _of_group(group: Group) -> Reason:
+    return Reason("group", group.name, group.source.place)

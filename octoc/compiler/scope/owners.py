@@ -1,0 +1,82 @@
+"""Whose tools are whose: what the groups of areas and agents withhold from everybody else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from octoc.compiler.model.scopes import Group, Member, Scopes
+from octoc.compiler.scope.tools import Tools, uncovered, union
+from octoc.names import ToolId
+
+
+@attrs.frozen
+class OwnedGroup:
+    """A group and its tools by number."""
+
+    group: Group
+    tools: Tools
+
+    def gives_to(self, agent: str, areas: Sequence[str]) -> bool:
+        """Tell whether the agent may have the group: a global one, one of its areas, or its own."""
+        source = self.group.source
+        if self.group.broken or not source.enabled:
+            return False
+        if source.agent is not None:
+            return source.agent.value == agent
+        return source.area is None or source.area.value in areas
+
+
+@attrs.frozen(kw_only=True)
+class Owners:
+    """All groups of a workspace, and where its agents are."""
+
+    groups: tuple[OwnedGroup, ...]
+    members: Mapping[str, Member]
+    _known: dict[tuple[object, ...], tuple[Tools, Tools]] = attrs.field(factory=dict, repr=False, eq=False)
+
+    @classmethod
+    def of(cls, scopes: Scopes, index: Mapping[ToolId, int]) -> Owners:
+        """Number the tools of all groups."""
+        groups = tuple(OwnedGroup(group, Tools.of(group.reach, index)) for group in scopes.groups)
+        return cls(groups=groups, members=scopes.members)
+
+    def areas_of(self, agent: str) -> tuple[str, ...]:
+        """Return the areas that an agent is in."""
+        member = self.members.get(agent)
+        return () if member is None else member.areas
+
+    def given(self, agent: str) -> Tools:
+        """Return the tools of all groups that the agent may have, granted or not."""
+        return self._standing(agent)[0]
+
+    def withheld(self, agent: str) -> Tools:
+        """Return what the agent may not have: tools of other areas' and agents' groups that no group gives to it, too.
+
+        A group that is switched off gives to nobody, and withholds what it names: switching off never widens.
+        """
+        return self._standing(agent)[1]
+
+    def owners(self, agent: str, tools: Tools) -> tuple[OwnedGroup, ...]:
+        """Return the groups that withhold some of `tools` from the agent."""
+        lost = self.withheld(agent) & tools
+        return tuple(one for one in self.groups if _is_owned(one) and not self._gives(one, agent) and one.tools & lost)
+
+    def _gives(self, one: OwnedGroup, agent: str) -> bool:
+        return one.gives_to(agent, self.areas_of(agent))
+
+    def _standing(self, agent: str) -> tuple[Tools, Tools]:
+        # Agents of the same areas without tools of their own stand alike.
+        mine = any(one.group.source.agent is not None and one.group.source.agent.value == agent for one in self.groups)
+        key = (frozenset(self.areas_of(agent)), agent if mine else None)
+        if key not in self._known:
+            given = union(one.tools for one in self.groups if self._gives(one, agent))
+            others = union(one.tools for one in self.groups if _is_owned(one) and not self._gives(one, agent))
+            withheld = Tools(others.numbers - given.numbers, uncovered(others.globs, given.globs))
+            self._known[key] = (given, withheld)
+        return self._known[key]
+
+
+def _is_owned(one: OwnedGroup) -> bool:
+    return one.group.broken or not one.group.source.is_global
