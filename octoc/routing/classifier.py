@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from octoc.routing.features import Hashed, TfIdf
 from octoc.routing.nearby import Nearby
+from octoc.routing.scores import dots
 
 Vector = NDArray[np.float32]
 
@@ -125,13 +126,12 @@ class Classifier:
         if model is None:
             raise ValueError("the gate has no model that does without an encoder")
         columns, values = self.ngrams.transform(intent)
-        weights = model.grams[columns]
-        # einsum, not BLAS: see `octoc.routing.scores`.
-        logits: Vector = np.full(len(model.bias) + 1, -np.inf, np.float32)
+        logits: Vector = np.empty(len(model.bias) + 1, np.float32)
+        logits[-1] = -np.inf
         own = logits[:-1]
-        own[:] = np.einsum("mk,m->k", weights, np.array(values, np.float32)) + model.bias
+        np.add(dots(model.grams[columns].T, values.astype(np.float32)), model.bias, out=own)
         if vector is not None and model.vectors is not None and model.mean is not None:
-            own += np.einsum("kd,d->k", model.vectors, vector - model.mean)
+            own += dots(model.vectors, vector - model.mean)
         return logits
 
     def probabilities(
@@ -171,4 +171,4 @@ class Classifier:
         if vector is None or self.follow is None:
             return 0.0
         weights, bias = self.follow
-        return float(1 / (1 + np.exp(-(float(np.einsum("d,d->", weights, vector)) + bias))))
+        return float(1 / (1 + np.exp(-(float(np.dot(weights, vector)) + bias))))

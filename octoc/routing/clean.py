@@ -42,6 +42,8 @@ def strip_xml_blocks(text: str) -> str:
     A name is letters, digits, `-` and `_`. Blocks of one name may stand inside each other; `<name/>` opens none.
     Source: Octomind, `strip_xml_blocks`, which stops at the first close tag and so leaves an outer block's tail.
     """
+    if "<" not in text:
+        return text
     waiting: dict[str, list[int]] = {}
     blocks: list[tuple[int, int]] = []
     for tag in _TAG.finditer(text):

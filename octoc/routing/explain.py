@@ -166,7 +166,7 @@ def _parts(text: str, best: str, rival: str | None, field: Field) -> dict[str, f
     columns, values = classifier.ngrams.transform(text)
     rows = model.grams[columns].astype(np.float64)
     found = {
-        "words": float(np.sum((rows[:, one] - rows[:, other]) * np.array(values, np.float64))),
+        "words": float(np.sum((rows[:, one] - rows[:, other]) * values)),
         "prior": float(model.bias[one]) - float(model.bias[other]),
     }
     if vector is not None and model.vectors is not None and model.mean is not None:

@@ -1,4 +1,4 @@
-"""Character n-grams inside words, weighted by TF-IDF: scikit-learn's `char_wb`, in plain Python.
+"""Character n-grams inside words, weighted by TF-IDF: scikit-learn's `char_wb`, without scikit-learn.
 
 The compiler fits with it and the runtime applies it, so that a vocabulary never depends on an unstable sort.
 """
@@ -12,9 +12,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 MIN_GRAM = 2
 MAX_GRAM = 5
+
+_MEMO = 4096
+_MEMO_CHARS = 32
+"""Of so many words, none longer, it is remembered which n-grams they have: people use the same ones again and again."""
+
+Row = tuple[NDArray[np.intp], NDArray[np.float64]]
+"""Columns, each once, and their values: both of shape (m,)."""
 
 
 def grams(text: str) -> Counter[str]:
@@ -24,12 +33,16 @@ def grams(text: str) -> Counter[str]:
     """
     found: Counter[str] = Counter()
     for word in text.lower().split():
-        found.update(_of_word(word))
+        found.update(_of_word(word) if len(word) <= _MEMO_CHARS else _cut(word))
     return found
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=_MEMO)
 def _of_word(word: str) -> tuple[str, ...]:
+    return _cut(word)
+
+
+def _cut(word: str) -> tuple[str, ...]:
     padded = f" {word} "
     found: list[str] = []
     for size in range(MIN_GRAM, MAX_GRAM + 1):
@@ -39,30 +52,43 @@ def _of_word(word: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class TfIdf:
-    """A fitted vocabulary: n-gram -> (its column, its inverse document frequency)."""
+    """A fitted vocabulary: n-gram -> its column, and the inverse document frequencies by column."""
 
-    columns: Mapping[str, tuple[int, float]] = attrs.field(repr=False)
+    columns: Mapping[str, int] = attrs.field(repr=False)
+    idf: NDArray[np.float64] = attrs.field(repr=False)
+    _memo: dict[str, tuple[int, ...]] = attrs.field(factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, vocabulary: Sequence[str], idf: Sequence[float]) -> TfIdf:
         """Make it of the n-grams in column order and of their inverse document frequencies."""
-        pairs = zip(vocabulary, idf, strict=True)
-        return cls({gram: (column, float(weight)) for column, (gram, weight) in enumerate(pairs)})
+        if len(vocabulary) != len(idf):
+            raise ValueError(f"there are {len(vocabulary)} n-grams and {len(idf)} inverse document frequencies")
+        return cls({gram: column for column, gram in enumerate(vocabulary)}, np.array(idf, np.float64))
 
-    def transform(self, text: str) -> tuple[list[int], list[float]]:
+    def transform(self, text: str) -> Row:
         """Return the columns of a text's known n-grams and their values, L2-normalised; both empty if none is known."""
+        memo = self._memo
+        # Counted as `grams` does, in the same order, of columns instead of texts.
+        counted: dict[int, int] = {}
+        for word in text.lower().split():
+            for column in memo.get(word) or self._of_word(word):
+                counted[column] = counted.get(column, 0) + 1
+        columns = np.fromiter(counted, np.intp, len(counted))
+        values = self.idf[columns] * np.fromiter(counted.values(), np.float64, len(counted))
+        # fsum, so that the order of words is no matter.
+        norm = math.sqrt(math.fsum((values * values).tolist()))
+        return columns, values / norm if norm else values
+
+    def _of_word(self, word: str) -> tuple[int, ...]:
         known = self.columns
-        columns: list[int] = []
-        values: list[float] = []
-        for gram, count in grams(text).items():
-            pair = known.get(gram)
-            if pair is not None:
-                columns.append(pair[0])
-                values.append(pair[1] * count)
-        norm = math.sqrt(math.fsum([value * value for value in values]))
-        return columns, [value / norm for value in values]
+        found = tuple([known[gram] for gram in _cut(word) if gram in known])
+        if len(word) <= _MEMO_CHARS:
+            if len(self._memo) >= _MEMO:
+                self._memo.clear()
+            self._memo[word] = found
+        return found
 
 
 @attrs.frozen
@@ -71,7 +97,7 @@ class Hashed:
 
     size: int
 
-    def transform(self, text: str) -> tuple[list[int], list[float]]:
+    def transform(self, text: str) -> Row:
         """Return the columns of a text's n-grams, below `size`, and their values, L2-normalised."""
         found: dict[int, float] = {}
         for gram, count in grams(text).items():
@@ -79,8 +105,10 @@ class Hashed:
             column = digest % self.size
             # Two n-grams in one column are as likely to cancel out as to add up.
             found[column] = found.get(column, 0.0) + (count if digest & 1 << 31 else -count)
-        norm = math.sqrt(math.fsum(value * value for value in found.values()))
-        return list(found), [value / norm for value in found.values()] if norm else [0.0] * len(found)
+        columns = np.fromiter(found, np.intp, len(found))
+        values = np.fromiter(found.values(), np.float64, len(found))
+        norm = math.sqrt(math.fsum((values * values).tolist()))
+        return columns, values / norm if norm else values
 
 
 def fit(texts: Iterable[str], max_features: int) -> tuple[list[str], list[float]]:

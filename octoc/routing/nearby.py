@@ -14,6 +14,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from octoc.routing.scores import dots
+
 Vector = NDArray[np.float32]
 
 NEAREST = 3
@@ -63,6 +65,7 @@ class Nearby:
     rows: Mapping[str, tuple[int, int]]
     background: int
     names: Mapping[str, tuple[float, frozenset[str]]]
+    _named: dict[str, dict[str, float]] = attrs.field(factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, data: Mapping[str, Any], classes: tuple[str, ...], vectors: NDArray[np.generic]) -> Nearby:
@@ -91,12 +94,14 @@ class Nearby:
         The likeliest candidate has what the examples make of it, and the others keep their distance to it. None where
         no candidate has a probability.
         """
-        first, second = max(probabilities.values(), default=0.0), 0.0
+        shares = list(probabilities.values())
+        first = max(shares, default=0.0)
         if first <= 0:
             return None
-        if len(probabilities) > 1:
-            second = sorted(probabilities.values())[-2]
-        best = max(probabilities, key=probabilities.__getitem__)
+        place = shares.index(first)
+        best = list(probabilities)[place]
+        del shares[place]
+        second = max(shares, default=0.0)
         lead = MAX_LEAD if second <= 0 else min(MAX_LEAD, math.log(first / second))
         odds = (
             PROBABILITY * math.log(first)
@@ -111,15 +116,17 @@ class Nearby:
 
     def named(self, text: str, capability: str) -> float:
         """Return the weight of the rarest word of a text that the capability's own texts have; 0 without one."""
-        found = (self.names.get(stem) for stem in stems(text))
-        return max((known[0] for known in found if known is not None and capability in known[1]), default=0.0)
+        own = self._named.get(capability)
+        if own is None:
+            own = {stem: weight for stem, (weight, owners) in self.names.items() if capability in owners}
+            self._named[capability] = own
+        return max([own[stem] for stem in own.keys() & stems(text)], default=0.0)
 
 
 def _nearest(examples: Vector, vector: Vector) -> float:
     if not len(examples):
         return 0.0
-    # einsum, not BLAS: see `octoc.routing.scores`.
-    cosines = np.einsum("nd,d->n", examples, vector)
+    cosines = dots(examples, vector)
     if len(cosines) > NEAREST:
         cosines.partition(-NEAREST)
         cosines = cosines[-NEAREST:]
