@@ -13,6 +13,7 @@ from octoc.compiler.check.markdown import check_agent, check_skill, is_documenta
 from octoc.compiler.check.mcp import check_mcp
 from octoc.compiler.check.needs import check_background, check_expanded, check_needs
 from octoc.compiler.check.octomind import check_config, check_manifest, check_provider
+from octoc.compiler.check.octopus import check_export
 from octoc.compiler.check.schemas import validator_of
 from octoc.compiler.check.scopes import check_scopes
 from octoc.compiler.check.snapshots import check_snapshot
@@ -36,6 +37,7 @@ _BEYOND_SCHEMA: Mapping[FileKind, Callable[[Mapping[str, Any], Inspection], None
     FileKind.NEEDS: check_needs,
     FileKind.EXPANDED: check_expanded,
     FileKind.SCOPES: check_scopes,
+    FileKind.OCTOPUS_EXPORT: check_export,
 }
 
 

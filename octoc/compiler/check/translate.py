@@ -22,6 +22,7 @@ _RULES = {rule.name: rule for rule in vars(rules).values() if isinstance(rule, R
 _OBJECT_WORD = {
     FileKind.MCP: "an object",
     FileKind.SNAPSHOT: "an object",
+    FileKind.OCTOPUS_EXPORT: "an object",
     FileKind.AGENT_MD: "a mapping",
     FileKind.SKILL: "a mapping",
 }

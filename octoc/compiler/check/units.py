@@ -102,6 +102,8 @@ _UNITS: dict[FileKind, tuple[tuple[str, ...], ...]] = {
     FileKind.BACKGROUND: (("lines", _ANY),),
     FileKind.NEEDS: ((_ANY,), (_ANY, "says", _ANY)),
     FileKind.EXPANDED: ((_ANY,), (_ANY, "says", _ANY)),
+    # Half an export would be a workspace that grants something else: it is used whole or not at all.
+    FileKind.OCTOPUS_EXPORT: (),
     # What is left of a table could be wider than the table, so nothing smaller is cut; see Document.cut, too.
     FileKind.SCOPES: tuple((table, _ANY) for table in SCOPE_TABLES),
 }

@@ -137,4 +137,6 @@ def _of_json(text: str) -> FileKind | None:
         return None
     if _SERVER_LISTS & values.keys():
         return FileKind.MCP
-    return FileKind.SNAPSHOT if {"tools", "server"} <= values.keys() else None
+    if {"tools", "server"} <= values.keys():
+        return FileKind.SNAPSHOT
+    return FileKind.OCTOPUS_EXPORT if {"areas", "agents"} <= values.keys() else None

@@ -28,6 +28,7 @@ class FileKind(enum.StrEnum):
     NEEDS = "needs"  # routing/needs/*.toml
     EXPANDED = "expanded"  # routing/expanded.toml
     SCOPES = "scopes"  # scopes/*.toml
+    OCTOPUS_EXPORT = "octopus-export"  # what `octoc init --from octopus` reads; no part of a workspace
     BACKGROUND = "background"  # routing/background.txt, a text a line: `{"lines": [...]}`
 
 

@@ -17,7 +17,7 @@ from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules import read as rules
 
 _MARKDOWN = frozenset({FileKind.AGENT_MD, FileKind.SKILL})
-_JSON = frozenset({FileKind.MCP, FileKind.SNAPSHOT})
+_JSON = frozenset({FileKind.MCP, FileKind.SNAPSHOT, FileKind.OCTOPUS_EXPORT})
 # Files that are definitions by their name; any other markdown may be there to be read by people.
 _DEFINITIONS = frozenset({"AGENT.md", "SKILL.md"})
 
