@@ -51,7 +51,8 @@ def main() -> None:
         bundle, data, _ = built(fleet)
         path.write_bytes(data)
         names = [agent.name for agent in bundle.agents]
-        opening, first, later, shown, again = [], [], [], [], []
+        figures: list[list[float]] = [[] for _ in range(5)]
+        opening, first, later, shown, again = figures
         for _ in range(RUNS):
             began = time.thread_time()
             runtime = Runtime.open(path, plugins=plugins_of())

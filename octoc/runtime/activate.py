@@ -61,7 +61,7 @@ async def _activated(session: Session, name: str) -> Change:
         change = None
         while change is None:
             async with session.lock:
-                entry = session.generation.capabilities.get(name)
+                entry = session.surface.scope.capability(name)
                 answer = _answer_at_once(session, name, entry)
                 if answer is not None or entry is None:
                     return answer or _refused(f"Capability '{name}' not found")
@@ -74,7 +74,7 @@ async def _activated(session: Session, name: str) -> Change:
 
 def _answer_at_once(session: Session, name: str, entry: CapabilityEntry | None) -> Change | None:
     """Return what can be said before anything is connected, or None when it is to be tried."""
-    if entry is None or name not in session.surface.switchable:
+    if entry is None:
         return _refused(f"Capability '{name}' not found: {_why_not_found(session, name)}")
     if name in session.active or name in session.surface.registry.boot:
         return Change(ok=True, text=f"Capability '{name}' is already active.")
@@ -96,6 +96,9 @@ def domain_refusal(session: Session, name: str) -> str | None:
     entry = session.generation.capabilities.get(name)
     domain = session.agent.domain
     if entry is None or domain is None or not entry.domains or domain in entry.domains:
+        return None
+    if session.surface.registry.confined:
+        # Why it is not there may be its scope as well, and what is out of scope does not exist.
         return None
     bound = json.dumps(list(entry.domains), ensure_ascii=False)
     return (
@@ -294,7 +297,7 @@ def _enabled_text(session: Session, entry: CapabilityEntry, connected: Sequence[
     aliases = [session.generation.catalog[index].alias for index in session.surface.owned(entry.name)]
     if unbound and not connected:
         tools = f"none — nothing is bound to builtin server(s): {', '.join(unbound)}"
-    elif all(grant.globs == ("*",) for grant in entry.grants):
+    elif all(grant.globs == ("*",) for grant in entry.grants) and not session.surface.registry.confined:
         tools = ALL_TOOLS
     else:
         tools = ", ".join(aliases) or NO_TOOLS

@@ -127,7 +127,7 @@ def _activation(block: _Block, name: str) -> Activation:
     session = block.session
     generation, catalog = session.generation, session.generation.catalog
     evicts = making_room(session, name)
-    owned = session.surface.owned(name)
+    owned, entry = session.surface.owned(name), session.surface.scope.capability(name)
     new = [index for index in owned if index not in block.shown]
     texts = [text_of(generation.forms.of(index, FORMAT).tool) for index in new]
     return Activation(
@@ -135,7 +135,7 @@ def _activation(block: _Block, name: str) -> Activation:
         appends=_sizes(session, texts)[-1],
         unknown=tuple(
             server
-            for server in servers_of(generation.capabilities[name])
+            for server in (() if entry is None else servers_of(entry))
             if generation.can_connect(server)
             and not generation.servers[server].listed
             and not catalog.has_joined(server)

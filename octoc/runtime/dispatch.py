@@ -49,6 +49,9 @@ async def dispatch(session: Session, name: str, arguments: Any, asked: Asked) ->
     """
     if session.runtime.closed:
         return failure("cancelled", "the runtime is closed", profile=session.profile)
+    if session.agent.tenants and asked.caller.tenant not in session.agent.tenants:
+        # To that tenant nothing of this agent exists, its own tools neither.
+        return _nowhere(session, name)
     try:
         return await _dispatched(session, name, arguments, asked)
     except BundleRefused as refused:
@@ -121,6 +124,24 @@ async def dispatch_tool(session: Session, name: str, arguments: Any, asked: Aske
         session.generation.plugins.call_finished("", told, found, time.monotonic() - started)
         return found
     index, given = found
+    admitted = session.runtime.quotas.admit(session.agent.name, asked.caller.tenant, session.profile)
+    if isinstance(admitted, ToolFailure):
+        tool = session.generation.catalog[index].id
+        told = ToolCall(tool=tool.tool, arguments=given, timeout_s=0.0, caller=asked.caller)
+        session.generation.plugins.call_finished(tool.server, told, admitted, time.monotonic() - started)
+        return admitted
+    tokens = 0
+    try:
+        outcome = await _called(session, index, given, asked)
+        if admitted.counts_tokens and not isinstance(outcome, ToolFailure):
+            tokens = session.counter.count(outcome.text)
+        return outcome
+    finally:
+        admitted.end(tokens)
+
+
+async def _called(session: Session, index: int, given: Mapping[str, Any], asked: Asked) -> Outcome:
+    """Call a tool that may be called, and return what the model sees of the answer."""
     surface, tool = session.surface, session.generation.catalog[index]
     outcome = await call_server(
         session.generation,
@@ -202,6 +223,15 @@ async def _after_connecting(session: Session, name: str) -> int | tuple[int, ...
         except Unreachable as unreachable:
             return worded(unreachable.failure, name, session.profile)
     return None
+
+
+def _nowhere(session: Session, name: str) -> ToolFailure:
+    return failure(
+        "not_found",
+        f"tool `{name}` is not in this agent's registry",
+        text=f"[Error] Tool '{name}' not found.",
+        profile=session.profile,
+    )
 
 
 def _not_found(session: Session, name: str) -> ToolFailure:

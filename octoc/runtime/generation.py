@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import attrs
@@ -80,6 +81,10 @@ class Generation:
         from octoc.runtime.block import ToolForms
 
         return ToolForms(self.catalog)
+
+    def agents_of(self, tenant: str | None) -> Mapping[str, AgentEntry]:
+        """Return the agents that sessions of a tenant may use, by name."""
+        return {name: agent for name, agent in self.agents.items() if not agent.tenants or tenant in agent.tenants}
 
     def scope(self, agent: AgentEntry) -> AgentScope:
         """Return what this bundle gives every session of an agent of it, made with the first."""

@@ -22,6 +22,7 @@ from octoc.runtime.builtin import BuiltinConnection
 from octoc.runtime.connect import BUILTIN, Connector
 from octoc.runtime.deps import Dependencies
 from octoc.runtime.generation import Generation
+from octoc.runtime.quota import Quotas
 from octoc.runtime.results import ResultStore
 from octoc.runtime.server_pool import outlast
 from octoc.runtime.session import Session
@@ -83,6 +84,8 @@ class Runtime:
         self._counter = token_counter
         self._counters: dict[str, TokenCounter] = {}
         self._bound: dict[str, BuiltinConnection | None] = {}
+        self.quotas = Quotas(opened.bundle, clock)
+        """What agents and tenants have used; the limits are those of the last reload."""
         self.generation = Generation(self, opened, plugins, embedder)
         """What new sessions use. A session's own is `Session.generation`: another, between a reload and its next
         message."""
@@ -175,6 +178,13 @@ class Runtime:
             plugins_for=None if plugins is not None else named,
         )
 
+    def agents_of(self, tenant: str | None) -> Mapping[str, AgentEntry]:
+        """Return the agents that a tenant may use, by name: its own, and those that are everybody's; None is nobody's.
+
+        `agents` has those of all tenants.
+        """
+        return self.generation.agents_of(tenant)
+
     def session(
         self,
         agent: str = SUPERVISOR,
@@ -185,10 +195,15 @@ class Runtime:
         user: str | None = None,
         correlation_id: str | None = None,
     ) -> Session:
-        """Begin a conversation of `agent`. Raises: UnknownNameError, a LookupError, when there is no such agent."""
-        entry = self.agents.get(agent)
+        """Begin a conversation of `agent`, for a tenant where it is one of some tenants alone.
+
+        An agent that the tenant may not use is one that does not exist. Raises: UnknownNameError, a LookupError, when
+        there is no such agent.
+        """
+        usable = self.generation.agents_of(tenant)
+        entry = usable.get(agent)
         if entry is None:
-            raise UnknownNameError("agent", agent, self.agents)
+            raise UnknownNameError("agent", agent, usable)
         folder = None if workdir is None else str(workdir)
         caller = Caller(
             agent=agent, session=name, workdir=folder, tenant=tenant, user=user, correlation_id=correlation_id

@@ -12,6 +12,7 @@ from octoc.runtime.generation import Generation
 from octoc.runtime.unreachable import Unreachable
 
 if TYPE_CHECKING:
+    from octoc.runtime.active_set import Use
     from octoc.runtime.load import Runtime
     from octoc.runtime.session import Session
 
@@ -36,6 +37,7 @@ async def reload(runtime: Runtime, path: str | Path) -> None:
         if entry is not None and not entry.listed:
             new.catalog.join(entry, connection.listing())
     runtime.generation = new
+    runtime.quotas.configure(new.bundle)
     kept = new.bundle.settings.results
     runtime.results.resize(memory_bytes=kept.store_memory_bytes, disk_bytes=kept.store_disk_bytes, seconds=kept.store_s)
     runtime.older.append(old)
@@ -53,7 +55,7 @@ async def renew(session: Session) -> None:
         return
     async with session.lock:
         old, new = session.generation, runtime.generation
-        agent = new.agents.get(session.agent.name)
+        agent = new.agents_of(session.caller.tenant).get(session.agent.name)
         if old is new:
             return
         if agent is None:
@@ -61,7 +63,7 @@ async def renew(session: Session) -> None:
             return
         freed = session.move(new, agent)
         for name in session.active.names:
-            session.hold(name, uses_of(session, new.capabilities[name]))
+            session.hold(name, _uses(session, name))
         for server in freed:
             if not runtime.references.is_needed(server):
                 old.pool.drop(server)
@@ -70,12 +72,18 @@ async def renew(session: Session) -> None:
     runtime.sweep()
 
 
+def _uses(session: Session, name: str) -> list[Use]:
+    entry = session.surface.scope.capability(name)
+    return [] if entry is None else uses_of(session, entry)
+
+
 async def _connect_unlisted(session: Session) -> None:
     """Connect what active capabilities have tools of that nobody knows in the new bundle."""
     import asyncio
 
     generation = session.generation
-    grants = (grant for name in session.active.names for grant in generation.capabilities[name].grants)
+    entries = map(session.surface.scope.capability, session.active.names)
+    grants = (grant for entry in entries if entry is not None for grant in entry.grants)
     waiting = [
         server
         for server in dict.fromkeys(grant.server for grant in grants)
@@ -86,7 +94,7 @@ async def _connect_unlisted(session: Session) -> None:
     await asyncio.gather(*(_try(generation, server) for server in waiting))
     if session.generation is generation:
         for name in session.active.names:
-            session.hold(name, uses_of(session, generation.capabilities[name]))
+            session.hold(name, _uses(session, name))
     for server in waiting:
         # What it was connected for may have been deactivated meanwhile.
         if not session.runtime.references.is_needed(server):

@@ -138,9 +138,9 @@ def held_of(session: Session) -> dict[str, tuple[Reason, str]]:
 
 def _brings_nothing(session: Session, name: str) -> bool:
     # A capability whose only servers are builtin and unbound would push out another one and bring no tool.
-    entry = session.generation.capabilities[name]
-    if not entry.grants:
-        return not entry.deps
+    entry = session.surface.scope.capability(name)
+    if entry is None or not entry.grants:
+        return entry is None or not entry.deps
     return not any(session.generation.can_connect(server) for server in servers_of(entry))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 
@@ -13,9 +13,11 @@ from octoc.names import any_glob_matches
 from octoc.runtime.results import ToolLimits
 
 if TYPE_CHECKING:
-    from octoc.bundle.model import AgentEntry, Grant, Quota, Settings
+    from octoc.bundle.model import AgentEntry, CapabilityEntry, Grant, Settings
     from octoc.runtime.active_set import Use
     from octoc.runtime.generation import Generation
+
+T = TypeVar("T")
 
 
 class AgentScope:
@@ -27,8 +29,11 @@ class AgentScope:
         self.capabilities = generation.capabilities
         self.settings = settings_of(generation.bundle.settings, agent)
         """The workspace's settings with the agent's own in their place."""
+        self.auto = agent.settings.auto is not False
+        """Whether a message activates anything without the model."""
         self._generation = generation
         self._seen: _Seen | None = None
+        self._narrowed: dict[str, CapabilityEntry | None] = {}
 
     @cached_property
     def registered(self) -> frozenset[int]:
@@ -40,6 +45,21 @@ class AgentScope:
         """The capabilities that it can name: those that may be activated and those it booted with, sorted."""
         names = {*self.registry.capabilities, *self.registry.boot}
         return tuple(sorted(name for name in names if name in self.capabilities))
+
+    def capability(self, name: str) -> CapabilityEntry | None:
+        """Return a capability that it can name, with the grants that bring it anything; None for every other."""
+        if name not in self._narrowed:
+            entry = self.capabilities.get(name) if name in self.switchable else None
+            if entry is not None and self.registry.confined:
+                entry = attrs.evolve(entry, grants=tuple(filter(self._brings, entry.grants)))
+            self._narrowed[name] = entry
+        return self._narrowed[name]
+
+    def _brings(self, grant: Grant) -> bool:
+        # A server of which nothing is left is not connected, and not named.
+        if grant.tools:
+            return any(index in self.registered for index in grant.tools)
+        return any(one.server == grant.server for one in (*self.registry.unlisted, *self.registry.unlisted_direct))
 
     @cached_property
     def limits(self) -> ToolLimits:
@@ -110,11 +130,6 @@ class AgentScope:
             if any_glob_matches(grant.globs, self.catalog[index].id.tool)
         ]
 
-    @property
-    def quota(self) -> Quota | None:
-        """How much its sessions may use together; None is no limit."""
-        return self.settings.quota
-
     def _now(self) -> _Seen:
         """Return what was worked out while the set of tools is what it is."""
         tools = self.catalog.generation
@@ -137,20 +152,21 @@ class _Seen:
 
 def settings_of(settings: Settings, agent: AgentEntry) -> Settings:
     """Return the workspace's settings with those of an agent in their place."""
-    own = agent.settings
-    results = {
-        "profile": own.results_profile,
-        "max_chars": own.max_chars,
-        "max_tokens": own.max_tokens,
-        "keep": own.keep,
-    }
-    others = {"max_active": own.max_active, "max_active_tokens": own.max_active_tokens, "quota": own.quota}
+    own, results = agent.settings, settings.results
     return attrs.evolve(
         settings,
-        results=attrs.evolve(settings.results, **_told(results)),
-        **_told(others),
+        results=attrs.evolve(
+            results,
+            profile=_told(own.results_profile, results.profile),
+            max_chars=_told(own.max_chars, results.max_chars),
+            max_tokens=_told(own.max_tokens, results.max_tokens),
+            keep=_told(own.keep, results.keep),
+        ),
+        max_active=_told(own.max_active, settings.max_active),
+        max_active_tokens=_told(own.max_active_tokens, settings.max_active_tokens),
+        quota=_told(own.quota, settings.quota),
     )
 
 
-def _told(fields: dict[str, object]) -> dict[str, object]:
-    return {name: value for name, value in fields.items() if value is not None}
+def _told(own: T | None, otherwise: T) -> T:
+    return otherwise if own is None else own

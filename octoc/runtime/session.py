@@ -32,7 +32,7 @@ from octoc.runtime.skills.validate import Refusal, validate
 from octoc.runtime.surface import Surface
 from octoc.runtime.switching import Switching, pin, set_pins, unpin
 from octoc.runtime.turn import Call, call_all
-from octoc.runtime.values import Routing, SearchHit
+from octoc.runtime.values import AUTO_OFF, Routing, SearchHit
 from octoc.search.keyword import DEFAULT_LIMIT
 from octoc.tokens import APPROXIMATE
 
@@ -175,7 +175,7 @@ class Session:
         texts into the conversation, behind the message.
         """
         routing = await self._route_message(text)
-        skills = await self.skillset.use_matching(text)
+        skills = await self.skillset.use_matching(text) if self.surface.scope.auto else ()
         return attrs.evolve(routing, skills=skills) if skills else routing
 
     async def renew(self) -> None:
@@ -187,6 +187,8 @@ class Session:
 
         await self.renew()
         await begin_turn(self)
+        if not self.surface.scope.auto:
+            return Routing(capability=None, reason=AUTO_OFF)
         # The first message loads the encoder, which takes longer than a loop should stand still.
         with telemetry.step("octoc.route", gen_ai__agent__name=self.agent.name) as watched:
             field = (candidates_of(self), held_of(self), tuple(self._turns))
@@ -226,14 +228,19 @@ class Session:
 
         Args:
             on_progress: gets what the server says meanwhile, without secrets; called from the event loop.
-            caller: for whom this one call is made, where that is another than the session's own.
+            caller: for whom this one call is made, where that is another than the session's own; without a tenant it
+                is the session's.
             format: of the block that the model was shown, unless it is that of the last `tools`. Arguments that are as
                 the tool's own schema has them are taken as well.
 
         Raises: ValueError for an unknown format.
         """
         form = self.shown if format is None else Form(format)
-        return await dispatch(self, name, arguments, Asked(on_progress, caller or self.caller, form))
+        if caller is None:
+            caller = self.caller
+        elif caller.tenant is None:
+            caller = attrs.evolve(caller, tenant=self.caller.tenant)
+        return await dispatch(self, name, arguments, Asked(on_progress, caller, form))
 
     async def call_all(
         self, calls: Sequence[Call], *, on_progress: Callable[[int, Progress], None] | None = None

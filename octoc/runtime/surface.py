@@ -114,9 +114,8 @@ class Surface:
     def unlisted_servers(self, *, shown_only: bool = False) -> tuple[str, ...]:
         """Return servers that the base, and unless `shown_only` the proxy, may have tools of without a snapshot."""
         grants = list(self.registry.unlisted_direct)
-        known = self.scope.capabilities
-        grants += [grant for name in self.registry.boot if name in known
-                   for grant in known[name].grants if not grant.tools]  # fmt: skip
+        boot = map(self.scope.capability, self.registry.boot)
+        grants += [grant for entry in boot if entry is not None for grant in entry.grants if not grant.tools]
         if not shown_only and self.registry.proxy:
             grants += self.registry.unlisted
         return tuple(dict.fromkeys(grant.server for grant in grants if grant.globs))

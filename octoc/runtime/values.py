@@ -8,6 +8,9 @@ import attrs
 
 from octoc.diagnostics.suggest import did_you_mean
 
+AUTO_OFF = "auto-off"
+"""The agent's area or its own settings let a message activate nothing: the model does, or nobody."""
+
 
 @attrs.frozen(kw_only=True)
 class UsedSkill:

@@ -18,6 +18,7 @@ from octoc.aliases import make_aliases
 from octoc.bundle.digest import sha256_hex
 from octoc.bundle.model import (
     AgentEntry,
+    AgentSettings,
     Bundle,
     CapabilityEntry,
     DepEntry,
@@ -29,6 +30,7 @@ from octoc.bundle.model import (
     ServerEntry,
     Settings,
     SkillEntry,
+    TenantEntry,
     ToolEntry,
     ToolPolicy,
 )
@@ -153,6 +155,7 @@ class Fleet:
         self._deps: list[DepEntry] = []
         self._skills: list[SkillEntry] = []
         self._triggers: list[str] = []
+        self.tenants: list[TenantEntry] = []
         self._blobs = BlobBuilder()
         self._texts = BlobBuilder()
         self._numbers = itertools.count()
@@ -237,7 +240,15 @@ class Fleet:
             )
         )
 
-    def agent(self, name: str = "supervisor", *, domain: str | None = None, **registry: Any) -> None:
+    def agent(
+        self,
+        name: str = "supervisor",
+        *,
+        domain: str | None = None,
+        tenants: Sequence[str] = (),
+        settings: AgentSettings | None = None,
+        **registry: Any,
+    ) -> None:
         """Add an agent; by default its registry has all tools and all capabilities."""
         fields: dict[str, Any] = {
             "tools": tuple(range(len(self._tools))),
@@ -246,7 +257,15 @@ class Fleet:
             **registry,
         }
         prompt = self._texts.add_text(f"You are {name}.")
-        entry = AgentEntry(name=name, kind="octo", domain=domain, prompt=prompt, registry=Registry(**fields))
+        entry = AgentEntry(
+            name=name,
+            kind="octo",
+            domain=domain,
+            prompt=prompt,
+            registry=Registry(**fields),
+            tenants=tuple(tenants),
+            settings=settings or AgentSettings(),
+        )
         self._agents.append(entry)
 
     def write(self) -> Path:
@@ -264,6 +283,7 @@ class Fleet:
             gate=self.gate,
             deps=tuple(self._deps),
             skills=tuple(self._skills),
+            tenants=tuple(self.tenants),
         )
         arrays = {"triggers": np.array(vectors, np.float32)} if vectors else {}
         phrases = phrases_of(line for skill in self._skills for line in skill.rules)

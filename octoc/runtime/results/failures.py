@@ -29,6 +29,7 @@ _EXCEPTION_OF: dict[FailureKind, str] = {
     "not_ready": "RuntimeError",
     "unauthorized": "PermissionError",
     "unavailable": "RuntimeError",
+    "rate_limited": "RuntimeError",
     "connect_failed": "ConnectionError",
     "connection_lost": "ConnectionError",
     "timeout": "TimeoutError",

@@ -149,9 +149,8 @@ class SkillSet:
         session = self._session
         notes: dict[str, str] = {}
         for name in entry.capabilities:
-            capability = session.generation.capabilities.get(name)
-            in_scope = capability is not None and name in session.surface.switchable
-            missing = session.runtime.missing_env(capability) if capability is not None and in_scope else ()
+            capability = session.surface.scope.capability(name)
+            missing = () if capability is None else session.runtime.missing_env(capability)
             if missing and name not in session.active:
                 notes[name] = f"⚠️ Capability '{name}' skipped — missing env vars: {', '.join(missing)}"
                 continue

@@ -37,6 +37,7 @@ _STATUS: Mapping[FailureKind, HTTPStatus] = {
     "not_ready": HTTPStatus.SERVICE_UNAVAILABLE,
     "unauthorized": HTTPStatus.BAD_GATEWAY,
     "unavailable": HTTPStatus.SERVICE_UNAVAILABLE,
+    "rate_limited": HTTPStatus.TOO_MANY_REQUESTS,
     "connect_failed": HTTPStatus.BAD_GATEWAY,
     "connection_lost": HTTPStatus.BAD_GATEWAY,
     "timeout": HTTPStatus.GATEWAY_TIMEOUT,
