@@ -56,6 +56,7 @@ NOT_SHOWN: Mapping[str, str] = {
 COMPANIONS: Mapping[str, tuple[str, str]] = {
     "OCT125": ("OCT303", "a capability whose default leads nowhere has none"),
     "OCT330": ("OCT321", "each of the entries that are no tool is told, too"),
+    "OCT372": ("OCT201", "the table cannot be read because of the key"),
     "OCT434": ("OCT401", "the skill's capability is hidden because it has no trigger"),
 }
 SHOWN = sorted(set(all_rules()) - set(NOT_SHOWN))

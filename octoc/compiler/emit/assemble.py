@@ -27,6 +27,7 @@ from octoc.bundle.model import (
 )
 from octoc.bundle.writer import BlobBuilder, write_bundle
 from octoc.compiler.emit.paths import relocator
+from octoc.compiler.emit.scopes import areas_of, tenants_of
 from octoc.compiler.lock.inputs import inputs_digest
 from octoc.compiler.model.resolved import (
     Agent,
@@ -39,7 +40,9 @@ from octoc.compiler.model.resolved import (
     ServerGrant,
     Skill,
 )
+from octoc.compiler.model.scopes import Member, Scopes
 from octoc.compiler.model.settings import WorkspaceSettings
+from octoc.compiler.resolve.scopes.tuning import quota_of
 from octoc.compiler.workspace import CORE_TAP
 from octoc.names import ToolId
 
@@ -65,7 +68,7 @@ def assemble(locked: Locked, root: Path) -> bytes:
     bundle = Bundle(
         name=discovered.settings.name,
         octoc_version=__version__,
-        settings=_settings(discovered.settings),
+        settings=_settings(discovered.settings, resolved.scopes),
         servers=tuple(_server(server, relocated) for server in resolved.servers),
         tools=tuple(
             ToolEntry(
@@ -84,6 +87,8 @@ def assemble(locked: Locked, root: Path) -> bytes:
         gate=calibrated.gate,
         plugins=dict(locked.plugins),
         deps=tuple(_dependency(found, texts) for found in resolved.dependencies),
+        tenants=tenants_of(resolved.scopes),
+        areas=areas_of(resolved.scopes, scoped.registries),
         inputs=inputs_digest(discovered, resolved.sources.digests),
     )
     arrays: dict[str, NDArray[np.generic]] = {f"gate/{name}": array for name, array in calibrated.arrays.items()}
@@ -100,7 +105,7 @@ def assemble(locked: Locked, root: Path) -> bytes:
     )
 
 
-def _settings(settings: WorkspaceSettings) -> Settings:
+def _settings(settings: WorkspaceSettings, scopes: Scopes | None) -> Settings:
     results, runtime, skills = settings.results, settings.runtime, settings.skills
     return Settings(
         mode=settings.mode,
@@ -132,6 +137,8 @@ def _settings(settings: WorkspaceSettings) -> Settings:
             validate_timeout_s=skills.validate_timeout,
             max_retries=skills.max_retries,
         ),
+        scopes=Settings().scopes if scopes is None else scopes.profile,
+        quota=quota_of(settings.quota),
     )
 
 
@@ -229,17 +236,19 @@ def _in_workspace(display: str) -> str:
 def _agents(described: Described, texts: BlobBuilder) -> Iterator[AgentEntry]:
     """Yield the agents that have a registry, by name; the supervisor has one also where no file defines it."""
     agents = {agent.name: agent for agent in described.scoped.resolved.agents}
+    scopes = described.scoped.resolved.scopes
+    members = {} if scopes is None else scopes.members
     for name, registry in sorted(described.scoped.registries.items()):
         servers_prompt = described.servers_prompts.get(name, "")
         if name in agents:
-            yield _agent(agents[name], registry, servers_prompt, texts)
+            yield _agent(agents[name], registry, servers_prompt, members.get(name, Member()), texts)
         else:
             yield AgentEntry(
                 name=name, kind="octo", type=name, servers_prompt=texts.add_text(servers_prompt), registry=registry
             )
 
 
-def _agent(agent: Agent, registry: Registry, servers_prompt: str, texts: BlobBuilder) -> AgentEntry:
+def _agent(agent: Agent, registry: Registry, servers_prompt: str, member: Member, texts: BlobBuilder) -> AgentEntry:
     source = agent.source
     return AgentEntry(
         name=source.name,
@@ -254,6 +263,9 @@ def _agent(agent: Agent, registry: Registry, servers_prompt: str, texts: BlobBui
         prompt=texts.add_text(source.prompt),
         servers_prompt=texts.add_text(servers_prompt),
         registry=registry,
+        areas=member.areas,
+        tenants=member.tenants,
+        settings=member.settings,
     )
 
 

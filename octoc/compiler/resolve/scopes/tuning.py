@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from octoc.bundle.model import AgentSettings, Quota
@@ -42,7 +42,7 @@ def settings_of(
     )
 
 
-def quota_of(values: dict[str, Number]) -> Quota | None:
+def quota_of(values: Mapping[str, Number]) -> Quota | None:
     """Return a quota as the bundle has it; None where nothing is limited."""
     named: dict[str, Any] = {("window_s" if key == "window" else key): value for key, value in values.items()}
     return Quota(**named) if named else None
