@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+MAX_AHEAD_BYTES = 64 * 1024
+"""Of requests that are sent before the one under way is answered, which uvicorn reads on in."""
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 _FULL = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\nretry-after: 5\r\ncontent-length: 0\r\n\r\n"
 
@@ -67,6 +69,9 @@ class BoundedProtocol(H11Protocol):
             return
         super().data_received(data)
         self._mind_arrival()
+        if self.conn.their_state is h11.DONE and len(self.conn.trailing_data[0]) > MAX_AHEAD_BYTES:
+            logger.info("a client sends requests ahead of their answers: its connection is closed")
+            self.transport.abort()
         self._mind_the_end()
 
     def on_response_complete(self) -> None:
@@ -109,7 +114,9 @@ class BoundedProtocol(H11Protocol):
         begun = state is h11.SEND_BODY or (state is h11.IDLE and bool(self.conn.trailing_data[0]))
         if not begun or self.transport.is_closing():
             self._arriving = _stopped(self._arriving)
-        elif self._arriving is None:
+            return
+        self._unset_keepalive_if_required()
+        if self._arriving is None:
             self._arriving = self._after(self.request_s, self._too_slow)
 
     def _mind_the_end(self) -> None:

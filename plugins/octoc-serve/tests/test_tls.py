@@ -122,7 +122,7 @@ def test_files_that_are_no_certificate_and_key_are_told(root: Path, tmp_path: Pa
     _, locked = written(tmp_path, "locked", passphrase=b"secret")
     garbage = tmp_path / "garbage.pem"
     garbage.write_text("no certificate", encoding="utf-8")
-    cases = [
+    cases: list[tuple[list[str | None], str]] = [
         ([str(cert), None], "`--tls-cert` is given without `--tls-key`"),
         ([None, str(key)], "`--tls-key` is given without `--tls-cert`"),
         ([str(tmp_path / "absent.pem"), str(key)], "absent.pem` cannot be read: No such file"),
