@@ -27,6 +27,17 @@ _FEWEST_BARS = 3
 _MOST_WORDS = 20
 _LEAST = 0.0005
 """What is written as 0.000: a bar or a word that says nothing."""
+_REASONS: dict[str, str] = {
+    Reason.TOO_SHORT: "too little is left of the message",
+    Reason.NO_CANDIDATES: "the agent has none that could be activated",
+    Reason.NO_ENCODER: "there is no encoder, and this gate needs one",
+    Reason.BELOW_THRESHOLD: "no score reaches the threshold",
+    Reason.BACKGROUND: "it is most likely for no capability at all",
+    Reason.MARGIN: "the two best are too near each other",
+    Reason.ALREADY_ACTIVE: "it is for one that is active already",
+    Reason.GRANTED: "it is for one that the agent has from the start",
+    Reason.NOT_READY: "it is for one that cannot be activated as things are",
+}
 
 
 @attrs.frozen(kw_only=True)
@@ -88,12 +99,12 @@ def _decision(routing: Routing) -> Iterator[Child]:
 
 
 def _said(reason: str) -> str:
-    """Return a reason as prose: its word without hyphens, and nothing where that only repeats the decision."""
-    word, mark, more = reason.partition(": ")
-    word, comma, method = word.partition(", ")
+    """Return a reason as prose, with its word for who looks it up; nothing where it only repeats the decision."""
+    end = next((place for place, sign in enumerate(reason) if sign in ",:"), len(reason))
+    word, more = reason[:end], reason[end:]
     if word == Reason.ACTIVATED:
-        return method + mark + more
-    return word.replace("-", " ") + comma + method + mark + more
+        return more.lstrip(",: ")
+    return f"{_REASONS[word]} ({word}){more}" if word in _REASONS else reason
 
 
 def _bars(routing: Routing) -> Markup:
@@ -172,9 +183,7 @@ def _facts(routed: Routed) -> Markup:
         pairs.append(("Scored by", "vectors and words" if routing.method == "vectors" else "words alone"))
     if routing.intent.strip() != routed.message.strip():
         pairs.append(("Scored text", routing.intent or "nothing was left of it"))
-    return tag(
-        "dl", (tag("div", tag("dt", name), tag("dd", tag("bdi", value))) for name, value in pairs), class_="facts"
-    )
+    return facts((name, tag("bdi", value)) for name, value in pairs)
 
 
 def _changes(why: Explanation) -> Markup | None:

@@ -1,0 +1,423 @@
+"""The page as a browser without scripts gets it: whom it answers, what it shows of whom, and what it never shows."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import http.client
+import re
+import urllib.parse
+from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from octoc_serve.page.markup import document, escaped, tag
+from octoc_serve.page.visits import MOST, VISIT_S, Visits
+from octoc_serve.tokens import Tokens
+
+Serve = Callable[..., Any]
+FORM = "application/x-www-form-urlencoded"
+CALLED_WITH = "a-secret-argument"
+
+
+@attrs.define
+class Visitor:
+    """What keeps cookies and sends forms as a browser does; `ask` returns status, headers and text."""
+
+    base: str
+    cookies: dict[str, str] = attrs.field(factory=dict)
+
+    def ask(
+        self, path: str = "/", fields: dict[str, str] | None = None, *, method: str | None = None, **headers: str
+    ) -> tuple[int, dict[str, str], str]:
+        host = urllib.parse.urlsplit(self.base).netloc
+        given = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
+        if fields is not None:
+            given |= {"Content-Type": FORM, "Origin": self.base}
+        given |= {name.replace("_", "-"): value for name, value in headers.items()}
+        connection = http.client.HTTPConnection(host, timeout=30)
+        body = None if fields is None else urllib.parse.urlencode(fields)
+        connection.request(method or ("GET" if fields is None else "POST"), path, body, given)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        got = {name.lower(): value for name, value in answer.getheaders()}
+        if "set-cookie" in got:
+            name, _, value = got["set-cookie"].partition(";")[0].partition("=")
+            self.cookies[name] = value
+        return answer.status, got, text
+
+    def sign_in(self, token: str) -> tuple[int, dict[str, str], str]:
+        return self.ask("/page/sign-in", {"token": token})
+
+
+def text_of(page: str) -> str:
+    """Return what a page says, without its tags."""
+    return html.unescape(re.sub(r"<[^>]*>", " ", page))
+
+
+Call = Callable[..., str]
+
+
+@pytest.fixture
+def call(ask: Callable[..., Any], initialize: dict[str, Any]) -> Call:
+    """A function that has a new MCP client call tools, (name, arguments) each, and returns its session's name."""
+
+    def made(url: str, token: str | None, *calls: tuple[str, dict[str, Any]]) -> str:
+        given = {} if token is None else {"Authorization": f"Bearer {token}"}
+        _, headers, _ = ask(url, initialize, **given)
+        session: str = headers["mcp-session-id"]
+        given |= {"Mcp_Session_Id": session, "MCP_Protocol_Version": "2025-11-25"}
+        for number, (name, arguments) in enumerate(calls, 2):
+            params = {"name": name, "arguments": arguments}
+            ask(url, {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}, **given)
+        return session
+
+    return made
+
+
+def test_without_tokens_the_page_shows_the_agent_and_its_tools_as_text(base: str) -> None:
+    """What a server wrote is shown letter by letter, markup and scripts too, and no sign that only a terminal takes."""
+    visitor = Visitor(base)
+    status, headers, page = visitor.ask()
+    assert status == 200
+    assert headers["content-type"] == "text/html; charset=utf-8"
+    for name in ("supervisor", "plain__echo", "vault__open_sesame", "hostile__lure", "find_tools", "call_mcp_tool"):
+        assert name in page
+    assert "<script" not in page
+    assert "<img" not in page
+    assert "<style" not in page
+    assert 'onerror="' not in page
+    assert "\x1b" not in page
+    assert "<script>document.title='owned'</script>" in html.unescape(page)
+    assert Outline.of(page).unclosed == []
+
+
+class Outline(HTMLParser):
+    """The elements of a page, as a parser that forgives nothing sees them."""
+
+    VOID = ("meta", "link", "input")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unclosed: list[str] = []
+        self.inputs: list[dict[str, str | None]] = []
+        self.labels: list[str | None] = []
+        self.links: list[str | None] = []
+        self.ids: list[str] = []
+        self.headings: list[int] = []
+
+    @classmethod
+    def of(cls, page: str) -> Outline:
+        made = cls()
+        made.feed(page)
+        made.close()
+        return made
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag not in self.VOID:
+            self.unclosed.append(tag)
+        if tag in {"input", "textarea", "select"} and given.get("type") != "hidden":
+            self.inputs.append(given)
+        if tag == "label":
+            self.labels.append(given.get("for"))
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+        self.links += [value for name, value in given.items() if name in {"href", "src", "action"}]
+        self.ids += [given["id"] or ""] if "id" in given else []
+        assert not any(name.startswith("on") or name == "style" for name in given)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.unclosed.pop() == tag
+
+
+def test_the_page_is_whole_by_itself(base: str) -> None:
+    """Every field has a label, headings leave no level out, ids are unique, and nothing is asked of another host."""
+    visitor = Visitor(base)
+    for fields in (None, {"message": "will it rain tomorrow"}):
+        outline = Outline.of(visitor.ask("/", fields)[2])
+        assert {field["id"] for field in outline.inputs} == set(outline.labels)
+        assert outline.headings[0] == 1
+        assert all(after <= before + 1 for before, after in zip(outline.headings, outline.headings[1:], strict=False))
+        assert outline.headings.count(1) == 1
+        assert len(outline.ids) == len(set(outline.ids))
+        assert all(link is not None and re.match(r"[/#](?!/)", link) for link in outline.links)
+        assert {link[1:] for link in outline.links if link and link.startswith("#")} <= set(outline.ids)
+    for path, kind in (("/page/page.css", "text/css; charset=utf-8"), ("/page/icon.svg", "image/svg+xml")):
+        status, headers, text = visitor.ask(path)
+        assert (status, headers["content-type"]) == (200, kind)
+        assert "url(" not in text
+        assert "@import" not in text
+
+
+def test_every_answer_says_what_a_browser_may_do_with_it(serve: Serve, tmp_path: Path) -> None:
+    """No script, no frame, no other host, nothing kept and nothing told to others; also where the page refuses."""
+    Tokens(tmp_path / "tokens.json").add("clerk")
+    visitor = Visitor(serve().base)
+    answers = [
+        visitor.ask(),
+        visitor.ask("/page/page.css"),
+        visitor.ask("/nowhere"),
+        visitor.sign_in("octoc_wrong"),
+        visitor.ask("/page/sign-in"),
+    ]
+    assert [status for status, _, _ in answers] == [200, 200, 404, 403, 405]
+    for _, headers, _ in answers:
+        policy = headers["content-security-policy"].split("; ")
+        assert policy[0] == "default-src 'none'"
+        assert {"frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'", "style-src 'self'"} <= set(policy)
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "same-origin"
+        assert headers["cache-control"] == "no-store"
+    status, headers, text = visitor.ask(method="HEAD")
+    assert (status, text) == (200, "")
+    assert int(headers["content-length"]) > 0
+    assert visitor.ask(method="DELETE")[0] == 405
+
+
+def test_a_token_opens_its_own_agent_and_nothing_of_another(serve: Serve, call: Call, tmp_path: Path) -> None:
+    """A clerk's page has no trace of what only the supervisor has: tools, capabilities, sessions, calls, the agent."""
+    tokens = Tokens(tmp_path / "tokens.json")
+    _, clerk = tokens.add("clerk", "acme")
+    _, other_clerk = tokens.add("clerk", "globex")
+    _, supervisor = tokens.add("supervisor")
+    gateway = serve()
+    call(gateway.url, supervisor, ("vault__open_sesame", {}))
+    call(gateway.url, clerk, ("plain__echo", {}))
+    everything, own, other = Visitor(gateway.base), Visitor(gateway.base), Visitor(gateway.base)
+    for visitor, token in ((everything, supervisor), (own, clerk), (other, other_clerk)):
+        status, headers, _ = visitor.sign_in(token)
+        assert (status, headers["location"]) == (303, "/")
+    assert "vault__open_sesame" in everything.ask()[2]
+    pages = [
+        own.ask()[2],
+        own.ask("/?agent=clerk&words=vault")[2].replace('value="vault"', ""),
+        own.ask("/", {"message": "will it rain tomorrow"})[2],
+        own.ask("/?agent=supervisor")[2],
+    ]
+    for page in pages:
+        for name in ("vault", "open_sesame", "lure", "hostile", "weather", "calendar", "supervisor", "globex"):
+            assert name not in page
+    assert "acme" in pages[0]
+    assert "plain__echo" in pages[0]
+    assert "plain__pid" not in pages[0]
+    assert own.ask("/?agent=supervisor")[:1] == own.ask("/?agent=nobody")[:1] == (404,)
+    assert own.ask("/?agent=supervisor")[2] == own.ask("/?agent=nobody")[2]
+    assert "Nothing has been called yet." in other.ask()[2]
+    assert "Nothing has been called yet." not in pages[0]
+
+
+def test_sessions_and_calls_are_shown_without_what_was_said_in_them(serve: Serve, call: Call) -> None:
+    """A call through the proxy is shown as the tool that it was of; arguments, and names that are nobody's, are not.
+
+    What a search has activated is shown under a name that is not the session's own.
+    """
+    gateway = serve()
+    visitor = Visitor(gateway.base)
+    assert "No client of this agent is connected." in visitor.ask()[2]
+    given = {"text": CALLED_WITH}
+    session = call(
+        gateway.url,
+        None,
+        ("plain__echo", given),
+        ("call_mcp_tool", {"tool_name": "plain/echo", "arguments": given}),
+        (f"nothing_{CALLED_WITH}", {}),
+        ("find_tools", {"query": "will it rain tomorrow"}),
+    )
+    page = visitor.ask()[2]
+    assert CALLED_WITH not in page
+    assert session not in page
+    calls = text_of(page[page.index('id="calls"') : page.index('id="tools"')])
+    assert calls.count("plain__echo") == 2
+    assert "find_tools" in calls
+    assert re.search(r"\d ms|\d s", calls)
+    assert "one that the agent does not have" in calls
+    assert "not found" in calls
+    sessions = text_of(page[page.index('id="sessions"') : page.index('id="calls"')])
+    assert "1 client session; each has at most" in sessions
+    assert "weather" in sessions
+    assert hashlib.sha256(session.encode()).hexdigest()[:8] in sessions
+
+
+def test_whatever_is_wrong_with_a_token_it_is_refused_in_the_same_words(serve: Serve, tmp_path: Path) -> None:
+    """Unknown, for an agent that is not there, cut, empty and endless: one answer, and no cookie."""
+    tokens = Tokens(tmp_path / "tokens.json")
+    _, clerk = tokens.add("clerk")
+    _, stranger = tokens.add("nobody-has-this-name")
+    gateway = serve()
+    visitor = Visitor(gateway.base)
+    status, _, page = visitor.ask()
+    assert (status, "This token opens nothing here." in page) == (200, False)
+    assert "clerk" not in page
+    wrong = [visitor.sign_in(text) for text in ("octoc_wrong", stranger, clerk[:-1], " ", "x" * 5000)]
+    assert {(status, page) for status, _, page in wrong} == {(403, wrong[0][2])}
+    assert "This token opens nothing here." in wrong[0][2]
+    assert all("set-cookie" not in headers for _, headers, _ in wrong)
+    assert visitor.cookies == {}
+
+
+def test_the_token_stays_with_the_gateway(serve: Serve, tmp_path: Path) -> None:
+    """The cookie is another secret, for this host alone and no script; the token is in no address, page or log."""
+    tokens = Tokens(tmp_path / "tokens.json")
+    entry, token = tokens.add("clerk")
+    gateway = serve()
+    visitor = Visitor(gateway.base)
+    status, headers, _ = visitor.sign_in(f"  {token}\n")
+    assert status == 303
+    assert token not in str(headers)
+    attributes = headers["set-cookie"].split("; ")
+    assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(attributes)
+    (name,) = visitor.cookies
+    assert name == f"octoc-{gateway.base.rpartition(':')[2]}"
+    status, _, page = visitor.ask()
+    assert "plain__echo" in page
+    assert token not in page
+    assert Visitor(gateway.base, {name: "guessed"}).ask()[2] == Visitor(gateway.base).ask()[2]
+    assert Visitor(gateway.base, {name: token}).ask()[2] == Visitor(gateway.base).ask()[2]
+    again = Visitor(gateway.base, dict(visitor.cookies))
+    assert visitor.ask("/page/sign-out", {})[0] == 303
+    for visit in (visitor, again):
+        assert "plain__echo" not in visit.ask()[2]
+    visitor.sign_in(token)
+    assert "plain__echo" in visitor.ask()[2]
+    assert tokens.revoke(entry.id)
+    gateway.process.send_signal(1)
+    for _ in range(100):
+        if "plain__echo" not in visitor.ask()[2]:
+            break
+    assert "plain__echo" not in visitor.ask()[2]
+    assert token not in "".join(gateway.said)
+
+
+def test_forms_are_taken_from_the_gateways_own_pages_alone(base: str) -> None:
+    """What another page, another port of this machine or no page at all sends is refused; the browser's word counts."""
+    visitor = Visitor(base)
+    fields = {"message": "will it rain tomorrow"}
+    assert "Decision" in visitor.ask("/", fields)[2]
+    assert "Decision" in visitor.ask("/", fields, Sec_Fetch_Site="same-origin")[2]
+    foreign = [
+        {"Origin": "https://evil.example"},
+        {"Origin": "http://localhost:9"},
+        {"Origin": "null"},
+        {"Origin": ""},
+        {"Origin": "http://[broken"},
+        {"Sec_Fetch_Site": "same-site"},
+        {"Sec_Fetch_Site": "cross-site"},
+    ]
+    for headers in foreign:
+        status, _, page = visitor.ask("/", fields, **headers)
+        assert (status, "Decision" in page) == (403, False)
+    assert visitor.ask("/", fields, Content_Type="text/plain")[0] == 415
+    assert visitor.ask("/", {"message": "x" * 70_000})[0] == 413
+    assert visitor.ask("/", {f"f{number}": "" for number in range(30)})[0] == 400
+    assert visitor.ask(f"/?{'&'.join(f'f{number}=' for number in range(30))}")[0] == 400
+
+
+def test_routing_is_drawn_against_the_threshold_and_changes_nothing(base: str) -> None:
+    """A message names the capability, every bar has its figure as text, and afterwards all is as it was."""
+    visitor = Visitor(base)
+    before = visitor.ask()[2]
+    page = visitor.ask("/?agent=supervisor", {"message": "</textarea><script>1</script>\nwill it rain tomorrow"})[2]
+    assert "<script" not in page
+    said = text_of(page)
+    assert re.search(r"Would activate\s+weather", said)
+    assert re.search(r"the line is the threshold, 0\.\d\d", said)
+    bars = re.findall(r'<li class="bar-row (\w+)">(.*?)</li>', page)
+    assert [kind for kind, _ in bars].count("chosen") == 1
+    lines = {x for _, bar in bars for x in re.findall(r'class="threshold" x1="([\d.]+)%"', bar)}
+    assert len(lines) == 1
+    for _, bar in bars:
+        width = float(re.findall(r'class="score"[^>]* width="([\d.]+)%"', bar)[0])
+        assert abs(width / 100 - float(re.findall(r"\d\.\d{3}", text_of(bar))[0])) < 0.001
+    nothing = text_of(visitor.ask("/", {"message": "hm"})[2])
+    assert "Would activate nothing" in nothing
+    assert "too-short" in nothing
+    clock = re.compile(r"<time.*?</time>")
+    assert clock.sub("", visitor.ask()[2]) == clock.sub("", before)
+    assert "No client of this agent is connected." in before
+
+
+def test_tools_are_filtered_by_their_words(base: str) -> None:
+    """Each word has to be in a name or the description; what was typed is shown as text."""
+    visitor = Visitor(base)
+    found = visitor.ask("/?words=OPEN+vault")[2]
+    assert "vault__open_sesame" in found
+    assert "plain__echo" not in found
+    none = visitor.ask(f"/?words={urllib.parse.quote(chr(34) + '><b>none')}")[2]
+    assert "0 tools of" in none
+    assert "<b>" not in none
+    assert visitor.ask("/?start=100000&words=%FF%00")[0] == 200
+
+
+def test_one_of_several_agents_is_chosen(serve: Serve, base: str) -> None:
+    """Without tokens, and with `--agents`, each agent that is served has its page, and all others are not there."""
+    visitor = Visitor(serve("--agents", "all").base)
+    assert "<h1><bdi>clerk</bdi></h1>" in visitor.ask("/?agent=clerk")[2]
+    page = visitor.ask()[2]
+    assert '<option value="clerk">clerk</option>' in page
+    assert {field["id"] for field in Outline.of(page).inputs} == set(Outline.of(page).labels)
+    assert visitor.ask("/?agent=nobody")[0] == 404
+    alone = Visitor(base)
+    assert "<select" not in alone.ask()[2]
+    assert alone.ask("/?agent=clerk")[0] == 404
+
+
+def test_a_visit_ends_by_itself() -> None:
+    """After its time, and when there are too many: then the oldest."""
+    now = 0.0
+    visits = Visits(clock=lambda: now)
+    first = visits.begin("one")
+    assert visits.token(first) == "one"
+    assert "one" not in repr(visits.__dict__)
+    names = [visits.begin("more") for _ in range(MOST)]
+    assert visits.token(first) is None
+    assert visits.token(names[-1]) == "more"
+    now = VISIT_S
+    assert visits.token(names[-1]) is None
+
+
+@pytest.mark.parametrize("text", ["<&>\"'", "\x00\x1b\x7f\x9b", "\ud800", "&amp;", "</title>"])
+def test_text_stays_text(text: str) -> None:
+    """Signs of HTML are escaped in elements and attributes, and what cannot be shown is replaced."""
+    page = document(text, tag("p", text, title=text)).decode()
+    seen = html.unescape(re.findall(r'<p title="([^"]*)">', page)[0])
+    assert seen == html.unescape(re.findall(r"<p [^>]*>([^<]*)</p>", page)[0])
+    assert all(two in {one, "�"} for one, two in zip(text, seen, strict=True))
+    assert escaped("a\tb\nc") == "a\tb\nc"
+
+
+def _colours(scheme: str) -> Iterator[tuple[str, tuple[float, float, float]]]:
+    for name, value in re.findall(r"--([a-z-]+): #([0-9a-f]{6});", scheme):
+        red, green, blue = (int(value[place : place + 2], 16) / 255 for place in (0, 2, 4))
+        yield name, (red, green, blue)
+
+
+def _luminance(colour: tuple[float, float, float]) -> float:
+    red, green, blue = (one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in colour)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_both_schemes_have_contrast() -> None:
+    """Text has 4.5:1 on each ground that it stands on, what bounds a field or draws the threshold 3:1: WCAG 2.2 AA."""
+    import octoc_serve.page
+
+    style = (Path(octoc_serve.page.__file__).parent / "page.css").read_text(encoding="utf-8")
+    light = dict(_colours(style[style.index(":root") : style.index("@media")]))
+    dark = dict(_colours(style[style.index("prefers-color-scheme: dark") : style.index("*, *::before")]))
+    assert light.keys() == dark.keys()
+    for scheme in (light, dark):
+        pairs = [
+            (one, ground, 4.5)
+            for one in ("ink", "soft", "accent", "bad", "good", "threshold")
+            for ground in ("paper", "raised")
+        ]
+        pairs += [("on-accent", "accent", 4.5), ("edge", "paper", 3.0), ("threshold", "raised", 3.0)]
+        for one, ground, needed in pairs:
+            high, low = sorted((_luminance(scheme[one]), _luminance(scheme[ground])), reverse=True)
+            assert (high + 0.05) / (low + 0.05) >= needed, (one, ground)
