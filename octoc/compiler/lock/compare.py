@@ -16,6 +16,7 @@ from octoc.compiler.lock.content import (
     TapLock,
     ToolPin,
 )
+from octoc.compiler.lock.scopes import AgentLock
 from octoc.diagnostics.rule import Rule
 from octoc.diagnostics.rules.lock import (
     STALE_ENCODER,
@@ -23,6 +24,7 @@ from octoc.diagnostics.rules.lock import (
     STALE_GATE,
     STALE_PLUGIN,
     STALE_PROVIDER,
+    STALE_SCOPE,
     STALE_SERVER,
     STALE_SETTING,
     STALE_SNAPSHOT,
@@ -31,6 +33,7 @@ from octoc.diagnostics.rules.lock import (
 
 V = TypeVar("V")
 _ADDED, _REMOVED = "added", "removed"
+_SHOWN = 5
 
 
 @attrs.frozen
@@ -55,6 +58,7 @@ def _all(old: LockContent, new: LockContent) -> Iterator[Change]:
     yield from _each(STALE_ENCODER, "encoder", _encoder(old), _encoder(new), _other)
     yield from _each(STALE_GATE, "gate", _gate(old), _gate(new), _texts)
     yield from _each(STALE_PLUGIN, "plugin", old.plugins, new.plugins, _was("version"))
+    yield from _each(STALE_SCOPE, "agent", old.agents, new.agents, _agent)
     yield from _each(STALE_SETTING, "setting", old.settings.values, new.settings.values, _setting)
     if old.settings.values == new.settings.values and old.settings.digest != new.settings.digest:
         yield Change(STALE_SETTING, "settings: the digest is not that of the values")
@@ -130,6 +134,24 @@ def _snapshots(old: Mapping[str, SnapshotLock], new: Mapping[str, SnapshotLock])
             yield from _each(STALE_SNAPSHOT, "tool", before, after, _tool)
         elif old[name] != new[name]:
             yield Change(STALE_SNAPSHOT, f"snapshot of `{name}` changed, its tools did not")
+
+
+def _agent(old: AgentLock, new: AgentLock) -> str:
+    parts = []
+    for word, before, after in (("reaches", old, new), ("no longer", new, old)):
+        for what in ("reach", "capabilities", "skills", "areas", "tenants"):
+            more = [name for name in getattr(after, what) if name not in getattr(before, what)]
+            if more:
+                kind = {"reach": "", "areas": "in area ", "tenants": "for tenant "}.get(what, what + " ")
+                parts.append(f"{word} {kind}{_some(more)}")
+    if old.tools != new.tools:
+        parts.append(f"{new.tools} tools, was {old.tools}")
+    return f": {'; '.join(parts) or 'tools or settings changed'}"
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(f"`{name}`" for name in names[:_SHOWN]) + more
 
 
 def _tool(old: ToolPin, new: ToolPin) -> str:

@@ -12,13 +12,14 @@ import attrs
 from octoc.bundle.digest import canonical_json, sha256_hex
 from octoc.compiler.calibrate.texts import background_lines
 from octoc.compiler.lock.inputs import files_of
+from octoc.compiler.lock.scopes import AgentLock, agents_of
 from octoc.compiler.model.resolved import Calibrated, Server
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import SnapshotSource
 
 VERSION = 1
 """A reader of a lower version refuses the lock."""
-REVISION = 0
+REVISION = 1
 """Compatible additions."""
 
 _SHORT = 16
@@ -87,7 +88,10 @@ class SettingsLock:
 
 @attrs.frozen(kw_only=True)
 class LockContent:
-    """All of `octoc.lock`. `files` are the workspace's own, by path; `providers` are `tap/provider` by capability."""
+    """All of `octoc.lock`. `files` are the workspace's own, by path; `providers` are `tap/provider` by capability.
+
+    `agents` is what each may reach; empty in a workspace without scopes.
+    """
 
     version: int = VERSION
     revision: int = REVISION
@@ -100,6 +104,7 @@ class LockContent:
     encoder: EncoderLock | None = None
     gate: GateLock | None = None
     plugins: Mapping[str, str] = attrs.field(factory=dict)
+    agents: Mapping[str, AgentLock] = attrs.field(factory=dict)
 
 
 def content_of(calibrated: Calibrated, plugins: Mapping[str, str]) -> LockContent:
@@ -127,6 +132,7 @@ def content_of(calibrated: Calibrated, plugins: Mapping[str, str]) -> LockConten
         encoder=encoder,
         gate=gate,
         plugins=dict(plugins),
+        agents=agents_of(embedded.described.scoped),
     )
 
 

@@ -17,6 +17,7 @@ STALE_ENCODER = Rule("OCT509", "lock-stale-encoder", "The sentence encoder is an
 STALE_GATE = Rule("OCT510", "lock-stale-gate", "The routing gate is another than the lock says.")
 STALE_PLUGIN = Rule("OCT511", "lock-stale-plugin", "A plugin has another version than the lock says.")
 STALE_SETTING = Rule("OCT512", "lock-stale-setting", "A setting of the workspace is another than the lock says.")
+STALE_SCOPE = Rule("OCT514", "lock-stale-scope", "An agent reaches more, or less, than the lock says.")
 LOCK_NOT_WRITTEN = Rule("OCT513", "lock-not-written", "`octoc.lock` could not be written.")
 
 DUMP_SHAPE = Rule("OCT540", "dump-shape", "A recorded dump does not hold what a server answers to `tools/list`.")

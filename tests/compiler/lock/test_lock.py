@@ -69,7 +69,7 @@ def test_the_first_lock_is_written_and_the_second_is_the_same_bytes(
 def test_the_lock_says_what_was_put_in(tmp_path: Path, products: ProductsMaker, context_of: ContextMaker) -> None:
     """Taps, files, providers, servers, a pin per recorded tool, encoder, gate and settings are in it; no float is."""
     found = tomllib.loads(lock(products(tmp_path), context_of(tmp_path)).text, parse_float=pytest.fail)
-    assert (found["version"], found["revision"]) == (1, 0)
+    assert (found["version"], found["revision"]) == (1, 1)
     assert found["taps"]["acme"]["files"] == {"capabilities/files/disk.toml": "11" * 32}
     assert found["files"] == {"octoc.toml": "00" * 32}
     assert found["providers"] == {"files": "acme/disk", "search": "acme/web"}
@@ -266,7 +266,7 @@ def test_a_newer_revision_is_read_and_kept(tmp_path: Path, products: ProductsMak
     """A lock with additions of a newer octoc is held against the build, and not written over when nothing changed."""
     lock(products(tmp_path), context_of(tmp_path))
     path = tmp_path / "octoc.lock"
-    text = path.read_text().replace("revision = 0\n", 'revision = 1\nadded = "later"\n')
+    text = path.read_text().replace("revision = 1\n", 'revision = 2\nadded = "later"\n')
     path.write_text(text)
     context = context_of(tmp_path)
     assert lock(products(tmp_path), context).changes == ()

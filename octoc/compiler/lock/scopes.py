@@ -1,0 +1,95 @@
+"""What the lock says of scopes: what each agent may reach, so that a review sees when that grows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import attrs
+
+from octoc.bundle.digest import canonical_json, sha256_hex
+from octoc.bundle.model import AgentSettings, Registry
+from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.scopes import Member
+
+
+@attrs.frozen(kw_only=True)
+class AgentLock:
+    """What an agent may reach.
+
+    Args:
+        tools: how many recorded tools.
+        digest: of all that it may reach and who may use it, by name; also of its own settings.
+        reach: its tools, `server/tool`, or `server/*` where it has all of a server; of servers that are not listed the
+            globs.
+        capabilities: also those that it has from the start.
+    """
+
+    tools: int
+    digest: str
+    reach: tuple[str, ...] = ()
+    capabilities: tuple[str, ...] = ()
+    skills: tuple[str, ...] = ()
+    areas: tuple[str, ...] = ()
+    tenants: tuple[str, ...] = ()
+
+
+def agents_of(scoped: Scoped) -> Mapping[str, AgentLock]:
+    """Return what each agent may reach, by name; nothing in a workspace without scopes."""
+    scopes = scoped.resolved.scopes
+    if scopes is None or (scopes.limits_nothing and not (scopes.members or scopes.deny or scopes.left_out)):
+        return {}
+    sizes: dict[str, int] = {}
+    for tool in scoped.tools:
+        sizes[tool.id.server] = sizes.get(tool.id.server, 0) + 1
+    return {
+        name: _agent(registry, scopes.members.get(name, Member()), scoped, sizes)
+        for name, registry in sorted(scoped.registries.items())
+    }
+
+
+def _agent(registry: Registry, member: Member, scoped: Scoped, sizes: Mapping[str, int]) -> AgentLock:
+    ids = [scoped.tools[index].id for index in registry.tools]
+    grants = (*registry.unlisted, *registry.unlisted_direct)
+    globs = sorted({f"{grant.server}/{glob}" for grant in grants for glob in grant.globs})
+    by_server: dict[str, list[str]] = {}
+    for tool in ids:
+        by_server.setdefault(tool.server, []).append(tool.tool)
+    reach = [*_shortened(by_server, sizes), *globs]
+    capabilities = tuple(sorted({*registry.capabilities, *registry.boot}))
+    said = {
+        "tools": [str(tool) for tool in ids],
+        "globs": globs,
+        "capabilities": capabilities,
+        "boot": registry.boot,
+        "skills": registry.skills,
+        "areas": member.areas,
+        "tenants": member.tenants,
+        "settings": _plain(member.settings),
+    }
+    return AgentLock(
+        tools=len(ids),
+        digest=sha256_hex(canonical_json(said)),
+        reach=tuple(sorted(reach)),
+        capabilities=capabilities,
+        skills=registry.skills,
+        areas=member.areas,
+        tenants=member.tenants,
+    )
+
+
+def _shortened(by_server: Mapping[str, Iterable[str]], sizes: Mapping[str, int]) -> Iterator[str]:
+    for server, found in by_server.items():
+        names = list(found)
+        if len(names) == sizes[server]:
+            yield f"{server}/*"
+        else:
+            yield from (f"{server}/{name}" for name in names)
+
+
+def _plain(settings: AgentSettings) -> Mapping[str, object]:
+    # The lock compares no floats, so that a number of seconds stands as text.
+    quota = settings.quota
+    values = {key: value for key, value in attrs.asdict(settings).items() if key != "quota" and value is not None}
+    if quota is not None:
+        values["quota"] = {**attrs.asdict(quota), "window_s": repr(quota.window_s)}
+    return values
