@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import mcp_types as types
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from octoc.bundle.refusal import BundleRefused
 from octoc.formats.own_tools import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT, SKILL
-from octoc.results import ContentPart, Progress, ToolFailure, ToolResult
+from octoc.results import ContentPart, ToolFailure, ToolResult
 from octoc.runtime.results import as_mcp_result, failure
+from octoc_serve.calls import Suspended, UnderWay, progress_of
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -29,7 +32,6 @@ OWN_TOOLS = frozenset({FIND_TOOLS, CALL_MCP_TOOL, CAPABILITY, SKILL, READ_RESULT
 STATEFUL = frozenset({CAPABILITY, SKILL, READ_RESULT})
 """octoc's own tools that are of no use where nothing is kept between two calls."""
 MAX_LISTENERS = 32
-_MAX_PROGRESS = 256
 _ROUTES = (
     " A query also says what the user is after: where it is clearly for one of this session's capabilities, that one "
     "is activated, and its tools join the list of tools. With `message` the user's own words decide that instead."
@@ -37,14 +39,6 @@ _ROUTES = (
 _MESSAGE = (
     "The user's last message as it is, where you have it: it decides what is activated, and `query` what is found."
 )
-
-
-@attrs.frozen(eq=False)
-class UnderWay:
-    """A call that its client waits for: the server that it goes to, None where that is not known, and the way back."""
-
-    server: str | None
-    context: ServerRequestContext[Any, Any]
 
 
 class Served:
@@ -55,6 +49,9 @@ class Served:
         self.peer: ServerSession | None = None
         """The connection of a client of the handshake era, which hears news without having asked for them."""
         self.under_way: list[UnderWay] = []
+        self.on_end: Callable[[str, float, Mapping[str, Any]], None] = lambda *_: None
+        """Gets each call that has ended: its tool, its seconds and its result in MCP's form."""
+        self._suspended = Suspended()
         self._stateless = stateless
         self._bus = InMemorySubscriptionBus()
         self.listen = ListenHandler(self._bus, max_subscriptions=MAX_LISTENERS)
@@ -91,27 +88,67 @@ class Served:
         await self.announce()
 
     async def call(
-        self, name: str, arguments: Mapping[str, Any] | None, context: ServerRequestContext[Any, Any]
-    ) -> dict[str, Any]:
-        """Return the outcome of a call in MCP's form, a failure as an error result."""
-        with self._noted(name, arguments, context):
-            try:
-                outcome = await self._call(name, arguments, context)
-            except BundleRefused as refused:
-                logger.error("`%s` was not called: %s", name, refused)  # noqa: TRY400  # it says all there is to say
-                outcome = failure("internal", f"the bundle cannot be used: {refused}")
+        self, params: types.CallToolRequestParams, context: ServerRequestContext[Any, Any]
+    ) -> dict[str, Any] | types.InputRequiredResult:
+        """Return the outcome of a call in MCP's form, a failure as an error result; or what is asked meanwhile."""
+        call = self._begun(params, context)
+        if isinstance(call, ToolFailure):
+            return as_mcp_result(call)
+        try:
+            outcome = await call.next()
+        finally:
+            call.context = None
         await self.announce()
-        return as_mcp_result(outcome)
+        if isinstance(outcome, dict):
+            state = await self._suspended.keep(call)
+            return types.InputRequiredResult(input_requests=outcome, request_state=state)
+        wire = as_mcp_result(outcome)
+        self.on_end(call.tool, time.monotonic() - call.began, wire)
+        return wire
 
-    async def _call(
-        self, name: str, arguments: Mapping[str, Any] | None, context: ServerRequestContext[Any, Any]
-    ) -> ToolResult | ToolFailure:
+    def _begun(
+        self, params: types.CallToolRequestParams, context: ServerRequestContext[Any, Any]
+    ) -> UnderWay | ToolFailure:
+        """Return the call that a request begins, or the one that it brings answers for."""
+        name, arguments = params.name, params.arguments or {}
+        if params.request_state is not None or params.input_responses is not None:
+            waiting = self._suspended.take(params.request_state or "", name, arguments)
+            if waiting is None:
+                return failure("bad_request", "no such call waits for an answer: it has ended, or was another one's")
+            waiting.context = context
+            waiting.answer(params.input_responses or {})
+            return waiting
+        modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
+        call = UnderWay(
+            name,
+            arguments,
+            self._server_of(name, arguments),
+            context,
+            answers=modern and not self._stateless,
+            can=context.session.client_capabilities,
+        )
+        call.task = asyncio.create_task(self._whole(call), name=f"octoc serve: {name}")
+        return call
+
+    async def _whole(self, call: UnderWay) -> ToolResult | ToolFailure:
+        self.under_way.append(call)
+        try:
+            return await self._call(call)
+        except BundleRefused as refused:
+            logger.error("`%s` was not called: %s", call.tool, refused)  # noqa: TRY400  # it says all there is to say
+            return failure("internal", f"the bundle cannot be used: {refused}")
+        finally:
+            self.under_way.remove(call)
+
+    async def _call(self, call: UnderWay) -> ToolResult | ToolFailure:
+        name = call.tool
         if self._stateless and name in STATEFUL:
             return failure("not_found", f"`{name}` is not served without state")
         if name == FIND_TOOLS and self.routes and self.session.surface.registry.proxy:
-            return await self._find(dict(arguments or {}))
-        with _progress_to(context) as heard:
-            outcome = await self.session.call(name, arguments, on_progress=heard.note if heard is not None else None)
+            return await self._find(dict(call.arguments))
+        with progress_of(call) as heard:
+            on_progress = heard.note if heard is not None else None
+            outcome = await self.session.call(name, call.arguments, on_progress=on_progress)
             if heard is not None:
                 await heard.told()
         return outcome
@@ -128,24 +165,6 @@ class Served:
         if routing is None or isinstance(outcome, ToolFailure):
             return outcome
         return attrs.evolve(outcome, content=(*outcome.content, *_told(routing)))
-
-    @contextlib.contextmanager
-    def _noted(
-        self, name: str, arguments: Mapping[str, Any] | None, context: ServerRequestContext[Any, Any]
-    ) -> Iterator[None]:
-        under_way = UnderWay(self._server_of(name, arguments or {}), context)
-        self.under_way.append(under_way)
-        try:
-            yield
-        finally:
-            self.under_way.remove(under_way)
-
-    def named(self, name: str, arguments: Mapping[str, Any] | None) -> str:
-        """Return what the model calls the tool that a call is of; empty for what the agent does not have."""
-        meant = self._meant(name, arguments or {})
-        if meant is not None:
-            return meant.alias
-        return name if name in OWN_TOOLS else ""
 
     def _server_of(self, name: str, arguments: Mapping[str, Any]) -> str | None:
         meant = self._meant(name, arguments)
@@ -192,6 +211,7 @@ class Served:
         if self._preparing is not None:
             self._preparing.cancel()
             await asyncio.wait((self._preparing,))
+        await self._suspended.close()
         self.listen.close()
         await self.session.close()
 
@@ -204,41 +224,3 @@ def _told(routing: Routing) -> Iterator[ContentPart]:
         yield ContentPart(type="text", text=f"[octoc] activated: {names}; the tools are in the list of tools now.")
     for skill in routing.skills:
         yield ContentPart(type="text", text=skill.text)
-
-
-class _Heard:
-    """Steps of a call on their way to the client, in order; what comes faster than it reads is left out."""
-
-    def __init__(self, context: ServerRequestContext[Any, Any]) -> None:
-        self._session = context.session
-        self._queue: asyncio.Queue[Progress | None] = asyncio.Queue()
-        self._task = asyncio.create_task(self._forward(), name="octoc serve: progress")
-
-    def note(self, progress: Progress) -> None:
-        if self._queue.qsize() < _MAX_PROGRESS:
-            self._queue.put_nowait(progress)
-
-    async def told(self) -> None:
-        """Wait until the client has been told all steps."""
-        self._queue.put_nowait(None)
-        await self._task
-
-    def stop(self) -> None:
-        self._task.cancel()
-
-    async def _forward(self) -> None:
-        while (step := await self._queue.get()) is not None:
-            await self._session.report_progress(step.done, step.total, step.message)
-
-
-@contextlib.contextmanager
-def _progress_to(context: ServerRequestContext[Any, Any]) -> Iterator[_Heard | None]:
-    """Pass progress on to a client that has asked for it."""
-    if (context.meta or {}).get("progress_token") is None:
-        yield None
-        return
-    heard = _Heard(context)
-    try:
-        yield heard
-    finally:
-        heard.stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -75,14 +76,14 @@ class SurfaceServer:
         tools = [types.Tool.model_validate(wire, by_name=False) for wire in wires]
         return types.ListToolsResult(tools=tools)
 
-    async def _call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def _call(
+        self, context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
         key = self.key_of(context)
         with self.states.using(key):
-            served = self._served(key, context)
-            tool = served.named(params.name, params.arguments)
-            began = time.monotonic()
-            wire = await served.call(params.name, params.arguments, context)
-            self._note(key, tool, time.monotonic() - began, wire)
+            wire = await self._served(key, context).call(params, context)
+        if isinstance(wire, types.InputRequiredResult):
+            return wire
         if context.protocol_version not in MODERN_PROTOCOL_VERSIONS and not isinstance(
             wire.get("structuredContent"), dict
         ):
@@ -109,6 +110,7 @@ class SurfaceServer:
                 key.agent, name=key.session, tenant=key.tenant, user=key.user, workdir=self.workdir
             )
             served = Served(session, stateless=self.stateless)
+            served.on_end = functools.partial(self._note, key)
             served.prepare()
             return served
 

@@ -160,10 +160,11 @@ def test_progress_and_cancellation_pass_through(
 
 
 @everywhere
+@both_eras
 def test_a_backend_asks_the_client_that_called(
-    run: Run, serve: Callable[..., Any], connect: Callable[..., Any], transport: str
+    run: Run, serve: Callable[..., Any], connect: Callable[..., Any], transport: str, era: str
 ) -> None:
-    """In the handshake era what a backend asks during a call is answered by that call's client."""
+    """What a backend asks during a call is answered by that call's client, in the one request or between two."""
     gateway = serve() if transport == "http" else None
 
     async def elicit(_: Any, params: Any) -> ElicitResult:
@@ -171,7 +172,7 @@ def test_a_backend_asks_the_client_that_called(
         return ElicitResult(action="accept", content={"name": "octo"})
 
     async def scenario() -> None:
-        async with connect("handshake", gateway, elicitation_callback=elicit) as heard:
+        async with connect(era, gateway, elicitation_callback=elicit) as heard:
             answer = await heard.client.call_tool("call_mcp_tool", {"tool_name": "asking__fault"})
             assert json.loads(text_of(answer))["result"]["content"] == {"name": "octo"}
 
