@@ -16,6 +16,7 @@ COMMANDS = (
         "expand",
         "pin",
         "show",
+        "scope",
         "test",
         "route",
         "find",

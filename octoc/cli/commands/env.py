@@ -13,7 +13,6 @@ from octoc.cli.options import format_options, workspace_option
 
 if TYPE_CHECKING:
     from octoc.compiler.environment import Environment, Variable
-    from octoc.compiler.model.resolved import Scoped
 
 _SHOWN = 4
 
@@ -36,15 +35,16 @@ def command(
     also whether it is set there; the exit status is 1 when a required one is not. No value is ever shown, and the
     environment of this process is not looked at.
     """
+    from octoc.cli.scoped import check_agent, scoped_of
     from octoc.cli.workspace import workspace_root
 
     root = workspace_root(workspace)
     environment = environment_of(env_files, env_names)
     from octoc.compiler.environment import contract
 
-    scoped = _scoped(root)
+    scoped = scoped_of(root)
     if agent is not None:
-        _check_agent(agent, scoped)
+        check_agent(agent, scoped)
     variables = contract(scoped, agent)
     if output_format == "json":
         import json
@@ -55,39 +55,6 @@ def command(
     if environment is None:
         return 0
     return int(any(one.required and environment.state(one.variable) in {"unset", "empty"} for one in variables))
-
-
-def _scoped(root: Path) -> Scoped:
-    import attrs
-
-    from octoc.cli.failures import FindingsError
-    from octoc.compiler.cache import Cache
-    from octoc.compiler.opening import open_workspace
-    from octoc.compiler.pipeline import run_to_scope
-    from octoc.diagnostics.model import DiagnosticSink
-    from octoc.diagnostics.rule import Severity
-
-    opened = open_workspace(root, cache=Cache(None))
-    before = opened.context.sink.diagnostics
-    if opened.settings is None:
-        raise FindingsError(before)
-    # Findings are only counted, so no file is parsed again for the place of one.
-    sink = DiagnosticSink()
-    scoped = run_to_scope(opened.settings, attrs.evolve(opened.context, sink=sink))
-    errors = sum(diagnostic.severity >= Severity.ERROR for diagnostic in (*before, *sink.diagnostics))
-    if errors:
-        many = "1 error" if errors == 1 else f"{errors} errors"
-        click.echo(f"the workspace has {many}, shown by `octoc check`; what is unsound is not counted here", err=True)
-    return scoped
-
-
-def _check_agent(agent: str, scoped: Scoped) -> None:
-    from octoc.cli.failures import UserError
-    from octoc.diagnostics.suggest import did_you_mean
-
-    if agent not in scoped.registries:
-        known = f"its agents are: {', '.join(f'`{name}`' for name in sorted(scoped.registries)[:8])}"
-        raise UserError(f"the workspace has no agent `{agent}`", did_you_mean(agent, scoped.registries) or known)
 
 
 def _entry(variable: Variable, environment: Environment | None) -> dict[str, Any]:

@@ -1,0 +1,156 @@
+"""`octoc scope`: what each agent may reach, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from octoc.cli.options import format_options, workspace_option
+
+if TYPE_CHECKING:
+    from octoc.compiler.model.resolved import Scoped
+    from octoc.compiler.model.scopes import Reason
+    from octoc.compiler.scope.report import AgentScope, Named, Reached
+    from octoc.diagnostics.model import Place, Span
+
+
+@click.command
+@click.argument("agent", required=False)
+@workspace_option
+@click.option("--who-can", metavar="TOOL", help="Which agents reach `server/tool`, or what a pattern matches.")
+@format_options("text", "json")
+def command(agent: str | None, workspace: Path | None, who_can: str | None, output_format: str) -> int:
+    """Show what AGENT may reach, and why: each tool with the grant, the group, the capability or the profile.
+
+    Without AGENT: all agents with their areas, tenants and how much they reach, and all areas and groups. Octoc's own
+    tools and the host's are nobody's to grant, and not among them.
+    """
+    if agent is not None and who_can is not None:
+        raise click.UsageError("AGENT and --who-can are both given: ask one after the other")
+    from octoc.cli.scoped import check_agent, scoped_of
+    from octoc.cli.workspace import workspace_root
+    from octoc.compiler.read.spans import SpanIndex
+    from octoc.compiler.read.text import text_reader
+
+    root = workspace_root(workspace)
+    scoped = scoped_of(root)
+    locate = SpanIndex(text_reader(root))
+    is_json = output_format == "json"
+    if who_can is not None:
+        return _who_can(scoped, who_can, locate, is_json=is_json)
+    if agent is None:
+        from octoc.cli.scope_overview import overview_json, print_overview
+
+        found = overview_json(scoped)
+        if is_json:
+            _print_json(found)
+        else:
+            print_overview(found)
+        return 0
+    check_agent(agent, scoped)
+    from octoc.compiler.scope.report import scope_of
+
+    scope = scope_of(scoped, agent)
+    if is_json:
+        _print_json(_agent_json(scope, locate))
+    else:
+        _print_agent(scope, scoped, locate)
+    return 0
+
+
+def _who_can(scoped: Scoped, tool: str, locate: Callable[[Place], Span], *, is_json: bool) -> int:
+    from octoc.cli.failures import UserError
+    from octoc.cli.tables import print_table
+    from octoc.compiler.scope.report import who_can
+
+    found, wrong = who_can(scoped, tool)
+    if wrong:
+        raise UserError(wrong[0].message.replace("the question names tool", "there is no tool"), wrong[0].help)
+    if is_json:
+        _print_json([{"agent": agent, **_reached_json(one, locate)} for agent, one in found])
+    else:
+        rows = [(agent, one.tool, one.how, _why(one.reasons, locate)) for agent, one in found]
+        print_table(f"who can reach {tool}", ("agent", "tool", "how", "why"), rows)
+    return 0
+
+
+def _print_agent(scope: AgentScope, scoped: Scoped, locate: Callable[[Place], Span]) -> None:
+    from octoc.cli.tables import print_table
+    from octoc.compiler.scope.report import scopes_of
+
+    click.echo(f"agent {scope.name}")
+    click.echo(f"profile: {scopes_of(scoped).profile}")
+    click.echo(f"areas: {', '.join(scope.areas) or 'none'}")
+    click.echo(f"tenants: {', '.join(scope.tenants) or 'anybody'}")
+    own = _settings(scope)
+    if own:
+        click.echo("settings of its own: " + ", ".join(f"{key} {value}" for key, value in own.items()))
+    click.echo()
+    print_table(
+        "tools", ("tool", "how", "why"), [(one.tool, one.how, _why(one.reasons, locate)) for one in scope.tools]
+    )
+    for title, found in (("capabilities", scope.capabilities), ("skills", scope.skills)):
+        if found:
+            click.echo()
+            rows = [(one.name, "from the start" if one.boot else "", _why(one.reasons, locate)) for one in found]
+            print_table(title, (title, "", "why"), rows)
+
+
+def _settings(scope: AgentScope) -> dict[str, Any]:
+    import attrs
+
+    values = {key: value for key, value in attrs.asdict(scope.settings).items() if value is not None}
+    quota = values.pop("quota", None) or {}
+    return {**values, **{f"quota.{key}": value for key, value in quota.items() if value}}
+
+
+def _why(reasons: Iterable[Reason], locate: Callable[[Place], Span]) -> str:
+    """Return the first way in words, and how many others there are."""
+    ways = list(reasons)
+    if not ways:
+        return ""
+    from octoc.compiler.scope.report import way_of
+
+    steps = []
+    for step in way_of(ways[0]):
+        span = locate(step.place)
+        line = f":{span.line}" if span.line else ""
+        steps.append(f"{step.kind} {step.name} ({span.file}{line})")
+    more = f", and {len(ways) - 1} more" if len(ways) > 1 else ""
+    return " <- ".join(steps) + more
+
+
+def _agent_json(scope: AgentScope, locate: Callable[[Place], Span]) -> dict[str, Any]:
+    return {
+        "name": scope.name,
+        "areas": list(scope.areas),
+        "tenants": list(scope.tenants),
+        "settings": _settings(scope),
+        "tools": [_reached_json(one, locate) for one in scope.tools],
+        "capabilities": [_named_json(one, locate) for one in scope.capabilities],
+        "skills": [_named_json(one, locate) for one in scope.skills],
+    }
+
+
+def _reached_json(one: Reached, locate: Callable[[Place], Span]) -> dict[str, Any]:
+    return {"tool": one.tool, "how": one.how, "reasons": [_way_json(reason, locate) for reason in one.reasons]}
+
+
+def _named_json(one: Named, locate: Callable[[Place], Span]) -> dict[str, Any]:
+    return {"name": one.name, "boot": one.boot, "reasons": [_way_json(reason, locate) for reason in one.reasons]}
+
+
+def _way_json(reason: Reason, locate: Callable[[Place], Span]) -> list[dict[str, Any]]:
+    from octoc.compiler.scope.report import way_of
+
+    spans = [(step, locate(step.place)) for step in way_of(reason)]
+    return [{"kind": step.kind, "name": step.name, "file": span.file, "line": span.line} for step, span in spans]
+
+
+def _print_json(found: object) -> None:
+    import json
+
+    click.echo(json.dumps(found, indent=2))

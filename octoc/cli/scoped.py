@@ -1,0 +1,49 @@
+"""A workspace compiled as far as what each agent may reach, for commands that tell of that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from octoc.compiler.model.resolved import Scoped
+
+
+def scoped_of(root: Path) -> Scoped:
+    """Return what the workspace in `root` comes to; its errors are counted on stderr, since `octoc check` shows them.
+
+    Raises: FindingsError when octoc.toml cannot be read.
+    """
+    import attrs
+
+    from octoc.cli.failures import FindingsError
+    from octoc.compiler.cache import Cache
+    from octoc.compiler.opening import open_workspace
+    from octoc.compiler.pipeline import run_to_scope
+    from octoc.diagnostics.model import DiagnosticSink
+    from octoc.diagnostics.rule import Severity
+
+    opened = open_workspace(root, cache=Cache(None))
+    before = opened.context.sink.diagnostics
+    if opened.settings is None:
+        raise FindingsError(before)
+    # Findings are only counted, so no file is parsed again for the place of one.
+    sink = DiagnosticSink()
+    scoped = run_to_scope(opened.settings, attrs.evolve(opened.context, sink=sink))
+    errors = sum(diagnostic.severity >= Severity.ERROR for diagnostic in (*before, *sink.diagnostics))
+    if errors:
+        many = "1 error" if errors == 1 else f"{errors} errors"
+        click.echo(f"the workspace has {many}, shown by `octoc check`; what is unsound is not counted here", err=True)
+    return scoped
+
+
+def check_agent(agent: str, scoped: Scoped) -> None:
+    """Raises: UserError when the bundle would have no such agent."""
+    from octoc.cli.failures import UserError
+    from octoc.diagnostics.suggest import did_you_mean
+
+    if agent not in scoped.registries:
+        known = f"its agents are: {', '.join(f'`{name}`' for name in sorted(scoped.registries)[:8])}"
+        raise UserError(f"the workspace has no agent `{agent}`", did_you_mean(agent, scoped.registries) or known)

@@ -1,0 +1,152 @@
+"""What scopes come to, for people and hosts: an agent's whole scope, and who can reach a tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from octoc.bundle.model import AgentSettings, Registry
+from octoc.compiler.model.located import Located
+from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.scopes import Member, Reason, Scopes
+from octoc.compiler.resolve.scopes.names import Known
+from octoc.compiler.resolve.spelling import meet
+from octoc.compiler.scope.ceiling import Ceiling, Limits, granted_to
+from octoc.compiler.scope.confine import reached
+from octoc.compiler.scope.registry import Fleet
+from octoc.compiler.scope.tools import Tools
+from octoc.diagnostics.model import Diagnostic, DiagnosticSink, Place
+from octoc.names import glob_matches
+
+DIRECT, DEFERRED, ACTIVE = "direct", "by find_tools", "once active"
+
+
+@attrs.frozen(kw_only=True)
+class Reached:
+    """A tool, `server/tool`, or a glob of an unlisted server, as an agent has it.
+
+    `how` is `direct` (in the prompt from the start), `by find_tools`, or `once active` (a capability brings it).
+    """
+
+    tool: str
+    how: str
+    reasons: tuple[Reason, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Named:
+    """A capability or a skill that an agent may use. `boot`: it has the capability from the start."""
+
+    name: str
+    boot: bool = False
+    reasons: tuple[Reason, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class AgentScope:
+    """All that one agent may reach, and why; octoc's own tools and the host's are apart from it."""
+
+    name: str
+    areas: tuple[str, ...] = ()
+    tenants: tuple[str, ...] = ()
+    tools: tuple[Reached, ...] = ()
+    capabilities: tuple[Named, ...] = ()
+    skills: tuple[Named, ...] = ()
+    settings: AgentSettings = attrs.field(factory=AgentSettings)
+
+
+def scope_of(scoped: Scoped, agent: str) -> AgentScope:
+    """Return the scope of one agent. Raises: KeyError when the bundle has no such agent."""
+    registry = scoped.registries[agent]
+    scopes = scopes_of(scoped)
+    member = scopes.members.get(agent, Member())
+    ceiling = _limits(scoped).ceiling(agent)
+    why = scoped.reasons.get(agent, {})
+    tools = [
+        Reached(tool=str(scoped.tools[index].id), how=_how(index, registry), reasons=why.get(index, ()))
+        for index in registry.tools
+    ]
+    direct = {(grant.server, glob) for grant in registry.unlisted_direct for glob in grant.globs}
+    for server, glob in sorted(reached(registry).globs):
+        how = DIRECT if (server, glob) in direct else DEFERRED if registry.proxy else ACTIVE
+        tools.append(Reached(tool=f"{server}/{glob}", how=how, reasons=_of_glob(server, glob, ceiling)))
+    return AgentScope(
+        name=agent,
+        areas=member.areas,
+        tenants=member.tenants,
+        tools=tuple(tools),
+        capabilities=tuple(
+            Named(name=name, boot=name in registry.boot, reasons=_naming(agent, "capabilities", name, scopes))
+            for name in sorted({*registry.capabilities, *registry.boot})
+        ),
+        skills=tuple(Named(name=name, reasons=_naming(agent, "skills", name, scopes)) for name in registry.skills),
+        settings=member.settings,
+    )
+
+
+def who_can(scoped: Scoped, tool: str) -> tuple[tuple[tuple[str, Reached], ...], tuple[Diagnostic, ...]]:
+    """Return (agent, what it reaches) for each agent that reaches a tool that `tool`, a name or pattern, means.
+
+    The second part says why `tool` means nothing, where it does.
+    """
+    sink = DiagnosticSink()
+    resolved = scoped.resolved
+    known = Known(
+        servers={server.name: server for server in resolved.servers}, agents=(), capabilities=(), skills=(), sink=sink
+    )
+    asked = Tools.of(
+        known.reach(Located(tool, Place(file="")), "the question"), {one.id: n for n, one in enumerate(scoped.tools)}
+    )
+    return tuple(_reaching(scoped, asked)), sink.diagnostics
+
+
+def _reaching(scoped: Scoped, asked: Tools) -> Iterator[tuple[str, Reached]]:
+    names = {str(scoped.tools[index].id) for index in asked.numbers}
+    for agent, registry in scoped.registries.items():
+        if not reached(registry) & asked:
+            continue
+        for one in scope_of(scoped, agent).tools:
+            server, _, glob = one.tool.partition("/")
+            if one.tool in names or any(server == of and meet(glob, wanted) is not None for of, wanted in asked.globs):
+                yield agent, one
+
+
+def scopes_of(scoped: Scoped) -> Scopes:
+    """Return the scopes of a workspace; those of one that has none give everything."""
+    return scoped.resolved.scopes or Scopes(at=scoped.resolved.sources.discovered.settings.place)
+
+
+def way_of(reason: Reason) -> Sequence[Reason]:
+    """Return the steps from the agent to the tool."""
+    return (reason, *(() if reason.via is None else way_of(reason.via)))
+
+
+def _limits(scoped: Scoped) -> Limits:
+    return Limits.of(scopes_of(scoped), Fleet.of(scoped.resolved, scoped.tools))
+
+
+def _how(index: int, registry: Registry) -> str:
+    if index in registry.direct:
+        return DIRECT
+    return DEFERRED if registry.proxy else ACTIVE
+
+
+def _of_glob(server: str, glob: str, ceiling: Ceiling) -> tuple[Reason, ...]:
+    return tuple(
+        way.reason
+        for way in ceiling.ways
+        if any(of == server and meet(glob, other) is not None for of, other in way.tools.globs)
+    )
+
+
+def _naming(agent: str, what: str, name: str, scopes: Scopes) -> tuple[Reason, ...]:
+    """Return the grants that name a capability or a skill; the profile where none has to."""
+    if scopes.profile == "allow":
+        return (Reason("profile", "allow", scopes.at),)
+    return tuple(
+        Reason("grant", entry.value, entry.place)
+        for grant in granted_to(agent, scopes)
+        for entry in getattr(grant.source, what)
+        if glob_matches(entry.value, name)
+    )
