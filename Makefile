@@ -7,6 +7,10 @@ PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 PLUGIN_TESTS := $(wildcard plugins/*/tests)
 # Servers that the tests marked `node` start. Exact, since what they answer is compared with snapshots.
 NODE_SERVERS := @modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/server-filesystem@2026.8.31
+# Clients that the tests of `octoc serve` start: the npm SDK in both lines of its releases, and LangChain's adapters,
+# which want another MCP SDK than octoc and so have an environment of their own.
+NODE_CLIENTS := @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/client@2.4.0
+LANGCHAIN := langchain-mcp-adapters==0.3.2
 
 .PHONY: help setup demo test lint format types clean
 
@@ -28,8 +32,12 @@ $(STAMP): Makefile pyproject.toml $(PLUGINS:%=%/pyproject.toml)
 	$(BIN)/python -m compileall -q octoc plugins/*/octoc_* # pip compiles what it copies, and an editable install copies nothing
 	@if ! command -v npm >/dev/null; then \
 	    echo "setup: npm is not here, so the tests that need node will be skipped"; \
-	elif ! { mkdir -p $(VENV)/node && npm install --silent --no-audit --no-fund --prefix $(VENV)/node $(NODE_SERVERS); }; then \
-	    echo "setup: npm could not install $(NODE_SERVERS), so the tests that need them will be skipped"; \
+	elif ! { mkdir -p $(VENV)/node && npm install --silent --no-audit --no-fund --prefix $(VENV)/node $(NODE_SERVERS) $(NODE_CLIENTS); }; then \
+	    echo "setup: npm could not install $(NODE_SERVERS) $(NODE_CLIENTS), so the tests that need them will be skipped"; \
+	fi
+	@if ! { $(BIN)/python -m venv --without-pip $(VENV)/langchain && \
+	    $(BIN)/python -m pip --python $(VENV)/langchain/bin/python install --quiet $(LANGCHAIN); }; then \
+	    echo "setup: pip could not install $(LANGCHAIN), so the tests that need it will be skipped"; rm -rf $(VENV)/langchain; \
 	fi
 	@touch $@
 

@@ -1,8 +1,8 @@
 """`octoc serve` under load on the loopback: what is lost or mixed up, how long a call takes, what memory does.
 
-Clients of the MCP SDK over Streamable HTTP, first one alone and then all at once, call backends that the same SDK serves:
-directly, through `octoc serve`, through a gateway of nothing but the SDK's server and client, and through FastMCP's proxy
-where it is installed, in turn and in one run.
+Clients of the MCP SDK over Streamable HTTP, first one alone and then all at once, call backends that the same SDK
+serves: directly, through `octoc serve`, through a gateway of nothing but the SDK's server and client, and through
+FastMCP's proxy where it is installed, in turn and in one run.
 
     python -m venv DIR/fastmcp && DIR/fastmcp/bin/pip install fastmcp==4.1.2
     python -m benchmarks.serve_load --peers DIR
