@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from octoc.runtime.generation import Generation
     from octoc.runtime.lease import Lease
 
+META_TENANT, META_USER, META_CORRELATION = "octoc/tenant", "octoc/user", "octoc/correlationId"
+"""Keys of a call's `_meta`: for whom it is, as far as the host has said."""
 _GRACE_S = 0.25
 Outcome = ToolResult | ToolFailure
 
@@ -59,13 +61,19 @@ async def call_server(
         on_progress=progress_without_secrets(on_progress, lambda: generation.connector.secrets(server)),
     )
     with telemetry.calling(entry, call, lambda text: redact(text, generation.connector.secrets(server))) as watched:
-        meta = watched.meta()
+        meta = {**_ids(call.caller), **watched.meta()}
         if meta:
             call = attrs.evolve(call, meta=meta)
         words = profile or generation.bundle.settings.results.profile
         outcome = await _observed(generation, entry, call, shown or f"{server}/{tool}", words)
         watched.ended(outcome)
     return outcome
+
+
+def _ids(caller: Caller) -> dict[str, str]:
+    """Return what a server that understands it may know of whom a call is for: what the host has said, and no more."""
+    said = {META_TENANT: caller.tenant, META_USER: caller.user, META_CORRELATION: caller.correlation_id}
+    return {key: value for key, value in said.items() if value is not None}
 
 
 async def _observed(generation: Generation, entry: ServerEntry, call: ToolCall, shown: str, profile: str) -> Outcome:

@@ -14,6 +14,7 @@ from octoc.bundle.refusal import BundleRefused
 from octoc.diagnostics.suggest import near_names
 from octoc.formats.own_tools import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT, SKILL
 from octoc.results import Caller, Progress, ToolCall, ToolFailure
+from octoc.runtime import telemetry
 from octoc.runtime.calls import call_server
 from octoc.runtime.form import MCP, Form
 from octoc.runtime.pool import Unreachable
@@ -128,6 +129,8 @@ async def dispatch_tool(session: Session, name: str, arguments: Any, asked: Aske
     if isinstance(admitted, ToolFailure):
         tool = session.generation.catalog[index].id
         told = ToolCall(tool=tool.tool, arguments=given, timeout_s=0.0, caller=asked.caller)
+        with telemetry.calling(session.generation.servers[tool.server], told, str) as watched:
+            watched.ended(admitted)
         session.generation.plugins.call_finished(tool.server, told, admitted, time.monotonic() - started)
         return admitted
     tokens = 0

@@ -103,6 +103,8 @@ def calling(entry: ServerEntry, call: ToolCall, hide: Callable[[str], str]) -> S
         "gen_ai.agent.name": call.caller.agent or None,
         "gen_ai.conversation.id": call.caller.session,
         "octoc.correlation_id": call.caller.correlation_id,
+        "octoc.tenant": call.caller.tenant,
+        "enduser.id": call.caller.user,
     }
     watched = _Span(parts, name, kind, {**attributes, **who}, own, hide)
     watched.content("gen_ai.tool.call.arguments", lambda: dict(call.arguments))

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
+import octoc.testing.faulty_stdio
 from octoc.bundle.model import Grant
+from octoc.plugin import AuditLog
 from octoc.plugin.manager import load_plugins
-from octoc.results import ToolFailure, ToolResult
+from octoc.results import Caller, ToolFailure, ToolResult
 from octoc.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -61,3 +67,38 @@ def test_one_server_that_cannot_start_leaves_the_others(fleet: Fleet, python_ser
             assert failed.kind == "connect_failed"
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("era", ["handshake", "modern"])
+def test_a_server_is_told_for_whom_a_call_is(fleet: Fleet, era: str) -> None:
+    """Tenant, user and correlation id are in the `_meta` that a real process gets, and in the line of the audit log.
+
+    A call may name others; where nothing was said, nothing is told.
+    """
+    log = io.StringIO()
+    program = (octoc.testing.faulty_stdio.__file__, "meta", "--era", era)
+    fleet.server("s", listed=False, command=sys.executable, args=program)
+    fleet.agent(proxy=True, unlisted=(Grant(server="s", globs=("*",)),))
+
+    async def run() -> list[dict[str, str]]:
+        plugins = load_plugins(["transport-mcp"])
+        async with Runtime.open(fleet.write(), plugins=plugins, observers=[AuditLog(log)]) as runtime:
+            session = runtime.session(tenant="acme", user="u7", correlation_id="e-1")
+            await session.connect_unlisted()
+            answers = [
+                await session.call("s/fault", {}),
+                await session.call("s/fault", {}, caller=Caller(user="u8", correlation_id="e-2")),
+                await runtime.session().call("s/fault", {}),
+            ]
+            return [json.loads(answer.text) or {} for answer in answers]
+
+    told = asyncio.run(run())
+    own = [{key: value for key, value in meta.items() if key.startswith("octoc/")} for meta in told]
+    assert own == [
+        {"octoc/tenant": "acme", "octoc/user": "u7", "octoc/correlationId": "e-1"},
+        {"octoc/tenant": "acme", "octoc/user": "u8", "octoc/correlationId": "e-2"},
+        {},
+    ]
+    lines = [json.loads(line) for line in log.getvalue().splitlines()]
+    who = [(line.get("tenant"), line.get("user"), line.get("correlation_id")) for line in lines]
+    assert who == [("acme", "u7", "e-1"), ("acme", "u8", "e-2"), (None, None, None)]

@@ -18,6 +18,8 @@ log = logging.getLogger(__name__)
 
 TENANT = "X-Octopus-Tenant-Id"
 CORRELATION = "X-Octopus-Correlation-Id"
+USER = "X-Octopus-User-Id"
+"""None of the protocol's own: octoc's, for hosts that say who it is."""
 """Which episode a call belongs to."""
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -59,7 +61,7 @@ def endpoint_of(target: ServerTarget) -> Endpoint:
 
 def caller_headers(caller: Caller) -> dict[str, str]:
     """Return the headers that say for whom a call is made. Raises: ValueError when a header cannot carry a value."""
-    headers = {TENANT: caller.tenant, CORRELATION: caller.correlation_id}
+    headers = {TENANT: caller.tenant, CORRELATION: caller.correlation_id, USER: caller.user}
     for name, value in headers.items():
         if value is not None and not _VALUE.fullmatch(value):
             raise ValueError(f"the value of `{name}` has a character that HTTP cannot carry")

@@ -21,7 +21,7 @@ import attrs
 
 from octoc.plugin.protocols import PythonTool
 from octoc.results import Caller
-from octoc_transport_rest.endpoint import CORRELATION, TENANT
+from octoc_transport_rest.endpoint import CORRELATION, TENANT, USER
 from octoc_transport_rest.http import MAX_HEAD_BYTES, Refused, Request, read_body, read_head, response
 from octoc_transport_rest.protocol import JSON_TYPE, media_type, parse_json
 from octoc_transport_rest.served import INTERNAL, PythonTools, Registry, RegistryTools, Served, dump
@@ -206,6 +206,7 @@ class RestHost:
         caller = Caller(
             tenant=request.headers.get(TENANT.lower()) or None,
             correlation_id=request.headers.get(CORRELATION.lower()) or None,
+            user=request.headers.get(USER.lower()) or None,
         )
         return await self._call(called[1], request, content, caller)
 

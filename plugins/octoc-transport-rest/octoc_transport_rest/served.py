@@ -141,6 +141,7 @@ class RegistryTools:
             own,
             tenant=own.tenant if caller.tenant is None else caller.tenant,
             correlation_id=own.correlation_id if caller.correlation_id is None else caller.correlation_id,
+            user=own.user if caller.user is None else caller.user,
         )
         outcome = await self._registry.call(wire["name"], arguments(), caller=caller)
         if isinstance(outcome, ToolFailure):

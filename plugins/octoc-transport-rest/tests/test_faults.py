@@ -520,10 +520,10 @@ def test_a_listing_that_is_no_array_fails(body: Any) -> None:
 
 
 def test_what_is_sent() -> None:
-    """A call carries the bare arguments, the bearer, the tenant and the correlation, on the path of the base URL."""
+    """A call carries the bare arguments, the bearer and for whom it is, on the path of the base URL."""
 
     async def visit(connection: Connection) -> None:
-        caller = Caller(tenant="acme", correlation_id="episode-7")
+        caller = Caller(tenant="acme", correlation_id="episode-7", user="u7")
         await connection.call(ToolCall(tool="find", arguments={"q": 1}, timeout_s=20.0, caller=caller))
 
     cookie = says(answer(b"1", "200 OK", "application/json", "Set-Cookie: a=b"))
@@ -539,6 +539,7 @@ def test_what_is_sent() -> None:
     assert [line for line in call if line.startswith("X-Octopus-")] == [
         "X-Octopus-Tenant-Id: acme",
         "X-Octopus-Correlation-Id: episode-7",
+        "X-Octopus-User-Id: u7",
     ]
     assert "X-Octopus-Tenant-Id: of the workspace" in probe
     assert "Content-Type: application/json" in call

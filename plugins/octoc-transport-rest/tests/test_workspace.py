@@ -44,7 +44,7 @@ def _run(root: Path, *arguments: str) -> str:
 
 
 def test_a_host_is_pinned_built_and_called(tmp_path: Path) -> None:
-    """The host's tool is recorded and compiled, and an agent's call brings it the session's tenant and correlation."""
+    """The host's tool is recorded and compiled, and an agent's call tells it for whom the session is."""
     seen: list[Caller] = []
 
     async def scenario() -> ToolResult | ToolFailure:
@@ -56,7 +56,7 @@ def test_a_host_is_pinned_built_and_called(tmp_path: Path) -> None:
             plugins = load_plugins(["transport-rest"], {"ORDERS_TOKEN": TOKEN})
             async with Runtime.open(root / "dist/test.octoc", plugins=plugins) as runtime:
                 assert [tool.alias for tool in runtime.bundle.tools] == ["orders__find_order"]
-                session = runtime.session(tenant="acme", correlation_id="episode-7")
+                session = runtime.session(tenant="acme", correlation_id="episode-7", user="u7")
                 arguments = {"tool_name": "orders__find_order", "arguments": {"id": 7}}
                 return await session.call("call_mcp_tool", arguments)
         finally:
@@ -65,6 +65,6 @@ def test_a_host_is_pinned_built_and_called(tmp_path: Path) -> None:
     outcome = asyncio.run(scenario())
     assert isinstance(outcome, ToolResult), outcome
     assert json.loads(outcome.text) == {"id": 7, "state": "paid"}
-    assert seen == [Caller(tenant="acme", correlation_id="episode-7")]
+    assert seen == [Caller(tenant="acme", correlation_id="episode-7", user="u7")]
     for path in (tmp_path / "dist/test.octoc", tmp_path / "octoc.lock", tmp_path / "snapshots/orders.json"):
         assert TOKEN.encode() not in path.read_bytes()

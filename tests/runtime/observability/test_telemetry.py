@@ -73,7 +73,7 @@ def _run(fleet: Any, *calls: tuple[str, Any], **fields: Any) -> Any:
 
     async def main() -> None:
         async with fleet.open() as runtime:
-            session = runtime.session(name="c1", correlation_id="e-1", user="u7")
+            session = runtime.session(name="c1", correlation_id="e-1", user="u7", tenant="acme")
             for name, arguments in calls:
                 await session.call(name, arguments)
 
@@ -95,6 +95,8 @@ def test_a_call_is_a_span_by_the_conventions(fleet: Any, seen: Seen) -> None:
         "network.transport": "pipe",
         "octoc.server.name": "e",
         "octoc.correlation_id": "e-1",
+        "octoc.tenant": "acme",
+        "enduser.id": "u7",
     }
     connect, _ = seen.one("connect e")
     assert connect.parent is not None
@@ -108,7 +110,8 @@ def test_the_trace_goes_on_in_the_server(fleet: Any, seen: Seen) -> None:
     span, _ = seen.one("tools/call")
     assert span.context is not None
     trace_id, span_id = span.context.trace_id, span.context.span_id
-    assert list(echo.calls[0].meta) == ["traceparent"]
+    ids = {"octoc/tenant": "acme", "octoc/user": "u7", "octoc/correlationId": "e-1"}
+    assert {key: value for key, value in echo.calls[0].meta.items() if key != "traceparent"} == ids
     assert echo.calls[0].meta["traceparent"].startswith(f"00-{trace_id:032x}-{span_id:016x}-")
 
 
