@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from octoc.routing.features import Hashed, TfIdf
-from octoc.routing.nearby import Nearby
+from octoc.routing.nearby import Nearby, Space
 from octoc.routing.scores import dots
 
 Vector = NDArray[np.float32]
@@ -26,6 +26,9 @@ FOLLOW = ("follow_weights", "follow_bias")
 
 EXAMPLES = "examples"
 """The array of the examples' vectors, beside `data["nearby"]`; absent where the library of needs was not used."""
+
+SPACE = ("space_mean", "space")
+"""Arrays of the space that the examples stand in; absent where they stand as the encoder makes them."""
 
 
 _MEMO = 64
@@ -112,7 +115,7 @@ class Classifier:
             words=words,
             full=full,
             follow=follow,
-            nearby=Nearby.of(data["nearby"], classes, arrays[EXAMPLES]) if EXAMPLES in arrays else None,
+            nearby=_nearby(data, classes, arrays) if EXAMPLES in arrays else None,
         )
 
     def logits(self, intent: str, vector: Vector | None) -> Vector:
@@ -172,3 +175,9 @@ class Classifier:
             return 0.0
         weights, bias = self.follow
         return float(1 / (1 + np.exp(-(float(np.dot(weights, vector)) + bias))))
+
+
+def _nearby(data: Mapping[str, Any], classes: tuple[str, ...], arrays: Mapping[str, NDArray[np.generic]]) -> Nearby:
+    mean, axes = (arrays[name].astype(np.float32) if name in arrays else None for name in SPACE)
+    space = None if mean is None or axes is None else Space(mean=mean, axes=axes)
+    return Nearby.of(data["nearby"], classes, arrays[EXAMPLES], space)

@@ -1,14 +1,20 @@
 """What is nearby weighs the likeliest capability's probability."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.routing.nearby import Nearby, stems
+from octoc.routing.nearby import Nearby, Space, stems
 
 VECTORS = np.array([[1.0, 0, 0], [0.8, 0.6, 0], [0, 1.0, 0], [0, 0, 1.0]], np.float16)
-DATA = {"starts": [0, 2, 3], "names": {"docke": [2.0, [0]], "git": [1.0, [1]]}}
+DATA: dict[str, Any] = {
+    "starts": [0, 2, 3, 4],
+    "names": {"docke": [2.0, [0]], "git": [1.0, [1]], "log": [1.0, [1]]},
+    "says": [[[0]], [[1, 2]]],
+}
 CLASSES = ("docker", "git")
 NEARBY = Nearby.of(DATA, CLASSES, VECTORS)
 
@@ -40,27 +46,68 @@ def test_a_rare_word_of_the_capability_raises() -> None:
     assert named[0]["docker"] > other[0]["docker"]
 
 
-def test_a_clear_lead_raises() -> None:
-    """Who is far ahead of the next one activates more surely than who is level with it."""
-    ahead = NEARBY.judge("x", toward(1, 1, 1), {"docker": 0.3, "git": 0.01})
-    level = NEARBY.judge("x", toward(1, 1, 1), {"docker": 0.3, "git": 0.29})
-    assert ahead is not None
-    assert level is not None
-    assert ahead[0]["docker"] > level[0]["docker"]
+def test_two_words_of_one_trigger_raise() -> None:
+    """A message that says much of a trigger activates more surely; one word of it alone is no such share."""
+    shares = {"docker": 0.1, "git": 0.3}
+    said = NEARBY.judge("log of git, now", toward(1, 1, 1), shares)
+    half = NEARBY.judge("git it now", toward(1, 1, 1), shares)
+    assert said is not None
+    assert half is not None
+    assert said[0]["git"] > half[0]["git"]
+    assert NEARBY.said("log of git", "git") == pytest.approx(1)
+    assert NEARBY.said("git it now", "git") == 0
+
+
+def test_the_examples_can_put_another_candidate_first() -> None:
+    """Of two that are about as likely the one wins that the message is near to and names."""
+    found = NEARBY.judge("docker ps", toward(1, 0, 0), {"docker": 0.24, "git": 0.25})
+    assert found is not None
+    assert found[0]["docker"] > found[0]["git"]
+
+
+def test_a_need_that_nothing_meets_lowers() -> None:
+    """A message near a need that no capability meets activates less surely."""
+    met = Nearby.of({**DATA, "starts": [0, 2, 3, 3]}, CLASSES, VECTORS[:3])
+    with_missed = Nearby.of(DATA, CLASSES, np.concatenate([VECTORS[:3], VECTORS[:1]]))
+    shares = {"docker": 0.3, "git": 0.1}
+    near, far = with_missed.judge("x", toward(1, 0, 0), shares), met.judge("x", toward(1, 0, 0), shares)
+    assert near is not None
+    assert far is not None
+    assert near[0]["docker"] < far[0]["docker"]
+
+
+def test_a_space_is_where_vectors_are_compared() -> None:
+    """A direction that the space leaves out makes no difference."""
+    space = Space(mean=np.zeros(3, np.float32), axes=np.eye(3, dtype=np.float32)[:, :2])
+    flat = Nearby.of(DATA, CLASSES, VECTORS[:, :2], space)
+    shares = {"docker": 0.3, "git": 0.1}
+    assert flat.judge("x", toward(1, 1, 0), shares) == flat.judge("x", toward(1, 1, 9), shares)
+    with pytest.raises(ValueError, match="their space"):
+        Nearby.of(DATA, CLASSES, VECTORS, space)
 
 
 @given(
-    st.floats(1e-9, 0.5), st.floats(0, 0.5), st.lists(st.floats(-1, 1), min_size=3, max_size=3).filter(any), st.text()
+    st.lists(st.floats(0, 0.2), min_size=5, max_size=5).filter(any),
+    st.lists(st.floats(-1, 1), min_size=3, max_size=3).filter(any),
+    st.text(),
 )
-def test_the_order_stays_and_shares_are_probabilities(first: float, second: float, way: list[float], text: str) -> None:
-    """Whatever is nearby, no candidate overtakes another, and the best one and nobody sum to one."""
-    shares = {"docker": first, "git": second}
-    found = NEARBY.judge(text, toward(*way) if np.linalg.norm(way) > 1e-6 else toward(1, 0, 0), shares)
+def test_shares_are_probabilities_and_the_unlikely_stay_behind(
+    shares: list[float], way: list[float], text: str
+) -> None:
+    """Whatever is nearby, the best one and nobody sum to one, and who is not among the likeliest overtakes nobody."""
+    names = ("a", "b", "c", "d", "e")
+    data = {"starts": [0, 1, 1, 1, 1, 2, 3], "names": {}, "says": [[]] * 5}
+    given_shares = dict(zip(names, shares, strict=True))
+    direction = toward(*way) if np.linalg.norm(way) > 1e-6 else toward(1, 0, 0)
+    found = Nearby.of(data, names, VECTORS).judge(text, direction, given_shares)
     assert found is not None
     weighed, nobody = found
-    assert (weighed["docker"] >= weighed["git"]) == (first >= second)
+    order = sorted(names, key=lambda name: -given_shares[name])
     assert max(weighed.values()) + nobody == pytest.approx(1)
     assert all(0 <= share <= 1 for share in weighed.values())
+    assert min(weighed[name] for name in order[:3]) >= max(weighed[name] for name in order[3:]) or not all(
+        given_shares[name] for name in order[:3]
+    )
 
 
 def test_without_a_probability_there_is_nothing_to_weigh() -> None:
@@ -71,7 +118,7 @@ def test_without_a_probability_there_is_nothing_to_weigh() -> None:
 
 def test_starts_that_do_not_fit_are_refused() -> None:
     """A start per class and one of the background are expected, in order and inside the vectors."""
-    for starts in ([0, 2], [0, 3, 2], [0, 2, 9]):
+    for starts in ([0, 2, 3], [0, 3, 2, 4], [0, 2, 3, 9]):
         with pytest.raises(ValueError, match="expected a start per class"):
             Nearby.of({**DATA, "starts": starts}, CLASSES, VECTORS)
 

@@ -75,7 +75,8 @@ def fit_classifier(
     if vectors is not None:
         arrays |= _full([*found, *library], classes, vectors, ngrams, size, many=many, wide=bool(library))
         if library and not many:
-            data["nearby"], arrays["examples"] = nearby([*found, *library], classes, vectors)
+            data["nearby"], examples = nearby([*found, *library], classes, vectors)
+            arrays |= examples
         arrays |= _follow({text: label for text, label in follow.items() if text in vectors}, vectors)
     return data, arrays
 

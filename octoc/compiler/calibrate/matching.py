@@ -105,5 +105,5 @@ def library_examples(matches: Sequence[Match]) -> Iterator[Example]:
     """
     for found in matches:
         weight = MISS_WEIGHT if found.capability is None else LIBRARY_WEIGHT
-        yield from (Example(text, found.capability, weight) for text in found.need.says)
+        yield from (Example(text, found.capability, weight, need=found.need.name) for text in found.need.says)
     yield from further_background()

@@ -30,13 +30,15 @@ _WORD = re.compile(r"[^\W_]+")
 class Example:
     """One training text: the capability it speaks for, None for the background, and its weight (1.0 a trigger's).
 
-    `own` tells that it stands in the workspace: of such texts the vocabulary is made.
+    `own` tells that it stands in the workspace: of such texts the vocabulary is made. `need` is the need that it is a
+    message of, "" for all that is of none.
     """
 
     text: str
     capability: str | None
     weight: float
     own: bool = False
+    need: str = ""
 
 
 def examples(capabilities: Sequence[Capability]) -> tuple[Example, ...]:
