@@ -18,7 +18,6 @@ from typing import Any
 
 from benchmarks.measure import ROOT, realworld
 from octoc.compiler.build import build
-from octoc.plugin import Embedder
 from octoc.routing.clean import clean_intent, is_routable
 from octoc.runtime import Runtime
 from octoc.runtime.generation import Generation
@@ -115,30 +114,22 @@ def _speed(generation: Generation, texts: Sequence[str]) -> None:
     """Print what a routed message costs beside encoding its text alone, message by message."""
     embedder = generation.routing.embedder()
     names = tuple(generation.capabilities)
-    ratios: list[float] = []
-    for text in texts[:TIMED]:
-        intent = clean_intent(text)
-        if not is_routable(intent):
-            continue
-        # In turn, and the best of some: what else the machine does is no part of the ratio.
-        encoding, routing = (min(figures) for figures in _in_turn(embedder, intent, generation, text, names))
-        ratios.append(routing / encoding)
-    print(f"a routed message costs {statistics.median(ratios):.2f}x the encoding of its text (median)")
-
-
-def _in_turn(
-    embedder: Embedder, intent: str, generation: Generation, text: str, names: Sequence[str]
-) -> tuple[list[float], list[float]]:
-    encoding: list[float] = []
-    routing: list[float] = []
+    timed = [text for text in texts if is_routable(clean_intent(text))][:TIMED]
+    encoding: list[list[float]] = [[] for _ in timed]
+    routing: list[list[float]] = [[] for _ in timed]
+    # All of them before the first one's next turn: the runtime remembers the vectors of the last messages.
     for _ in range(TURNS):
-        start = time.perf_counter()
-        embedder.embed(intent)
-        middle = time.perf_counter()
-        decide(generation, text, names)
-        encoding.append(middle - start)
-        routing.append(time.perf_counter() - middle)
-    return encoding, routing
+        for number, text in enumerate(timed):
+            intent = clean_intent(text)
+            start = time.perf_counter()
+            embedder.embed(intent)
+            middle = time.perf_counter()
+            decide(generation, text, names)
+            encoding[number].append(middle - start)
+            routing[number].append(time.perf_counter() - middle)
+    # The best turn of each: what else the machine does is no part of the ratio.
+    ratios = [min(routed) / min(encoded) for encoded, routed in zip(encoding, routing, strict=True)]
+    print(f"a routed message costs {statistics.median(ratios):.2f}x the encoding of its text (median)")
 
 
 def _interval(values: Sequence[bool]) -> str:

@@ -52,6 +52,12 @@ _PROMPT = re.compile(r"\s*(?:\$|PS [A-Z]:\\[^>]*>|[\w.-]+@[\w.-]+:[^$#]{0,80}[$#
 _TABLE_HEAD = re.compile(r"\s*(?:[A-Z][A-Z0-9_()%/-]+\s+){2,}[A-Z][A-Z0-9_()%/-]+\s*$")
 _RULED = re.compile(r"\s*[|+].*[|+]\s*$|\s*[-=+|\s]{6,}$")
 _ENCODED = re.compile(r"(?:data:[\w/+.-]{1,60};base64,)?[A-Za-z0-9+/_-]{48,}={0,2}")
+_PROSE = re.compile(
+    r"(?!diff --git |On |Am |(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) |[A-Z]{4}|[IWEF]\d)[^\W\d_]"
+    r"[^\s\[]{0,46}+(?: ++[^\s\[]{1,47}+)*+ *+"
+)
+"""One line of words, as most messages are: none of the rules for a line by itself can hold for it."""
+
 _MIN_RUN = 2
 _MIN_ROWS = 3
 _SEPARATORS = "\t,;|"
@@ -59,6 +65,11 @@ _SEPARATORS = "\t,;|"
 
 def strip_pasted(text: str) -> str:
     """Return a message without what was pasted into it; nothing is left of one that is all paste."""
+    return text if _PROSE.fullmatch(text) and "Traceback" not in text else by_lines(text)
+
+
+def by_lines(text: str) -> str:
+    """Return what `strip_pasted` does, whatever the text looks like."""
     lines = text.splitlines()
     dropped = [False] * len(lines)
     _blocks(lines, dropped)

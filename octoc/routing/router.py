@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 
 from octoc.bundle.model import CapabilityEntry, Gate
 from octoc.routing.classifier import Classifier
-from octoc.routing.clean import is_routable
+from octoc.routing.clean import clean_intent, is_routable
 from octoc.routing.decision import Decision, Method, Reason
 from octoc.routing.gate import NOBODY, calibrated_gate, octomind_gate
 from octoc.routing.scores import capability_scores
 
 Vector = NDArray[np.float32]
 Judge = Callable[[str, Vector | None, Sequence[str], Mapping[str, Reason]], Decision]
+
+_MEMO = 64
 
 FOLLOWS = 0.5
 """The probability from which on a message counts as going on with an earlier one."""
@@ -33,6 +35,9 @@ class Router:
     gate: Gate
     judge: Judge
     classifier: Classifier | None = None
+    _memo: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = attrs.field(
+        factory=dict, init=False, repr=False
+    )
 
     @property
     def needs_vector(self) -> bool:
@@ -48,6 +53,14 @@ class Router:
     def keeps_pasted(self) -> bool:
         """Whether pasted text is scored too: Octomind's own gate strips XML blocks alone."""
         return self.gate.kind == "octomind"
+
+    def clean(self, message: str) -> str:
+        """Return what of a message is scored."""
+        return clean_intent(message, pasted=self.keeps_pasted)
+
+    def wants_vector(self, intent: str, candidates: Collection[str], held: Collection[str]) -> bool:
+        """Tell whether `decide` would look at the intent's vector."""
+        return self.uses_vector and bool(candidates or held) and is_routable(intent)
 
     def decide(
         self, intent: str, vector: Vector | None, candidates: Collection[str], held: Mapping[str, Reason] = NOBODY
@@ -69,7 +82,17 @@ class Router:
             return self._abstain(Reason.NO_CANDIDATES)
         if vector is None and self.needs_vector:
             return self._abstain(Reason.NO_ENCODER)
-        return self.judge(intent, vector, sorted({*candidates, *held}), held)
+        return self.judge(intent, vector, self._competitors(tuple(candidates), tuple(held)), held)
+
+    def _competitors(self, candidates: tuple[str, ...], held: tuple[str, ...]) -> tuple[str, ...]:
+        found = self._memo.get((candidates, held))
+        if found is None:
+            found = tuple(sorted({*candidates, *held}))
+            # A session asks for the same few sets of names again and again.
+            if len(self._memo) >= _MEMO:
+                self._memo.clear()
+            self._memo[candidates, held] = found
+        return found
 
     def goes_on(self, vector: Vector | None) -> bool:
         """Tell whether a message goes on with an earlier one, where the bundle's gate looks at earlier ones."""

@@ -19,6 +19,8 @@ def dots(rows: Matrix, vector: Vector) -> Vector:
     A stack of products of two vectors each, which BLAS never spreads over threads: one of a matrix with a vector it
     does, and a product this small on a second thread costs milliseconds when the cores are busy.
     """
+    if not len(rows):
+        return np.zeros(0, np.float32)  # a bundle without triggers has rows of no length
     products: Vector = np.matmul(rows[:, None, :], vector[:, None])
     return products[:, 0, 0]
 

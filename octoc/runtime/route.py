@@ -27,6 +27,9 @@ NO_GATE = "no-gate"
 MAX_TURNS = 3
 """How many of the user's earlier messages are looked at, as long as each of them goes on with the one before it."""
 
+_MEMO = 64
+"""Of so many texts the vector is remembered: the gate, the rules of skills and the next messages ask for the same."""
+
 _NOBODY: Mapping[str, tuple[Reason, str]] = MappingProxyType({})
 
 
@@ -42,6 +45,7 @@ class RoutingParts:
         self._embedder = embedder
         self._router: Router | None = None
         self._problem: str | None = None
+        self._vectors: dict[str, Vector] = {}
         self._lock = threading.Lock()
 
     def embedder(self) -> Embedder:
@@ -53,6 +57,20 @@ class RoutingParts:
                 if self._embedder is None:
                     raise EncoderUnavailable(self._problem)
             return self._embedder
+
+    def vector(self, text: str) -> Vector:
+        """Return the vector of a text, encoded once of those that were asked for last; not to be written to.
+
+        Raises: EncoderUnavailable.
+        """
+        found = self._vectors.get(text)
+        if found is None:
+            found = self.embedder().embed(text)
+            with self._lock:
+                while len(self._vectors) >= _MEMO:
+                    del self._vectors[next(iter(self._vectors))]
+                self._vectors[text] = found
+        return found
 
     def embedder_like(self, identity: str) -> Embedder | None:
         """Return the encoder if it has been made and has this identity, for another bundle of the same encoder."""
@@ -82,6 +100,9 @@ class RoutingParts:
 
     def router(self) -> Router | None:
         """Return the bundle's gate, ready to decide; None when it has none."""
+        made = self._router
+        if made is not None:
+            return made
         from octoc.routing.router import load_router
 
         with self._lock:
@@ -158,19 +179,18 @@ def decide(
         before: the user's earlier messages, the oldest first: a message that is for nobody by itself, and goes on with
             what was asked before, is decided together with it.
     """
-    from octoc.routing.clean import clean_intent
-
     router = generation.routing.router()
     if router is None:
+        from octoc.routing.clean import clean_intent
+
         return Routing(capability=None, reason=NO_GATE, intent=clean_intent(text))
-    whole = router.keeps_pasted
-    intent = clean_intent(text, pasted=whole)
+    intent = router.clean(text)
     attempt = _Attempt(generation, router, candidates, {name: reason for name, (reason, _) in held.items()})
     decision, vector = attempt.decide(intent)
     follows = False
-    if decision.winner is None and router.goes_on(vector):
+    if before and decision.winner is None and router.goes_on(vector):
         for turn in list(reversed(before))[:MAX_TURNS]:
-            earlier = clean_intent(turn, pasted=whole)
+            earlier = router.clean(turn)
             together, _ = attempt.decide(f"{earlier}\n{intent}")
             if together.winner is not None:
                 decision, follows = together, True
@@ -207,17 +227,15 @@ class _Attempt:
         self.problem = ""
 
     def decide(self, intent: str) -> tuple[Decision, Vector | None]:
-        from octoc.routing.clean import is_routable
-
         # The encoder is not loaded for a message that no gate would look at.
-        vector = self.vector(intent) if is_routable(intent) and (self._candidates or self._held) else None
+        vector = self.vector(intent) if self._router.wants_vector(intent, self._candidates, self._held) else None
         return self._router.decide(intent, vector, self._candidates, self._held), vector
 
     def vector(self, intent: str) -> Vector | None:
         if not self._router.uses_vector:
             return None
         try:
-            return self._generation.routing.embedder().embed(intent)
+            return self._generation.routing.vector(intent)
         except EncoderUnavailable as error:
             self.problem = str(error)
             return None
@@ -230,7 +248,7 @@ def discover_scores(generation: Generation, intent: str, names: Sequence[str]) -
     """
     from octoc.routing.scores import capability_scores
 
-    vector = generation.routing.embedder().embed(intent)
+    vector = generation.routing.vector(intent)
     rows = [generation.capabilities[name].rows for name in names]
     scores = capability_scores(vector, generation.routing.triggers(), rows)
     return dict(zip(names, (float(score) for score in scores), strict=True))

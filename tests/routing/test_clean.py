@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octoc.routing.clean import MAX_INTENT_CHARS, clean_intent, is_routable, strip_xml_blocks
+from octoc.routing.pasted import by_lines, strip_pasted
 
 CASES = [
     ("no markup at all", "no markup at all"),
@@ -173,3 +174,18 @@ def test_of_a_long_message_the_ends_are_scored() -> None:
 def test_octominds_gate_keeps_what_was_pasted() -> None:
     """With `pasted` XML blocks alone are dropped."""
     assert clean_intent("<a>x</a>```\ncode\n```", pasted=True) == "```\ncode\n```"
+
+
+MARKS = (
+    "please show", "the log of it", "Ärger", "x", " ", "  ", "\t", "\n", "\u2028", "```", "~~~", "-----BEGIN KEY-----",
+    "diff --git a b", "--- a/x", "@@ -1 +1 @@", "---- Original Message ----", "Traceback (most recent call last)",
+    'File "x", line 3', "panic: ", "On Monday Jo wrote:", "Am Montag schrieb Jo:", "From: x", "2024-01-02 03:04:05",
+    "Jan 12 03:04:05 ", "INFO ", "ERROR: ", "I0102 03:04:05", "h - - [01/Jan/2024:", "{}", "[1]", ":", ">", "$ ",
+    "a1B" * 16, "deadbeef" * 6, "data:text/plain;base64,", "a,b,c", "|", "=",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(MARKS), max_size=6).map("".join) | st.text())
+def test_a_line_of_words_is_as_it_would_be_judged_by_lines(text: str) -> None:
+    """What is kept at once, since it is a line of words, is what judging it by every rule would keep."""
+    assert strip_pasted(text) == by_lines(text)

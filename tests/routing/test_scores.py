@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from octoc.routing.scores import capability_score, capability_scores
+from octoc.routing.scores import capability_score, capability_scores, dots
 
 
 def unit(*rows: list[float]) -> NDArray[np.float32]:
@@ -45,3 +45,19 @@ def test_all_at_once_is_the_same_as_one_by_one(sizes: list[int], top_k: int, see
     rows = [(stop - size, stop) for size, stop in zip(sizes, stops, strict=True)]
     alone = [capability_score(intent, triggers[a:b], top_k) if b > a else 0.0 for a, b in rows]
     assert capability_scores(intent, triggers, rows, top_k) == pytest.approx(alone, abs=1e-6)
+
+
+@given(st.integers(0, 300), st.integers(1, 400), st.integers(0, 2**32 - 1))
+def test_products_are_those_of_the_matrix_also_turned(count: int, wide: int, seed: int) -> None:
+    """Row by row, or on a matrix that is a turned view, products are the matrix product's."""
+    random = np.random.default_rng(seed)
+    rows = random.normal(size=(count, wide)).astype(np.float32)
+    vector = random.normal(size=wide).astype(np.float32)
+    wanted = (rows.astype(np.float64) @ vector.astype(np.float64)).tolist()
+    assert dots(rows, vector).tolist() == pytest.approx(wanted, abs=1e-3)
+    assert dots(np.ascontiguousarray(rows.T).T, vector).tolist() == pytest.approx(wanted, abs=1e-3)
+
+
+def test_rows_that_are_not_there_have_no_products() -> None:
+    """A bundle without triggers has no rows, of whatever length."""
+    assert dots(np.zeros((0, 1), np.float32), np.zeros(8, np.float32)).tolist() == []

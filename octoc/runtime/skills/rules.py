@@ -69,6 +69,7 @@ class SkillRules:
 
     def cosines(self, text: str) -> Mapping[str, float]:
         """Return how near each phrase of the bundle is to `text`; empty where there is no encoder to tell."""
+        from octoc.routing.scores import dots
         from octoc.routing.skill_rules import phrases_of
 
         opened = self._generation.opened
@@ -79,13 +80,13 @@ class SkillRules:
             self._rows = {phrase: row for row, phrase in enumerate(phrases)}
         vectors = opened.array("skills/phrases")
         try:
-            vector = self._generation.routing.embedder().embed(text)
+            vector = self._generation.routing.vector(text)
         except EncoderUnavailable as error:
             logger.debug("`semantic(…)` of skills never holds: %s", error)
             return {}
         if vectors.ndim != 2 or vectors.shape != (len(self._rows), len(vector)):
             return {}
-        scores = vectors @ vector
+        scores = dots(vectors, vector)
         return {phrase: float(scores[row]) for phrase, row in self._rows.items()}
 
 

@@ -255,6 +255,30 @@ def test_its_capabilities_come_with_it(fleet: Fleet) -> None:
     asyncio.run(run())
 
 
+def test_a_message_is_encoded_once(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gate and the rules of skills ask for the same vector, and so does whoever asks again."""
+    fleet.server("a", ["x"])
+    fleet.capability("a", fleet.grant("a"), triggers=("deploy the shop",))
+    fleet.skill("s", rules=("semantic(please deploy the rsa keys)",), domains=("d",))
+    fleet.agent(domain="d", direct=())
+    encoded: list[str] = []
+    embed = fleet.embedder.embed
+
+    def noted(text: str) -> Any:
+        encoded.append(text)
+        return embed(text)
+
+    async def run() -> None:
+        async with fleet.open() as runtime:
+            monkeypatch.setattr(fleet.embedder, "embed", noted)
+            session = runtime.session()
+            await session.on_user_message(MESSAGE)
+            session.route(MESSAGE)
+            assert encoded == [MESSAGE]
+
+    asyncio.run(run())
+
+
 def test_without_an_encoder(fleet: Fleet) -> None:
     """Where no encoder can be had `semantic(…)` never holds, and every other check does."""
     fleet.skill("a", rules=("semantic(please deploy the rsa keys)", "content(shop)"), domains=("d",))
