@@ -1,4 +1,4 @@
-"""`octoc init`: an octoc.toml for what lies in a folder."""
+"""`octoc init`: an octoc.toml for what lies in a folder, or a workspace of what another system exports."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 
 
 @click.command
+@click.argument("export", required=False, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option(
+    "--from",
+    "source",
+    type=click.Choice(["octopus"]),
+    help="Make the workspace of EXPORT, a JSON file with what this system's API answers.",
+)
 @click.option(
     "--workspace",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
@@ -22,26 +29,17 @@ if TYPE_CHECKING:
 )
 @click.option("--pin/--no-pin", default=None, help="Record the servers' tools now, or not. Default: ask on a terminal.")
 @click.pass_context
-def command(ctx: click.Context, workspace: Path, pin: bool | None) -> int:
+def command(ctx: click.Context, export: Path | None, source: str | None, workspace: Path, pin: bool | None) -> int:
     """Write an octoc.toml for what is here.
 
-    It names the MCP files, agent folders and taps that are found. One that is there is never overwritten.
+    It names the MCP files, agent folders and taps that are found. With --from, tables of scopes, agents and servers
+    are made of an export, too. What is there is never overwritten.
     """
-    from octoc.cli.failures import UserError
-    from octoc.compiler.init import find_inputs, settings_text, write_settings
-    from octoc.compiler.structure.settings import name_of_folder
-
+    if (export is None) != (source is None):
+        raise click.UsageError("--from and EXPORT belong together: octoc init --from octopus EXPORT.json")
     folder = workspace.absolute()
-    try:
-        inputs = find_inputs(folder)
-        path = write_settings(folder, settings_text(name_of_folder(folder), inputs))
-    except FileExistsError:
-        raise UserError("there is an `octoc.toml` already, and it is left as it is", "run `octoc check`") from None
-    except OSError as error:
-        raise UserError(f"no `octoc.toml` can be made in `{folder.name}`: {error.strerror}") from None
-    click.echo(f"wrote {path.name}")
-    _say(inputs)
-    if inputs.mcp_files or inputs.taps:
+    has_servers = _write_found(folder) if export is None else _write_migrated(folder, export)
+    if has_servers:
         if pin is None:
             # Asked only where someone can answer: starting servers is never done unasked.
             pin = (
@@ -55,8 +53,65 @@ def command(ctx: click.Context, workspace: Path, pin: bool | None) -> int:
             status = ctx.invoke(pin_command, servers=(), dump=None, workspace=folder)
             if status:
                 return int(status)
-    click.echo("next: octoc build" if pin or inputs.is_empty else "next: octoc pin, then octoc build")
+    first = "octoc build" if source is None else "octoc check, then octoc build"
+    click.echo(f"next: {first}" if pin or not has_servers else f"next: octoc pin, then {first}")
     return 0
+
+
+def _write_found(folder: Path) -> bool:
+    """Write octoc.toml for what lies in `folder`; tell whether it names what may have servers. Raises: UserError."""
+    from octoc.cli.failures import UserError
+    from octoc.compiler.init import find_inputs, settings_text, write_settings
+    from octoc.compiler.structure.settings import name_of_folder
+
+    try:
+        inputs = find_inputs(folder)
+        path = write_settings(folder, settings_text(name_of_folder(folder), inputs))
+    except FileExistsError:
+        raise _there_already("octoc.toml") from None
+    except OSError as error:
+        raise UserError(f"no `octoc.toml` can be made in `{folder.name}`: {error.strerror}") from None
+    click.echo(f"wrote {path.name}")
+    _say(inputs)
+    return bool(inputs.mcp_files or inputs.taps)
+
+
+def _write_migrated(folder: Path, export: Path) -> bool:
+    """Write the workspace of an export; tell whether it has servers. Raises: UserError, or ends with the findings."""
+    from octoc.cli.failures import UserError
+    from octoc.cli.report import print_diagnostics
+    from octoc.compiler.migrate import migrate, read_octopus, surroundings_of, write_new
+    from octoc.diagnostics.render import escape
+
+    values, found = read_octopus(folder, export)
+    if found:
+        print_diagnostics(found, folder, output_format="full", verbose=False, err=True)
+    if values is None:
+        click.echo("nothing was written", err=True)
+        raise click.exceptions.Exit(1)
+    try:
+        migration = migrate(values, surroundings_of(folder))
+        write_new(folder, migration.files)
+    except FileExistsError as error:
+        raise _there_already(str(error.filename)) from None
+    except OSError as error:
+        raise UserError(f"no workspace can be made in `{folder.name}`: {error.strerror}") from None
+    for name in migration.files:
+        click.echo(f"wrote {name}")
+    for note in migration.notes:
+        click.echo(f"note: {escape(note)}")
+    return migration.has_servers
+
+
+def _there_already(name: str) -> Exception:
+    from octoc.cli.failures import UserError
+
+    if name == "octoc.toml":
+        return UserError("there is an `octoc.toml` already, and it is left as it is", "run `octoc check`")
+    return UserError(
+        f"there is a `{name}` already, and nothing is written",
+        "move it away, or make the workspace in another folder with --workspace",
+    )
 
 
 def _say(inputs: Inputs) -> None:

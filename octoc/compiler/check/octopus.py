@@ -148,6 +148,8 @@ class _Check:
                 self.report(rules.UNEXPECTED_VALUE, message, (*agent.path, "systemPrompt"), "delete it")
             found = id_of(agent, "agents")
             homes = [] if found is None else self.homes.get(found[1], [])
+            for index, server in kept(agent.values.get("mcpServers", ())):
+                self.no_patterns(server, (*agent.path, "mcpServers", index), "toolFilter")
             own = named(agent.values, "tenantId")
             if own is None and not homes:
                 self.tenant_of(agent, "agent")
@@ -166,6 +168,7 @@ class _Check:
 
     def check_groups(self) -> None:
         for group in listed(self.values, "toolGroups"):
+            self.no_patterns(group.values, group.path, "toolNames")
             area = named(group.values, "areaId")
             path = (*group.path, "areaId") if area is not None else group.path[:2]
             if group.under is not None and area is not None and area != group.under:
@@ -199,6 +202,13 @@ class _Check:
                     related={"the other is here": path},
                     help="delete one of them",
                 )
+
+    def no_patterns(self, values: Mapping[str, Any], path: KeyPath, key: str) -> None:
+        """Report names of tools that octoc would read as more than one tool."""
+        for index, name in kept(values.get(key) or ()):
+            if "*" in name:
+                message = f"`{name}` is no tool of Octopus: `*` stands for nothing there, and in octoc for any text"
+                self.report(rules.UNEXPECTED_VALUE, message, (*path, key, index), "write out the tools that are meant")
 
     def tenant_of(self, entity: Listed, what: str) -> str | None:
         """Return whose an entity is; report where several tenants leave it open, since it would be everybody's."""

@@ -1,0 +1,116 @@
+"""Pieces of the files that a migration writes: strings, lists and comments that every reader of them takes as meant."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from octoc.secrets import MASK, is_literal_secret, mask_values
+
+_WIDTH = 120
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+\Z")
+# Control characters of the second block, and what some readers take for the end of a line or of the file.
+_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+
+
+def quoted(text: str) -> str:
+    """Return a string as JSON, TOML and YAML all read it."""
+    return _escaped(json.dumps(text, ensure_ascii=False))
+
+
+def _escaped(text: str) -> str:
+    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def key(name: str) -> str:
+    """Return a name as a key of TOML."""
+    return name if _BARE_KEY.match(name) else quoted(name)
+
+
+def array(texts: Iterable[str], before: int) -> str:
+    """Return a list of strings in TOML, on one line where `before` characters before it leave the room."""
+    items = [quoted(text) for text in texts]
+    line = f"[{', '.join(items)}]"
+    if before + len(line) <= _WIDTH:
+        return line
+    return "[\n" + "".join(f"  {item},\n" for item in items) + "]"
+
+
+def pair(name: str, value: str | Sequence[str]) -> str:
+    """Return `name = value` in TOML."""
+    return f"{name} = {quoted(value) if isinstance(value, str) else array(value, len(name) + 3)}"
+
+
+def comment(text: str) -> str:
+    """Return a text as comment lines of TOML and YAML."""
+    return "\n".join(f"# {_plain(line)}".rstrip() for line in text.splitlines())
+
+
+def _plain(line: str) -> str:
+    return quoted(line)[1:-1].replace('\\"', '"').replace("\\\\", "\\")
+
+
+@attrs.frozen(kw_only=True)
+class Extra:
+    """A field that octoc has no place for, as a comment says it. `is_masked`: a part of it looked like a secret."""
+
+    name: str
+    text: str
+    is_masked: bool = False
+
+
+def extras_of(values: Mapping[str, Any], known: Iterable[str]) -> tuple[Extra, ...]:
+    """Return the fields of an entity that are none of `known` and say anything, with secrets masked."""
+    return tuple(
+        _extra(name, value)
+        for name, value in values.items()
+        if name not in known and not (value is None or value in ("", [], {}))
+    )
+
+
+def _extra(name: str, value: Any) -> Extra:
+    before = json.dumps(value, ensure_ascii=False)
+    text = mask_values(json.dumps(_masked(name, value), ensure_ascii=False))
+    return Extra(name=name, text=_escaped(f"{_plain(name)}: {text}"), is_masked=text != before)
+
+
+def _masked(name: str, value: Any) -> Any:
+    if isinstance(value, str):
+        return MASK if is_literal_secret(name, value) else value
+    if isinstance(value, Mapping):
+        return {inner: _masked(inner, part) for inner, part in value.items()}
+    return [_masked(name, part) for part in value] if isinstance(value, list) else value
+
+
+def slug(text: str, *, strict: bool = False) -> str:
+    """Return the nearest name that octoc takes, in lower case; "" when nothing of `text` can stay.
+
+    Args:
+        strict: as agents are called everywhere: lower-case letters, digits and `-`, a letter first.
+    """
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    found = re.sub(r"[^a-z0-9]+" if strict else r"[^a-z0-9_.-]+", "-", plain)
+    return re.sub(r"\A[^a-z]+" if strict else r"\A[^a-z0-9]+", "", found).rstrip("-._")
+
+
+class Names:
+    """Names that are given once each."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = set(taken)
+
+    def take(self, wanted: str, *, within: str = "") -> str:
+        """Return `wanted` if it is free, else behind `within`, else with a number."""
+        candidates = [wanted, *([f"{within}-{wanted}"] if within else [])]
+        name = next((one for one in candidates if one not in self._taken), "")
+        number = 2
+        while not name:
+            numbered = f"{candidates[-1]}-{number}"
+            name, number = ("" if numbered in self._taken else numbered), number + 1
+        self._taken.add(name)
+        return name
