@@ -28,7 +28,14 @@ import octoc.testing.faulty_stdio
 from octoc.testing import WorkspaceBuilder
 
 TRIGGERS = ("what time is it", "current time in a city", "convert time between zones", "what is the clock in tokyo")
-MODES = {"plain": "none", "asking": "ask-elicitation", "steps": "progress", "slow": "late"}
+MODES = {
+    "plain": "none",
+    "asking": "ask-elicitation",
+    "steps": "progress",
+    "slow": "late",
+    "model": "ask-sampling",
+    "rooted": "ask-roots",
+}
 PATIENT = """
 import json, sys, time
 for line in sys.stdin:

@@ -1,0 +1,187 @@
+"""Questions of backends in the modern era: a call goes on between two requests, for its client alone, and once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp_types import (
+    CallToolResult,
+    CreateMessageResult,
+    ElicitResult,
+    InputRequiredResult,
+    ListRootsResult,
+    Root,
+    TextContent,
+)
+
+from octoc_serve.calls import MAX_SUSPENDED, Suspended, UnderWay
+from octoc_serve.tokens import Tokens
+
+Run = Callable[..., None]
+WANTED = {"tool_name": "asking__fault"}
+
+
+async def elicit(*_: Any) -> ElicitResult:
+    """Answer nothing: it is there so that the client says it can."""
+    return ElicitResult(action="decline")
+
+
+async def first(client: Any, arguments: dict[str, Any] = WANTED) -> InputRequiredResult:
+    """Make a call whose backend asks, and return what is asked."""
+    asked = await client.session.call_tool("call_mcp_tool", arguments, allow_input_required=True)
+    assert isinstance(asked, InputRequiredResult)
+    return asked
+
+
+async def again(client: Any, state: str | None, answers: Any, arguments: dict[str, Any] = WANTED) -> CallToolResult:
+    """Ask again, with answers."""
+    answered = await client.session.call_tool(
+        "call_mcp_tool", arguments, input_responses=answers, request_state=state, allow_input_required=True
+    )
+    assert isinstance(answered, CallToolResult)
+    return answered
+
+
+def text_of(result: Any) -> str:
+    """Return the text parts of a result."""
+    return "\n".join(part.text for part in result.content if part.type == "text")
+
+
+def test_an_answer_is_good_once_for_its_own_client_and_call(
+    run: Run, serve: Callable[..., Any], connect: Callable[..., Any], tmp_path: Path
+) -> None:
+    """Another token, another call, a name that nobody gave and a second try are refused in the same words."""
+    tokens = Tokens(tmp_path / "tokens.json")
+    one, other = (tokens.add("supervisor")[1] for _ in range(2))
+    gateway = serve()
+
+    async def scenario() -> None:
+        async with (
+            connect("modern", gateway, token=one, elicitation_callback=elicit) as mine,
+            connect("modern", gateway, token=other, elicitation_callback=elicit) as theirs,
+        ):
+            asked = await first(mine.client)
+            assert asked.input_requests is not None
+            (name,) = asked.input_requests
+            answers = {name: ElicitResult(action="accept", content={"name": "octo"})}
+            state = asked.request_state
+            refused = [
+                await again(theirs.client, state, answers),
+                await again(mine.client, "guessed", answers),
+                await again(mine.client, None, answers),
+                await again(mine.client, state, answers, {"tool_name": "plain__echo"}),
+            ]
+            right = await again(mine.client, state, answers)
+            assert json.loads(text_of(right))["result"]["content"] == {"name": "octo"}
+            refused.append(await again(mine.client, state, answers))
+            assert {text_of(one) for one in refused} == {text_of(refused[0])}
+            assert all(one.is_error and one.meta and one.meta["octoc/kind"] == "bad_request" for one in refused)
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_a_question_that_is_left_out_is_declined(
+    run: Run, serve: Callable[..., Any], connect: Callable[..., Any], transport: str
+) -> None:
+    """A client that asks again without an answer gets the call's outcome, which says what was asked in vain."""
+    gateway = serve() if transport == "http" else None
+
+    async def scenario() -> None:
+        async with connect("modern", gateway, elicitation_callback=elicit) as heard:
+            asked = await first(heard.client)
+            answered = await again(heard.client, asked.request_state, {})
+            assert "asked for an answer of the user (elicitation)" in text_of(answered)
+
+    run(scenario)
+
+
+def test_while_a_call_waits_for_its_answer_others_go_on(
+    run: Run, serve: Callable[..., Any], connect: Callable[..., Any]
+) -> None:
+    """Calls of other backends are answered meanwhile, and then it is, too."""
+    gateway = serve()
+
+    async def scenario() -> None:
+        async with connect("modern", gateway, elicitation_callback=elicit) as heard:
+            asked = await first(heard.client)
+            plain = await heard.client.call_tool("call_mcp_tool", {"tool_name": "plain__echo", "arguments": {"a": 1}})
+            assert json.loads(text_of(plain)) == {"a": 1}
+            assert asked.input_requests is not None
+            (name,) = asked.input_requests
+            answered = await again(heard.client, asked.request_state, {name: ElicitResult(action="cancel")})
+            assert json.loads(text_of(answered))["result"] == {"action": "cancel"}
+
+    run(scenario)
+
+
+def test_calls_that_wait_for_answers_are_bounded() -> None:
+    """With one more than there may be the oldest ends, and its name is nobody's; at the end all do."""
+
+    async def scenario() -> None:
+        suspended = Suspended()
+        calls: list[UnderWay] = []
+        for number in range(MAX_SUSPENDED + 1):
+            call = UnderWay(f"tool{number}", {}, None, None)
+            call.task = asyncio.create_task(asyncio.Event().wait())  # type: ignore[arg-type]  # it never ends by itself
+            calls.append(call)
+        names = [await suspended.keep(call) for call in calls]
+        assert [call.task is not None and call.task.done() for call in calls] == [True] + [False] * MAX_SUSPENDED
+        assert suspended.take(names[0], "tool0", {}) is None
+        assert suspended.take(names[1], "tool1", {}) is calls[1]
+        await suspended.close()
+        assert [call.task is not None and call.task.done() for call in calls].count(False) == 1
+        await calls[1].stop()
+
+    asyncio.run(scenario())
+
+
+def test_a_client_that_gives_a_question_up_ends_its_call(
+    run: Run, serve: Callable[..., Any], connect: Callable[..., Any]
+) -> None:
+    """When a client leaves for good the call that waits for it ends with the gateway, and nothing is left."""
+    gateway = serve()
+
+    async def scenario() -> None:
+        async with connect("modern", gateway, elicitation_callback=elicit) as heard:
+            await first(heard.client)
+
+    run(scenario)
+    assert gateway.stop() == 0
+    assert "Traceback" not in "".join(gateway.said)
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_completions_and_roots_are_asked_too(
+    run: Run, serve: Callable[..., Any], connect: Callable[..., Any], transport: str
+) -> None:
+    """A completion is asked of the client everywhere; roots only over stdio, and declined over HTTP."""
+    gateway = serve() if transport == "http" else None
+
+    async def sample(*_: Any) -> CreateMessageResult:
+        return CreateMessageResult(role="assistant", content=TextContent(type="text", text="hi"), model="test")
+
+    async def roots(*_: Any) -> ListRootsResult:
+        return ListRootsResult(roots=[Root.model_validate({"uri": "file:///tmp/here"})])
+
+    async def scenario() -> None:
+        callbacks = {"sampling_callback": sample, "list_roots_callback": roots}
+        async with connect("modern", gateway, **callbacks) as heard:
+            sampled, rooted = await asyncio.gather(
+                *(
+                    heard.client.call_tool("call_mcp_tool", {"tool_name": f"{name}__fault"})
+                    for name in ("model", "rooted")
+                )
+            )
+            assert json.loads(text_of(sampled))["result"]["content"]["text"] == "hi"
+            if transport == "stdio":
+                assert json.loads(text_of(rooted))["result"]["roots"] == [{"uri": "file:///tmp/here"}]
+            else:
+                assert "asked for the list of roots" in text_of(rooted)
+
+    run(scenario)
