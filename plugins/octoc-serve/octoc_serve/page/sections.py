@@ -30,6 +30,8 @@ def signing_in(problem: str | None = None) -> bytes:
         None if problem is None else tag("p", problem, class_="problem", role="alert", id="problem"),
         tag(
             "form",
+            # What a password manager keeps the token under.
+            tag("input", type="text", name="username", value="octoc", autocomplete="username", hidden=True),
             tag("label", "Token", for_="token"),
             tag(
                 "input",

@@ -60,6 +60,9 @@ class Site:
         except BundleRefused as refused:
             logger.error("the page cannot be shown: %s", refused)  # noqa: TRY400  # the refusal says all there is to say
             given = Answer(saying("Not now", "The bundle cannot be used; the gateway’s log says why."), 503)
+        except Exception as error:  # noqa: BLE001  # one visitor's bad luck ends no gateway, and shows nobody a traceback
+            logger.error("the page cannot be shown: %s", type(error).__name__)  # noqa: TRY400  # likewise
+            given = Answer(saying("This failed", "It is a fault of octoc’s; the gateway’s log has its kind."), 500)
         await answer(send, request, given)
 
     async def _answer(self, request: Request, receive: Receive) -> Answer:

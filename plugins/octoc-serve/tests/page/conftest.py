@@ -155,19 +155,29 @@ def _chromium() -> str | None:
     return shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
 
 
-@pytest.fixture
-def browser(driver: str, tmp_path: Path) -> Iterator[Browser]:
-    """A fresh browser without a history, a window of 1024 pixels."""
-    options = {"binary": _chromium(), "args": [*_FLAGS, f"--user-data-dir={tmp_path / 'browser'}"]}
+@pytest.fixture(scope="session")
+def opened(driver: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A browser with a folder of its own."""
+    options = {"binary": _chromium(), "args": [*_FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('browser')}"]}
     wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
     made = Browser(driver).do("POST", "/session", capabilities={"alwaysMatch": wanted})
     browser = Browser(f"{driver}/session/{made['sessionId']}")
-    browser.emulate(1024)
+    browser.do("POST", "/timeouts", implicit=30_000)  # how long an element is waited for
     try:
         yield browser
     finally:
         with contextlib.suppress(OSError):
             browser.do("DELETE", "")
+
+
+@pytest.fixture
+def browser(opened: Browser) -> Browser:
+    """The browser with an empty page of 1024 pixels, without cookies, and blamed for nothing."""
+    opened.open("about:blank")
+    opened.do("DELETE", "/cookie")
+    opened.emulate(1024)
+    opened.console()
+    return opened
 
 
 @pytest.fixture

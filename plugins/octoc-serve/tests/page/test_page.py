@@ -122,7 +122,7 @@ class Outline(HTMLParser):
         given = dict(attrs)
         if tag not in self.VOID:
             self.unclosed.append(tag)
-        if tag in {"input", "textarea", "select"} and given.get("type") != "hidden":
+        if tag in {"input", "textarea", "select"} and given.get("type") != "hidden" and "hidden" not in given:
             self.inputs.append(given)
         if tag == "label":
             self.labels.append(given.get("for"))

@@ -1,0 +1,194 @@
+"""The page in a real browser: by keyboard alone, on a narrow screen, in the dark, and what its policy refuses.
+
+`OCTOC_SHOTS` names a folder for pictures of what is seen here, for people to look at.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+import urllib.error
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from octoc_serve.tokens import Tokens
+
+TAB, ENTER, SPACE = "\ue004", "\ue007", " "
+FOCUSED = """
+const one = document.activeElement;
+const named = one.getAttribute("aria-label") || one.innerText || (one.labels && one.labels[0].innerText) || "";
+return one === document.body ? "" : `${one.tagName.toLowerCase()} ${named.trim().split("\\n")[0]}`;
+"""
+RINGED = "return getComputedStyle(document.activeElement).outlineStyle !== 'none'"
+OPEN_ALL = "for (const one of document.querySelectorAll('details')) one.open = true"
+TOO_WIDE = """
+const width = document.documentElement.clientWidth + 0.5;
+return [...document.querySelectorAll("body *:not(.skip, thead, thead *)")]
+  .filter((one) => one.getClientRects().length && one.getBoundingClientRect().right > width)
+  .map((one) => `${one.tagName} ${one.className.baseVal ?? one.className}`);
+"""
+MESSAGE = "will it rain tomorrow"
+
+
+def shoot(browser: Any, name: str) -> None:
+    """Keep a picture where somebody wants to see it."""
+    folder = os.environ.get("OCTOC_SHOTS")
+    if folder:
+        browser.shoot(Path(folder) / f"{name}.png")
+
+
+def read(browser: Any, selector: str, expected: str) -> str:
+    """Return the text of an element, as soon as it is the expected one: a key that sends a form does not wait."""
+    text: str | None = None
+    for _ in range(100):
+        with contextlib.suppress(urllib.error.HTTPError):  # while one page gives way to the other
+            text = browser.run("const [one] = document.querySelectorAll(arguments[0]); return one?.innerText", selector)
+        if text is not None and expected in text:
+            break
+        time.sleep(0.05)
+    return text or ""
+
+
+def route(browser: Any, base: str, element: Callable[..., str], message: str = MESSAGE) -> None:
+    """Type a message and send it."""
+    browser.open(f"{base}/")
+    browser.do("POST", f"{element(browser, '#message')}/value", text=message)
+    browser.do("POST", f"{element(browser, '#routing button')}/click")
+    assert element(browser, "#decision")
+
+
+def test_what_a_server_wrote_does_nothing_in_a_browser(browser: Any, base: str) -> None:
+    """A description with scripts, handlers and styles is text; the page is not blamed for anything on the console."""
+    browser.open(f"{base}/")
+    assert browser.do("GET", "/title") == "supervisor · octoc serve"
+    browser.run(OPEN_ALL)
+    seen = browser.run("return document.querySelector('main').innerText")
+    assert "<script>document.title='owned'</script>" in seen
+    assert "onerror=" in seen
+    assert browser.run("return document.querySelectorAll('script, img, style, main svg').length") == 0
+    assert browser.run("return document.querySelector('h1').getClientRects().length") == 1
+    assert browser.console() == []
+    shoot(browser, "tools")
+
+
+def test_the_policy_refuses_what_the_page_does_not_need(browser: Any, base: str) -> None:
+    """Were a script or a style to come in all the same, the browser would not take it."""
+    browser.open(f"{base}/")
+    browser.run(
+        """
+        const script = document.createElement("script");
+        script.textContent = "document.title = 'owned'";
+        document.body.append(script);
+        document.body.insertAdjacentHTML("beforeend", "<p id=styled style='position: fixed'>");
+        """
+    )
+    assert browser.do("GET", "/title") == "supervisor · octoc serve"
+    assert browser.run("return getComputedStyle(document.querySelector('#styled')).position") == "static"
+    blamed = browser.console()
+    assert all("Content Security Policy" in line for line in blamed)
+    assert any("Executing inline script" in line for line in blamed)
+    assert any("Applying inline style" in line for line in blamed)
+
+
+def test_all_can_be_done_by_keyboard(browser: Any, serve: Callable[..., Any], tmp_path: Path) -> None:
+    """Sign in, skip to the content, route a message, open a tool, sign out: by Tab in the page's order, and Enter."""
+    _, token = Tokens(tmp_path / "tokens.json").add("clerk")
+    base = serve().base
+
+    def tab(until: str = "") -> list[str]:
+        passed = []
+        for _ in range(60):
+            browser.press(TAB)
+            passed.append(browser.run(FOCUSED))
+            assert browser.run(RINGED), f"no ring around {passed[-1]}"
+            if not until or passed[-1] == until:
+                return passed
+        raise AssertionError(f"{until} is not reached: {passed}")
+
+    browser.open(f"{base}/")
+    shoot(browser, "sign-in")
+    assert tab() == ["input Token"]
+    browser.press("octoc_wrong", ENTER)
+    refused = "This token opens nothing here."
+    assert read(browser, "[role=alert]", refused) == refused
+    shoot(browser, "sign-in-refused")
+    assert [line for line in browser.console() if "403" not in line] == []
+    tab("input Token")
+    browser.press(token, ENTER)
+    assert read(browser, "h1", "clerk") == "clerk"
+    assert token not in browser.do("GET", "/source")
+    assert browser.do("GET", "/url") == f"{base}/"
+
+    assert tab() == ["a Skip to content"]
+    shoot(browser, "skip")
+    browser.press(ENTER)
+    assert browser.run("return document.activeElement.id") == "main"
+    browser.open(f"{base}/")
+    order = tab("button Route")
+    sections = [f"a {name}" for name in ("Routing", "Sessions", "Calls", "Tools")]
+    assert order == ["a Skip to content", *sections, "button Sign out", "textarea A user’s message", "button Route"]
+    browser.open(f"{base}/")
+    tab("textarea A user’s message")
+    browser.press(MESSAGE, TAB, ENTER)
+    nothing = "Would activate nothing"
+    assert nothing in read(browser, ".decision", nothing)
+    assert browser.run("return document.querySelector('#message').value") == MESSAGE
+
+    tab("summary plain__echo")
+    opened = "return document.activeElement.parentElement.open"
+    assert not browser.run(opened)
+    browser.press(ENTER)
+    assert browser.run(opened)
+    browser.press(SPACE)
+    assert not browser.run(opened)
+    browser.open(f"{base}/")
+    tab("button Sign out")
+    browser.press(ENTER)
+    assert read(browser, "h1", "Sign in") == "Sign in"
+    assert browser.console() == []
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_narrow_screen_needs_no_sideways_scroll(
+    browser: Any, base: str, element: Callable[..., str], dark: bool
+) -> None:
+    """With everything open, 320 pixels are enough, and 1024 as well; in both schemes the page has its own ground."""
+    route(browser, base, element, f"{MESSAGE} {'averylongwordwithoutanyend' * 20}")
+    browser.run(OPEN_ALL)
+    for width in (320, 1024):
+        browser.emulate(width, dark=dark)
+        assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
+        assert browser.run(TOO_WIDE) == []
+        shoot(browser, f"{'dark' if dark else 'light'}-{width}")
+    ground = browser.run("return getComputedStyle(document.body).backgroundColor")
+    assert ground == ("rgb(22, 23, 24)" if dark else "rgb(252, 251, 248)")
+    assert browser.console() == []
+
+
+def test_the_picture_is_told_in_words_too(browser: Any, base: str, element: Callable[..., str]) -> None:
+    """Assistive technology hears each bar's name and figure, headings and tables; the drawing itself is not told."""
+    route(browser, base, element)
+    told = browser.accessible()
+    words = [name for role, name in told if role == "StaticText"]
+    place = words.index("weather", words.index("Would activate "))
+    assert "weather" in words[place + 1 :]
+    assert "activated" in "".join(words)
+    for role, name in (("heading", "Decision"), ("columnheader", "Likeness"), ("rowheader", "weather")):
+        assert (role, name) in told
+    assert {("main", ""), ("banner", ""), ("search", ""), ("navigation", "On this page")} <= set(told)
+    assert not any(role in {"image", "SvgRoot", "graphics-document"} for role, _ in told)
+    shoot(browser, "routing")
+
+
+def test_on_paper_the_bars_keep_their_figures(browser: Any, base: str, element: Callable[..., str]) -> None:
+    """Printed, buttons and links of the page are left out, bars and their figures are not."""
+    route(browser, base, element)
+    browser.emulate(700, media="print")
+    shown = "return [...document.querySelectorAll(arguments[0])].filter((one) => one.getClientRects().length).length"
+    assert browser.run(shown, "button, header nav, .skip") == 0
+    assert browser.run(shown, ".bars .bar") == browser.run(shown, ".bars .bar-value") > 0
+    shoot(browser, "print")
