@@ -15,7 +15,7 @@ from octoc.compiler.resolve.spelling import qualified
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rule import Rule, Severity
 from octoc.diagnostics.rules.resolve import UNKNOWN_SERVER, UNKNOWN_TOOL
-from octoc.diagnostics.suggest import did_you_mean
+from octoc.diagnostics.suggest import did_you_mean, near_names
 from octoc.names import ToolId, glob_matches
 
 EVERYTHING = "*"
@@ -74,7 +74,7 @@ class Known:
             UNKNOWN_TOOL,
             f"{what} names tool `{text}`, and server `{server.name}` has none that matches",
             at=entry.place,
-            help=inner or did_you_mean(f"{server.name}/{glob.rstrip('*')}", known) or _some("tool", known),
+            help=inner or _near_tool(server, glob) or _some("tool", known),
             fix=renamed(entry.place, text, known),
         )
         return Reach()
@@ -100,6 +100,12 @@ class Known:
             at=entry.place,
             help=f"write `{have[0]}`" if have else did_you_mean(text, tools) or _some("tool", tools),
         )
+
+
+def _near_tool(server: Server, glob: str) -> str | None:
+    # By bare names: the server's own, which all of them have, would make all of them near.
+    near = near_names(glob.rstrip("*"), [tool.name for tool in server.tools], limit=1)
+    return f"did you mean `{server.name}/{near[0]}`?" if near else None
 
 
 def _inner_star(text: str) -> str | None:
