@@ -20,7 +20,7 @@ def show_cache(target: Target, agent: str | None, output_format: str) -> int:
 
     async def work(runtime: Runtime) -> list[tuple[str, CacheReport]]:
         names = [agent] if agent is not None else [entry.name for entry in runtime.bundle.agents]
-        return [(name, runtime.session(name).cache_report()) for name in names]
+        return [(name, runtime.owners_session(name).cache_report()) for name in names]
 
     reports = with_runtime(target, work)
     if output_format == "json":

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def skills_shown(runtime: Runtime, agent: str | None) -> list[dict[str, Any]]:
     """Return the skills, and for an agent those that it may use, each with why it has it and what uses it."""
-    session = None if agent is None else runtime.session(agent)
+    session = None if agent is None else runtime.owners_session(agent)
     return [
         {
             "name": entry.name,

@@ -128,7 +128,7 @@ def with_session(target: Target, agent: str, work: Callable[[Session], T]) -> T:
     """Open the bundle and do work that connects to nothing, in a session of `agent`."""
 
     async def run(runtime: Runtime) -> T:
-        return work(runtime.session(agent=agent))
+        return work(runtime.owners_session(agent))
 
     return with_runtime(target, run)
 

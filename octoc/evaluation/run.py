@@ -75,7 +75,7 @@ def run_fixtures(
         tick()
     queries = []
     for query in fixtures.searches:
-        hits = runtime.session(agent=query.agent).search(query.query, limit=NDCG_AT)
+        hits = runtime.owners_session(agent=query.agent).search(query.query, limit=NDCG_AT)
         queries.append(QueryOutcome(fixture=query, found=tuple(hit.tool for hit in hits)))
         tick()
     gate, problem = _gate(runtime)
@@ -84,7 +84,7 @@ def run_fixtures(
 
 def route_fixture(runtime: Runtime, fixture: RoutingFixture) -> Routing:
     """Return the decision on a message, in a new session of its agent."""
-    return runtime.session(agent=fixture.agent).route(fixture.text, before=fixture.before)
+    return runtime.owners_session(agent=fixture.agent).route(fixture.text, before=fixture.before)
 
 
 def _message(fixture: RoutingFixture, routing: Routing) -> MessageOutcome:

@@ -41,7 +41,7 @@ def tool_block(session: Session, form: Form) -> list[dict[str, Any]]:
     Raises: BundleRefused.
     """
     forms = session.generation.forms
-    block = [copied(one.tool) for one in _own(session, form)]
+    block = [copied(one.tool) for one in own_tools(session, form)]
     if form.native and form.format == "openai-responses":
         block = [_client_search(tool) if tool["name"] == FIND_TOOLS else tool for tool in block]
     block += [copied(forms.of(index, form.format, wire).tool) for index, wire in session.surface.block()]
@@ -83,7 +83,7 @@ def tool_arguments(session: Session, index: int, given: Mapping[str, Any], form:
 
 def own_arguments(session: Session, name: str, given: Mapping[str, Any], form: Form) -> Mapping[str, Any]:
     """Return what a call of one of octoc's own tools was given, as the tool has it."""
-    for one in _own(session, form):
+    for one in own_tools(session, form):
         if one.name == name:
             return _object(read(one.reading, given), given)
     return given
@@ -102,7 +102,8 @@ def _object(value: Any, otherwise: Mapping[str, Any]) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else otherwise
 
 
-def _own(session: Session, form: Form) -> tuple[Shown, ...]:
+def own_tools(session: Session, form: Form) -> tuple[Shown, ...]:
+    """Return octoc's own tools as a session shows them; shared, so do not change them."""
     surface = session.surface
     return _own_shown(
         form,

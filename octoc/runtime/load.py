@@ -210,6 +210,16 @@ class Runtime:
         )
         return Session(self.generation, entry, caller)
 
+    def owners_session(self, agent: str = SUPERVISOR) -> Session:
+        """Begin a conversation as `session` does, of one of the tenants that may use the agent, whichever that is.
+
+        For whoever owns the bundle, as the command line and what evaluates it. Raises: UnknownNameError.
+        """
+        entry = self.agents.get(agent)
+        if entry is None:
+            raise UnknownNameError("agent", agent, self.agents)
+        return self.session(agent, tenant=next(iter(entry.tenants), None))
+
     def bind(self, server: str, tools: Iterable[PythonTool]) -> None:
         """Give a builtin server its tools, which join at once. Raises: UnknownNameError when there is none such."""
         entry = self.servers.get(server)

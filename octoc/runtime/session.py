@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import weakref
 from collections import deque
@@ -15,13 +14,12 @@ import attrs
 from octoc.bundle.model import AgentEntry, Settings
 from octoc.names import ToolId
 from octoc.results import Caller, Progress, ToolFailure
-from octoc.runtime import telemetry
-from octoc.runtime.activate import activate, begin_turn, deactivate, end
+from octoc.runtime.activate import activate, deactivate, end
 from octoc.runtime.active_set import ActiveSet, References, Use
 from octoc.runtime.dispatch import Asked, dispatch
 from octoc.runtime.find_tools import search
 from octoc.runtime.form import MCP, Deferral, Form
-from octoc.runtime.pool import Unreachable
+from octoc.runtime.message import route_message
 from octoc.runtime.reload import renew as go_over
 from octoc.runtime.results import Limits, ResultStore, is_large, truncate
 from octoc.runtime.room import surplus
@@ -32,7 +30,7 @@ from octoc.runtime.skills.validate import Refusal, validate
 from octoc.runtime.surface import Surface
 from octoc.runtime.switching import Switching, pin, set_pins, unpin
 from octoc.runtime.turn import Call, call_all
-from octoc.runtime.values import AUTO_OFF, Routing, SearchHit
+from octoc.runtime.values import Routing, SearchHit
 from octoc.search.keyword import DEFAULT_LIMIT
 from octoc.tokens import APPROXIMATE
 
@@ -45,6 +43,7 @@ if TYPE_CHECKING:
     from octoc.runtime.calls import Outcome
     from octoc.runtime.generation import Generation
     from octoc.runtime.history import Aged, Fitted, Message, Pruner, Repaired
+    from octoc.runtime.inspect import Inspection
 
 logger = logging.getLogger("octoc.runtime")
 
@@ -62,7 +61,8 @@ class Session:
         scope = generation.scope(agent)
         self.active = ActiveSet(scope.settings.max_active, runtime.clock, scope.settings.pinned)
         self.surface = Surface(scope, self.active)
-        self._turns: deque[str] = deque(maxlen=MAX_TURNS)
+        self.turns: deque[str] = deque(maxlen=MAX_TURNS)
+        """The user's last messages, the oldest first."""
         self.skillset = SkillSet(self)
         self._number = next(runtime.session_numbers)
         self.switching = Switching()
@@ -73,7 +73,7 @@ class Session:
         runtime.sessions[self._number] = generation
         held = (runtime.references, runtime.results, runtime.sessions, self._number, self._holders)
         weakref.finalize(self, _let_go, *held).atexit = False
-        self.hold(_BASE, scope.base_uses())
+        self.hold_base()
 
     @property
     def settings(self) -> Settings:
@@ -162,7 +162,7 @@ class Session:
         Args:
             before: the user's earlier messages, the oldest first; None is what `on_user_message` got in this session.
         """
-        turns = tuple(self._turns) if before is None else before
+        turns = tuple(self.turns) if before is None else before
         return decide(self.generation, text, candidates_of(self), held_of(self), turns)
 
     async def on_user_message(self, text: str) -> Routing:
@@ -174,46 +174,13 @@ class Session:
         `Routing.skills` are the skills whose rules the message meets: they are in use now, and the host puts their
         texts into the conversation, behind the message.
         """
-        routing = await self._route_message(text)
+        routing = await route_message(self, text)
         skills = await self.skillset.use_matching(text) if self.surface.scope.auto else ()
         return attrs.evolve(routing, skills=skills) if skills else routing
 
     async def renew(self) -> None:
         """Go over to the bundle of the last reload now, not at the next message; calls under way go on undisturbed."""
         await go_over(self)
-
-    async def _route_message(self, text: str) -> Routing:
-        import asyncio
-
-        await self.renew()
-        await begin_turn(self)
-        if not self.surface.scope.auto:
-            return Routing(capability=None, reason=AUTO_OFF)
-        # The first message loads the encoder, which takes longer than a loop should stand still.
-        with telemetry.step("octoc.route", gen_ai__agent__name=self.agent.name) as watched:
-            field = (candidates_of(self), held_of(self), tuple(self._turns))
-            routing = await asyncio.to_thread(decide, self.generation, text, *field)
-            self._turns.append(text)
-            watched.note(octoc__capability=routing.capability, octoc__routing__reason=routing.reason)
-        name = routing.capability
-        if name is None:
-            logger.debug("no capability auto-activated: %s", routing.reason)
-            return routing
-        done: list[str] = []
-        refusals: list[str] = []
-        for wanted in (name, *routing.also):
-            change = await activate(self, wanted)
-            if not change.changed:
-                logger.warning("capability not auto-activated: '%s': %s", wanted, change.text)
-                refusals.append(change.text)
-                continue
-            done.append(wanted)
-            servers, score = json.dumps(change.servers, ensure_ascii=False), routing.scores[wanted]
-            logger.info("capability auto-activated: '%s' (score %.2f) — servers: %s", wanted, score, servers)
-        if refusals:
-            reason = routing.reason if done else refusals[0]
-            return attrs.evolve(routing, capability=next(iter(done), None), also=tuple(done[1:]), reason=reason)
-        return routing
 
     async def call(
         self,
@@ -312,6 +279,21 @@ class Session:
 
         return age(messages, shape_of(messages, format), keep, profile=self.profile)
 
+    def inspect(
+        self,
+        messages: Sequence[Message] | None = None,
+        *,
+        budget_tokens: int | None = None,
+        format: str | None = None,  # noqa: A002  # as above
+    ) -> Inspection:
+        """Say what the model is given now: each part, where it is from, its tokens, and what a budget would prune.
+
+        Changes, keeps and connects nothing. Raises: ValueError for an unknown format, BundleRefused.
+        """
+        from octoc.runtime.inspect import inspect
+
+        return inspect(self, messages, budget_tokens=budget_tokens, format=format)
+
     def repair(self, messages: Sequence[Message], *, format: str | None = None) -> Repaired:  # noqa: A002  # as above
         """Return a stored or foreign conversation as one that its API takes, and say what was done to it.
 
@@ -383,27 +365,9 @@ class Session:
 
         Returns: server -> why it could not be connected.
         """
-        import asyncio
+        from octoc.runtime.unlisted import connect_unlisted
 
-        generation = self.generation
-        waiting = [
-            server
-            for server in self.surface.unlisted_servers(shown_only=shown_only)
-            if not generation.servers[server].listed
-            and not generation.catalog.has_joined(server)
-            and generation.can_connect(server)
-        ]
-        problems = await asyncio.gather(*map(self._try, waiting))
-        self.hold(_BASE, self.surface.scope.base_uses())
-        self.surface.settle()
-        return {server: why for server, why in zip(waiting, problems, strict=True) if why is not None}
-
-    async def _try(self, server: str) -> str | None:
-        try:
-            async with self.generation.pool.use(server):
-                return None
-        except Unreachable as unreachable:
-            return unreachable.failure.message
+        return await connect_unlisted(self, shown_only=shown_only)
 
     async def close(self) -> None:
         """End the session: nothing is active any more, and servers that nobody else needs are closed."""
@@ -453,6 +417,10 @@ class Session:
         self._holders.add(holder)
         self.runtime.references.hold((self._number, holder), uses)
 
+    def hold_base(self) -> None:
+        """Note what the tools need that are visible from the start, as far as they are known now."""
+        self.hold(_BASE, self.surface.scope.base_uses())
+
     def release(self, holder: str) -> frozenset[str]:
         """Note that `holder` needs nothing any more. Returns the servers that nobody needs."""
         self._holders.discard(holder)
@@ -482,7 +450,7 @@ class Session:
         for name in surplus(self):
             self.active.remove(name)
         self.surface.follow(old)
-        self.hold(_BASE, self.surface.scope.base_uses())
+        self.hold_base()
         self._proxied = {use for use in self._proxied if use[0] in generation.servers}
         if self._proxied:
             self.hold(_PROXY, self._proxied)

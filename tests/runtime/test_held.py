@@ -45,6 +45,6 @@ def test_a_session_remembers_the_users_last_messages(fleet: Fleet) -> None:
             session.route("first of all, this")
             for text in ("one", "two", "three", "four"):
                 await session.on_user_message(text)
-            assert tuple(session._turns) == ("two", "three", "four")
+            assert tuple(session.turns) == ("two", "three", "four")
 
     asyncio.run(run())

@@ -31,6 +31,7 @@ _DEFAULT = ("agents", "tools", "tokens")
     metavar="[AGENT]",
     help="What a prompt cache keeps of the tool block: of this agent, or of each.",
 )
+@click.option("--context", metavar="AGENT", help="What this agent's model is given at the start, and what it costs.")
 @format_options("text", "json")
 def command(
     sections: tuple[str, ...],
@@ -38,13 +39,15 @@ def command(
     bundle: Path | None,
     agent: str | None,
     cache: str | None,
+    context: str | None,
     output_format: str,
 ) -> int:
     """Show what is in the bundle.
 
     SECTIONS are any of capabilities, agents, skills, servers, tools, tokens. Without one: agents, tools and tokens, and
     with --json all. With --cache: the tokens and bytes of the tool block that stay as they are from turn to turn, what
-    each activation appends, and what gives way for it.
+    each activation appends, and what gives way for it. With --context: each part of what the model is given, and where
+    it is from.
     """
     from octoc.cli.workspace import target_of, with_runtime
 
@@ -54,6 +57,12 @@ def command(
         if sections:
             raise click.UsageError("--cache stands without sections")
         return show_cache(target_of(bundle, workspace), cache or agent, output_format)
+    if context is not None:
+        from octoc.cli.context import show_context
+
+        if sections:
+            raise click.UsageError("--context stands without sections")
+        return show_context(target_of(bundle, workspace), context, output_format)
     asked = sections or (SECTIONS if output_format == "json" else _DEFAULT)
 
     async def work(runtime: Runtime) -> dict[str, Any]:
@@ -104,7 +113,7 @@ def _agents(runtime: Runtime, agent: str | None) -> Entries:
             "capabilities": list(entry.registry.capabilities),
             "boot": list(entry.registry.boot),
         }
-        for entry in (runtime.session(name).agent for name in _agent_names(runtime, agent))
+        for entry in (runtime.owners_session(name).agent for name in _agent_names(runtime, agent))
     ]
 
 
@@ -128,7 +137,7 @@ def _servers(runtime: Runtime, agent: str | None) -> Entries:
 
 
 def _tools(runtime: Runtime, agent: str | None) -> Entries:
-    registry = runtime.session(agent).agent.registry if agent is not None else None
+    registry = runtime.owners_session(agent).agent.registry if agent is not None else None
     chosen = range(len(runtime.bundle.tools)) if registry is None else sorted({*registry.tools, *registry.direct})
     entries = ((index, runtime.bundle.tools[index]) for index in chosen)
     return [
@@ -155,7 +164,7 @@ def _tokens(runtime: Runtime, agent: str | None) -> dict[str, Any]:
 
     agents = []
     for name in _agent_names(runtime, agent):
-        session = runtime.session(name)
+        session = runtime.owners_session(name)
         registry = session.agent.registry
         indexes = sorted({*registry.tools, *registry.direct})
         tools = ((runtime.bundle.tools[index].alias, runtime.opened.tool_wire(index)) for index in indexes)
@@ -191,7 +200,7 @@ def _agent_names(runtime: Runtime, agent: str | None) -> Sequence[str]:
 def _names_in_scope(runtime: Runtime, agent: str | None) -> frozenset[str] | None:
     if agent is None:
         return None
-    registry = runtime.session(agent).agent.registry
+    registry = runtime.owners_session(agent).agent.registry
     return frozenset({*registry.capabilities, *registry.boot})
 
 
