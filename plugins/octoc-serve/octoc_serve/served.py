@@ -50,7 +50,7 @@ class Served:
         """The connection of a client of the handshake era, which hears news without having asked for them."""
         self.under_way: list[UnderWay] = []
         self.on_end: Callable[[str, float, Mapping[str, Any]], None] = lambda *_: None
-        """Gets each call that has ended: its tool, its seconds and its result in MCP's form."""
+        """Gets each call that has ended: its tool as in `RecentCall`, its seconds and its result in MCP's form."""
         self._suspended = Suspended()
         self._stateless = stateless
         self._bus = InMemorySubscriptionBus()
@@ -103,7 +103,7 @@ class Served:
             state = await self._suspended.keep(call)
             return types.InputRequiredResult(input_requests=outcome, request_state=state)
         wire = as_mcp_result(outcome)
-        self.on_end(call.tool, time.monotonic() - call.began, wire)
+        self.on_end(self._named(call), time.monotonic() - call.began, wire)
         return wire
 
     def _begun(
@@ -165,6 +165,12 @@ class Served:
         if routing is None or isinstance(outcome, ToolFailure):
             return outcome
         return attrs.evolve(outcome, content=(*outcome.content, *_told(routing)))
+
+    def _named(self, call: UnderWay) -> str:
+        meant = self._meant(call.tool, call.arguments)
+        if meant is not None:
+            return meant.alias
+        return call.tool if call.tool in OWN_TOOLS else ""
 
     def _server_of(self, name: str, arguments: Mapping[str, Any]) -> str | None:
         meant = self._meant(name, arguments)
