@@ -1,13 +1,13 @@
-"""HTML of values: whatever is not made by `tag` is text, and is escaped."""
+"""HTML of values: whatever is not made here is text, and is escaped."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Iterable
 
+from octoc.diagnostics.render import escape
+
 _VOID = frozenset({"input", "link", "meta"})
-# What a terminal or a parser could take for more than a sign: C0 and C1 without tab and line feed, and lone surrogates.
-_ODD = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160), *range(0xD800, 0xE000)), "�")
 
 
 class Markup(str):
@@ -20,9 +20,15 @@ Child = str | int | None | Iterable["Child"]
 """Text, HTML that `tag` made, or several of them; None is nothing."""
 
 
-def escaped(text: str) -> str:
-    """Return text as HTML that shows it, in an element or an attribute; a sign that cannot be shown is U+FFFD."""
-    return html.escape(text.translate(_ODD))
+def escaped(text: str) -> Markup:
+    r"""Return text as HTML that shows all of it: what is invisible, or turns what follows around, as `\u{202E}`."""
+    lines = ("\t".join(map(escape, line.split("\t"))) for line in text.split("\n"))
+    return Markup(html.escape("\n".join(lines)))
+
+
+def verbatim(text: str) -> Markup:
+    """Return text as HTML as it is, for a field that sends it back."""
+    return Markup(html.escape(text))
 
 
 def tag(name: str, /, *children: Child, **attributes: str | bool | int | None) -> Markup:
@@ -36,7 +42,7 @@ def tag(name: str, /, *children: Child, **attributes: str | bool | int | None) -
         if value is None or value is False:
             continue
         attribute = key.rstrip("_").replace("_", "-")
-        written.append(f" {attribute}" if value is True else f' {attribute}="{escaped(str(value))}"')
+        written.append(f" {attribute}" if value is True else f' {attribute}="{verbatim(str(value))}"')
     opening = f"<{name}{''.join(written)}>"
     return Markup(opening if name in _VOID else f"{opening}{join(children)}</{name}>")
 
@@ -48,7 +54,7 @@ def join(child: Child) -> Markup:
     if isinstance(child, Markup):
         return child
     if isinstance(child, str | int):
-        return Markup(escaped(str(child)))
+        return escaped(str(child))
     return Markup("".join(join(one) for one in child))
 
 
@@ -63,4 +69,4 @@ def document(title: str, *body: Child) -> bytes:
         tag("link", rel="icon", href="/page/icon.svg", type="image/svg+xml"),
         tag("link", rel="stylesheet", href="/page/page.css"),
     )
-    return f"<!doctype html>\n{tag('html', head, tag('body', body), lang='en')}\n".encode()
+    return f"<!doctype html>\n{tag('html', head, tag('body', body), lang='en')}\n".encode("utf-8", "replace")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from octoc_serve.page.look import AgentLook, SessionLook, ToolLook, matching
-from octoc_serve.page.markup import Child, Markup, document, tag
+from octoc_serve.page.markup import Child, Markup, document, tag, verbatim
 from octoc_serve.page.routing import MAX_MESSAGE_CHARS, Routed, outcome
 from octoc_serve.page.tables import counted, duration, facts, listed, names, table, time_of
 
@@ -47,8 +47,9 @@ def signing_in(problem: str | None = None) -> bytes:
             ),
             tag(
                 "p",
+                "Printed, once, by ",
                 tag("code", "octoc serve token add"),
-                " has printed it when it was made.",
+                ".",
                 id="token-hint",
                 class_="hint",
             ),
@@ -149,7 +150,7 @@ def _routing(agent: AgentLook, routed: Routed | None, message: str) -> Markup:
         # The first line feed of a textarea is not part of its value.
         tag(
             "textarea",
-            f"\n{message}",
+            verbatim(f"\n{message}"),
             id="message",
             name="message",
             rows="3",
@@ -267,11 +268,8 @@ def _tool(tool: ToolLook) -> Markup:
         if tool.description
         else tag("p", "no description", class_="empty")
     )
-    identity = (
-        None
-        if tool.name == tool.alias
-        else tag("p", "Its server calls it ", tag("code", tool.name), ".", class_="hint")
-    )
+    usual = tool.alias in {tool.name, f"{tool.server}__{tool.name}"}
+    identity = None if usual else tag("p", "Its server calls it ", tag("code", tool.name), ".", class_="hint")
     return tag(
         "details",
         summary,

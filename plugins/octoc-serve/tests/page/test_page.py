@@ -14,8 +14,10 @@ from typing import Any
 
 import attrs
 import pytest
+from hatchling.builders.wheel import WheelBuilder
 
-from octoc_serve.page.markup import document, escaped, tag
+import octoc_serve.page
+from octoc_serve.page.markup import document, escaped, tag, verbatim
 from octoc_serve.page.visits import MOST, VISIT_S, Visits
 from octoc_serve.tokens import Tokens
 
@@ -382,14 +384,26 @@ def test_a_visit_ends_by_itself() -> None:
     assert visits.token(names[-1]) is None
 
 
-@pytest.mark.parametrize("text", ["<&>\"'", "\x00\x1b\x7f\x9b", "\ud800", "&amp;", "</title>"])
+@pytest.mark.parametrize("text", ["<&>\"'", "&amp;", "</title>", "a\tb\nc", "日本語 🙂"])
 def test_text_stays_text(text: str) -> None:
-    """Signs of HTML are escaped in elements and attributes, and what cannot be shown is replaced."""
+    """What a browser reads in an element or an attribute is the text that was put there."""
     page = document(text, tag("p", text, title=text)).decode()
-    seen = html.unescape(re.findall(r'<p title="([^"]*)">', page)[0])
-    assert seen == html.unescape(re.findall(r"<p [^>]*>([^<]*)</p>", page)[0])
-    assert all(two in {one, "�"} for one, two in zip(text, seen, strict=True))
-    assert escaped("a\tb\nc") == "a\tb\nc"
+    assert html.unescape(re.findall(r'<p title="([^"]*)">', page)[0]) == text
+    assert html.unescape(re.findall(r"<p [^>]*>([^<]*)</p>", page)[0]) == text
+
+
+def test_what_hides_in_text_is_shown() -> None:
+    """Signs that nobody would see, or that turn a line around, are written out; a field keeps them, to send them back."""
+    assert escaped("a\x1b\u202e\u200b\x00\ud800<") == r"a\u{1B}\u{202E}\u{200B}\u{0}\u{D800}&lt;"
+    assert verbatim("a\u202e<") == "a\u202e&lt;"
+    assert document("\ud800", verbatim("\ud800"))
+
+
+def test_the_wheel_has_the_style_and_the_icon() -> None:
+    """What the page reads beside its code is installed with it."""
+    folder = Path(octoc_serve.page.__file__).parent.parent.parent
+    files = {one.distribution_path for one in WheelBuilder(str(folder)).recurse_included_files()}
+    assert {"octoc_serve/page/page.css", "octoc_serve/page/icon.svg", "octoc_serve/page/site.py"} <= files
 
 
 def _colours(scheme: str) -> Iterator[tuple[str, tuple[float, float, float]]]:
@@ -405,8 +419,6 @@ def _luminance(colour: tuple[float, float, float]) -> float:
 
 def test_both_schemes_have_contrast() -> None:
     """Text has 4.5:1 on each ground that it stands on, what bounds a field or draws the threshold 3:1: WCAG 2.2 AA."""
-    import octoc_serve.page
-
     style = (Path(octoc_serve.page.__file__).parent / "page.css").read_text(encoding="utf-8")
     light = dict(_colours(style[style.index(":root") : style.index("@media")]))
     dark = dict(_colours(style[style.index("prefers-color-scheme: dark") : style.index("*, *::before")]))
