@@ -84,8 +84,9 @@ class Admission:
             if self.serves(_key_of(entry)):
                 continue
             if entry.agent in self._runtime.agents and not may_use(self._runtime.agents, entry.agent, entry.tenant):
-                whose = "no tenant" if entry.tenant is None else f"tenant `{entry.tenant}`"
-                why = f"agent `{entry.agent}` is not for {whose}"
+                why = f"agent `{entry.agent}` is not for tenant `{entry.tenant}`"
+                if entry.tenant is None:
+                    why = f"agent `{entry.agent}` is for tenants, and the token is for none"
                 logger.warning("token `%s` is refused: %s", entry.id, why)
             else:
                 # It may well be for another gateway: all share one file.
@@ -101,6 +102,11 @@ class Admission:
         free = [key.agent for key in self._free()]
         default = (None,) if self._settings.agent in free else ()
         return (*default, *(agent for agent in free if agent in named))
+
+    def usable(self) -> list[str]:
+        """Return the agents that clients without a token might have."""
+        agents = self._runtime.agents
+        return [name for name in agents if may_use(agents, name, self._settings.tenant)]
 
     def _free(self) -> list[Key]:
         settings = self._settings

@@ -61,6 +61,8 @@ async def _serve_clients(
         runtime.host = Asking(states).host_of_all()
         surface = SurfaceServer(runtime, states, settings.stateless)
         admission = Admission(runtime, settings, tokens, kept)
+        if not admission.paths():
+            raise UnknownNameError("agent", settings.agent, admission.usable())
         app = HttpApp(surface, settings, admission)
         admission.tell()
         files: list[Watched] = [(tokens.file, app.renew_tokens)]

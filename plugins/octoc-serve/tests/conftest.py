@@ -11,6 +11,7 @@ import ssl
 import subprocess
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -227,6 +228,19 @@ def _run(scenario: Callable[[], Awaitable[None]]) -> None:
 def run() -> Callable[[Callable[[], Awaitable[None]]], None]:
     """A function that runs a coroutine function to its end."""
     return _run
+
+
+@pytest.fixture
+def until() -> Callable[[Callable[[], bool]], None]:
+    """A function that waits until something holds; a test that waits in vain fails by its own assert."""
+
+    def wait(holds: Callable[[], bool]) -> None:
+        for _ in range(200):
+            if holds():
+                return
+            time.sleep(0.05)
+
+    return wait
 
 
 def _alive(process: int) -> bool:
