@@ -17,9 +17,7 @@ from octoc.runtime.drift import Drift, drift_between
 from octoc.runtime.pool import GRACE_S, Pool
 from octoc.runtime.route import RoutingParts
 from octoc.runtime.scope import AgentScope
-from octoc.runtime.search import SearchParts
 from octoc.runtime.server_pool import ServerPool
-from octoc.runtime.skills.rules import SkillRules
 
 if TYPE_CHECKING:
     from octoc.bundle.model import AgentEntry, ServerEntry
@@ -30,6 +28,8 @@ if TYPE_CHECKING:
     from octoc.runtime.arguments import ArgumentChecks
     from octoc.runtime.block import ToolForms
     from octoc.runtime.load import Runtime
+    from octoc.runtime.search import SearchParts
+    from octoc.runtime.skills.rules import SkillRules
 
 logger = logging.getLogger("octoc.runtime")
 
@@ -55,18 +55,30 @@ class Generation:
         self.servers = {server.name: server for server in self.bundle.servers}
         self.capabilities = {capability.name: capability for capability in self.bundle.capabilities}
         self.skills = {skill.name: skill for skill in self.bundle.skills}
-        self.skill_rules = SkillRules(self)
         self.agents = {agent.name: agent for agent in self.bundle.agents}
         self.catalog = Catalog(opened)
         self.costs = ToolCosts(self.catalog)
         self._scopes: dict[str, AgentScope] = {}
         self.routing = RoutingParts(self, embedder)
-        self.search = SearchParts(self)
         self.connector = runtime.connector
         self._drift: dict[str, Drift] = {}
         self.pool = Pool({server.name: self._server_pool(server, previous) for server in self.bundle.servers})
         for server in self.bundle.servers:
             self.pool.listen(server.name, functools.partial(self._take, server))
+
+    @functools.cached_property
+    def search(self) -> SearchParts:
+        """The search index with the tools that joined."""
+        from octoc.runtime.search import SearchParts
+
+        return SearchParts(self)
+
+    @functools.cached_property
+    def skill_rules(self) -> SkillRules:
+        """The rules of the bundle's skills, as far as messages needed them."""
+        from octoc.runtime.skills.rules import SkillRules
+
+        return SkillRules(self)
 
     @functools.cached_property
     def arguments(self) -> ArgumentChecks:

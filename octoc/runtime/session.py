@@ -16,22 +16,17 @@ from octoc.names import ToolId
 from octoc.results import Caller, Progress, ToolFailure
 from octoc.runtime.activate import activate, deactivate, end
 from octoc.runtime.active_set import ActiveSet, References, Use
-from octoc.runtime.dispatch import Asked, dispatch
-from octoc.runtime.find_tools import search
 from octoc.runtime.form import MCP, Deferral, Form
 from octoc.runtime.message import route_message
-from octoc.runtime.reload import renew as go_over
 from octoc.runtime.results import Limits, ResultStore, is_large, truncate
 from octoc.runtime.room import surplus
 from octoc.runtime.route import MAX_TURNS, candidates_of, decide, held_of
 from octoc.runtime.skills.skillset import SkillChange, SkillSet
 from octoc.runtime.skills.text import skill_block
-from octoc.runtime.skills.validate import Refusal, validate
 from octoc.runtime.surface import Surface
 from octoc.runtime.switching import Switching, pin, set_pins, unpin
-from octoc.runtime.turn import Call, call_all
 from octoc.runtime.values import Routing, SearchHit
-from octoc.search.keyword import DEFAULT_LIMIT
+from octoc.search import DEFAULT_LIMIT
 from octoc.tokens import APPROXIMATE
 
 if TYPE_CHECKING:
@@ -44,6 +39,8 @@ if TYPE_CHECKING:
     from octoc.runtime.generation import Generation
     from octoc.runtime.history import Aged, Fitted, Message, Pruner, Repaired
     from octoc.runtime.inspect import Inspection
+    from octoc.runtime.skills.validate import Refusal
+    from octoc.runtime.turn import Call
 
 logger = logging.getLogger("octoc.runtime")
 
@@ -154,6 +151,8 @@ class Session:
 
     def search(self, query: str, limit: int = DEFAULT_LIMIT) -> list[SearchHit]:
         """Return the tools that this session can call and that fit the query best; connects nothing."""
+        from octoc.runtime.find_tools import search
+
         return [hit for _, hit in search(self, query, limit)]
 
     def route(self, text: str, before: Sequence[str] | None = None) -> Routing:
@@ -180,7 +179,9 @@ class Session:
 
     async def renew(self) -> None:
         """Go over to the bundle of the last reload now, not at the next message; calls under way go on undisturbed."""
-        await go_over(self)
+        from octoc.runtime.reload import renew
+
+        await renew(self)
 
     async def call(
         self,
@@ -207,6 +208,8 @@ class Session:
             caller = self.caller
         elif caller.tenant is None:
             caller = attrs.evolve(caller, tenant=self.caller.tenant)
+        from octoc.runtime.dispatch import Asked, dispatch  # here, as much else is: loading alone does without it
+
         return await dispatch(self, name, arguments, Asked(on_progress, caller, form))
 
     async def call_all(
@@ -217,6 +220,8 @@ class Session:
         One that fails leaves the others alone. A call of `capability` waits for those before it, and those after it
         wait for it. `on_progress` gets the call's place too.
         """
+        from octoc.runtime.turn import call_all
+
         return await call_all(self, calls, on_progress)
 
     @cached_property
@@ -353,6 +358,8 @@ class Session:
 
         `Refusal.text` is what to tell the model. Raises: BundleRefused.
         """
+        from octoc.runtime.skills.validate import validate
+
         return await validate(self, reply)
 
     async def connect_unlisted(self, *, shown_only: bool = False) -> dict[str, str]:

@@ -3,10 +3,10 @@
 numpy is loaded by `octoc.search.index` and `octoc.search.rank`, never by this module.
 """
 
-from octoc.search.keyword import DEFAULT_LIMIT
-
 __all__ = ["BY_MEANING", "DEFAULT_LIMIT", "OCTO", "RANKS"]
 
+DEFAULT_LIMIT = 15
+"""How many tools an answer has at most."""
 OCTO = "octo"
 """Octo's own rule: how many words of the query are in a tool's name and description."""
 RANKS = ("default", "bm25", OCTO)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import attrs
 
-DEFAULT_LIMIT = 15
+from octoc.search import DEFAULT_LIMIT
 
 
 @attrs.frozen(kw_only=True)

@@ -12,7 +12,6 @@ from octoc.bundle.model import SkillEntry
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.runtime import telemetry
 from octoc.runtime.activate import activate, deactivate, servers_of
-from octoc.runtime.skills.rules import matching
 from octoc.runtime.skills.text import skill_block
 from octoc.runtime.values import UsedSkill
 
@@ -131,6 +130,8 @@ class SkillSet:
         settings = self._session.generation.bundle.settings.skills
         if not settings.auto or not self.names:
             return ()
+        from octoc.runtime.skills.rules import matching
+
         found = await asyncio.to_thread(matching, self._session, text)
         if settings.max_per_message and len(found) > settings.max_per_message:
             left_out = ", ".join(f"`{match.skill}`" for match in found[settings.max_per_message :])
