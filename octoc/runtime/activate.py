@@ -93,12 +93,12 @@ def _why_not_found(session: Session, name: str) -> str:
 
 def domain_refusal(session: Session, name: str) -> str | None:
     """Return the text for a capability of other domains than the session's agent has, or None."""
+    if session.surface.registry.confined:
+        # Why it is not there may be its scope as well, and what is out of scope does not exist.
+        return None
     entry = session.generation.capabilities.get(name)
     domain = session.agent.domain
     if entry is None or domain is None or not entry.domains or domain in entry.domains:
-        return None
-    if session.surface.registry.confined:
-        # Why it is not there may be its scope as well, and what is out of scope does not exist.
         return None
     bound = json.dumps(list(entry.domains), ensure_ascii=False)
     return (

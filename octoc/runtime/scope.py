@@ -33,7 +33,6 @@ class AgentScope:
         """Whether a message activates anything without the model."""
         self._generation = generation
         self._seen: _Seen | None = None
-        self._narrowed: dict[str, CapabilityEntry | None] = {}
 
     @cached_property
     def registered(self) -> frozenset[int]:
@@ -48,12 +47,18 @@ class AgentScope:
 
     def capability(self, name: str) -> CapabilityEntry | None:
         """Return a capability that it can name, with the grants that bring it anything; None for every other."""
-        if name not in self._narrowed:
-            entry = self.capabilities.get(name) if name in self.switchable else None
-            if entry is not None and self.registry.confined:
-                entry = attrs.evolve(entry, grants=tuple(filter(self._brings, entry.grants)))
-            self._narrowed[name] = entry
-        return self._narrowed[name]
+        # Not kept by the name that was asked for, which may be anything.
+        return self._narrowed.get(name)
+
+    @cached_property
+    def _narrowed(self) -> dict[str, CapabilityEntry]:
+        entries = {name: self.capabilities[name] for name in self.switchable}
+        if not self.registry.confined:
+            return entries
+        return {
+            name: attrs.evolve(entry, grants=tuple(filter(self._brings, entry.grants)))
+            for name, entry in entries.items()
+        }
 
     def _brings(self, grant: Grant) -> bool:
         # A server of which nothing is left is not connected, and not named.
