@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 from pathlib import Path
 
+import attrs
 import pytest
 from click.testing import CliRunner
 
 from octoc.cli.root import root as cli
 from octoc.formats import own_tools
+from octoc.plugin.gateway import GatewaySettings
 from octoc.testing import WorkspaceBuilder
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "serve.md").read_text(encoding="utf-8")
@@ -23,7 +26,7 @@ def test_the_pages_commands_do_what_it_says(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(workspace.root)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     lines = "\n".join(re.findall(r"^```sh\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)).splitlines()
-    printing, serving, adding, listing, revoking = (line.split()[1:] for line in lines if line)
+    printing, serving, adding, listing, revoking, several, tls = (line.split()[1:] for line in lines if line)
 
     def run(words: list[str]) -> str:
         done = CliRunner().invoke(cli, words)
@@ -35,6 +38,11 @@ def test_the_pages_commands_do_what_it_says(tmp_path: Path, monkeypatch: pytest.
         assert entry["args"][-4:] == ["--workspace", str(workspace.root), "--agent", "supervisor"]
         entry = json.loads(run([*serving, "--print-config", client]))[key]["octoc"]
         assert entry["url"] == "http://127.0.0.1:8000/mcp"
+        entries = json.loads(run([*several, "--print-config", client]))[key]
+        assert {name: entry["url"] for name, entry in entries.items()} == {
+            "octoc-supervisor": "http://127.0.0.1:8000/agents/supervisor/mcp"
+        }
+        assert json.loads(run([*tls, "--print-config", client]))[key]["octoc"]["url"] == "https://127.0.0.1:8000/mcp"
     token = run(adding).strip().splitlines()[-1]
     kept = tmp_path / "state/octoc/serve/tokens.json"
     assert token not in kept.read_text(encoding="utf-8")
@@ -51,5 +59,24 @@ def test_every_own_tool_and_option_is_there() -> None:
     command = cli.get_command(cli.make_context("octoc", ["serve"], resilient_parsing=True), "serve")
     assert command is not None
     options = {option for parameter in command.params for option in parameter.opts}
-    named = {word for word in re.findall(r"--[a-z][a-z-]+", PAGE) if word != "--tenant"}
+    named = set(re.findall(r"--[a-z][a-z-]+", PAGE))
     assert named <= options
+
+
+def test_the_limits_in_the_table_are_those_that_hold() -> None:
+    """What the page says of time-outs and sizes is the command's default, or the constant that enforces it."""
+    command = cli.get_command(cli.make_context("octoc", ["serve"], resilient_parsing=True), "serve")
+    assert command is not None
+    defaults = {option: parameter.default for parameter in command.params for option in parameter.opts}
+    told = {option: float(value) for option, value in re.findall(r"\| `(--[a-z-]+)`, (\d+)", PAGE)}
+    assert len(told) == 4
+    assert {option: float(str(defaults[option])) for option in told} == told
+    for name, row, unit in (
+        ("http:MAX_HEAD_BYTES", r"target and headers of a request \| (\d+) KiB", 1024),
+        ("patience:MAX_AHEAD_BYTES", r"requests sent ahead of their answers \| (\d+) KiB", 1024),
+    ):
+        module, _, constant = name.partition(":")
+        (size,) = re.findall(row, PAGE)
+        assert getattr(importlib.import_module(f"octoc_serve.{module}"), constant) == int(size) * unit
+    (size,) = re.findall(r"\| a message \| (\d+) MiB", PAGE)
+    assert attrs.fields(GatewaySettings).max_body_bytes.default == int(size) * 1024 * 1024

@@ -90,6 +90,8 @@ THIRD_PARTY = {
     "mcp": Allowed(loading=frozenset({"octoc_transport_mcp", "octoc_serve"})),
     "mcp_types": Allowed(loading=frozenset({"octoc_transport_mcp", "octoc_serve"})),
     "uvicorn": Allowed(loading=frozenset({"octoc_serve"})),
+    "h11": Allowed(loading=frozenset({"octoc_serve"})),
+    "starlette": Allowed(loading=frozenset({"octoc_serve"})),
     "httpx": Allowed(loading=frozenset({"octoc_transport_mcp", "octoc_transport_rest"})),
     "httpx2": Allowed(loading=frozenset({"octoc_transport_mcp", "octoc_transport_rest"})),
 }
