@@ -145,7 +145,7 @@ def _agent(old: AgentLock, new: AgentLock) -> str:
                 kind = {"reach": "", "areas": "in area ", "tenants": "for tenant "}.get(what, what + " ")
                 parts.append(f"{word} {kind}{_some(more)}")
     if old.tools != new.tools:
-        parts.append(f"{new.tools} tools, was {old.tools}")
+        parts.append(f"{new.tools} {'tool' if new.tools == 1 else 'tools'}, was {old.tools}")
     return f": {'; '.join(parts) or 'tools or settings changed'}"
 
 

@@ -137,11 +137,15 @@ class Group:
     """A group with its tools looked up.
 
     `broken`: its area or agent is not there, so that nobody has it; what it names stays withheld from everybody.
+    `doubtful` is withheld with it: the servers of entries that match none of their tools. `unread`: an entry names a
+    server that is not there, so that nobody knows what it withholds.
     """
 
     source: GroupSource
     tools: Mapping[Located[str], Reach] = attrs.field(factory=dict)
     broken: bool = False
+    doubtful: Reach = attrs.field(factory=Reach)
+    unread: bool = False
 
     @property
     def name(self) -> str:

@@ -104,7 +104,7 @@ class Limits:
     def _open(self, agent: str) -> Iterator[Way]:
         """Yield why an agent has what it has under `allow`: its own groups and areas, then the profile for the rest."""
         areas = self.owners.areas_of(agent)
-        owned = union(one.tools for one in self.owners.groups)
+        owned = union(one.withheld for one in self.owners.groups)
         for one in self.owners.groups:
             if not one.gives_to(agent, areas):
                 continue

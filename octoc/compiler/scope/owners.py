@@ -13,10 +13,11 @@ from octoc.names import ToolId
 
 @attrs.frozen
 class OwnedGroup:
-    """A group and its tools by number."""
+    """A group and its tools by number; `withheld` are those that others may not have because of it."""
 
     group: Group
     tools: Tools
+    withheld: Tools
 
     def gives_to(self, agent: str, areas: Sequence[str]) -> bool:
         """Tell whether the agent may have the group: a global one, one of its areas, or its own."""
@@ -39,7 +40,10 @@ class Owners:
     @classmethod
     def of(cls, scopes: Scopes, index: Mapping[ToolId, int]) -> Owners:
         """Number the tools of all groups."""
-        groups = tuple(OwnedGroup(group, Tools.of(group.reach, index)) for group in scopes.groups)
+        groups = tuple(
+            OwnedGroup(group, Tools.of(group.reach, index), Tools.of(group.reach | group.doubtful, index))
+            for group in scopes.groups
+        )
         return cls(groups=groups, members=scopes.members)
 
     def areas_of(self, agent: str) -> tuple[str, ...]:
@@ -61,7 +65,9 @@ class Owners:
     def owners(self, agent: str, tools: Tools) -> tuple[OwnedGroup, ...]:
         """Return the groups that withhold some of `tools` from the agent."""
         lost = self.withheld(agent) & tools
-        return tuple(one for one in self.groups if _is_owned(one) and not self._gives(one, agent) and one.tools & lost)
+        return tuple(
+            one for one in self.groups if _is_owned(one) and not self._gives(one, agent) and one.withheld & lost
+        )
 
     def _gives(self, one: OwnedGroup, agent: str) -> bool:
         return one.gives_to(agent, self.areas_of(agent))
@@ -72,7 +78,7 @@ class Owners:
         key = (frozenset(self.areas_of(agent)), agent if mine else None)
         if key not in self._known:
             given = union(one.tools for one in self.groups if self._gives(one, agent))
-            others = union(one.tools for one in self.groups if _is_owned(one) and not self._gives(one, agent))
+            others = union(one.withheld for one in self.groups if _is_owned(one) and not self._gives(one, agent))
             withheld = Tools(others.numbers - given.numbers, uncovered(others.globs, given.globs))
             self._known[key] = (given, withheld)
         return self._known[key]

@@ -91,6 +91,41 @@ def test_what_two_files_define_under_one_name_is_an_error_with_both_places(compa
     assert not any(tool.startswith("docs/") for tool in made.tools("cfo"))
 
 
+def test_a_tool_that_is_misspelt_in_an_areas_group_withholds_its_server(company: Compile) -> None:
+    """Under `allow` nobody else has anything of the server; the area's agents have what the group does name."""
+    made = company(SOUND.replace('"ledger/*"', '"ledger/read", "ledger/pai"'), profile="allow")
+    assert made.errors == ["OCT321"]
+    assert not any(tool.startswith("ledger/") for tool in made.tools("recruiter"))
+    assert "ledger/pay" in made.tools("cfo")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SOUND.replace('"ledger/*"', '"legder/*"'),
+        SOUND.replace('["cfo"]', '["cfi"]\ntenant = "acme"') + "[tenants.acme]\n",
+        SOUND + "[overrides.cfi]\nenabled = false\n",
+    ],
+)
+def test_who_or_what_is_withheld_and_not_known_leaves_nobody_in(company: Compile, text: str) -> None:
+    """A misspelt server of an area's group, agent of a tenant, or agent that is switched off: no agent is there."""
+    made = company(text, profile="allow")
+    assert made.errors
+    assert made.scoped.registries == {}
+    assert made.found("OCT372")
+
+
+def test_tools_of_a_disabled_server_are_no_mistake(company: Compile) -> None:
+    """A server that is switched off for a while changes nothing in the tables."""
+
+    def off(builder: Any) -> None:
+        builder.server("treasury", "treasury-mcp", disabled=True)
+
+    made = company(SOUND.replace('"ledger/*"', '"ledger/*", "treasury/*"'), profile="allow", settings=off)
+    assert made.errors == []
+    assert "docs/get" in made.tools("recruiter")
+
+
 def test_a_group_of_an_unknown_area_is_nobodys(company: Compile) -> None:
     """Its tools are withheld from everybody, not given to everybody."""
     made = company(SOUND.replace('"finance"', '"finanze"'), profile="allow")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from octoc.compiler.definitions import definitions
 from octoc.compiler.edits import renamed
 from octoc.compiler.model.located import Located
 from octoc.compiler.model.resolved import Agent, Server
@@ -59,17 +60,23 @@ def resolve_scopes(
         capabilities=tuple(capabilities),
         skills=tuple(skills),
         sink=sink,
+        disabled=frozenset(each.source.name for each in definitions(sources) if each.source.disabled),
     )
     at, profile = _profile(settings, tables, len(sources.agents), sink)
-    if sources.scopes_unsound:
+    members = membership(tables, settings, known)
+    groups = _groups(tables, members, known)
+    closed = (
+        sources.scopes_unsound or members.doubtful or (profile == "allow" and any(group.unread for group in groups))
+    )
+    if closed:
         sink.report(
             UNREAD_SCOPES,
-            "a table of scopes could not be read, so no agent is in the bundle until it can",
+            "a table of scopes could not be read, so no agent is in the bundle until it can"
+            if sources.scopes_unsound
+            else "a table of scopes withholds what is not there, so no agent is in the bundle until it is mended",
             at=settings.place,
             help="mend the errors in octoc.toml and in the files of scopes",
         )
-    members = membership(tables, settings, known)
-    groups = _groups(tables, members, known)
     return Scopes(
         at=at,
         profile=profile,
@@ -79,8 +86,8 @@ def resolve_scopes(
         grants=tuple(_grant(grant, {g.name: g for g in reversed(groups)}, known) for grant in tables.grants),
         deny=tuple(_deny(deny, known) for deny in tables.deny),
         members=members.members,
-        left_out=frozenset(known.agents) if sources.scopes_unsound else members.left_out,
-        closed=sources.scopes_unsound,
+        left_out=frozenset(known.agents) if closed else members.left_out,
+        closed=closed,
     )
 
 
@@ -129,7 +136,16 @@ def _group(source: GroupSource, members: Membership, known: Known, *, is_second:
             else did_you_mean(agent.value, known.agents),
             fix=renamed(agent.place, agent.value, known.agents),
         )
-    return Group(source=source, tools={entry: known.reach(entry, what) for entry in source.tools}, broken=broken)
+    tools = {entry: known.reach(entry, what) for entry in source.tools}
+    # Of what an entry withholds that matches nothing no more is known than its server.
+    unmet = [] if source.is_global else [known.whole_server(entry) for entry, reach in tools.items() if not reach]
+    return Group(
+        source=source,
+        tools=tools,
+        broken=broken,
+        doubtful=joined(reach for reach in unmet if reach is not None),
+        unread=None in unmet,
+    )
 
 
 def _grant(source: GrantSource, groups: Mapping[str, Group], known: Known) -> ScopeGrant:

@@ -34,6 +34,8 @@ class Membership:
     all_areas: Mapping[str, AreaSource]
     members: Mapping[str, Member]
     left_out: frozenset[str]
+    doubtful: bool
+    """An area with a tenant, or an override that switches off, names nobody: whom it means would be in the open."""
 
 
 @attrs.define(kw_only=True)
@@ -44,6 +46,7 @@ class _Work:
     unusable: set[str]
     """Areas whose tenant is not known."""
     left_out: set[str] = attrs.field(factory=set)
+    doubtful: bool = False
 
     def is_on(self, area: AreaSource) -> bool:
         tenant = None if area.tenant is None else self.tenants.first.get(area.tenant.value)
@@ -86,7 +89,9 @@ def membership(tables: ScopeTables, settings: WorkspaceSettings, known: Known) -
     for override in Unique.of(tables.overrides, "override", known.sink, name=lambda one: one.glob).later:
         work.left_out.update(agent for agent in known.agents if glob_matches(override.glob, agent))
     for override in tables.overrides:
-        known.matched(Located(override.glob, override.place.key()), known.agents, UNKNOWN_AGENT, "an override", "agent")
+        glob = Located(override.glob, override.place.key())
+        if not known.matched(glob, known.agents, UNKNOWN_AGENT, "an override", "agent"):
+            work.doubtful |= override.enabled is False
     on_areas = {name: area for name, area in areas.first.items() if work.is_on(area) and name not in work.unusable}
     for area in areas.first.values():
         _check_default(area, inside, known)
@@ -96,6 +101,7 @@ def membership(tables: ScopeTables, settings: WorkspaceSettings, known: Known) -
         all_areas=areas.first,
         members={agent: member for agent, member in members.items() if agent not in work.left_out},
         left_out=frozenset(work.left_out),
+        doubtful=work.doubtful,
     )
 
 
@@ -122,7 +128,9 @@ def _inside(areas: Iterable[AreaSource], work: _Work) -> dict[str, tuple[str, ..
         is_lost = area.name in work.unusable or area in work.areas.later
         for entries, into in ((area.shared, shared), (area.agents, homes)):
             for entry in entries:
-                for agent in known.matched(entry, known.agents, UNKNOWN_AGENT, f"area `{area.name}`", "agent"):
+                found = known.matched(entry, known.agents, UNKNOWN_AGENT, f"area `{area.name}`", "agent")
+                work.doubtful |= not found and area.tenant is not None
+                for agent in found:
                     if is_lost:
                         work.left_out.add(agent)
                     else:

@@ -23,13 +23,17 @@ EVERYTHING = "*"
 
 @attrs.frozen(kw_only=True)
 class Known:
-    """The names that tables may use, and where to say that one means nothing."""
+    """The names that tables may use, and where to say that one means nothing.
+
+    `disabled` are servers that are switched off: a tool of one is nothing, and no mistake.
+    """
 
     servers: Mapping[str, Server]
     agents: Collection[str]
     capabilities: Collection[str]
     skills: Collection[str]
     sink: DiagnosticSink
+    disabled: frozenset[str] = frozenset()
 
     def matched(self, named: Located[str], names: Collection[str], rule: Rule, what: str, kind: str) -> tuple[str, ...]:
         """Return those of `names` that a name or glob means, sorted; report one that means none.
@@ -54,13 +58,11 @@ class Known:
         """Return the tools that an entry of `tools` means; report one that means none."""
         text = entry.value
         if text == EVERYTHING:
-            return Reach(
-                tools=frozenset(ToolId(s.name, tool.name) for s in self.servers.values() for tool in s.tools),
-                globs=frozenset((server.name, "*") for server in self.servers.values() if not server.listed),
-            )
+            return _all_of(self.servers.values())
         named = qualified(text, self.servers)
         if named is None:
-            self._report_unqualified(entry, what)
+            if not self._is_disabled(text):
+                self._report_unqualified(entry, what)
             return Reach()
         server, glob = self.servers[named[0]], named[1]
         inner = _inner_star(glob)
@@ -79,11 +81,20 @@ class Known:
         )
         return Reach()
 
+    def whole_server(self, entry: Located[str]) -> Reach | None:
+        """Return all tools of the server that an entry names; None where there is no such server."""
+        named = qualified(entry.value, self.servers)
+        if named is None:
+            return Reach() if self._is_disabled(entry.value) else None
+        return _all_of([self.servers[named[0]]])
+
+    def _is_disabled(self, text: str) -> bool:
+        return _parts(text)[0] in self.disabled
+
     def _report_unqualified(self, entry: Located[str], what: str) -> None:
         text = entry.value
         tools = [f"{server.name}/{tool.name}" for server in self.servers.values() for tool in server.tools]
-        parts = re.split(r"(/|:|__)", text.removeprefix("mcp__"), maxsplit=1)
-        server, slash, rest = parts if len(parts) == 3 else ("", "", text)
+        server, slash, rest = _parts(text)
         if slash and server:
             self.sink.report(
                 UNKNOWN_SERVER,
@@ -100,6 +111,19 @@ class Known:
             at=entry.place,
             help=f"write `{have[0]}`" if have else did_you_mean(text, tools) or _some("tool", tools),
         )
+
+
+def _all_of(servers: Collection[Server]) -> Reach:
+    return Reach(
+        tools=frozenset(ToolId(server.name, tool.name) for server in servers for tool in server.tools),
+        globs=frozenset((server.name, "*") for server in servers if not server.listed),
+    )
+
+
+def _parts(text: str) -> tuple[str, str, str]:
+    """Return what stands before the first mark between server and tool, the mark, and what stands behind."""
+    parts = re.split(r"(/|:|__)", text.removeprefix("mcp__"), maxsplit=1)
+    return (parts[0], parts[1], parts[2]) if len(parts) > 1 else ("", "", text)
 
 
 def _near_tool(server: Server, glob: str) -> str | None:
