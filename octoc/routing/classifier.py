@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from octoc.routing.features import Hashed, TfIdf
+from octoc.routing.follow import CUES, cues
 from octoc.routing.nearby import Nearby, Space
 from octoc.routing.scores import dots
 
@@ -60,7 +61,7 @@ class Classifier:
         ngrams: what numbers the m n-grams.
         full: the model with an encoder; None where there was none at build time.
         words: the model without one; None in bundles that were built before there was one.
-        follow: weights of shape (d,) and a bias: the log-odds that a message goes on with an earlier one.
+        follow: weights of shape (d + `CUES`,) and a bias: the log-odds that a message goes on with an earlier one.
         nearby: what weighs the model with an encoder; None leaves its probabilities as they are.
     """
 
@@ -88,6 +89,8 @@ class Classifier:
         if "mean" in arrays:
             dimension = arrays["mean"].shape
             expected |= {"vector_weights": (wide, *dimension), "gram_weights": (size, wide), "bias": (wide,)}
+            if "follow_weights" in arrays:
+                expected |= {"follow_weights": (sum(dimension) + CUES,), "follow_bias": (1,)}
         found = {name: arrays[name].shape for name in expected}
         if found != expected:
             raise ValueError(f"the gate's arrays have shapes {found}, expected {expected}")
@@ -169,12 +172,13 @@ class Classifier:
             self._memo[names] = found
         return found
 
-    def goes_on(self, vector: Vector | None) -> float:
+    def goes_on(self, text: str, vector: Vector | None) -> float:
         """Return the probability that a message goes on with an earlier one; 0 where that cannot be told."""
         if vector is None or self.follow is None:
             return 0.0
         weights, bias = self.follow
-        return float(1 / (1 + np.exp(-(float(np.dot(weights, vector)) + bias))))
+        odds = float(np.dot(weights[: len(vector)], vector)) + float(np.dot(weights[len(vector) :], cues(text))) + bias
+        return float(1 / (1 + np.exp(-odds)))
 
 
 def _nearby(data: Mapping[str, Any], classes: tuple[str, ...], arrays: Mapping[str, NDArray[np.generic]]) -> Nearby:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from octoc.routing.decision import Decision, Method, Reason, ranked
@@ -87,6 +87,33 @@ def calibrated_gate(
         reason = Reason.BELOW_THRESHOLD
     return Decision(
         capability=None, reason=reason, scores=order, threshold=threshold, background=background, method=method
+    )
+
+
+def of_clauses(whole: Decision, parts: Sequence[Decision], held: Mapping[str, Reason], most: int) -> Decision:
+    """Return the decision on a message of several clauses: who wins it whole, and who wins a clause, the best first.
+
+    A capability that is only second to the winner is not activated, since that is a sibling as often as not.
+    """
+    best: dict[str, float] = {}
+    for decision in (whole, *parts):
+        if decision.winner is not None:
+            score = dict(decision.scores)[decision.winner]
+            best[decision.winner] = max(score, best.get(decision.winner, score))
+    if not best:
+        return whole
+    scores = dict(whole.scores)
+    order = ranked({name: max(score, best.get(name, score)) for name, score in scores.items()} | best)
+    winners = tuple(name for name, _ in ranked(best))[:most]
+    return _won(
+        order,
+        winners,
+        held.get(winners[0], Reason.ACTIVATED),
+        held,
+        threshold=whole.threshold,
+        margin=whole.margin,
+        background=whole.background,
+        method=whole.method,
     )
 
 

@@ -71,9 +71,9 @@ class Space:
     def turned(self, vectors: Vector) -> Vector:
         """Return vectors of shape (…, d) in the space, L2-normalised, shape (…, e)."""
         found: Vector = (vectors - self.mean) @ self.axes
-        norms = np.sqrt(np.square(found).sum(axis=-1, keepdims=True, dtype=np.float32))
-        found /= np.where(norms > 0, norms, np.float32(1))
-        return found
+        norms = np.sqrt(np.square(found).sum(axis=-1, keepdims=True))
+        turned: Vector = (found / np.maximum(norms, 1e-12)).astype(np.float32)
+        return turned
 
 
 @attrs.frozen(kw_only=True, eq=False)

@@ -20,7 +20,7 @@ Judge = Callable[[str, Vector | None, Sequence[str], Mapping[str, Reason]], Deci
 
 _MEMO = 64
 
-FOLLOWS = 0.5
+FOLLOWS = 0.3
 """The probability from which on a message counts as going on with an earlier one."""
 
 
@@ -94,10 +94,15 @@ class Router:
             self._memo[candidates, held] = found
         return found
 
-    def goes_on(self, vector: Vector | None) -> bool:
+    @property
+    def most(self) -> int:
+        """How many capabilities one message may activate."""
+        return int(self.gate.data.get("max_per_message", 1))
+
+    def goes_on(self, intent: str, vector: Vector | None) -> bool:
         """Tell whether a message goes on with an earlier one, where the bundle's gate looks at earlier ones."""
         follows = self.classifier is not None and bool(self.gate.data.get("follow_ups"))
-        return follows and self.classifier is not None and self.classifier.goes_on(vector) >= FOLLOWS
+        return follows and self.classifier is not None and self.classifier.goes_on(intent, vector) >= FOLLOWS
 
     def _abstain(self, reason: Reason) -> Decision:
         return Decision(capability=None, reason=reason, threshold=self.gate.threshold, margin=self.gate.margin)

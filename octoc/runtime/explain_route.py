@@ -32,10 +32,10 @@ def explain_route(
     field = _field(session, router)
     scored = routing.intent
     if routing.follows:
-        # What was scored is the message behind the earlier one that decided it.
+        # What was scored is the earlier message that decided it, or this one behind that.
         turns = (clean_intent(turn, pasted=router.keeps_pasted) for turn in reversed(before or ()))
-        together = (f"{turn}\n{routing.intent}" for turn in turns)
-        scored = next((one for one in together if field.decide(one).winner == routing.winner), scored)
+        tried = (one for turn in turns for one in (turn, f"{turn}\n{routing.intent}"))
+        scored = next((one for one in tried if field.decide(one).winner == routing.winner), scored)
     return routing, explain(scored, field)
 
 

@@ -177,7 +177,7 @@ def decide(
     Args:
         held: who else takes part and is not activated when it wins, as `held_of` returns it.
         before: the user's earlier messages, the oldest first: a message that is for nobody by itself, and goes on with
-            what was asked before, is decided together with it.
+            what was asked before, is for whom that was for, or is decided together with it where that was for nobody.
     """
     router = generation.routing.router()
     if router is None:
@@ -188,14 +188,18 @@ def decide(
     attempt = _Attempt(generation, router, candidates, {name: reason for name, (reason, _) in held.items()})
     decision, vector = attempt.decide(intent)
     follows = False
-    if before and decision.winner is None and router.goes_on(vector):
+    if before and decision.winner is None and router.goes_on(intent, vector):
         for turn in list(reversed(before))[:MAX_TURNS]:
             earlier = router.clean(turn)
-            together, _ = attempt.decide(f"{earlier}\n{intent}")
-            if together.winner is not None:
-                decision, follows = together, True
-            if follows or not router.goes_on(attempt.vector(earlier)):
+            there, of_earlier = attempt.decide(earlier)
+            if there.winner is None:
+                there, _ = attempt.decide(f"{earlier}\n{intent}")
+            if there.winner is not None:
+                decision, follows = there, True
+            if follows or not router.goes_on(earlier, of_earlier):
                 break
+    if router.most > 1 and not follows:
+        decision = attempt.by_clauses(intent, decision)
     why_held = "" if decision.winner is None or decision.capability else held.get(decision.winner, ("", ""))[1]
     detail = f": {why_held}" if why_held else ""
     if attempt.problem and (router.uses_vector or router.needs_vector):
@@ -230,6 +234,16 @@ class _Attempt:
         # The encoder is not loaded for a message that no gate would look at.
         vector = self.vector(intent) if self._router.wants_vector(intent, self._candidates, self._held) else None
         return self._router.decide(intent, vector, self._candidates, self._held), vector
+
+    def by_clauses(self, intent: str, whole: Decision) -> Decision:
+        """Return what a message activates whose parts may each be for another capability."""
+        from octoc.routing.gate import of_clauses
+        from octoc.search.words import clauses
+
+        parts = clauses(intent)
+        if len(parts) < 2:
+            return whole
+        return of_clauses(whole, [self.decide(part)[0] for part in parts], self._held, self._router.most)
 
     def vector(self, intent: str) -> Vector | None:
         if not self._router.uses_vector:

@@ -42,7 +42,7 @@ class Routing:
         reason: why, in one line.
         intent: the message as it was scored, after cleaning.
         method: `vectors`, or `words` where there is no encoder.
-        follows: whether it was decided together with an earlier message of the user.
+        follows: whether it goes on with an earlier message of the user, which decided it or had a part in that.
         skills: the skills that it has brought into use; only `on_user_message` does that.
     """
 

@@ -13,6 +13,8 @@ from octoc.bundle.model import CapabilityEntry, Gate
 from octoc.routing.classifier import Classifier
 from octoc.routing.decision import Method, Reason
 from octoc.routing.features import Hashed, fit
+from octoc.routing.follow import CUES
+from octoc.routing.gate import of_clauses
 from octoc.routing.router import Router, load_router
 
 CAPABILITIES = (
@@ -142,7 +144,7 @@ def wordy(**data: Any) -> Router:
         "idf": np.ones(len(grams), np.float32),
         "word_weights": words,
         "word_bias": np.array([0, 0, 2], np.float32),
-        "follow_weights": np.array([0, 9, 0, 0], np.float32),
+        "follow_weights": np.array([0, 9, 0, 0, *[0] * CUES], np.float32),
         "follow_bias": np.array([-3], np.float32),
     }
     known = {"classes": ["docker", "git"], "grams": grams, **data}
@@ -206,11 +208,27 @@ def test_a_compound_request_may_activate_more_than_one() -> None:
 
 def test_follow_ups_are_told_by_the_vector_where_the_gate_looks_at_them() -> None:
     """A message goes on with an earlier one by its vector alone; a gate that does not look at earlier ones says no."""
-    assert wordy(follow_ups=True).goes_on(vector(0, 1, 0, 0))
-    assert not wordy(follow_ups=True).goes_on(vector(1, 0, 0, 0))
-    assert not wordy(follow_ups=True).goes_on(None)
-    assert not wordy(follow_ups=False).goes_on(vector(0, 1, 0, 0))
-    assert not octomind().goes_on(vector(0, 1, 0, 0))
+    assert wordy(follow_ups=True).goes_on("and that", vector(0, 1, 0, 0))
+    assert not wordy(follow_ups=True).goes_on("and that", vector(1, 0, 0, 0))
+    assert not wordy(follow_ups=True).goes_on("and that", None)
+    assert not wordy(follow_ups=False).goes_on("and that", vector(0, 1, 0, 0))
+    assert not octomind().goes_on("and that", vector(0, 1, 0, 0))
+
+
+def test_clauses_activate_whoever_wins_one_of_them() -> None:
+    """Who wins a clause is activated beside who wins the whole, the best first; who only comes second is not."""
+    router = wordy()
+    whole = router.decide(INTENT, vector(1, 0, 0.9, 0), EVERY)
+    first, second = router.decide(INTENT, vector(1, 0, 0, 0), EVERY), router.decide(INTENT, vector(0, 0, 1, 0), EVERY)
+    nobody = router.decide(INTENT, vector(0, 0, 0, 1), EVERY)
+    both = of_clauses(whole, (first, second), {}, 2)
+    assert (both.capability, both.also) == ("docker", ("git",))
+    assert of_clauses(whole, (first, second), {}, 1).also == ()
+    assert of_clauses(whole, (first, nobody), {}, 2).also == ()
+    assert of_clauses(nobody, (nobody, nobody), {}, 2) == nobody
+    assert of_clauses(nobody, (nobody, second), {}, 2).capability == "git"
+    held = of_clauses(whole, (first, second), {"docker": Reason.ALREADY_ACTIVE}, 2)
+    assert (held.capability, held.winner) == ("git", "docker")
 
 
 def test_hashed_ngrams_need_no_vocabulary() -> None:

@@ -18,6 +18,7 @@ from octoc.compiler.calibrate.examples import nearby
 from octoc.compiler.calibrate.regress import Matrix, Weights, regress, regress_wide, ridge
 from octoc.compiler.calibrate.texts import COUNTER_WEIGHT, Example
 from octoc.routing.features import Hashed, TfIdf, fit
+from octoc.routing.follow import cues
 
 MAX_FEATURES = 4000
 STRENGTH = 5.0
@@ -28,6 +29,10 @@ HASHED = 1024
 PENALTY = 0.3
 SHARPNESS = 12.0
 """What ridge regression's outcomes, near 0 and 1, are multiplied with before they are made probabilities."""
+
+FOLLOW_STRENGTH = 20.0
+WHOLE_WEIGHT = 0.03
+"""A message of the library says all that it is about: each is a faint example of what goes on with nothing."""
 
 WIDE_STRENGTH = 20.0
 WIDE_FEATURES = 2000
@@ -77,7 +82,8 @@ def fit_classifier(
         if library and not many:
             data["nearby"], examples = nearby([*found, *library], classes, vectors)
             arrays |= examples
-        arrays |= _follow({text: label for text, label in follow.items() if text in vectors}, vectors)
+        whole = [example.text for example in library if example.need]
+        arrays |= _follow({text: label for text, label in follow.items() if text in vectors}, whole, vectors)
     return data, arrays
 
 
@@ -138,17 +144,22 @@ def _turned(weights: NDArray[np.floating[Any]]) -> NDArray[np.float16]:
     return np.ascontiguousarray(weights.T.astype(np.float16))
 
 
-def _follow(follow: Mapping[str, bool], vectors: Vectors) -> dict[str, NDArray[np.generic]]:
+def _follow(follow: Mapping[str, bool], whole: Sequence[str], vectors: Vectors) -> dict[str, NDArray[np.generic]]:
+    """Return the arrays that tell whether a message goes on with an earlier one, over its vector and its `cues`."""
     if len(set(follow.values())) < 2:
         return {}
-    features = np.stack([vectors[text] for text in follow]).astype(np.float32)
-    mean = features.mean(axis=0)
-    labels = np.array(list(follow.values())).astype(np.int64)
-    rows, bias = regress(features - mean, labels, np.ones(len(labels)), 2, STRENGTH)
-    weights = rows[1] - rows[0]
+    texts = [*follow, *dict.fromkeys(text for text in whole if text not in follow)]
+    features = np.stack([np.append(vectors[text], cues(text)) for text in texts]).astype(np.float32)
+    mean = features[: len(follow)].mean(axis=0)
+    labels = np.zeros(len(texts), np.int64)
+    labels[: len(follow)] = list(follow.values())
+    weights = np.full(len(texts), WHOLE_WEIGHT)
+    weights[: len(follow)] = 1.0
+    rows, bias = regress(features - mean, labels, weights, 2, FOLLOW_STRENGTH)
+    found = rows[1] - rows[0]
     return {
-        "follow_weights": weights.astype(np.float32),
-        "follow_bias": np.array([bias[1] - bias[0] - weights @ mean], np.float32),
+        "follow_weights": found.astype(np.float32),
+        "follow_bias": np.array([bias[1] - bias[0] - found @ mean], np.float32),
     }
 
 
