@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 import zlib
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -15,7 +16,19 @@ from hypothesis import strategies as st
 
 from octoc.bundle.digest import canonical_json, sha256_hex
 from octoc.bundle.layout import INDEX, Member, frame
-from octoc.bundle.model import AgentEntry, Bundle, Grant, Registry, ServerEntry, Settings, Slice, ToolEntry
+from octoc.bundle.model import (
+    AgentEntry,
+    AreaEntry,
+    Bundle,
+    Grant,
+    Quota,
+    Registry,
+    ServerEntry,
+    Settings,
+    Slice,
+    TenantEntry,
+    ToolEntry,
+)
 from octoc.bundle.reader import OpenBundle
 from octoc.bundle.refusal import BundleRefused
 from octoc.bundle.registries import StoredRegistry, numbers_of, runs_of
@@ -157,6 +170,27 @@ def test_sets_that_make_no_registry_are_refused_when_the_bundle_is_read(change: 
     with pytest.raises(BundleRefused) as caught:
         opened.bundle  # noqa: B018
     assert caught.value.rule.code == "OCT606"
+
+
+V2 = Path(__file__).resolve().parents[1] / "bundles" / "v2" / "scoped.octoc"
+SCOPED = attrs.evolve(
+    _bundle(
+        Registry(tools=(0, 1, 2, 7), direct=(1,), proxy=True, capabilities=("a", "c"), confined=True),
+        Registry(tools=(1, 2, 8, 9), unlisted=(Grant(server="x", globs=("*",)),), capabilities=("c",), skills=("s",)),
+    ),
+    tenants=(TenantEntry(name="acme", quota=Quota(calls=10)),),
+    areas=(AreaEntry(name="finance", tenant="acme", default_agent="a0"),),
+)
+
+
+def test_the_second_format_loads_for_ever() -> None:
+    """The committed bundle of format 2 opens with the registries, tenants and quotas that it was made of.
+
+    It was written with `V2.write_bytes(_written(SCOPED))`; a format that writes other bytes still reads these.
+    """
+    with OpenBundle.open(V2, verify="full") as opened:
+        assert opened.bundle.agents == SCOPED.agents
+        assert (opened.bundle.tenants, opened.bundle.areas) == (SCOPED.tenants, SCOPED.areas)
 
 
 def test_the_first_format_is_read_with_its_lists_in_full() -> None:

@@ -11,7 +11,17 @@ from typing import Any
 
 import pytest
 
-from octoc.bundle.model import AgentEntry, Bundle, Grant, Registry, ResultSettings, ServerEntry, Settings
+from octoc.bundle.model import (
+    AgentEntry,
+    AgentSettings,
+    Bundle,
+    Grant,
+    Quota,
+    Registry,
+    ResultSettings,
+    ServerEntry,
+    Settings,
+)
 from octoc.bundle.writer import write_bundle
 from octoc.plugin import PythonTool
 from octoc.results import Progress, ToolFailure
@@ -35,6 +45,13 @@ def bundle(tmp_path: Path) -> Path:
     agents = (
         AgentEntry(name="supervisor", kind="octo", registry=Registry(unlisted_direct=(grant,))),
         AgentEntry(name="worker", kind="octo", registry=Registry(unlisted_direct=(grant,))),
+        AgentEntry(
+            name="cfo",
+            kind="octo",
+            registry=Registry(unlisted_direct=(grant,)),
+            tenants=("acme",),
+            settings=AgentSettings(quota=Quota(calls=1, window_s=60)),
+        ),
     )
     made = Bundle(
         name="b",
@@ -103,6 +120,41 @@ def test_progress_pages_and_explanations(page: dict[str, Any], bundle: Path) -> 
             assert await page["elicit"]("notes", {}) == {"action": "decline"}
 
     asyncio.run(play())
+
+
+def test_tenants_and_quotas(page: dict[str, Any], bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An agent of another tenant is none; a call over the quota is made again after the time that was told."""
+    now = [0.0]
+
+    async def wait(seconds: float) -> None:
+        now[0] += seconds
+
+    async def play() -> None:
+        async with page["Runtime"].open(bundle, clock=lambda: now[0]) as runtime:
+            bound(runtime, lambda _: "done")
+            assert page["begin"](runtime, "cfo", "beta", "u1") is None
+            assert "there is no agent `cfo`" in capsys.readouterr().out
+            session = page["begin"](runtime, "cfo", "acme", "u1")
+            assert [await page["patient"](session, "notes__act", {}, wait) for _ in range(3)] == ["done"] * 3
+
+    asyncio.run(play())
+    assert 120 <= now[0] < 121
+
+
+def test_what_the_model_is_given_is_told(page: dict[str, Any], bundle: Path) -> None:
+    """The example on the context has a line a section, a line a message that goes, and the share of the budget."""
+    messages = [{"role": ("user", "assistant")[n % 2], "content": "x" * 400} for n in range(40)]
+
+    async def run() -> str:
+        async with page["Runtime"].open(bundle) as runtime:
+            bound(runtime, lambda _: "done")
+            told: str = page["bill"](runtime.session(), messages, 2_000)
+            return told
+
+    told = asyncio.run(run())
+    assert "direct tools: " in told
+    assert "message 0 would go" in told
+    assert "of 2000 tokens, " in told
 
 
 def test_what_waits_is_told(page: dict[str, Any]) -> None:
