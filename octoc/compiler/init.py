@@ -12,7 +12,7 @@ import tomlkit
 from octoc.compiler.structure.settings import name_of_folder
 from octoc.compiler.workspace import CORE_TAP, WORKSPACE_FILE
 
-_MCP_FILES = (".mcp.json", ".vscode/mcp.json", ".cursor/mcp.json")
+_MCP_FILES = (".octo/.mcp.json", ".mcp.json", ".vscode/mcp.json", ".cursor/mcp.json")
 _AGENT_FOLDERS = ("agents", ".claude/agents", ".octo/agents")
 _TAP_PARTS = ("capabilities", "skills")
 _TAPS = "taps"
