@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -16,6 +16,7 @@ from octoc_serve.served import Served
 
 if TYPE_CHECKING:
     from octoc.runtime import Session
+    from octoc.runtime.catalog import CatalogTool
     from octoc_serve.door import Door
     from octoc_serve.recent import RecentCall
     from octoc_serve.states import Key
@@ -23,6 +24,20 @@ if TYPE_CHECKING:
 MAX_SCHEMA_CHARS = 20_000
 OWN = "octoc"
 """What the page calls the server of octoc's own tools."""
+
+
+@attrs.frozen(kw_only=True)
+class Asked:
+    """Which tools are to be seen: those with each of these words in a name or the description, `most` from `start`."""
+
+    words: str = ""
+    start: int = 0
+    most: int = 100
+
+    def fits(self, server: str, name: str, *texts: str) -> bool:
+        """Tell whether a tool is meant."""
+        text = f"{server}/{name} {' '.join(texts)}".casefold() if self.words else ""
+        return all(word in text for word in self.words.casefold().split())
 
 
 @attrs.frozen(kw_only=True)
@@ -55,6 +70,8 @@ class AgentLook:
     """An agent as its clients have it.
 
     Args:
+        tools: those that were asked for, octoc's own first, then by server; `found` is how many fit, `known` how many
+            tools its registry has.
         capabilities: name -> description of those that may be activated; `boot` are there from the start.
         waiting: servers whose tools are not known before they are connected.
         prompt_tools, prompt_tokens: of what a new client is shown, octoc's own tools among them.
@@ -67,6 +84,8 @@ class AgentLook:
     type: str
     model: str
     tools: tuple[ToolLook, ...]
+    found: int
+    known: int
     waiting: tuple[str, ...]
     capabilities: Mapping[str, str]
     boot: tuple[str, ...]
@@ -88,65 +107,71 @@ async def fresh(door: Door, key: Key) -> AsyncIterator[Session]:
         await session.close()
 
 
-async def look(door: Door, key: Key) -> AgentLook:
+async def look(door: Door, key: Key, asked: Asked) -> AgentLook:
     """Return what there is to see of an agent. Raises: BundleRefused, LookupError."""
     async with fresh(door, key) as session:
-        tools = tools_of(session, stateless=door.surface.stateless)
-        agent, generation = session.agent, session.generation
-        base = frozenset(generation.catalog[index].alias for index in session.surface.base())
-        first = [tool for tool in tools if tool.server == OWN or tool.alias in base]
-        capabilities = {
-            name: generation.capabilities[name].description
-            for name in session.surface.switchable
-            if name not in agent.registry.boot
-        }
+        agent, generation, surface = session.agent, session.generation, session.surface
+        own = _own_tools(session, stateless=door.surface.stateless)
+        base = surface.base()
+        catalog, costs = generation.catalog, generation.costs
+        known = sorted(surface.known(), key=lambda index: (catalog[index].id.server, index))
+        # What each tool has is worked out for those that are shown: an agent may have thousands.
+        found: list[ToolLook | int] = [tool for tool in own if asked.fits(OWN, tool.name, tool.alias, tool.description)]
+        found += [index for index in known if _fits(asked, catalog[index])]
+        reachable = frozenset(surface.reachable())
+        shown = found[asked.start : asked.start + asked.most]
         return AgentLook(
             name=agent.name,
             tenant=key.tenant,
             description=agent.description or agent.title,
             type=agent.type,
             model=agent.model,
-            tools=tools,
+            tools=tuple(_tool(session, one, base, reachable) if isinstance(one, int) else one for one in shown),
+            found=len(found),
+            known=len(known),
             waiting=tuple(
                 server
-                for server in session.surface.unlisted_servers()
-                if not generation.catalog.has_joined(server) and generation.can_connect(server)
+                for server in surface.unlisted_servers()
+                if not catalog.has_joined(server) and generation.can_connect(server)
             ),
-            capabilities=capabilities,
+            capabilities={
+                name: generation.capabilities[name].description
+                for name in surface.switchable
+                if name not in agent.registry.boot
+            },
             boot=agent.registry.boot,
             max_active=session.active.capacity,
-            prompt_tools=len(first),
-            prompt_tokens=sum(tool.tokens for tool in first),
+            prompt_tools=len(own) + len(base),
+            prompt_tokens=sum(tool.tokens for tool in own)
+            + sum(costs.tokens(index, session.counter) for index in base),
             counter=session.counter.name,
             sessions=sessions_of(door, key),
             calls=door.surface.recent.of(key),
         )
 
 
-def tools_of(session: Session, *, stateless: bool) -> tuple[ToolLook, ...]:
-    """Return octoc's own tools as a client is shown them, then the registry's by server. Raises: BundleRefused."""
-    surface, catalog, costs = session.surface, session.generation.catalog, session.generation.costs
-    base = frozenset(surface.base())
-    visible = frozenset(catalog[index].alias for index in surface.visible())
-    found = [
-        _own(wire, session)
-        for wire in Served(session, stateless=stateless).tools()
-        if wire["name"] not in visible
-    ]  # fmt: skip
-    for index in sorted(surface.known(), key=lambda index: (catalog[index].id.server, index)):
-        tool = catalog[index]
-        found.append(
-            ToolLook(
-                server=tool.id.server,
-                name=tool.id.tool,
-                alias=tool.alias,
-                description=tool.description,
-                how=_how(session, index, direct=index in base),
-                tokens=costs.tokens(index, session.counter),
-                schema=_pretty(catalog.shared_wire(index).get("inputSchema")),
-            )
-        )
-    return tuple(found)
+def _fits(asked: Asked, tool: CatalogTool) -> bool:
+    return asked.fits(tool.id.server, tool.id.tool, tool.alias, tool.description)
+
+
+def _own_tools(session: Session, *, stateless: bool) -> list[ToolLook]:
+    """Return octoc's own tools as a client is shown them. Raises: BundleRefused."""
+    visible = frozenset(session.generation.catalog[index].alias for index in session.surface.visible())
+    wires = Served(session, stateless=stateless).tools()
+    return [_own(wire, session) for wire in wires if wire["name"] not in visible]
+
+
+def _tool(session: Session, index: int, base: Collection[int], reachable: Collection[int]) -> ToolLook:
+    tool = session.generation.catalog[index]
+    return ToolLook(
+        server=tool.id.server,
+        name=tool.id.tool,
+        alias=tool.alias,
+        description=tool.description,
+        how="in the prompt" if index in base else _how(session, index, searched=index in reachable),
+        tokens=session.generation.costs.tokens(index, session.counter),
+        schema=_pretty(session.generation.catalog.shared_wire(index).get("inputSchema")),
+    )
 
 
 def sessions_of(door: Door, key: Key) -> tuple[SessionLook, ...]:
@@ -167,12 +192,10 @@ def _session(key: Key, served: Served) -> SessionLook:
     )
 
 
-def _how(session: Session, index: int, *, direct: bool) -> str:
-    if direct:
-        return "in the prompt"
+def _how(session: Session, index: int, *, searched: bool) -> str:
     owners = session.surface.inactive_owners(index)
     with_owner = f"with {' or '.join(owners)}" if owners else ""
-    if not session.surface.registry.proxy or index not in session.surface.reachable():
+    if not searched:
         return with_owner or "not reachable"
     return f"by search, or {with_owner}" if with_owner else "by search"
 
@@ -193,13 +216,3 @@ def _own(wire: Mapping[str, Any], session: Session) -> ToolLook:
 def _pretty(schema: object) -> str:
     text = json.dumps(schema, indent=2, ensure_ascii=False, default=str)
     return text if len(text) <= MAX_SCHEMA_CHARS else f"{text[:MAX_SCHEMA_CHARS]}\n…"
-
-
-def matching(tools: Sequence[ToolLook], words: str) -> list[ToolLook]:
-    """Return the tools that have each of these words in a name or in the description."""
-    wanted = words.casefold().split()
-    return [
-        tool
-        for tool in tools
-        if all(word in f"{tool.server}/{tool.name} {tool.alias} {tool.description}".casefold() for word in wanted)
-    ]

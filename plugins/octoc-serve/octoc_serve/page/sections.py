@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from octoc_serve.page.look import AgentLook, SessionLook, ToolLook, matching
+from octoc_serve.page.look import AgentLook, Asked, SessionLook, ToolLook
 from octoc_serve.page.markup import Child, Markup, document, tag, verbatim
 from octoc_serve.page.routing import MAX_MESSAGE_CHARS, Routed, outcome
 from octoc_serve.page.tables import counted, duration, facts, listed, names, table, time_of
@@ -16,7 +16,6 @@ from octoc_serve.page.tables import counted, duration, facts, listed, names, tab
 if TYPE_CHECKING:
     from octoc_serve.recent import RecentCall
 
-PER_PAGE = 100
 MOST_SESSIONS = 100
 _PARTS = (("routing", "Routing"), ("sessions", "Sessions"), ("calls", "Calls"), ("tools", "Tools"))
 
@@ -74,12 +73,11 @@ def showing(
     agents: Sequence[str],
     *,
     signed_in: bool,
-    words: str,
-    start: int,
+    asked: Asked,
     routed: Routed | None,
     message: str,
 ) -> bytes:
-    """Return the page of an agent; `agents` are those to choose from, `words` and `start` say which of its tools."""
+    """Return the page of an agent; `agents` are those to choose from, `asked` says which tools it has here."""
     main = tag(
         "main",
         tag("h1", tag("bdi", agent.name)),
@@ -88,7 +86,7 @@ def showing(
         _routing(agent, routed, message),
         _sessions(agent),
         _calls(agent.calls),
-        _tools(agent, words, start),
+        _tools(agent, asked),
         id="main",
         tabindex="-1",
     )
@@ -134,7 +132,7 @@ def _facts(agent: AgentLook) -> Markup:
         pairs.append(("Type", tag("bdi", agent.type)))
     if agent.model:
         pairs.append(("Model", tag("bdi", agent.model)))
-    pairs.append(("Tools it reaches", f"{sum(tool.server != 'octoc' for tool in agent.tools):,}"))
+    pairs.append(("Tools it reaches", f"{agent.known:,}"))
     tokens = f"{counted(agent.prompt_tools, 'tool')}, {agent.prompt_tokens:,} tokens"
     pairs.append(("In a new client’s prompt", tokens))
     if agent.boot:
@@ -221,16 +219,14 @@ def _call_row(call: RecentCall) -> list[Child]:
     ]
 
 
-def _tools(agent: AgentLook, words: str, start: int) -> Markup:
-    found = matching(agent.tools, words)
-    page = found[start : start + PER_PAGE]
+def _tools(agent: AgentLook, asked: Asked) -> Markup:
     search = tag(
         "form",
         tag("input", type="hidden", name="agent", value=agent.name),
         tag("label", "Words in a name or description", for_="words"),
         tag(
             "div",
-            tag("input", id="words", name="words", type="search", value=words),
+            tag("input", id="words", name="words", type="search", value=asked.words),
             tag("button", "Filter"),
             class_="beside",
         ),
@@ -238,17 +234,19 @@ def _tools(agent: AgentLook, words: str, start: int) -> Markup:
         action="/#tools",
         role="search",
     )
-    said = f"{counted(len(found), 'tool')} of {len(agent.tools):,}" if words else counted(len(found), "tool")
-    if len(page) < len(found):
-        said += f", {start + 1:,} to {start + len(page):,} of them here" if page else ""
-    groups = [_group(server, tuple(tools)) for server, tools in itertools.groupby(page, key=lambda tool: tool.server)]
+    said = f"{counted(agent.found, 'tool')}{' with these words' if asked.words else ''}"
+    if len(agent.tools) < agent.found:
+        said += f", {asked.start + 1:,} to {asked.start + len(agent.tools):,} of them here" if agent.tools else ""
+    groups = [
+        _group(server, tuple(tools)) for server, tools in itertools.groupby(agent.tools, key=lambda tool: tool.server)
+    ]
     told = f"Tokens are counted by “{agent.counter}”, of each tool as a model’s API gets it."
     waiting = (
         tag("p", "Not known before they are connected: the tools of ", names(agent.waiting), ".", class_="empty")
         if agent.waiting
         else None
     )
-    pages = _pages(agent.name, words, start, len(found))
+    pages = _pages(agent, asked)
     return _section("tools", "Tools", search, tag("p", f"{said}. {told}", class_="hint"), groups, waiting, pages)
 
 
@@ -281,12 +279,13 @@ def _tool(tool: ToolLook) -> Markup:
     )
 
 
-def _pages(agent: str, words: str, start: int, count: int) -> Markup | None:
+def _pages(agent: AgentLook, asked: Asked) -> Markup | None:
     links = []
-    if start > 0:
-        links.append(tag("a", "Earlier tools", href=_to(agent, words, max(0, start - PER_PAGE)), rel="prev"))
-    if start + PER_PAGE < count:
-        links.append(tag("a", "Further tools", href=_to(agent, words, start + PER_PAGE), rel="next"))
+    before, after = max(0, asked.start - asked.most), asked.start + asked.most
+    if asked.start > 0:
+        links.append(tag("a", "Earlier tools", href=_to(agent.name, asked.words, before), rel="prev"))
+    if after < agent.found:
+        links.append(tag("a", "Further tools", href=_to(agent.name, asked.words, after), rel="next"))
     return tag("nav", links, aria_label="Pages of tools", class_="pages") if links else None
 
 

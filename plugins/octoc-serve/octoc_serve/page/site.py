@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from octoc.bundle.refusal import BundleRefused
-from octoc_serve.page.look import look
+from octoc_serve.page.look import Asked, look
 from octoc_serve.page.routing import MAX_MESSAGE_CHARS, Asker
 from octoc_serve.page.sections import saying, showing, signing_in
 from octoc_serve.page.visits import VISIT_S, Visits
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _MAX_TOKEN_CHARS = 1000
+_HOST_ONLY = "__Host-"
+"""What browsers take as the start of a cookie's name with `Secure` and `Path=/` alone, and for no other host."""
 _NOT_ADMITTED = "This token opens nothing here."
 _FILES = {"/page/page.css": "text/css; charset=utf-8", "/page/icon.svg": "image/svg+xml"}
 
@@ -93,24 +95,24 @@ class Site:
         return await self._page(request, message)
 
     async def _page(self, request: Request, message: str | None) -> Answer:
-        token = self._visits.token(cookies_of(request).get(_cookie(request), ""))
+        token = self._visits.token(_visit_of(request))
         keys = self._door.admit(token)
         if not keys:
             return Answer(signing_in())
         key = _chosen(keys, request.query.get("agent"))
         if key is None:
             return Answer(saying("Not found", "There is no such agent here."), 404)
+        asked = Asked(words=request.query.get("words", "")[:200], start=_number(request.query.get("start", "")))
         try:
             routed = None if message is None else await self._asker.ask(key, message)
-            agent = await look(self._door, key)
+            agent = await look(self._door, key, asked)
         except LookupError:
             return Answer(saying("Not found", "There is no such agent here."), 404)
         body = showing(
             agent,
             [one.agent for one in keys],
             signed_in=token is not None,
-            words=request.query.get("words", "")[:200],
-            start=_number(request.query.get("start", "")),
+            asked=asked,
             routed=routed,
             message=message or "",
         )
@@ -121,12 +123,12 @@ class Site:
         if not token or len(token) > _MAX_TOKEN_CHARS or not self._door.admit(token):
             # In the same words whatever is wrong with it.
             return Answer(signing_in(_NOT_ADMITTED), 403)
-        self._visits.end(cookies_of(request).get(_cookie(request), ""))
+        self._visits.end(_visit_of(request))
         name = self._visits.begin(token)
         return _back(_set_cookie(request, name, round(VISIT_S)))
 
     async def _sign_out(self, request: Request, receive: Receive) -> Answer:
-        self._visits.end(cookies_of(request).get(_cookie(request), ""))
+        self._visits.end(_visit_of(request))
         return _back(_set_cookie(request, "", 0))
 
 
@@ -134,16 +136,23 @@ def _back(cookie: str) -> Answer:
     return Answer(status=303, more=(("location", "/"), ("set-cookie", cookie)))
 
 
+def _visit_of(request: Request) -> str:
+    """Return what the cookie says; empty where there is none."""
+    cookies, name = cookies_of(request), _cookie(request)
+    return cookies.get(f"{_HOST_ONLY}{name}") or cookies.get(name, "")
+
+
 def _cookie(request: Request) -> str:
     """Return the cookie's name: browsers hold cookies of all ports of a host together, so it has the port in it."""
     port = request.headers.get("host", "").rpartition(":")[2]
-    name = f"octoc-{port if port.isdecimal() else 'page'}"
-    return f"__Host-{name}" if request.secure else name
+    return f"octoc-{port if port.isdecimal() else 'page'}"
 
 
 def _set_cookie(request: Request, value: str, seconds: int) -> str:
-    secure = "; Secure" if request.secure else ""
-    return f"{_cookie(request)}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
+    # Behind a proxy that ends TLS the form's own origin tells.
+    secure = request.secure or request.headers.get("origin", "").startswith("https://")
+    start = f"{_HOST_ONLY if secure else ''}{_cookie(request)}={value}"
+    return f"{start}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{'; Secure' if secure else ''}"
 
 
 def _chosen(keys: tuple[Key, ...], agent: str | None) -> Key | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import html
 import http.client
 import re
 import urllib.parse
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,14 @@ import pytest
 from hatchling.builders.wheel import WheelBuilder
 
 import octoc_serve.page
+from octoc.runtime import Runtime
+from octoc.testing import WorkspaceBuilder
+from octoc_serve.door import Door
+from octoc_serve.page import routes
 from octoc_serve.page.markup import document, escaped, tag, verbatim
 from octoc_serve.page.visits import MOST, VISIT_S, Visits
+from octoc_serve.server import SurfaceServer
+from octoc_serve.states import Key, MemoryStates
 from octoc_serve.tokens import Tokens
 
 Serve = Callable[..., Any]
@@ -275,6 +282,7 @@ def test_the_token_stays_with_the_gateway(serve: Serve, tmp_path: Path) -> None:
     assert token not in str(headers)
     attributes = headers["set-cookie"].split("; ")
     assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(attributes)
+    assert "Secure" not in attributes
     (name,) = visitor.cookies
     assert name == f"octoc-{gateway.base.rpartition(':')[2]}"
     status, _, page = visitor.ask()
@@ -295,6 +303,66 @@ def test_the_token_stays_with_the_gateway(serve: Serve, tmp_path: Path) -> None:
             break
     assert "plain__echo" not in visitor.ask()[2]
     assert token not in "".join(gateway.said)
+
+
+def test_over_tls_the_cookie_is_for_tls_alone(serve: Serve, tmp_path: Path) -> None:
+    """Behind a proxy that ends TLS, which the browser's origin tells, the cookie is `Secure` and this host's alone."""
+    _, token = Tokens(tmp_path / "tokens.json").add("clerk")
+    visitor = Visitor(serve("--allow-origin", "https://gateway.example").base)
+    outside = {"Origin": "https://gateway.example", "Sec_Fetch_Site": "same-origin"}
+    status, headers, _ = visitor.ask("/page/sign-in", {"token": token}, **outside)
+    assert status == 303
+    assert headers["set-cookie"].startswith("__Host-octoc-")
+    assert headers["set-cookie"].endswith("; Secure")
+    assert "plain__echo" in visitor.ask()[2]
+    visitor.ask("/page/sign-out", {}, **outside)
+    assert "plain__echo" not in visitor.ask()[2]
+
+
+def test_an_agent_with_thousands_of_tools_is_shown_by_the_hundred(tmp_path: Path) -> None:
+    """A page has at most a hundred tools and says of how many; the links lead to all of them, with what was asked."""
+    workspace = WorkspaceBuilder(tmp_path).server("many", "true")
+    workspace.snapshot("many", [f"tool_{number:03}" for number in range(250)])
+    bundle = workspace.build().bundle
+    assert bundle is not None
+
+    async def pages() -> list[str]:
+        async with Runtime.open(bundle) as runtime:
+            door = Door(
+                surface=SurfaceServer(runtime, MemoryStates(1, None)),
+                admit=lambda _: (Key(agent="supervisor"),),
+                guarded=lambda: False,
+            )
+            found, query = [], "words=tool_"
+            while True:
+                scope = {"type": "http", "method": "GET", "path": "/", "headers": [], "query_string": query.encode()}
+                sent: list[Any] = []
+                await routes(door)(scope, no_body, collect(sent))
+                found.append(sent[1]["body"].decode())
+                further = re.search(r'href="/\?([^"#]*)[^"]*" rel="next"', found[-1])
+                if further is None:
+                    return found
+                query = html.unescape(further[1])
+
+    found = asyncio.run(pages())
+    assert [page.count('class="tool-box"') for page in found] == [100, 100, 50]
+    assert "250 tools with these words, 101 to 200 of them here" in found[1]
+    names = re.findall(r"many__tool_\d+", "".join(found))
+    assert sorted(set(names)) == [f"many__tool_{number:03}" for number in range(250)]
+
+
+async def no_body() -> dict[str, Any]:
+    """Receive nothing: a GET has no body."""
+    return {"type": "http.request"}
+
+
+def collect(sent: list[Any]) -> Callable[[Any], Awaitable[None]]:
+    """Return an ASGI `send` that keeps what it gets."""
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    return send
 
 
 def test_forms_are_taken_from_the_gateways_own_pages_alone(base: str) -> None:
@@ -352,7 +420,7 @@ def test_tools_are_filtered_by_their_words(base: str) -> None:
     assert "vault__open_sesame" in found
     assert "plain__echo" not in found
     none = visitor.ask(f"/?words={urllib.parse.quote(chr(34) + '><b>none')}")[2]
-    assert "0 tools of" in none
+    assert "0 tools with these words" in none
     assert "<b>" not in none
     assert visitor.ask("/?start=100000&words=%FF%00")[0] == 200
 
@@ -393,7 +461,7 @@ def test_text_stays_text(text: str) -> None:
 
 
 def test_what_hides_in_text_is_shown() -> None:
-    """Signs that nobody would see, or that turn a line around, are written out; a field keeps them, to send them back."""
+    """Signs that nobody would see, or that turn a line around, are written out; a field keeps them to send back."""
     assert escaped("a\x1b\u202e\u200b\x00\ud800<") == r"a\u{1B}\u{202E}\u{200B}\u{0}\u{D800}&lt;"
     assert verbatim("a\u202e<") == "a\u202e&lt;"
     assert document("\ud800", verbatim("\ud800"))
