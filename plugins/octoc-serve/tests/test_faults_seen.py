@@ -131,8 +131,8 @@ async def _ask(client: Client, expected: Expected, tool: str) -> dict[str, Any]:
     """Make a call, and note what the client sees of it."""
     heard: list[float] = []
 
-    async def hear(done: float, *_: Any) -> None:
-        heard.append(done)
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(progress)
 
     started = time.monotonic()
     wanted = {"tool_name": f"{expected.server}/{tool}", "arguments": {}}
