@@ -53,7 +53,7 @@ class Front:
     process: int | None = None
     """The process in the middle, whose memory is looked at."""
     share: float = 1.0
-    """The share of the calls that is made through it: less where they take so much longer that the rest would wait."""
+    """The share of the clients that it has: fewer where their calls take so much longer that the rest would wait."""
 
     def tool(self, client: int, call: int) -> str:
         """Return the tool of a call: the servers in turn, another one for each client."""
@@ -139,7 +139,7 @@ def fastmcp(urls: Sequence[str], python: Path) -> Iterator[Front]:
     with _ended(process):
         _await_port(port)
         tools = tuple(f"s{number}_echo" for number in range(len(urls)))
-        yield Front(urls=(f"http://127.0.0.1:{port}/mcp",), tools=tools, process=process.pid, share=0.05)
+        yield Front(urls=(f"http://127.0.0.1:{port}/mcp",), tools=tools, process=process.pid, share=0.02)
 
 
 async def measure(
@@ -147,18 +147,20 @@ async def measure(
 ) -> dict[str, Tally]:
     """Make `calls` calls through each front by `clients` clients at once, in turns, and some by one alone."""
     tallies = {name: Tally() for name in fronts}
+    each = max(1, calls // (clients * turns))
     async with contextlib.AsyncExitStack() as stack:
-        held = {name: [await _client(stack, front, n, era) for n in range(clients)] for name, front in fronts.items()}
+        held = {
+            name: [await _client(stack, front, number, era) for number in range(max(1, int(clients * front.share)))]
+            for name, front in fronts.items()
+        }
         for turn in range(-1, turns):
             for name, front in fronts.items():
                 # The first turn connects the backends and warms up.
                 tally = tallies[name] if turn >= 0 else Tally()
-                for number in range(max(1, int(ALONE * front.share))):
+                for number in range(ALONE if front.share == 1 else 1):
                     tally.alone.append(await _call(held[name][0], front, 0, number, tally.outcomes))
                 start, before = time.perf_counter(), _cpu(front.process)
-                each = int(calls * front.share) // (clients * turns)
-                some = held[name] if each else held[name][: max(1, int(calls * front.share) // turns)]
-                work = (_work(client, front, n, max(1, each), tally) for n, client in enumerate(some))
+                work = (_work(client, front, number, each, tally) for number, client in enumerate(held[name]))
                 await asyncio.gather(*work)
                 tally.spent_s += time.perf_counter() - start
                 tally.cpu_s += _cpu(front.process) - before
@@ -294,7 +296,7 @@ def main() -> None:
         fronts["the SDK alone"] = stack.enter_context(bare(urls))
         python = None if options.peers is None else options.peers / "fastmcp" / "bin" / "python"
         if python is not None and python.is_file():
-            fronts["fastmcp"] = stack.enter_context(fastmcp(urls, python))
+            fronts["fastmcp, a fiftieth of them"] = stack.enter_context(fastmcp(urls, python))
         else:
             print("fastmcp is not installed (see --peers)")
         show(asyncio.run(measure(fronts, clients=options.clients, calls=options.calls, era=options.era)))
