@@ -285,9 +285,10 @@ def _dense(query: Query, parts: Sequence[Index], rows: Array | None, words: Arra
     gave = {"meaning": _z(near), "deeds": _z(doing)}
     outside = None
     if len(near) > UNION_ABOVE:
-        places = np.unique(np.concatenate([np.argpartition(-values, UNION)[:UNION] for values in (near, doing, words)]))
         outside = np.ones(len(near), bool)
-        outside[places] = False
+        for values in (near, doing, words):
+            outside[np.argpartition(-values, UNION)[:UNION]] = False
+        places = np.flatnonzero(~outside)
         numbers = places if rows is None else rows[places]
         clauses = np.zeros(len(near))
         # By the query's own mean and spread: those of the clauses would take every tool.
@@ -295,7 +296,7 @@ def _dense(query: Query, parts: Sequence[Index], rows: Array | None, words: Arra
         gave["clauses"] = clauses
     else:
         gave["clauses"] = _z(_picked([found.vectors.cosines(query.clauses).max(axis=1) for found in known], rows))
-    if len(np.unique(servers)) > 1:
+    if (servers != servers[:1]).any():  # np.unique would load numpy.ma, the first time
         counted = np.bincount(servers)
         means = np.bincount(servers, weights=near) / np.maximum(counted, 1)
         gave["server"] = _z(means[servers])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 import attrs
@@ -28,6 +27,8 @@ class McpTransport:
 
     async def connect(self, target: ServerTarget, host: Host | None = None) -> Connection:
         """Connect within `target.timeout_s`. Raises: ConnectionFailed, with all that was started stopped again."""
+        import asyncio  # here: who only asks for a plugin's other hooks does without it
+
         # The SDK takes about a second to load: in a thread, so that the host's loop goes on meanwhile.
         open_connection = await asyncio.to_thread(_load)
         return await open_connection(self.kind, target, host)
