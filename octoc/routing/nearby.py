@@ -35,7 +35,7 @@ MISSED = -2.76
 NAMED = 0.304
 SAID = 3.51
 SIZE = -1.0
-BIAS = 9.0
+BIAS = 9.15
 """Log-odds that activating is right, per unit: log-probability; cosine of the capability's nearest example, mean cosine
 of the nearest lines of the background, cosine of the nearest need that no capability meets; weight of the rarest word
 that the capability's own texts have; the largest share of one of its triggers that the message says; logarithm of how
