@@ -35,6 +35,7 @@ class Owners:
 
     groups: tuple[OwnedGroup, ...]
     members: Mapping[str, Member]
+    _with_groups: frozenset[str] = frozenset()
     _known: dict[tuple[object, ...], tuple[Tools, Tools]] = attrs.field(factory=dict, repr=False, eq=False)
 
     @classmethod
@@ -44,7 +45,9 @@ class Owners:
             OwnedGroup(group, Tools.of(group.reach, index), Tools.of(group.reach | group.doubtful, index))
             for group in scopes.groups
         )
-        return cls(groups=groups, members=scopes.members)
+        own = (group.source.agent for group in scopes.groups)
+        with_groups = frozenset(agent.value for agent in own if agent is not None)
+        return cls(groups=groups, members=scopes.members, with_groups=with_groups)
 
     def areas_of(self, agent: str) -> tuple[str, ...]:
         """Return the areas that an agent is in."""
@@ -74,8 +77,7 @@ class Owners:
 
     def _standing(self, agent: str) -> tuple[Tools, Tools]:
         # Agents of the same areas without tools of their own stand alike.
-        mine = any(one.group.source.agent is not None and one.group.source.agent.value == agent for one in self.groups)
-        key = (frozenset(self.areas_of(agent)), agent if mine else None)
+        key = (frozenset(self.areas_of(agent)), agent if agent in self._with_groups else None)
         if key not in self._known:
             given = union(one.tools for one in self.groups if self._gives(one, agent))
             others = union(one.withheld for one in self.groups if _is_owned(one) and not self._gives(one, agent))

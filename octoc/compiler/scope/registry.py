@@ -25,6 +25,7 @@ class Fleet:
     aliases: Mapping[str, ToolId]
     domainless: str
     skills: Mapping[str, SkillSource] = attrs.field(factory=dict)
+    seen: dict[frozenset[str], tuple[ServerGrant, ...]] = attrs.field(factory=dict, repr=False, eq=False)
 
     @classmethod
     def of(cls, resolved: Resolved, tools: Sequence[ScopedTool]) -> Fleet:
@@ -72,11 +73,19 @@ def registry_of(agent: Agent, fleet: Fleet, sink: DiagnosticSink) -> Registry | 
 
 def visible_grants(agent: Agent, fleet: Fleet) -> tuple[ServerGrant, ...]:
     """Return all that an agent without `tools` reaches: open servers whole, others by what capabilities grant."""
+    private = frozenset(name for name, server in fleet.servers.items() if agent.name in server.private_to)
+    # All agents without servers of their own see the same.
+    if private not in fleet.seen:
+        fleet.seen[private] = _visible(private, fleet)
+    return fleet.seen[private]
+
+
+def _visible(private: frozenset[str], fleet: Fleet) -> tuple[ServerGrant, ...]:
     globs: dict[str, dict[str, None]] = {}
     for name, server in fleet.servers.items():
         if server.include == ():  # filtered to nothing, whatever it will list
             continue
-        if server.open or agent.name in server.private_to:
+        if server.open or name in private:
             globs[name] = dict.fromkeys(EVERY)
     for capability in fleet.capabilities.values():
         for grant in capability.grants:
