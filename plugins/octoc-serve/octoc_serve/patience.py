@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import resource
 import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_OTHER_FILES = 128
+"""That stay for backends and the bundle: a connection more than there may be files stops all of them."""
 MAX_AHEAD_BYTES = 64 * 1024
 """Of requests that are sent before the one under way is answered, which uvicorn reads on in."""
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
@@ -29,11 +32,16 @@ _FULL = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\nretry-after: 
 
 def protocol_of(settings: GatewaySettings) -> type[asyncio.Protocol]:
     """Return the protocol for uvicorn's `http`, with these limits."""
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    limit = settings.max_connections
+    if files != resource.RLIM_INFINITY and files - _OTHER_FILES < limit:
+        limit = max(1, files - _OTHER_FILES)
+        logger.warning("at most %d connections: `ulimit -n` lets this process open %d files", limit, files)
 
     class Bounded(BoundedProtocol):
         request_s = settings.request_s
         write_s = settings.write_s
-        most = settings.max_connections
+        most = limit
 
     return Bounded
 

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import Client
 
+from octoc.runtime import Runtime
+from octoc_serve.served import Served
+from octoc_serve.server import SurfaceServer
 from octoc_serve.states import FullError, Key, MemoryStates
 
 
@@ -62,3 +70,66 @@ def test_the_same_session_of_another_token_is_another_client() -> None:
     assert len(set(map(id, made))) == 4
     asyncio.run(states.end(lambda key: key.token == "t"))
     assert [one.closed for one in made] == [0, 0, 1, 1]
+
+
+class Forgetful:
+    """Another keeper of states: none lasts from one request to the next, as in a replica that sees no client twice."""
+
+    def __init__(self) -> None:
+        self.kept: dict[Key, Served] = {}
+        self.ended: list[asyncio.Task[None]] = []
+
+    def get(self, key: Key, make: Callable[[], Served]) -> Served:
+        """Return what this request has."""
+        if key not in self.kept:
+            self.kept[key] = make()
+        return self.kept[key]
+
+    @contextlib.contextmanager
+    def using(self, key: Key) -> Iterator[None]:
+        """Forget what was kept when the request has ended."""
+        try:
+            yield
+        finally:
+            gone = self.kept.pop(key, None)
+            if gone is not None:
+                self.ended.append(asyncio.create_task(gone.close()))
+
+    def all(self) -> tuple[Served, ...]:
+        """Return what requests under way have."""
+        return tuple(self.kept.values())
+
+    def of(self, matches: Callable[[Key], bool]) -> tuple[tuple[Key, Served], ...]:
+        """Return them with whose they are."""
+        return tuple((key, served) for key, served in self.kept.items() if matches(key))
+
+    async def end(self, matches: Callable[[Key], bool]) -> None:
+        """End them."""
+        for key, _ in self.of(matches):
+            await self.kept.pop(key).close()
+
+    async def sweep(self) -> None:
+        """Do nothing: nothing stays."""
+
+
+def test_a_client_is_served_from_any_keeper_of_states(root: Path) -> None:
+    """The server asks of states what the protocol says and no more: with one that keeps nothing each request is new."""
+
+    async def scenario() -> None:
+        (bundle,) = (root / "dist").glob("*.octoc")
+        states = Forgetful()
+        async with Runtime.open(bundle, workspace=root) as runtime:
+            surface = SurfaceServer(runtime, states, alone=Key(agent="supervisor"))
+            async with Client(surface.lowlevel()) as client:
+                before = [tool.name for tool in (await client.list_tools()).tools]
+                enabled = await client.call_tool("capability", {"action": "enable", "name": "time"})
+                assert not enabled.is_error
+                assert [tool.name for tool in (await client.list_tools()).tools] == before
+                plain = {"tool_name": "plain__echo", "arguments": {"a": 1}}
+                (part, *_) = (await client.call_tool("call_mcp_tool", plain)).content
+                assert json.loads(part.text) == {"a": 1}  # type: ignore[union-attr]  # a text part
+            assert len(states.ended) >= 4
+            await asyncio.gather(*states.ended)
+            assert (states.all(), len(runtime.sessions)) == ((), 0)
+
+    asyncio.run(asyncio.wait_for(scenario(), 60))
