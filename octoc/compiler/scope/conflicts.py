@@ -79,8 +79,9 @@ def _check_tools(
     if not lost:
         return
     owners = _owners(tools, lost, limits)
+    what = f"{_some_tools(tools, lost[0], limits)} of it" if entry.value.endswith("*") else "it"
     _report(
-        f"tool `{entry.value}` is granted to {_names(lost)}, and {_owned_by(owners)} for itself",
+        f"tool `{entry.value}` is granted to {_names(lost)}, and {_owned_by(owners)} {what} for itself",
         entry.place,
         owners,
         sink,
