@@ -59,6 +59,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     schema = {"type": "object", "properties": {HOSTILE: {"type": "string", "description": HOSTILE}}}
     workspace.snapshot("hostile", [{"name": "lure", "description": HOSTILE, "inputSchema": schema}])
     workspace.agent("clerk", type="worker", tools=["plain/echo"])
+    workspace.agent("an-agent-whose-name-is-longer-than-a-narrow-screen-is-wide", type="worker", tools=["plain/pid"])
     assert workspace.build().bundle is not None
     return workspace.root
 

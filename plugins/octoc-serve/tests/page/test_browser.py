@@ -13,8 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from octoc_serve.tokens import Tokens
 
 TAB, ENTER, SPACE = "\ue004", "\ue007", " "
@@ -152,20 +150,19 @@ def test_all_can_be_done_by_keyboard(browser: Any, serve: Callable[..., Any], tm
     assert browser.console() == []
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_a_narrow_screen_needs_no_sideways_scroll(
-    browser: Any, base: str, element: Callable[..., str], dark: bool
+    browser: Any, serve: Callable[..., Any], element: Callable[..., str]
 ) -> None:
     """With everything open, 320 pixels are enough, and 1024 as well; in both schemes the page has its own ground."""
-    route(browser, base, element, f"{MESSAGE} {'averylongwordwithoutanyend' * 20}")
+    route(browser, serve("--agents", "all").base, element, f"{MESSAGE} {'averylongwordwithoutanyend' * 20}")
     browser.run(OPEN_ALL)
-    for width in (320, 1024):
-        browser.emulate(width, dark=dark)
-        assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
-        assert browser.run(TOO_WIDE) == []
-        shoot(browser, f"{'dark' if dark else 'light'}-{width}")
-    ground = browser.run("return getComputedStyle(document.body).backgroundColor")
-    assert ground == ("rgb(22, 23, 24)" if dark else "rgb(252, 251, 248)")
+    for scheme, expected in (("light", "rgb(252, 251, 248)"), ("dark", "rgb(22, 23, 24)")):
+        for width in (320, 1024):
+            browser.emulate(width, dark=scheme == "dark")
+            assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
+            assert browser.run(TOO_WIDE) == []
+            shoot(browser, f"{scheme}-{width}")
+        assert browser.run("return getComputedStyle(document.body).backgroundColor") == expected
     assert browser.console() == []
 
 
