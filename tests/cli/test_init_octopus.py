@@ -5,16 +5,19 @@ from __future__ import annotations
 import copy
 import json
 import re
+import tempfile
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from click.testing import CliRunner
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from octoc.cli.root import root as cli
 from octoc.compiler.check.stage import check_values
 from octoc.compiler.migrate import Surroundings, migrate
 from octoc.compiler.model.documents import FileKind, FoundFile
@@ -376,6 +379,28 @@ def test_a_bad_export_says_where_and_writes_nothing(
     assert files(ws) == []
 
 
+@pytest.mark.parametrize("data", [b"\xff\xfe{\x00}\x00", b"\x00\x01", b'{"areas": "\xff"}', b""])
+def test_an_export_that_is_no_text_is_told(octoc: Run, tmp_path: Path, ws: Path, data: bytes) -> None:
+    """Bytes that are no UTF-8 text end it with what they are, and nothing is written."""
+    (tmp_path / "export.json").write_bytes(data)
+    ws.mkdir()
+    done = octoc("init", "--from", "octopus", str(tmp_path / "export.json"), "--workspace", str(ws))
+    assert (done.status, done.out) == (1, "")
+    assert "export.json" in done.err
+    assert files(ws) == []
+
+
+def test_check_knows_an_export(octoc: Run, tmp_path: Path) -> None:
+    """`octoc check` takes an export for what it is, and finds in it what `init` refuses."""
+    path = tmp_path / "from-production.json"
+    path.write_text(json.dumps(EXPORT), encoding="utf-8")
+    assert octoc("check", str(path)).status == 0
+    path.write_text(json.dumps(changed(assignments=[{"agentId": 7, "toolGroupId": 33}])), encoding="utf-8")
+    done = octoc("check", str(path))
+    assert done.status == 1
+    assert "the export has no tool group of this id" in done.out
+
+
 def test_an_agent_stays_in_its_tenant(start: Run, ws: Path) -> None:
     """An agent of one tenant in an area of another is an error that shows both."""
     export = changed(tenants=[{"tenantId": "acme"}, {"tenantId": "other"}])
@@ -473,3 +498,92 @@ def test_any_words_make_files_that_can_be_read(data: st.DataObject) -> None:
             prompts.append(text[parts.body :].strip())
     assert sorted(prompts) == sorted(str(agent["systemPrompt"]).strip() for agent in agents)
     assert tomllib.loads(made.files["octoc.toml"])["scopes"] == {"profile": "deny"}
+
+
+def exported(data: st.DataObject) -> dict[str, Any]:
+    """Return an export of two tenants, three areas and some agents, groups and assignments without a mistake."""
+
+    def pick(options: Sequence[Any]) -> Any:
+        return data.draw(st.sampled_from(options))
+
+    def flip() -> bool:
+        return data.draw(st.booleans())
+
+    areas: list[dict[str, Any]] = [
+        {"areaId": n, "tenantId": "a" if n < 2 else "b", "name": "Area", "isActive": flip()} for n in range(3)
+    ]
+    agents: list[dict[str, Any]] = []
+    for number in range(4):
+        tenant = pick(["a", "b"])
+        servers = [
+            {"name": "own", "baseUrl": f"https://{pick('xy')}.example", "toolFilter": pick([None, ["t"], ["u"]])}
+        ]
+        agents.append({
+            "agentId": number,
+            "tenantId": tenant,
+            "name": pick(["Bot", "bot", "Other"]),
+            "isActive": number != 3 or flip(),
+            "mcpServers": servers if flip() else [],
+        })  # fmt: skip
+    for area in areas:
+        area["agents"] = [a["agentId"] for a in agents if a["tenantId"] == area["tenantId"] and flip()]
+    groups = [
+        {
+            "id": n,
+            "areaId": pick([None, 0, 1, 2]),
+            "name": "Group",
+            "toolNames": data.draw(st.lists(st.sampled_from("pqrs"))),
+        }
+        for n in range(4)
+    ]
+    inside = {area["areaId"]: set(area["agents"]) for area in areas}
+    assignments = [
+        {"agentId": agent["agentId"], "toolGroupId": group["id"], "enabled": flip()}
+        for group in groups
+        for agent in agents
+        if (group["areaId"] is None or agent["agentId"] in inside[group["areaId"]]) and flip()
+    ]
+    return {"areas": areas, "toolGroups": groups, "agents": agents, "assignments": assignments}
+
+
+def reach(export: dict[str, Any], agent: dict[str, Any]) -> set[str] | None:
+    """Return the bare names of what an agent has in Octopus, `*` for all of a server; None where it is off."""
+    homes = [area for area in export["areas"] if agent["agentId"] in area["agents"]]
+    if not agent["isActive"] or (homes and not any(area["isActive"] for area in homes)):
+        return None
+    on = {one["toolGroupId"] for one in export["assignments"] if one["agentId"] == agent["agentId"] and one["enabled"]}
+    active = {None} | {area["areaId"] for area in homes if area["isActive"]}
+    tools = {t for g in export["toolGroups"] if g["id"] in on and g["areaId"] in active for t in g["toolNames"]}
+    return tools | {tool for server in agent["mcpServers"] for tool in server["toolFilter"] or ["*"]}
+
+
+@settings(max_examples=12)
+@given(data=st.data())
+def test_each_agent_reaches_what_it_did(data: st.DataObject) -> None:
+    """Whatever an export grants, each agent of the workspace reaches these tools and no others."""
+    export = exported(data)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "export.json")
+        path.write_text(json.dumps(export), encoding="utf-8")
+        ws = Path(folder, "ws")
+        ws.mkdir()
+        made = CliRunner().invoke(cli, ["init", "--from", "octopus", str(path), "--workspace", str(ws), "--no-pin"])
+        assert made.exit_code == 0, made.output
+        done = CliRunner().invoke(cli, ["check", "--workspace", str(ws)])
+        assert done.exit_code == 0, done.output
+        called = {
+            int(re.findall(r"Agent (\d+) of", text := file.read_text(encoding="utf-8"))[0]): re.findall(
+                r"name: (\S+)", text
+            )[0]
+            for file in (ws / "agents").glob("*.md")
+        }
+        for agent in export["agents"]:
+            name = called[agent["agentId"]]
+            done = CliRunner().invoke(cli, ["scope", name, "--workspace", str(ws), "--json"])
+            expected = reach(export, agent)
+            if expected is None:
+                assert done.exit_code != 0
+                continue
+            found = json.loads(done.stdout)
+            assert {entry["tool"].partition("/")[2] for entry in found["tools"]} == expected
+            assert found["tenants"] == [agent["tenantId"]]
