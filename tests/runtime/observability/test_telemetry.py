@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import attrs
 import pytest
 from opentelemetry import metrics, trace
 from opentelemetry.sdk.metrics import MeterProvider
@@ -14,6 +15,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
+from octoc.bundle.model import Quota
 from octoc.results import ToolFailure, ToolResult
 from octoc.runtime import telemetry
 
@@ -130,6 +132,24 @@ def test_a_failure_has_its_type(fleet: Any, seen: Seen, name: str, error: str, d
     assert attributes["error.type"] == error
     assert (span.status.status_code, span.status.description) == (StatusCode.ERROR, description)
     assert "p4ssw0rd" not in span.to_json()
+
+
+def test_a_call_over_a_quota_is_a_span_of_its_kind(fleet: Any, seen: Seen) -> None:
+    """What a quota refuses is seen as a failed call of the tool, though no server is asked."""
+    fleet.settings = attrs.evolve(fleet.settings, quota=Quota(calls=1, window_s=60))
+    server = fleet.server("q", ["ask"])
+    fleet.agent(direct=(0,))
+
+    async def main() -> None:
+        async with fleet.open() as runtime:
+            session = runtime.session()
+            for _ in range(2):
+                await session.call("q__ask", {})
+
+    asyncio.run(main())
+    spans = seen.spans("tools/call ask")
+    assert [(span.attributes or {}).get("error.type") for span in spans] == [None, "rate_limited"]
+    assert len(server.calls) == 1
 
 
 def test_a_cancelled_call_ends_its_span(fleet: Any, seen: Seen) -> None:
