@@ -1,0 +1,98 @@
+"""Laws: whatever a file of scopes holds, a check returns, and nobody has more than the sound file gives."""
+
+import tempfile
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from octoc.cli import main
+from octoc.compiler.cache import Cache
+from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.opening import open_workspace
+from octoc.compiler.pipeline import run_to_scope
+from octoc.diagnostics.rule import Severity
+from octoc.plugin.manager import Plugins
+from octoc.testing import WorkspaceBuilder
+
+from .test_any_bytes import PIECES, mutated
+
+SOUND = b"""[tenants.acme]
+enabled = true
+
+[areas.finance]
+tenant = "acme"
+agents = ["cfo"]
+default_agent = "cfo"
+
+[groups.ledger]
+area = "finance"
+tools = ["ledger/read", "ledger/pay"]
+
+[[grants]]
+agents = ["cfo"]
+groups = ["ledger"]
+
+[overrides.temp]
+enabled = false
+"""
+DENY = b"""
+[[deny]]
+agents = "clerk"
+tools = "ledger/*"
+"""
+
+
+@st.composite
+def slip(draw: st.DrawFn) -> bytes:
+    """The sound file with one stretch of at most 20 bytes cut, said twice, or replaced."""
+    start = draw(st.integers(0, len(SOUND)))
+    end = draw(st.integers(start, min(len(SOUND), start + 20)))
+    return SOUND[:start] + draw(st.sampled_from((b"", SOUND[start:end] * 2, *PIECES))) + SOUND[end:]
+
+
+def workspace(root: Path, profile: str, scopes: bytes) -> Path:
+    """Write a company of three agents with one file of scopes."""
+    builder = WorkspaceBuilder(root, scopes={"profile": profile})
+    builder.server("ledger", "x").snapshot("ledger", ["read", "pay"]).server("docs", "y").snapshot("docs", ["get"])
+    builder.agent("cfo").agent("clerk").agent("temp")
+    builder.file("scopes/a.toml", "")
+    builder.write()
+    (root / "scopes/a.toml").write_bytes(scopes)
+    return root
+
+
+def scoped(root: Path) -> tuple[Scoped, bool]:
+    """Return what the workspace comes to, and whether it has an error."""
+    opened = open_workspace(root, cache=Cache(None), plugins=Plugins())
+    assert opened.settings is not None
+    found = run_to_scope(opened.settings, opened.context)
+    return found, opened.context.sink.worst() == Severity.ERROR
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.one_of(st.binary(max_size=300), mutated(SOUND + DENY)))
+def test_check_returns_whatever_a_file_of_scopes_holds(data: bytes) -> None:
+    """The statuses are 0 and 1, never an abnormal end."""
+    with tempfile.TemporaryDirectory() as name:
+        assert main(["check", "--workspace", str(workspace(Path(name), "allow", data))]) in (0, 1)
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=slip(), profile=st.sampled_from(["allow", "deny"]))
+def test_a_slip_that_is_an_error_gives_nobody_more(data: bytes, profile: str) -> None:
+    """Where one slip makes an error, `clerk` has no tool of the ledger, `temp` is not there, nor has `cfo` no tenant.
+
+    A slip that leaves the file sound says something else, and is taken at its word.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        found, has_error = scoped(workspace(Path(name), profile, data))
+        if not has_error:
+            return
+        assert "temp" not in found.registries
+        if "clerk" in found.registries:
+            tools = {str(found.tools[index].id) for index in found.registries["clerk"].tools}
+            assert not tools & {"ledger/read", "ledger/pay"}
+        if "cfo" in found.registries:
+            assert found.resolved.scopes is not None
+            assert found.resolved.scopes.members["cfo"].tenants == ("acme",)
