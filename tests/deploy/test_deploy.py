@@ -1,0 +1,222 @@
+"""What `deploy/` ships: each file is linted by a tool of its own kind, and what it starts is started as it says."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import yaml
+
+from octoc.cli.root import root as cli
+from octoc.testing import WorkspaceBuilder
+
+ROOT = Path(__file__).resolve().parents[2]
+DEPLOY = ROOT / "deploy"
+CONTAINERFILE = DEPLOY / "Containerfile"
+UNIT = DEPLOY / "octoc.service"
+DEPLOYMENT, SERVICE = yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text(encoding="utf-8"))
+POD: dict[str, Any] = DEPLOYMENT["spec"]["template"]["spec"]
+PAGE = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
+KUBERNETES = ("1.30", "1.37")
+MOST_EXPOSED = 15
+"""systemd's own measure of what a unit leaves open, in tenths: 0 is nothing, 100 is all."""
+
+
+def instructions() -> list[tuple[str, str]]:
+    """Return the Containerfile's instructions with their arguments, each on one line."""
+    lines = [line for line in CONTAINERFILE.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    whole = re.sub(r"\\\n\s*", "", "\n".join(lines))
+    return [(line.split()[0], line.partition(" ")[2]) for line in whole.splitlines() if line.strip()]
+
+
+def of(name: str) -> list[str]:
+    """Return the arguments of each instruction of a name."""
+    return [arguments for instruction, arguments in instructions() if instruction == name]
+
+
+def started() -> dict[str, list[str]]:
+    """Return what each file starts, from `serve` on."""
+    (begun,) = re.findall(r"^ExecStart=\S+ (.*)$", UNIT.read_text(encoding="utf-8"), re.MULTILINE)
+    pages = re.findall(r"\boctoc (serve [^`\n|)]*)", PAGE)
+    return {
+        "Containerfile": json.loads(of("CMD")[0]),
+        "octoc.service": shlex.split(begun),
+        "kubernetes.yaml": [word for given in POD["containers"][0]["args"] for word in given.split("=", 1)],
+        **{f"page-{number}": shlex.split(words) for number, words in enumerate(pages)},
+    }
+
+
+def tool(name: str) -> str:
+    """Return a linter of this environment."""
+    program = Path(sys.executable).with_name(name)
+    if not program.is_file():
+        pytest.fail(f"`{name}` is not installed beside `{sys.executable}`: run `make setup`")
+    return str(program)
+
+
+@pytest.mark.parametrize("words", started().values(), ids=started())
+def test_what_is_started_is_a_command(words: list[str]) -> None:
+    """Every option that a file or the page gives `octoc serve` is one that it has."""
+    command: Any = cli.get_command(click.Context(cli), words[0])
+    given = words[1:]
+    while given and given[0] in getattr(command, "commands", {}):
+        command = command.commands[given.pop(0)]
+    options = {option for parameter in command.params for option in parameter.opts}
+    assert {word for word in given if word.startswith("--")} <= options
+
+
+def test_the_containerfile_is_clean() -> None:
+    """Hadolint has nothing to say."""
+    done = subprocess.run([tool("hadolint"), CONTAINERFILE], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_the_image_has_no_rights_and_an_exact_base() -> None:
+    """Both stages are of one exact tag, the user is a number other than root's, and a health check is there."""
+    bases = [line.split()[0] for line in of("FROM")]
+    assert len(bases) == 2
+    assert len(set(bases)) == 1
+    assert re.search(r":\d+\.\d+\.\d+-slim-\w+\Z", bases[0])
+    assert re.fullmatch(r"[1-9]\d*:[1-9]\d*", of("USER")[-1])
+    assert instructions()[-1][0] == "CMD"
+    assert "/healthz" in of("HEALTHCHECK")[0]
+
+
+def test_what_the_image_copies_is_enough_to_build(tmp_path: Path) -> None:
+    """Of the copied files alone, past what the ignore file leaves out, the wheels can be built."""
+    ignored = (DEPLOY / "Containerfile.dockerignore").read_text(encoding="utf-8").splitlines()
+    let_in = {line[1:] for line in ignored if line.startswith("!")}
+    for arguments in of("COPY"):
+        if arguments.startswith("--from"):
+            continue
+        *sources, target = arguments.split()
+        for source in sources:
+            assert source in let_in
+            place = tmp_path / (target if len(sources) == 1 else source)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            unneeded = shutil.ignore_patterns("__pycache__", "dist", ".octoc", "tests")
+            if (ROOT / source).is_dir():
+                shutil.copytree(ROOT / source, place, ignore=unneeded)
+            else:
+                shutil.copy(ROOT / source, place)
+    installed = re.findall(r"\./(plugins/[\w-]+)", of("RUN")[0])
+    assert len(installed) == 4
+    for distribution in (".", *installed):
+        build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path / "wheels")]
+        done = subprocess.run([*build, str(tmp_path / distribution)], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "wheels").iterdir())) == 1 + len(installed)
+
+
+@pytest.fixture
+def gateway(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """What the image starts, with a bundle, a token and a free port, in an environment like the image's."""
+    bundle = WorkspaceBuilder(tmp_path / "ws").agent("clerk").build().bundle
+    assert bundle is not None
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    folders = {"HOME": "/nonexistent", "XDG_CACHE_HOME": str(tmp_path / "cache"), "TMPDIR": str(tmp_path)}
+    tokens = tmp_path / "tokens.json"
+    octoc = [sys.executable, "-m", "octoc"]
+    made = [*octoc, "serve", "token", "add", "--agent", "clerk", "--tokens", str(tokens)]
+    subprocess.run(made, check=True, capture_output=True, env=folders)
+    places = {"/bundle/octoc.octoc": str(bundle), "/state/tokens.json": str(tokens), "8000": str(port)}
+    words = [places.get(word, word) for word in started()["Containerfile"]]
+    process = subprocess.Popen([*octoc, *words], env=folders, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    with process.stderr:
+        said = process.stderr.readline()
+        while said and "serving MCP at" not in said:
+            said = process.stderr.readline()
+        assert said, "it ended"
+        yield process, port
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+def test_the_image_s_command_and_health_check_work(gateway: tuple[subprocess.Popen[str], int]) -> None:
+    """The health check passes while the gateway runs and fails when it does not; SIGTERM ends it with status 0."""
+    process, port = gateway
+    _, _, given = of("HEALTHCHECK")[0].partition("CMD ")
+    check = [word.replace("8000", str(port)) for word in json.loads(given)]
+    assert subprocess.run([sys.executable, *check[1:]], check=False, capture_output=True).returncode == 0
+    process.terminate()
+    assert process.wait(30) == 0
+    assert subprocess.run([sys.executable, *check[1:]], check=False, capture_output=True).returncode != 0
+
+
+@pytest.mark.parametrize("version", KUBERNETES)
+def test_the_manifest_has_its_schema(version: str) -> None:
+    """Every object is one of Kubernetes', without a field that it does not know."""
+    words = [tool("kubernetes-validate"), "--strict", "-k", version, str(DEPLOY / "kubernetes.yaml")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_pod_may_do_nothing_but_serve() -> None:
+    """No container is root, writes beside its volumes, gains rights or keeps a capability; all have limits."""
+    assert POD["securityContext"]["runAsNonRoot"] is True
+    assert POD["automountServiceAccountToken"] is False
+    for container in (*POD["initContainers"], *POD["containers"]):
+        locked = container["securityContext"]
+        assert locked["readOnlyRootFilesystem"] is True
+        assert locked["allowPrivilegeEscalation"] is False
+        assert locked["capabilities"] == {"drop": ["ALL"]}
+        assert "memory" in container["resources"]["limits"]
+
+
+def test_the_manifest_fits_together() -> None:
+    """Mounts, ports, probes and labels name what is there; the user is the image's; the tokens are read as written."""
+    volumes = {volume["name"] for volume in POD["volumes"]}
+    (main,) = POD["containers"]
+    mounts = {mount["name"] for container in (*POD["initContainers"], main) for mount in container["volumeMounts"]}
+    assert mounts == volumes
+    user, group = map(int, of("USER")[-1].split(":"))
+    assert (POD["securityContext"]["runAsUser"], POD["securityContext"]["fsGroup"]) == (user, group)
+    probes = {name: main[f"{name}Probe"]["httpGet"] for name in ("startup", "liveness", "readiness")}
+    assert {name: probe["path"] for name, probe in probes.items()} == {
+        "startup": "/healthz",
+        "liveness": "/healthz",
+        "readiness": "/readyz",
+    }
+    (port,) = main["ports"]
+    assert {probe["port"] for probe in probes.values()} == {port["name"], SERVICE["spec"]["ports"][0]["targetPort"]}
+    assert f"--port={port['containerPort']}" in main["args"]
+    labels = DEPLOYMENT["spec"]["template"]["metadata"]["labels"]
+    assert labels == DEPLOYMENT["spec"]["selector"]["matchLabels"] == SERVICE["spec"]["selector"]
+    assert f"--tokens={POD['initContainers'][0]['command'][-1]}" in main["args"]
+
+
+def test_the_unit_is_one_that_systemd_takes(tmp_path: Path) -> None:
+    """Every key is one of systemd's, which finds little left open."""
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("needs systemd-analyze")
+    unit = tmp_path / UNIT.name
+    unit.write_text(UNIT.read_text(encoding="utf-8").replace("/opt/octoc/bin/octoc", sys.executable), encoding="utf-8")
+    done = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    looked = ["systemd-analyze", "security", "--offline=true", f"--threshold={MOST_EXPOSED}", "--no-pager", str(unit)]
+    done = subprocess.run(looked, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_time_to_end_is_more_than_calls_have() -> None:
+    """Each supervisor waits longer than the gateway does for calls that are under way."""
+    from octoc.plugin.gateway import GatewaySettings
+
+    drain = GatewaySettings(bundle=Path("any.octoc")).drain_s
+    (stop,) = re.findall(r"^TimeoutStopSec=(\d+)$", UNIT.read_text(encoding="utf-8"), re.MULTILINE)
+    assert int(stop) > drain
+    assert POD["terminationGracePeriodSeconds"] > drain
