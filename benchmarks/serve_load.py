@@ -80,7 +80,7 @@ def backends(count: int) -> Iterator[tuple[str, ...]]:
         ports = [_free_port() for _ in range(count)]
         for port in ports:
             command = [sys.executable, "-m", "benchmarks.serve_backend", str(port)]
-            stack.enter_context(_ended(subprocess.Popen(command, cwd=ROOT)))
+            stack.enter_context(_ended(_quietly(command)))
         for port in ports:
             _await_port(port)
         yield tuple(f"http://127.0.0.1:{port}/mcp" for port in ports)
@@ -117,7 +117,7 @@ def octoc(urls: Sequence[str], folder: Path, *options: str, profile: Path | None
 def bare(urls: Sequence[str]) -> Iterator[Front]:
     """Serve the tools of all backends by the SDK alone, which any gateway that is made with it costs at least."""
     port = _free_port()
-    process = subprocess.Popen([sys.executable, "-m", "benchmarks.serve_bare", str(port), *urls], cwd=ROOT)
+    process = _quietly([sys.executable, "-m", "benchmarks.serve_bare", str(port), *urls])
     with _ended(process):
         _await_port(port)
         tools = tuple(f"s{number}__echo" for number in range(len(urls)))
@@ -135,7 +135,7 @@ def fastmcp(urls: Sequence[str], python: Path) -> Iterator[Front]:
         "create_proxy(json.loads(sys.argv[1])).run("
         "transport='http', host='127.0.0.1', port=int(sys.argv[2]), show_banner=False, log_level='ERROR')\n"
     )
-    process = subprocess.Popen([python, "-c", script, json.dumps(servers), str(port)])
+    process = _quietly([str(python), "-c", script, json.dumps(servers), str(port)])
     with _ended(process):
         _await_port(port)
         tools = tuple(f"s{number}_echo" for number in range(len(urls)))
@@ -205,6 +205,11 @@ async def _listed(url: str) -> list[dict[str, Any]]:
     async with Client(url) as client:
         listed = (await client.list_tools()).tools
         return [tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in listed]
+
+
+def _quietly(command: Sequence[str]) -> subprocess.Popen[bytes]:
+    # What a server says when its clients have left belongs to nobody here.
+    return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
 
 
 def _free_port() -> int:
