@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import operator
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -48,6 +49,8 @@ The bias was chosen, so that one half, where the balanced profile activates, lea
 nobody alone.
 """
 
+CONSTANTS = (PROBABILITY, OWN, BACKGROUND, MISSED, NAMED, SAID, SIZE)
+
 _WORD = re.compile(r"[^\W_]{2,}")
 
 
@@ -62,7 +65,7 @@ class Space:
 
     Args:
         mean: shape (d,), taken from a vector before it is turned.
-        axes: shape (d, e).
+        axes: shape (e, d).
     """
 
     mean: Vector
@@ -70,8 +73,9 @@ class Space:
 
     def turned(self, vectors: Vector) -> Vector:
         """Return vectors of shape (…, d) in the space, L2-normalised, shape (…, e)."""
-        found: Vector = (vectors - self.mean) @ self.axes
-        norms = np.sqrt(np.square(found).sum(axis=-1, keepdims=True))
+        centred = vectors - self.mean
+        found: Vector = dots(self.axes, centred) if centred.ndim == 1 else np.inner(centred, self.axes)
+        norms = np.sqrt((found * found).sum(axis=-1, keepdims=True))
         turned: Vector = (found / np.maximum(norms, 1e-12)).astype(np.float32)
         return turned
 
@@ -121,7 +125,7 @@ class Nearby:
             raise ValueError(
                 f"the gate's examples start at {starts}, expected a start per class, the background's and the needs'"
             )
-        if space is not None and space.axes.shape[1:] != vectors.shape[1:]:
+        if space is not None and space.axes.shape[:1] != vectors.shape[1:]:
             raise ValueError(f"the gate's examples have shape {vectors.shape}, their space {space.axes.shape}")
         stems_by_place = sorted(data["names"])
         return cls(
@@ -152,27 +156,35 @@ class Nearby:
         best = [name for name in likeliest if probabilities[name] > 0]
         if not best:
             return None
-        turned = vector if self.space is None else self.space.turned(vector)
-        found = stems(text)
-        common = (
-            BIAS
-            + SIZE * math.log(len(self.rows))
-            + BACKGROUND * _nearest(self.vectors[self.background : self.missed], turned)
-            + MISSED * _highest(self.vectors[self.missed :], turned)
-        )
         weighed = {
-            name: _share(
-                common
-                + PROBABILITY * math.log(probabilities[name])
-                + OWN * _highest(self.vectors[slice(*self.rows[name])], turned)
-                + NAMED * self._rarest(found, name)
-                + SAID * self._containment(found, name)
-            )
-            for name in best
+            name: _share(BIAS + math.fsum(map(operator.mul, CONSTANTS, figures)))
+            for name, figures in zip(best, self.features(text, vector, probabilities, best), strict=True)
         }
         last, least = probabilities[best[-1]], min(weighed.values())
         shares = {name: share / last * least for name, share in probabilities.items()} | weighed
         return shares, 1 - max(weighed.values())
+
+    def features(
+        self, text: str, vector: Vector, probabilities: Mapping[str, float], names: Sequence[str]
+    ) -> list[tuple[float, ...]]:
+        """Return what each of `CONSTANTS` is multiplied with, for each of `names`, whose probability is above 0."""
+        turned = vector if self.space is None else self.space.turned(vector)
+        found = stems(text)
+        background = _nearest(self.vectors[self.background : self.missed], turned)
+        missed = _highest(self.vectors[self.missed :], turned)
+        size = math.log(len(self.rows))
+        return [
+            (
+                math.log(probabilities[name]),
+                _highest(self.vectors[slice(*self.rows[name])], turned),
+                background,
+                missed,
+                self._rarest(found, name),
+                self._containment(found, name),
+                size,
+            )
+            for name in names
+        ]
 
     def named(self, text: str, capability: str) -> float:
         """Return the weight of the rarest word of a text that the capability's own texts have; 0 without one."""

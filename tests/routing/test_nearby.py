@@ -78,7 +78,7 @@ def test_a_need_that_nothing_meets_lowers() -> None:
 
 def test_a_space_is_where_vectors_are_compared() -> None:
     """A direction that the space leaves out makes no difference."""
-    space = Space(mean=np.zeros(3, np.float32), axes=np.eye(3, dtype=np.float32)[:, :2])
+    space = Space(mean=np.zeros(3, np.float32), axes=np.eye(3, dtype=np.float32)[:2])
     flat = Nearby.of(DATA, CLASSES, VECTORS[:, :2], space)
     shares = {"docker": 0.3, "git": 0.1}
     assert flat.judge("x", toward(1, 1, 0), shares) == flat.judge("x", toward(1, 1, 9), shares)

@@ -42,6 +42,6 @@ def space_of(found: Sequence[Example], vectors: Mapping[str, NDArray[np.float32]
         variances, directions = np.linalg.eigh(inside.T @ inside / len(inside))
         even = directions / np.sqrt(variances + EVENED * variances.mean()) @ directions.T
         _, _, apart = np.linalg.svd((means - mean) @ even, full_matrices=False)
-        axes = even @ apart[:AXES].T
+        axes = apart[:AXES] @ even
     # Only directions count, not lengths; so that float16 holds them.
     return Space(mean=mean.astype(np.float32), axes=(axes / np.abs(axes).max()).astype(np.float16).astype(np.float32))
