@@ -316,17 +316,21 @@ def test_lists_may_stand_by_id(start: Run, ws: Path) -> None:
     assert toml(ws / "scopes/hr.toml")["grants"] == [{"agents": ["ann"], "groups": ["hr-ledger"]}]
 
 
-def test_a_group_of_another_area_is_told(start: Run, ws: Path) -> None:
+def test_a_group_of_another_area_is_told(start: Run, octoc: Run, ws: Path) -> None:
     """An agent with a group of an area that it is not in is written down, and said to be refused by check."""
     done = start(changed(assignments=[{"agentId": 9, "toolGroupId": 3}]))
     assert done.status == 0
     assert "note: agent `ann` has tool group `ledger`, and is not in its area `finance-treasury`" in done.out
     assert toml(ws / "scopes/finance-treasury.toml")["grants"] == [{"agents": ["ann"], "groups": ["ledger"]}]
+    checked = octoc("check", "--workspace", str(ws))
+    assert checked.status == 1
+    assert "scopes/finance-treasury.toml:" in checked.out
 
 
 AREA, AGENT, AGENTS = EXPORT["areas"][0], EXPORT["agents"][0], EXPORT["agents"]
 GROUP = {"id": 3, "name": "x", "toolNames": ["y"]}
 OTHER = {"areaId": 5, "tenantId": "other", "name": "Other", "agents": []}
+SECRET = {"name": "x", "baseUrl": "https://me:hunter2@tools.acme.example/v1"}
 TWICE = [{"agentId": 7, "toolGroupId": 3}, {"agentId": 7, "toolGroupId": 3, "enabled": False}]
 
 
@@ -357,6 +361,9 @@ def group(**values: Any) -> dict[str, Any]:
         (changed(toolGroups={"1": [{**GROUP, "areaId": 2}]}), '"areaId": 2', "stands under area `1`"),
         (group(toolNames=["ledger_*"]), '"ledger_*"', "`*` stands for nothing there"),
         (changed(agents=[{**AGENT, "mcpServers": [{"name": "x"}]}, *AGENTS[1:]]), "{", "has no `baseUrl`"),
+        (group(area_id=1), '"area_id": 1', "`toolGroups[0].area_id` is not what Octopus calls it"),
+        (changed(tool_groups=[]), '"tool_groups"', "`tool_groups` is not what Octopus calls it"),
+        (changed(agents=[{**AGENT, "mcpServers": [SECRET]}, *AGENTS[1:]]), '"baseUrl"', "has a user or password"),
         (changed(agents=[{**AGENT, "systemPrompt": "\0"}, *AGENTS[1:]]), '"systemPrompt"', "has a NUL"),
         (changed(tenants=[{"tenantId": "acme"}, {"tenantId": "b"}]), "{", "agent `Free` has no `tenantId`, and"),
         (changed(areas=[{**AREA, "tenantId": None}], tenants=[{"id": "acme"}, {"id": "b"}]), "{", "area `Fi"),
@@ -376,6 +383,7 @@ def test_a_bad_export_says_where_and_writes_nothing(
     assert at is None or lines[int(found[1]) - 1].strip().startswith(at)
     assert "help: " in told or isinstance(export, str)
     assert done.err.endswith("nothing was written\n")
+    assert "hunter2" not in done.err
     assert files(ws) == []
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import attrs
 
 from octoc.compiler.check.inspection import Inspection
+from octoc.compiler.check.schemas import schema_of
 from octoc.compiler.check.translate import dotted
-from octoc.compiler.model.documents import kept
+from octoc.compiler.model.documents import FileKind, kept
 from octoc.diagnostics.model import KeyPath
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.suggest import near_names
@@ -24,6 +25,15 @@ ID_KEYS: Mapping[str, tuple[str, ...]] = {
     "agents": ("agentId", "id"),
 }
 """List of an export -> the keys that may hold the id of its entities; the first that is there counts."""
+_DEFINITIONS = {
+    "tenants": "tenant",
+    "areas": "area",
+    "toolGroups": "group",
+    "agents": "agent",
+    "assignments": "assignment",
+}
+_INNER = {"areas": ("agents", "agent_ref"), "agents": ("mcpServers", "server")}
+"""Lists of an export, and the lists inside their entities, by the definitions of the schema."""
 _ONE = {"tenants": "tenant", "areas": "area", "toolGroups": "tool group", "agents": "agent"}
 
 
@@ -69,6 +79,7 @@ def named(values: Mapping[str, Any], key: str) -> str | None:
 def check_export(values: Mapping[str, Any], inspection: Inspection) -> None:
     """Check an export whose schema is met."""
     work = _Check(values=values, inspection=inspection)
+    work.check_spelling()
     for name in ID_KEYS:
         work.check_ids(name)
     work.check_areas()
@@ -85,6 +96,26 @@ class _Check:
     """List -> id -> the path of its entity."""
     homes: dict[str, list[tuple[str, KeyPath]]] = attrs.field(factory=dict)
     """Agent -> tenant of each area that it is in, and where the area says so."""
+
+    def check_spelling(self) -> None:
+        """Report keys that are known ones in another spelling: `area_id` left aside would make a group everybody's."""
+        schema = schema_of(FileKind.OCTOPUS_EXPORT)
+        self.spelled(self.values, (), schema["properties"])
+        for name, what in _DEFINITIONS.items():
+            for entity in listed(self.values, name):
+                self.spelled(entity.values, entity.path, schema["$defs"][what]["properties"])
+                key, inner = _INNER.get(name, ("", ""))
+                for index, part in kept(entity.values.get(key) or ()):
+                    if isinstance(part, Mapping):
+                        self.spelled(part, (*entity.path, key, index), schema["$defs"][inner]["properties"])
+
+    def spelled(self, values: Mapping[str, Any], path: KeyPath, known: Mapping[str, Any]) -> None:
+        by_fold = {_fold(key): key for key in known}
+        for key in values:
+            meant = by_fold.get(_fold(key))
+            if meant is not None and meant != key:
+                message = f"`{dotted((*path, key))}` is not what Octopus calls it"
+                self.report(rules.UNKNOWN_KEY, message, (*path, key), f"rename it to `{meant}`")
 
     def check_ids(self, name: str) -> None:
         known = self.paths.setdefault(name, {})
@@ -149,7 +180,12 @@ class _Check:
             found = id_of(agent, "agents")
             homes = [] if found is None else self.homes.get(found[1], [])
             for index, server in kept(agent.values.get("mcpServers", ())):
-                self.no_patterns(server, (*agent.path, "mcpServers", index), "toolFilter")
+                path = (*agent.path, "mcpServers", index)
+                self.no_patterns(server, path, "toolFilter")
+                if _has_userinfo(server["baseUrl"]):
+                    message = f"`{dotted((*path, 'baseUrl'))}` has a user or password, expected an address alone"
+                    advice = "take it out, and name the credential by its `credentialId`"
+                    self.report(rules.UNEXPECTED_VALUE, message, (*path, "baseUrl"), advice)
             own = named(agent.values, "tenantId")
             if own is None and not homes:
                 self.tenant_of(agent, "agent")
@@ -248,3 +284,11 @@ def tenants_of(values: Mapping[str, Any]) -> list[str]:
         return [one[1] for one in found if one is not None]
     entities = [entity for name in ("areas", "agents") for entity in listed(values, name)]
     return list(dict.fromkeys(one for entity in entities if (one := named(entity.values, "tenantId")) is not None))
+
+
+def _fold(key: str) -> str:
+    return key.lower().replace("_", "").replace("-", "")
+
+
+def _has_userinfo(url: str) -> bool:
+    return "@" in url.partition("://")[2].partition("/")[0]
