@@ -1,31 +1,34 @@
 """How the constants of the second stage (`octoc.routing.nearby`) are learned, and what that stage brings.
 
-Twelve workspaces are made of the library of needs: random needs with four to seven messages as triggers are the
-capabilities. What is held out of each is judged: messages, whole needs, lines of the background. A logistic regression
-over what the stage looks at gives the constants; four further workspaces show what they do. Those are other draws of
-the same library, by the same hands: how strangers' messages fare is for `benchmarks.routing`.
+A logistic regression over what the stage looks at, on the messages for the sample tap that routing is developed with:
+each half's constants are judged on the other half, beside the shipped ones.
 
-It prints the learned constants beside the shipped ones. They are not equal to the digit: another draw gives other
-digits; these are what shipped. The bias is no outcome of the regression alone, which balances messages for somebody and
-for nobody: `CAUTION` is taken from its own, so that one half is where the balanced profile activates. How much to take
-was a choice, which nothing here derives.
+Then workspaces of 3 to 100 capabilities are made of the library of needs: random needs with four to seven messages as
+triggers. What is held out of each is judged: messages, whole needs, lines of the background. They show what `SIZE`
+does, and that constants which are learned on one tap hold where all else is different.
+Held-out messages take no part in the space that examples are compared in.
 """
 
 from __future__ import annotations
 
 import random
 import sys
+import tempfile
 import time
-from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
+from pathlib import Path
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
+from benchmarks.measure import ROOT, realworld
+from benchmarks.routing import built, wanted
 from octoc.compiler.calibrate.fit import fit_classifier
 from octoc.compiler.calibrate.texts import (
     BACKGROUND_WEIGHT,
@@ -43,13 +46,17 @@ from octoc.compiler.vectors import digest_of, encode
 from octoc.plugin.manager import load_plugins
 from octoc.routing import nearby
 from octoc.routing.classifier import Classifier
+from octoc.routing.clean import is_routable
 
 ENCODER = "minilm-l6"
-LEARNED_ON = (15, 30, 45, 60, 60, 60, 80, 100, 30, 60, 45, 80)
-HELD_OUT = (30, 60, 60, 100)
-"""How many capabilities each workspace has."""
+HALVES = ("develop", "unseen")
+SIZES = (3, 5, 8, 12, 20, 30, 60, 100)
+"""How many capabilities each made workspace has."""
 
-SEED = 100
+TAP = 58
+"""How many the sample tap has."""
+
+SEED = 300
 TRIGGERS = (4, 7)
 UNMATCHED = 0.3
 """The share of capabilities of which the library knows nothing beside their triggers."""
@@ -57,15 +64,19 @@ UNMATCHED = 0.3
 UNHEARD = 3
 """So many messages are judged of each need that is in no training text."""
 
+ABSTAINED = 0.95
+"""What share of the messages for nobody a row leaves alone where constants are compared."""
+
 LONG = 4
 """A word of fewer letters tells nothing about what two texts share."""
 
-CAUTION = 0.5
 SHARED = ("0 shared", "1 shared", "2 shared")
 """Kinds of messages for somebody: how many words, 2 and more alike, they share with what the capability says itself."""
 
 WORKERS = 2
-NAMES = ("PROBABILITY", "LEAD", "OWN", "BACKGROUND", "NAMED")
+NAMES = ("PROBABILITY", "OWN", "BACKGROUND", "MISSED", "NAMED", "SAID", "SIZE")
+LEARNED = 6
+"""So many of them are learned: the size of the sample tap is always the same."""
 
 Vector = NDArray[np.float32]
 Numbers = NDArray[np.float64]
@@ -73,144 +84,149 @@ Numbers = NDArray[np.float64]
 
 @attrs.frozen
 class Held:
-    """A held-out message: the capability that it is for, None for nobody, and its kind."""
+    """A held-out message: the capabilities that it is for, none for nobody, and its kind."""
 
     text: str
-    capability: str | None
+    capabilities: tuple[str, ...]
     kind: str
 
 
 @attrs.frozen
 class Judged:
-    """The held-out messages of some workspaces: features of each, whether the likeliest is right, a kind, a weight."""
+    """A message's likeliest candidates: whether each is right, and what each constant is multiplied with."""
 
+    held: Held
+    right: tuple[bool, ...]
     features: Numbers
-    right: NDArray[np.bool_]
-    somebody: NDArray[np.bool_]
-    kinds: NDArray[np.str_]
-    weights: Numbers
 
 
 def main() -> None:
     """Learn, print, and judge."""
     start = time.perf_counter()
+    tap = realworld()
+    if tap is not None:
+        _compare({half: _tap(tap, half) for half in HALVES})
+    print("made workspaces; abstains: of the messages for nobody, each kind alike; last, right by kind")
+    print(f"{'capabilities':<14}{'SIZE':>6}{'right':>8}{'wrong':>8}{'abstains':>10}")
     with ProcessPoolExecutor(WORKERS) as pool:
-        sizes = (*LEARNED_ON, *HELD_OUT)
-        judged = list(pool.map(_judged, range(SEED, SEED + len(sizes)), sizes))
-    learned_on, held_out = _joined(judged[: len(LEARNED_ON)]), _joined(judged[len(LEARNED_ON) :])
-    constants, balanced = _regression(learned_on)
-    bias = balanced - CAUTION
-    shipped = np.array([getattr(nearby, name) for name in NAMES])
-    print(
-        f"{len(LEARNED_ON)} workspaces, {len(learned_on.right)} held-out messages\n{'':<12}{'learned':>9}{'shipped':>9}"
-    )
-    for name, ours, theirs in zip((*NAMES, "BIAS"), (*constants, bias), (*shipped, nearby.BIAS), strict=True):
-        print(f"{name:<12}{ours:>9.3f}{theirs:>9.3f}")
-    print(f"the regression's own bias, somebody and nobody balanced: {balanced:.3f}\n")
-    _compare(held_out, constants, bias, shipped)
+        for size, judged in zip(SIZES, pool.map(_made, range(SEED, SEED + len(SIZES)), SIZES), strict=True):
+            without = np.array([*nearby.CONSTANTS[:LEARNED], 0.0])
+            # As if every workspace were as large as the sample tap.
+            same = nearby.BIAS + nearby.SIZE * np.log(TAP)
+            for label, constants, bias in (
+                ("0", without, same),
+                (f"{nearby.SIZE:g}", np.array(nearby.CONSTANTS), nearby.BIAS),
+            ):
+                right, wrong, kept, by_kind = _outcome(judged, constants, bias)
+                kinds = "".join(f"{kind:>10} {by_kind.get(kind, float('nan')):.2f}" for kind in SHARED)
+                print(f"{size:<14}{label:>6}{right:>8.2f}{wrong:>8.2f}{kept:>10.3f}{kinds}")
     print(f"{time.perf_counter() - start:.0f} s")
 
 
-def _compare(held_out: Judged, constants: Numbers, bias: float, shipped: Numbers) -> None:
-    somebody = int(held_out.somebody.sum())
-    nobody = len(held_out.right) - somebody
-    print(f"{len(HELD_OUT)} further workspaces: {somebody} messages for somebody, {nobody} not; last, right by kind")
-    print(
-        f"{'':<50}{'right':>8}{'abstains':>10}{'wrong':>8}{'nobody: abstains':>19}"
-        + "".join(f"{kind:>10}" for kind in SHARED)
+def _compare(halves: Mapping[str, Sequence[Judged]]) -> None:
+    """Print constants that each half gives, and what each half's and the shipped ones do on the other."""
+    rows = {half: _regression(judged) for half, judged in halves.items()}
+    print(f"{'':<14}" + "".join(f"{half:>10}" for half in rows) + f"{'shipped':>10}")
+    for place, name in enumerate(NAMES[:LEARNED]):
+        print(
+            f"{name:<14}"
+            + "".join(f"{row[place]:>10.3f}" for row in rows.values())
+            + f"{nearby.CONSTANTS[place]:>10.3f}"
+        )
+    print(f"\nat {ABSTAINED:.2f} of the messages for nobody left alone:  right, wrong, right by kind")
+    for half, judged in halves.items():
+        other = next(one for one in rows if one != half)
+        for label, constants in (
+            (f"learned on {other}", rows[other]),
+            ("shipped", np.array(nearby.CONSTANTS[:LEARNED])),
+        ):
+            whole = np.append(constants, 0.0)
+            nobody = sorted(_best(one, whole)[0] for one in judged if not one.held.capabilities)
+            bias = -nobody[min(len(nobody) - 1, int(ABSTAINED * len(nobody)))] - 1e-9
+            right, wrong, _, by_kind = _outcome(judged, whole, bias)
+            kinds = "".join(f"  {kind} {share:.2f}" for kind, share in sorted(by_kind.items()))
+            print(f"{half:<10}{label:<22}{right:>8.2f}{wrong:>8.2f}{kinds}")
+    print()
+
+
+def _best(one: Judged, constants: Numbers) -> tuple[float, bool]:
+    odds = one.features @ constants
+    place = int(odds.argmax())
+    return float(odds[place]), one.right[place]
+
+
+def _outcome(judged: Sequence[Judged], constants: Numbers, bias: float) -> tuple[float, float, float, dict[str, float]]:
+    """Return what is right and what wrong of the messages for somebody, what abstains of the others, right by kind."""
+    right: dict[str, list[bool]] = defaultdict(list)
+    kept: dict[str, list[bool]] = defaultdict(list)
+    wrong: list[bool] = []
+    for one in judged:
+        odds, is_right = _best(one, constants)
+        active = odds + bias >= 0
+        if one.held.capabilities:
+            right[one.held.kind].append(active and is_right)
+            wrong.append(active and not is_right)
+        else:
+            kept[one.held.kind].append(not active)
+    by_kind = {kind: float(np.mean(values)) for kind, values in right.items()}
+    whole = float(np.mean([value for values in right.values() for value in values]))
+    return whole, float(np.mean(wrong)), float(np.mean([np.mean(values) for values in kept.values()])), by_kind
+
+
+def _regression(judged: Sequence[Judged]) -> Numbers:
+    """Return a logistic regression's weights, of features as they are."""
+    rows = np.concatenate([one.features[:, :LEARNED] for one in judged])
+    right = np.concatenate([one.right for one in judged])
+    weights = np.concatenate(
+        [np.full(len(one.right), weight) for one, weight in zip(judged, _weights(judged), strict=True)]
     )
-    by_shipped = held_out.features @ shipped + nearby.BIAS
-    by_learned = held_out.features @ constants + bias
-    alone = held_out.features[:, 0]
-    for label, odds in (("shipped", by_shipped), ("learned", by_learned)):
-        # Before is held to the abstention of after, so that the two differ in one thing.
-        abstained = float(held_out.weights[~held_out.somebody & (odds < 0)].sum())
-        abstained /= float(held_out.weights[~held_out.somebody].sum())
-        before = alone - _threshold(alone, held_out, abstained)
-        _row(f"before: probability alone, as cautious as {label}", before, held_out)
-        _row(f"after: {label} constants, at one half", odds, held_out)
-
-
-def _row(label: str, odds: Numbers, held_out: Judged) -> None:
-    active = odds >= 0
-    of = held_out.somebody
-    nobody = held_out.weights[~of]
-    figures = ((active & held_out.right)[of], ~active[of], (active & ~held_out.right)[of])
-    right, abstains, wrong = (float(figure.mean()) for figure in figures)
-    kept = float(nobody[~active[~of]].sum() / nobody.sum())
-    by_kind = (f"{float((active & held_out.right)[held_out.kinds == kind].mean()):>10.3f}" for kind in SHARED)
-    print(f"{label:<50}{right:>8.3f}{abstains:>10.3f}{wrong:>8.3f}{kept:>19.3f}" + "".join(by_kind))
-
-
-def _regression(judged: Judged) -> tuple[Numbers, float]:
-    """Return a logistic regression's weights, of features as they are, and its bias."""
-    mean, spread = judged.features.mean(axis=0), judged.features.std(axis=0)
-    weights = judged.weights / judged.weights.mean()
-    model = LogisticRegression(max_iter=1000).fit((judged.features - mean) / spread, judged.right, weights)
+    mean, spread = rows.mean(axis=0), rows.std(axis=0)
+    model = LogisticRegression(max_iter=3000).fit((rows - mean) / spread, right, weights / weights.mean())
     constants: Numbers = model.coef_[0] / spread
-    return constants, float(model.intercept_[0] - constants @ mean)
+    return constants
 
 
-def _threshold(scores: Numbers, judged: Judged, abstained: float) -> float:
-    """Return what `abstained` of the messages for nobody, by weight, stay below."""
-    nobody, weights = scores[~judged.somebody], judged.weights[~judged.somebody]
-    order = np.argsort(nobody, kind="stable")
-    below = np.cumsum(weights[order]) / weights.sum()
-    place = min(int(np.searchsorted(below, abstained + 1e-9)), len(order) - 1)
-    return float(nobody[order[place]])
+def _weights(judged: Sequence[Judged]) -> list[float]:
+    """Return a weight per message: those for somebody count as much as those for nobody, each kind alike."""
+    keys = [(bool(one.held.capabilities), one.held.kind) for one in judged]
+    size = Counter(keys)
+    kinds = Counter(somebody for somebody, _ in size)
+    return [1 / (size[key] * kinds[key[0]]) for key in keys]
 
 
-def _joined(judged: Sequence[Judged]) -> Judged:
-    return Judged(
-        np.concatenate([one.features for one in judged]),
-        np.concatenate([one.right for one in judged]),
-        np.concatenate([one.somebody for one in judged]),
-        np.concatenate([one.kinds for one in judged]),
-        np.concatenate([one.weights for one in judged]),
-    )
+def _tap(tap: Path, half: str) -> list[Judged]:
+    """Judge one half of the messages for the sample tap, each by itself."""
+    with ROOT.joinpath("benchmarks", "data", f"tap_{half}.toml").open("rb") as file:
+        messages = tomllib.load(file)["message"]
+    with tempfile.TemporaryDirectory() as folder:
+        generation = built(Path(folder), tap, "")
+        router = generation.routing.router()
+        assert router is not None
+        assert router.classifier is not None
+        found = []
+        for message in messages:
+            intent = router.clean(message["text"])
+            if not message.get("before") and is_routable(intent):
+                held = Held(intent, tuple(wanted(message)), message["note"])
+                found.append(_features(router.classifier, held, generation.routing.vector(intent)))
+    return found
 
 
-def _judged(seed: int, capabilities: int) -> Judged:
+def _made(seed: int, capabilities: int) -> list[Judged]:
     """Make a workspace, learn the product's classifier on it, and judge what was held out."""
     found, library, held = _workspace(random.Random(seed), capabilities)
     classifier = Classifier.of(*fit_classifier(found, library, _vectors(), {}))
-    rows = [_features(classifier, one.text, _vectors()[one.text]) for one in held]
-    return Judged(
-        np.array([features for _, features in rows]),
-        np.array([best == one.capability for (best, _), one in zip(rows, held, strict=True)]),
-        np.array([one.capability is not None for one in held]),
-        np.array([one.kind for one in held]),
-        _weights(held),
-    )
+    return [_features(classifier, one, _vectors()[one.text]) for one in held]
 
 
-def _weights(held: Sequence[Held]) -> Numbers:
-    """Return a weight per message: those for somebody count as much as those for nobody, each kind alike."""
-    size = Counter((one.capability is not None, one.kind) for one in held)
-    kinds = Counter(somebody for somebody, _ in size)
-    keys = [(one.capability is not None, one.kind) for one in held]
-    return np.array([1 / (size[key] * kinds[key[0]]) for key in keys])
-
-
-def _features(classifier: Classifier, text: str, vector: Vector) -> tuple[str, list[float]]:
-    """Return the likeliest capability, and what each constant is multiplied with when `Nearby.judge` weighs it."""
+def _features(classifier: Classifier, held: Held, vector: Vector) -> Judged:
+    """Return what `Nearby.judge` looks at, of the candidates that it weighs."""
     examples = classifier.nearby
     assert examples is not None
-    shares, _ = attrs.evolve(classifier, nearby=None).probabilities(text, vector, classifier.classes)
-    second, first = sorted(shares.values())[-2:]
-    best = max(shares, key=shares.__getitem__)
-    own, background = examples.vectors[slice(*examples.rows[best])], examples.vectors[examples.background :]
-    return best, [
-        float(np.log(first)),
-        min(nearby.MAX_LEAD, float(np.log(first / second))),
-        _nearest(own, vector),
-        _nearest(background, vector),
-        examples.named(text, best),
-    ]
-
-
-def _nearest(examples: Vector, vector: Vector) -> float:
-    return float(np.sort(examples @ vector)[-nearby.NEAREST :].mean())
+    shares, _ = attrs.evolve(classifier, nearby=None).probabilities(held.text, vector, classifier.classes)
+    best = sorted(shares, key=lambda name: -shares[name])[: nearby.LIKELIEST]
+    features = np.array(examples.features(held.text, vector, shares, best))
+    return Judged(held, tuple(name in held.capabilities for name in best), features)
 
 
 def _workspace(draw: random.Random, capabilities: int) -> tuple[list[Example], list[Example], list[Held]]:
@@ -226,15 +242,15 @@ def _workspace(draw: random.Random, capabilities: int) -> tuple[list[Example], l
         found += own
         library += known
         said = set[str]().union(*(_long(example.text) for example in own))
-        held += [Held(text, need.name, SHARED[min(2, len(_long(text) & said))]) for text in left]
+        held += [Held(text, (need.name,), SHARED[min(2, len(_long(text) & said))]) for text in left]
     unheard = len(unmet) // 4
-    held += [Held(text, None, "need") for need in unmet[:unheard] for text in draw.sample(need.says, UNHEARD)]
-    library += [Example(text, None, MISS_WEIGHT) for need in unmet[unheard:] for text in need.says]
+    held += [Held(text, (), "need") for need in unmet[:unheard] for text in draw.sample(need.says, UNHEARD)]
+    library += [Example(text, None, MISS_WEIGHT, need=need.name) for need in unmet[unheard:] for text in need.says]
     lines = [Example(text, None, BACKGROUND_WEIGHT) for text in background_lines()]
     for kind, learned in (("background", lines), *_further()):
         draw.shuffle(learned)
         quarter = len(learned) // 4
-        held += [Held(example.text, None, kind) for example in learned[:quarter]]
+        held += [Held(example.text, (), kind) for example in learned[:quarter]]
         (found if kind == "background" else library).extend(learned[quarter:])
     learned_texts = {example.text for example in (*found, *library)}
     return found, library, [one for one in held if one.text not in learned_texts]
@@ -259,7 +275,11 @@ def _capability(draw: random.Random, need: Need) -> tuple[list[Example], list[Ex
     half = len(left) // 2
     own = [Example(text, need.name, TRIGGER_WEIGHT, own=True) for text in says[:count]]
     own += [Example(text, need.name, DESCRIPTION_WEIGHT, own=True) for text in need.described]
-    known = [Example(text, need.name, LIBRARY_WEIGHT) for text in left[half:]] if draw.random() >= UNMATCHED else []
+    known = (
+        [Example(text, need.name, LIBRARY_WEIGHT, need=need.name) for text in left[half:]]
+        if draw.random() >= UNMATCHED
+        else []
+    )
     return own, known, left[:half]
 
 

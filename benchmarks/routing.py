@@ -1,6 +1,7 @@
 """Routing of the sample tap on messages written before anything was scored: four deciders side by side, by kind.
 
-`python -m benchmarks.routing` reports on the half that routing was developed with, `--unseen` on the other one.
+`python -m benchmarks.routing` reports on the messages that routing was developed with first, `--unseen` on those that
+were unseen until they were scored and are developed with since, `--fresh` on those that are for measuring alone.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ DECIDERS = {
     "mean of top 3, .45/.08": 'gate = "octomind"\nthreshold = 0.45\nmargin = 0.08',
     "words alone": 'encoder = "none"',
     "without the needs": "needs = false",
+    "two a message": "max_per_message = 2",
     "default": "",
 }
 SAMPLES = 2000
@@ -37,7 +39,7 @@ Message = dict[str, Any]
 
 def main() -> None:
     """Measure and print."""
-    half = "unseen" if "--unseen" in sys.argv[1:] else "develop"
+    half = next((one for one in ("fresh", "unseen") if f"--{one}" in sys.argv[1:]), "develop")
     with ROOT.joinpath("benchmarks", "data", f"tap_{half}.toml").open("rb") as file:
         messages: list[Message] = tomllib.load(file)["message"]
     real = realworld()
@@ -47,7 +49,7 @@ def main() -> None:
     columns: dict[str, dict[str, list[bool]]] = {}
     for label, routing in DECIDERS.items():
         with tempfile.TemporaryDirectory() as folder:
-            generation = _built(Path(folder), real, routing)
+            generation = built(Path(folder), real, routing)
             columns[label] = _judged(generation, messages)
             if label == "default":
                 _errors(generation, messages)
@@ -57,7 +59,8 @@ def main() -> None:
         print(f"{row:<26}" + "".join(f"{_interval(column[row]):>25}" for column in columns.values()))
 
 
-def _built(root: Path, tap: Path, routing: str) -> Generation:
+def built(root: Path, tap: Path, routing: str) -> Generation:
+    """Build the sample tap with these settings in `root`, and return what a runtime has of it."""
     root.joinpath("octoc.toml").write_text(
         f'[workspace]\nname = "b"\n\n[[taps]]\nname = "tap"\npath = "{tap / "octomind-tap"}"\n\n[routing]\n{routing}\n',
         encoding="utf-8",
@@ -68,46 +71,52 @@ def _built(root: Path, tap: Path, routing: str) -> Generation:
     return Runtime.open(outcome.bundle).session().generation
 
 
-def _winner(generation: Generation, message: Message) -> tuple[str | None, str | None]:
-    """Return what a message activates, and who scored first; every capability takes part, as in an agent without one.
+def _winners(generation: Generation, message: Message) -> tuple[tuple[str, ...], str | None]:
+    """Return what a message activates, the best first, and who scored first.
 
+    Every capability takes part, as in an agent without one.
     What a session cannot connect here (a server of the host's own) is decided all the same.
     """
     names = tuple(generation.capabilities)
     routing = decide(generation, message["text"], names, before=message.get("before", ()))
-    return routing.capability, next(iter(routing.scores), None)
+    activated = () if routing.capability is None else (routing.capability, *routing.also)
+    return activated, next(iter(routing.scores), None)
 
 
 def _judged(generation: Generation, messages: Sequence[Message]) -> dict[str, list[bool]]:
     rows: dict[str, list[bool]] = defaultdict(list)
     for message in messages:
-        got, first = _winner(generation, message)
-        kind = message["note"]
-        if message["expect"] == "none":
-            rows["ABSTAINS"].append(got is None)
-            rows[f"abstains: {kind}"].append(got is None)
+        got, first = _winners(generation, message)
+        kind, expected = message["note"], wanted(message)
+        if not expected:
+            rows["ABSTAINS"].append(not got)
+            rows[f"abstains: {kind}"].append(not got)
             continue
-        wanted = _wanted(message)
-        rows["WRONG"].append(got is not None and got not in wanted)
-        rows[f"RIGHT: {kind}"].append(got in wanted)
-        rows[f"first: {kind}"].append(first in wanted)
+        rows["WRONG"].append(not set(got) <= set(expected))
+        rows[f"RIGHT: {kind}"].append(bool(got) and got[0] in expected)
+        rows[f"first: {kind}"].append(first in expected)
+        if len(expected) > 1:
+            rows[f"both: {kind}"].append(set(got) == set(expected))
     return dict(sorted(rows.items()))
 
 
-def _wanted(message: Message) -> list[str]:
+def wanted(message: Message) -> list[str]:
+    """Return the capabilities that a message should activate; of two that one message activates, either is right."""
     expected = message["expect"]
+    if expected == "none":
+        return []
     return expected if isinstance(expected, list) else [expected]
 
 
 def _errors(generation: Generation, messages: Sequence[Message]) -> None:
     print("what the default gets wrong:")
     for message in messages:
-        got, first = _winner(generation, message)
-        wanted = [] if message["expect"] == "none" else _wanted(message)
-        if got is not None and got not in wanted:
-            print(f"  {message['note']}: {message['text'].splitlines()[0][:70]!r} -> {got}, not {wanted or 'nobody'}")
-        elif got is None and wanted:
-            print(f"  {message['note']}: {message['text'].splitlines()[0][:70]!r} abstains, {first} first of {wanted}")
+        got, first = _winners(generation, message)
+        expected, said = wanted(message), f"{message['note']}: {message['text'].splitlines()[0][:70]!r}"
+        if not set(got) <= set(expected):
+            print(f"  {said} -> {', '.join(got)}, not {expected or 'nobody'}")
+        elif expected and not got:
+            print(f"  {said} abstains, {first} first of {expected}")
 
 
 def _speed(generation: Generation, texts: Sequence[str]) -> None:
