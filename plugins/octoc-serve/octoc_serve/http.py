@@ -127,11 +127,11 @@ class HttpApp:
             try:
                 await request.task
             except asyncio.CancelledError:
+                # Somebody here has ended it, or the gateway's time is up: its client gets a whole answer all the same,
+                # and the HTTP server none that it would log as a fault.
                 if not request.task.done():
                     request.task.cancel()
                     await asyncio.wait((request.task,))
-                    raise
-                # Somebody here has ended it: its client gets a whole answer all the same.
                 if begun:
                     await send({"type": "http.response.body", "body": b""})
                 else:

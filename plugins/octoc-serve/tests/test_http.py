@@ -18,7 +18,13 @@ from typing import Any
 
 import pytest
 
+from octoc.plugin.gateway import GatewaySettings
+from octoc.runtime import Runtime
 from octoc.testing import WorkspaceBuilder
+from octoc_serve.admission import Admission
+from octoc_serve.http import HttpApp
+from octoc_serve.server import SurfaceServer
+from octoc_serve.states import MemoryStates
 from octoc_serve.tokens import Tokens
 
 Run = Callable[..., None]
@@ -275,3 +281,36 @@ def test_more_than_this_machine_needs_tokens(root: Path, tmp_path: Path) -> None
     assert done.returncode == 1
     assert "without tokens only this machine is served" in done.stderr
     assert "octoc serve token add" in done.stderr
+
+
+def test_a_request_that_outlasts_the_drain_is_answered(root: Path, tmp_path: Path) -> None:
+    """What the HTTP server gives up when its patience ends is told to its client, and is no fault to log."""
+
+    async def scenario() -> None:
+        (bundle,) = (root / "dist").glob("*.octoc")
+        settings = GatewaySettings(bundle=bundle, transport="http")
+        async with Runtime.open(bundle, workspace=root) as runtime:
+            surface = SurfaceServer(runtime, MemoryStates(9, None))
+            admission = Admission(runtime, settings, Tokens(tmp_path / "none.json"), ())
+            app = HttpApp(surface, settings, admission)
+            waiting = asyncio.Event()
+            sent: list[Any] = []
+
+            async def receive() -> Any:
+                waiting.set()
+                await asyncio.Event().wait()
+
+            async def send(message: Any) -> None:
+                sent.append(message)
+
+            headers = [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")]
+            headers += [(b"accept", b"application/json, text/event-stream")]
+            scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": headers, "query_string": b""}
+            async with app.manager.run():
+                asking = asyncio.create_task(app(scope, receive, send))
+                await waiting.wait()
+                asking.cancel()
+                await asking
+            assert [message.get("status") for message in sent] == [503, None]
+
+    asyncio.run(asyncio.wait_for(scenario(), 60))
