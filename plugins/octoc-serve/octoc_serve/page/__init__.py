@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octoc_serve.page.site import Site
-
 if TYPE_CHECKING:
     from octoc_serve.door import Application, Door
 
@@ -17,4 +15,6 @@ def routes(door: Door) -> Application:
 
     The caller has refused foreign hosts and origins by then; who the visitor is, `door` tells.
     """
+    from octoc_serve.page.site import Site  # a gateway over stdio has no page
+
     return Site(door)
