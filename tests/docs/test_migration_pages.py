@@ -175,6 +175,14 @@ def test_every_endpoint_of_octopus_has_a_row() -> None:
     assert [endpoint for endpoint in ENDPOINTS if "`octoc " not in rows[endpoint][2]] == []
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_links_lead_to_pages(name: str) -> None:
+    """Each page that a page links to is there."""
+    links = re.findall(r"\]\(([^)#]+)\)", page(name))
+    assert links
+    assert [link for link in links if not (PAGES / link).is_file()] == []
+
+
 def _options() -> Iterator[tuple[str, str]]:
     for name in NAMES:
         for line in re.findall(r"`(octoc [a-z][^`]*)`", page(name)):
