@@ -5,7 +5,6 @@ A classifier tells capabilities apart well, and badly how far a message is from 
 
 from __future__ import annotations
 
-import heapq
 import math
 import operator
 import re
@@ -74,7 +73,10 @@ class Space:
     def turned(self, vectors: Vector) -> Vector:
         """Return vectors of shape (…, d) in the space, L2-normalised, shape (…, e)."""
         centred = vectors - self.mean
-        found: Vector = dots(self.axes, centred) if centred.ndim == 1 else np.inner(centred, self.axes)
+        if centred.ndim == 1:
+            alone = dots(self.axes, centred)
+            return alone / np.float32(max(math.sqrt(float(np.dot(alone, alone))), 1e-12))
+        found: Vector = np.inner(centred, self.axes)
         norms = np.sqrt((found * found).sum(axis=-1, keepdims=True))
         turned: Vector = (found / np.maximum(norms, 1e-12)).astype(np.float32)
         return turned
@@ -152,7 +154,7 @@ class Nearby:
         The likeliest candidates have what the examples make of each; the others follow behind, and keep their distance
         to the last of those. None where no candidate has a probability.
         """
-        likeliest = heapq.nlargest(LIKELIEST, probabilities, probabilities.__getitem__)
+        likeliest = sorted(probabilities, key=probabilities.__getitem__, reverse=True)[:LIKELIEST]
         best = [name for name in likeliest if probabilities[name] > 0]
         if not best:
             return None
@@ -170,13 +172,15 @@ class Nearby:
         """Return what each of `CONSTANTS` is multiplied with, for each of `names`, whose probability is above 0."""
         turned = vector if self.space is None else self.space.turned(vector)
         found = stems(text)
-        background = _nearest(self.vectors[self.background : self.missed], turned)
-        missed = _highest(self.vectors[self.missed :], turned)
+        # Both at once: what is first done for a message costs more than to do it again.
+        others = dots(self.vectors[self.background :], turned)
+        behind = self.missed - self.background
+        background, missed = _nearest(others[:behind]), _highest(others[behind:])
         size = math.log(len(self.rows))
         return [
             (
                 math.log(probabilities[name]),
-                _highest(self.vectors[slice(*self.rows[name])], turned),
+                _highest(dots(self.vectors[slice(*self.rows[name])], turned)),
                 background,
                 missed,
                 self._rarest(found, name),
@@ -228,16 +232,14 @@ def _share(odds: float) -> float:
     return 1 / (1 + math.exp(-max(-700.0, odds)))
 
 
-def _highest(examples: Vector, vector: Vector) -> float:
-    return float(dots(examples, vector).max()) if len(examples) else 0.0
+def _highest(cosines: Vector) -> float:
+    return float(cosines.max()) if len(cosines) else 0.0
 
 
-def _nearest(examples: Vector, vector: Vector) -> float:
-    if not len(examples):
+def _nearest(cosines: Vector) -> float:
+    if not len(cosines):
         return 0.0
-    cosines = dots(examples, vector)
     if len(cosines) > NEAREST:
-        cosines.partition(-NEAREST)
-        cosines = cosines[-NEAREST:]
+        cosines = np.partition(cosines, -NEAREST)[-NEAREST:]
     # fsum, since a partition leaves the order open.
     return math.fsum(cosines.tolist()) / len(cosines)
