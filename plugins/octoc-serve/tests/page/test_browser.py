@@ -23,6 +23,10 @@ return one === document.body ? "" : `${one.tagName.toLowerCase()} ${named.trim()
 """
 RINGED = "return getComputedStyle(document.activeElement).outlineStyle !== 'none'"
 OPEN_ALL = "for (const one of document.querySelectorAll('details')) one.open = true"
+LOADED = """
+const [one] = document.querySelectorAll(arguments[0]);
+return document.readyState === "complete" ? one?.innerText : null;
+"""
 TOO_WIDE = """
 const width = document.documentElement.clientWidth + 0.5;
 return [...document.querySelectorAll("body *:not(.skip, thead, thead *)")]
@@ -42,9 +46,9 @@ def shoot(browser: Any, name: str) -> None:
 def read(browser: Any, selector: str, expected: str) -> str:
     """Return the text of an element, as soon as it is the expected one: a key that sends a form does not wait."""
     text: str | None = None
-    for _ in range(100):
+    for _ in range(600):
         with contextlib.suppress(urllib.error.HTTPError):  # while one page gives way to the other
-            text = browser.run("const [one] = document.querySelectorAll(arguments[0]); return one?.innerText", selector)
+            text = browser.run(LOADED, selector)
         if text is not None and expected in text:
             break
         time.sleep(0.05)
