@@ -117,10 +117,12 @@ class HttpApp:
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=owner, scopes=[]))
         session = headers.get(SESSION_HEADER)
         whole = attrs.evolve(key, session=session)
-        begun: list[str] = []
+        begun = ended = False
 
         async def noted(message: MutableMapping[str, Any]) -> None:
-            begun.append(message["type"])
+            nonlocal begun, ended
+            begun = True
+            ended = message["type"] == "http.response.body" and not message.get("more_body", False)
             await send(message)
 
         with self._surface.states.using(whole), self._noted(scope, whole, receive, noted) as request:
@@ -132,9 +134,9 @@ class HttpApp:
                 if not request.task.done():
                     request.task.cancel()
                     await asyncio.wait((request.task,))
-                if begun:
+                if begun and not ended:
                     await send({"type": "http.response.body", "body": b""})
-                else:
+                elif not begun:
                     await _answer(send, 503, "this gateway has ended the request", retry=True)
         if scope["method"] == "DELETE" and session is not None:
             await self._surface.states.end(lambda one: one == whole)
