@@ -104,6 +104,18 @@ def test_route_explains(octoc: Run, bundle: str) -> None:
     assert "changes:  a threshold above " in done.out
 
 
+def test_a_change_of_subject_does_not_go_on(octoc: Run, bundle: str) -> None:
+    """Thanks, an ending or another subject behind a request is for nobody."""
+    for message in (
+        "thanks, that was all I needed",
+        "do you think cats dream at night?",
+        "wait, I have to check first",
+    ):
+        words = ["route", message, "--before", "what time is it in Tokyo", "--json", "--bundle", bundle]
+        found = json.loads(octoc(*words).out)
+        assert (found["capability"], found["follows"]) == (None, False)
+
+
 def test_route_takes_earlier_messages(octoc: Run, bundle: str) -> None:
     """`--before` is what the user said earlier; the answer says whether it took part."""
     message = "do it again for that one"

@@ -113,6 +113,16 @@ def test_a_near_miss_is_for_nobody() -> None:
     assert background > max(shares.values())
 
 
+def test_needs_that_nothing_meets_are_one_vector_each() -> None:
+    """What is kept of a missed need is its middle; few needs leave examples as the encoder makes them."""
+    known = vectors()
+    library = tuple(library_examples(match(CAPABILITIES, NEEDS, known)))
+    data, arrays = fit_classifier(examples(CAPABILITIES), library, known, follow_up_lines())
+    starts = data["nearby"]["starts"]
+    assert (len(starts), len(arrays["examples"]) - starts[-1]) == (4, 1)
+    assert "space" not in arrays
+
+
 def test_follow_ups_are_learned_too() -> None:
     """What leaves out what it is about goes on with an earlier message; thanks do not."""
     classifier = fitted(NEEDS)
