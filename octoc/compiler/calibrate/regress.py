@@ -34,8 +34,8 @@ def regress(
         weights: shape (n,), how much each example counts.
         strength: the inverse of the L2 penalty.
 
-    Source: scikit-learn, `LogisticRegression(C=strength)`: its loss, optimiser and end, without the second that it
-    takes to load.
+    Source: scikit-learn, `LogisticRegression(C=strength)`: the same loss by the same optimiser, which is what takes a
+    second to load of it, and steps that it does not take.
     """
     known, own = np.unique(labels, return_inverse=True)
     # Of two classes the second's log-odds alone are learned: the first one's are the zero.
