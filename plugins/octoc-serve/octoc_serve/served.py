@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -63,6 +63,11 @@ class Served:
     def routes(self) -> bool:
         """Whether a search may activate something."""
         return bool(not self._stateless and self.session.surface.switchable)
+
+    @property
+    def shown(self) -> Sequence[Mapping[str, Any]]:
+        """The tools as the client was last told that they are."""
+        return self._shown
 
     def tools(self) -> list[dict[str, Any]]:
         """Return the tools in MCP's form, without output schemas. Raises: BundleRefused."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 PRINCIPAL = "octoc.principal"
 """Where the HTTP side leaves the `Key` of a request, without its session, in the ASGI scope."""
 SESSION_HEADER = "mcp-session-id"
+METHOD_HEADER, NAME_HEADER = "mcp-method", "mcp-name"
 
 Context = ServerRequestContext[Any, Any]
 
@@ -72,7 +73,11 @@ class SurfaceServer:
     async def _list(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         key = self.key_of(context)
         with self.states.using(key):
-            wires = self._served(key, context).tools()
+            served = self._served(key, context)
+            wanted = _called(context)
+            # The SDK looks a call's tool up in the whole list before each call: with many tools that would cost more
+            # than the call.
+            wires = served.tools() if wanted is None else [one for one in served.shown if one["name"] == wanted]
         tools = [types.Tool.model_validate(wire, by_name=False) for wire in wires]
         return types.ListToolsResult(tools=tools)
 
@@ -136,3 +141,9 @@ class SurfaceServer:
         tools = {**result["capabilities"].get("tools", {}), "listChanged": True}
         introduced = {**result, "capabilities": {**result["capabilities"], "tools": tools}}
         return {**introduced, "instructions": instructions} if instructions else introduced
+
+
+def _called(context: Context) -> str | None:
+    """Return the tool that a request of the modern era over HTTP is a call of, as its headers say it."""
+    headers = getattr(context.request, "headers", {})
+    return headers.get(NAME_HEADER) if headers.get(METHOD_HEADER) == "tools/call" else None
