@@ -1,21 +1,22 @@
-"""Linear models of many classes. Imported only when a gate has to be learned: it loads scipy.
+"""Linear models of many classes. Imported only when a gate has to be learned: it loads scikit-learn or scipy.
 
 One BLAS thread throughout: two would add up in another order, and are no faster on busy cores.
 """
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import fmin_l_bfgs_b
 from scipy.sparse import csr_matrix
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 MAX_ITERATIONS = 50
 WIDE_ITERATIONS = 50
-_TOLERANCE = 1e-4
-_SPARSE = 0.2
-"""Features of which a smaller share is set are multiplied as a sparse matrix."""
 
 Matrix = NDArray[np.float32]
 Weights = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -32,47 +33,21 @@ def regress(
         features: shape (n, f).
         labels: shape (n,), numbers below `classes`.
         weights: shape (n,), how much each example counts.
-        strength: the inverse of the L2 penalty.
-
-    Source: scikit-learn, `LogisticRegression(C=strength)`: the same loss by the same optimiser, which is what takes a
-    second to load of it, and steps that it does not take.
+        strength: the inverse of the L2 penalty (scikit-learn's C).
     """
-    known, own = np.unique(labels, return_inverse=True)
-    # Of two classes the second's log-odds alone are learned: the first one's are the zero.
-    learned = len(known) if len(known) > 2 else 1
-    shape = (features.shape[1] + 1, learned)
-    given = features.astype(np.float64)
-    matrix = csr_matrix(given) if np.count_nonzero(given) < _SPARSE * given.size else given
-    turned = matrix.T.tocsr() if isinstance(matrix, csr_matrix) else matrix.T
-    rows = np.arange(len(labels))
-    share = weights / weights.sum()
-    penalty = 1 / (strength * weights.sum())
-
-    def loss(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        params = flat.reshape(shape)
-        logits = matrix @ params[:-1] + params[-1]
-        if learned == 1:
-            logits = np.hstack([np.zeros_like(logits), logits])
-        logits -= logits.max(axis=1, keepdims=True)
-        shares = np.exp(logits)
-        total = shares.sum(axis=1, keepdims=True)
-        value = float((share * (np.log(total[:, 0]) - logits[rows, own])).sum())
-        shares /= total
-        shares[rows, own] -= 1.0
-        shares *= share[:, None]
-        errors = shares[:, -learned:]
-        gradient = np.vstack([turned @ errors + penalty * params[:-1], errors.sum(axis=0)])
-        return value + 0.5 * penalty * float(np.square(params[:-1]).sum()), gradient.ravel()
-
-    with threadpool_limits(limits=1, user_api="blas"):
-        found, _, _ = fmin_l_bfgs_b(
-            loss, np.zeros(shape).ravel(), maxiter=MAX_ITERATIONS, pgtol=_TOLERANCE, factr=64, maxls=50
-        )
-    params = found.reshape(shape).T
+    model = LogisticRegression(C=strength, max_iter=MAX_ITERATIONS)
+    with threadpool_limits(limits=1, user_api="blas"), warnings.catch_warnings():
+        # The iterations are a chosen stop, not a failure to converge.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(features, labels, sample_weight=weights)
+    if len(model.classes_) > 2:
+        found, biases = model.coef_, model.intercept_
+    else:
+        # Of two classes scikit-learn gives the second's log-odds alone: the first one's are the zero.
+        found, biases = np.vstack([np.zeros_like(model.coef_), model.coef_]), np.append(0.0, model.intercept_)
     whole = np.zeros((classes, features.shape[1]))
     bias = np.full(classes, -1e3)
-    bias[known] = 0.0
-    whole[known[-learned:]], bias[known[-learned:]] = params[:, :-1], params[:, -1]
+    whole[model.classes_], bias[model.classes_] = found, biases
     return whole, bias
 
 
