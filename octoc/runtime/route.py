@@ -198,8 +198,8 @@ def decide(
                 decision, follows = there, True
             if follows or not router.goes_on(earlier, of_earlier):
                 break
-    if router.most > 1 and not follows:
-        decision = attempt.by_clauses(intent, decision)
+    if router.most > 1:
+        decision = attempt.by_clauses("" if follows else intent, decision)
     why_held = "" if decision.winner is None or decision.capability else held.get(decision.winner, ("", ""))[1]
     detail = f": {why_held}" if why_held else ""
     if attempt.problem and (router.uses_vector or router.needs_vector):
@@ -236,14 +236,13 @@ class _Attempt:
         return self._router.decide(intent, vector, self._candidates, self._held), vector
 
     def by_clauses(self, intent: str, whole: Decision) -> Decision:
-        """Return what a message activates whose parts may each be for another capability."""
+        """Return what a message activates whose parts may each be for another capability; of one part, one."""
         from octoc.routing.gate import of_clauses
         from octoc.search.words import clauses
 
         parts = clauses(intent)
-        if len(parts) < 2:
-            return whole
-        return of_clauses(whole, [self.decide(part)[0] for part in parts], self._held, self._router.most)
+        decided = [self.decide(part)[0] for part in parts] if len(parts) > 1 else []
+        return of_clauses(whole, decided, self._held, self._router.most)
 
     def vector(self, intent: str) -> Vector | None:
         if not self._router.uses_vector:

@@ -65,6 +65,15 @@ def test_the_examples_can_put_another_candidate_first() -> None:
     assert found[0]["docker"] > found[0]["git"]
 
 
+def test_a_clear_lead_raises() -> None:
+    """Who is far ahead of the next one activates more surely than who is level with it."""
+    ahead = NEARBY.judge("x", toward(1, 1, 1), {"docker": 0.3, "git": 0.01})
+    level = NEARBY.judge("x", toward(1, 1, 1), {"docker": 0.3, "git": 0.3})
+    assert ahead is not None
+    assert level is not None
+    assert ahead[0]["docker"] > level[0]["docker"]
+
+
 def test_a_need_that_nothing_meets_lowers() -> None:
     """A message near a need that no capability meets activates less surely."""
     met = Nearby.of({**DATA, "starts": [0, 2, 3, 3]}, CLASSES, VECTORS[:3])

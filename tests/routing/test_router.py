@@ -224,6 +224,7 @@ def test_clauses_activate_whoever_wins_one_of_them() -> None:
     both = of_clauses(whole, (first, second), {}, 2)
     assert (both.capability, both.also) == ("docker", ("git",))
     assert of_clauses(whole, (first, second), {}, 1).also == ()
+    assert of_clauses(wordy(max_per_message=2).decide(INTENT, vector(1, 0, 1, 0), EVERY), (), {}, 2).also == ()
     assert of_clauses(whole, (first, nobody), {}, 2).also == ()
     assert of_clauses(nobody, (nobody, nobody), {}, 2) == nobody
     assert of_clauses(nobody, (nobody, second), {}, 2).capability == "git"
