@@ -220,7 +220,7 @@ def _free_port() -> int:
 
 
 def _await_port(port: int) -> None:
-    for _ in range(600):
+    for _ in range(2400):
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return
         time.sleep(0.05)
@@ -263,14 +263,14 @@ def show(tallies: dict[str, Tally]) -> None:
     """Print what was measured, against the first front."""
     base = next(iter(tallies.values()))
     for title, figures in (("one client alone", "alone"), ("all clients at once", "together")):
-        print(f"{title:<32} {'p50':>9} {'p95':>9} {'p99':>9}   against direct, at p50")
+        print(f"{title:<32} {'p50':>9} {'p95':>9} {'p99':>9}   against the first, at p50")
         below = statistics.median(getattr(base, figures))
         for name, tally in tallies.items():
             taken = getattr(tally, figures)
             cuts = statistics.quantiles(taken, n=100)
             p50 = statistics.median(taken)
             print(f"  {name:<30} " + "".join(f"{one * 1000:>7.1f}ms " for one in (p50, cuts[94], cuts[98])), end="")
-            print(f"  {p50 / below:>6.2f}x")
+            print(f"  {p50 / below:>6.2f}x", flush=True)
     for name, tally in tallies.items():
         told = ", ".join(f"{count:,} {what}" for what, count in sorted(tally.outcomes.items()))
         print(f"{name + ': outcomes':<32} {told}; {len(tally.together) / tally.spent_s:.0f} calls a second")
@@ -286,25 +286,32 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clients", type=int, default=200)
-    parser.add_argument("--calls", type=int, default=20_000, help="through each of what is compared")
+    parser.add_argument("--calls", type=int, default=20_000, help="through octoc serve, after the comparison")
+    parser.add_argument("--compared", type=int, default=4_000, help="through each of what is compared; 0: none is")
     parser.add_argument("--servers", type=int, default=8)
     parser.add_argument("--era", choices=["handshake", "modern"], default="handshake")
     parser.add_argument("--peers", type=Path, default=None, help="folder of the others' environments")
     parser.add_argument("--profile", type=Path, default=None, help="where cProfile's figures of octoc serve go")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # and with it all that was begun
     print(f"{options.clients} clients, {options.servers} backends, era: {options.era}")
     with contextlib.ExitStack() as stack:
         urls = stack.enter_context(backends(options.servers))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "ws"
-        fronts = {"direct": Front(urls=urls, tools=("echo",))}
-        fronts["octoc serve"] = stack.enter_context(octoc(urls, folder, profile=options.profile))
-        fronts["the SDK alone"] = stack.enter_context(bare(urls))
-        python = None if options.peers is None else options.peers / "fastmcp" / "bin" / "python"
-        if python is not None and python.is_file():
-            fronts["fastmcp, a fiftieth of them"] = stack.enter_context(fastmcp(urls, python))
-        else:
-            print("fastmcp is not installed (see --peers)")
-        show(asyncio.run(measure(fronts, clients=options.clients, calls=options.calls, era=options.era)))
+        served = stack.enter_context(octoc(urls, folder, profile=options.profile))
+        if options.compared:
+            with contextlib.ExitStack() as others:
+                fronts = {"direct": Front(urls=urls, tools=("echo",)), "octoc serve": served}
+                fronts["the SDK alone"] = others.enter_context(bare(urls))
+                python = None if options.peers is None else options.peers / "fastmcp" / "bin" / "python"
+                if python is not None and python.is_file():
+                    fronts["fastmcp, a fiftieth of them"] = others.enter_context(fastmcp(urls, python))
+                else:
+                    print("fastmcp is not installed (see --peers)")
+                show(asyncio.run(measure(fronts, clients=options.clients, calls=options.compared, era=options.era)))
+        if options.calls:
+            only = {"octoc serve": served}
+            show(asyncio.run(measure(only, clients=options.clients, calls=options.calls, era=options.era)))
 
 
 if __name__ == "__main__":
