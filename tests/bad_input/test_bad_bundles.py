@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from octoc.bundle.layout import Member, frame
+from octoc.bundle.layout import FORMAT_VERSION, Member, frame
 from octoc.bundle.refusal import BundleRefused
 from octoc.runtime import Runtime
 
@@ -79,8 +79,9 @@ def test_a_newer_format_is_refused_as_newer(octoc: Octoc, sound: Path, tmp_path:
     """A bundle of a later octoc says that octoc is to be upgraded, and is not called damaged."""
     with zipfile.ZipFile(sound / "dist/acme.octoc") as bundle:
         members = {name: bundle.read(name) for name in bundle.namelist()}
-    assert b'"version":1}' in members["bundle.json"]
-    members["bundle.json"] = members["bundle.json"].replace(b'"version":1}', b'"version":9}', 1)
+    written = b'"version":%d}' % FORMAT_VERSION
+    assert members["bundle.json"].count(written) == 1
+    members["bundle.json"] = members["bundle.json"].replace(written, b'"version":%d}' % (FORMAT_VERSION + 1))
     path = tmp_path / "x.octoc"
     plan = frame([Member(name, len(data), zlib.crc32(data)) for name, data in members.items()])
     out = bytearray(plan.size)
