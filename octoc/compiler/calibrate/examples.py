@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from octoc.compiler.calibrate.space import space_of
 from octoc.compiler.calibrate.texts import COUNTER_WEIGHT, DESCRIPTION_WEIGHT, MISS_WEIGHT, Example
-from octoc.routing.nearby import stems
+from octoc.routing.nearby import Space, stems
 
 Names = dict[str, tuple[float, list[int]]]
 
@@ -44,17 +45,23 @@ def nearby(
         rows += dict.fromkeys(texts)
     starts.append(len(rows))
     space = space_of(said, vectors)
-    stacked = np.stack([vectors[text] for text in rows]).astype(np.float32)
-    turned = stacked if space is None else space.turned(stacked)
-    for _, texts in sorted(missed.items()):
-        own = np.stack([vectors[text] for text in texts]).astype(np.float32)
-        middle = (own if space is None else space.turned(own)).mean(axis=0)
-        turned = np.concatenate([turned, middle[None] / (np.linalg.norm(middle) or np.float32(1))])
+    # One thread: two may add up in another order.
+    with threadpool_limits(limits=1, user_api="blas"):
+        turned = _turned(rows, space, vectors)
+        middles = [_turned(texts, space, vectors).mean(axis=0) for _, texts in sorted(missed.items())]
+    stacked = np.stack([*turned, *(middle / (np.linalg.norm(middle) or np.float32(1)) for middle in middles)])
     names = _names(said, classes)
-    arrays: dict[str, NDArray[np.generic]] = {"examples": turned.astype(np.float16)}
+    arrays: dict[str, NDArray[np.generic]] = {"examples": stacked.astype(np.float16)}
     if space is not None:
         arrays |= {"space_mean": space.mean, "space": space.axes.astype(np.float16)}
     return {"starts": starts, "names": names, "says": _says(said, classes, names)}, arrays
+
+
+def _turned(
+    texts: Sequence[str], space: Space | None, vectors: Mapping[str, NDArray[np.float32]]
+) -> NDArray[np.float32]:
+    found = np.stack([vectors[text] for text in texts]).astype(np.float32)
+    return found if space is None else space.turned(found)
 
 
 def _describes(example: Example) -> bool:
