@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 Vector = NDArray[np.float32]
 
 KIND = "vectors"
+SEARCH = "search"
+"""The use whose vectors are packed again, as those that ship are."""
+
 WORKERS = 2
 
 
@@ -38,7 +41,8 @@ def vectors_of(
         embedder: asked for its identity always, for a vector only when one is missing.
         cache: the build's cache.
         advance: called with how many texts are encoded, and of how many.
-        use: what they are for: each use has an array of its own, so that one does not push out another's.
+        use: what they are for: each use has an array of its own, so that one does not push out another's. Vectors that
+            ship are L2-normalised but for `SEARCH`.
 
     Raises: PluginError when the embedder fails.
     """
@@ -46,7 +50,7 @@ def vectors_of(
     key = cache_key(embedder.identity, use) if use else cache_key(embedder.identity)
     stored = _unpack(cache.get_array(KIND, key), embedder.dimension)
     # Before the cache, so that a bundle does not hang on what an earlier version left there.
-    ready = {} if use else ready_vectors(embedder.identity, embedder.dimension)
+    ready = ready_vectors(embedder.identity, embedder.dimension, unit=use != SEARCH)
     missing = {digest: text for text, digest in wanted.items() if digest not in stored and digest not in ready}
     if missing:
         encoded = encode(list(missing.values()), embedder, advance)

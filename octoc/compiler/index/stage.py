@@ -136,10 +136,10 @@ def _servers(scoped: Scoped) -> NDArray[np.unsignedinteger[Any]]:
 
 def _dense(scoped: Scoped, tools: Sequence[ToolText], embedder: Embedder, context: Context) -> dict[str, NDArray[Any]]:
     from octoc.compiler.index.dense import dense_arrays, texts_of
-    from octoc.compiler.vectors import vectors_of
+    from octoc.compiler.vectors import SEARCH, vectors_of
 
     names = [server.name for server in scoped.resolved.servers]
-    vectors = vectors_of(texts_of(tools, names), embedder, context.cache, _advance(context), use="search")
+    vectors = vectors_of(texts_of(tools, names), embedder, context.cache, _advance(context), use=SEARCH)
     return {**dense_arrays(tools, names, vectors), "servers": _servers(scoped)}
 
 

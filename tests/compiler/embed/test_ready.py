@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octoc.compiler.cache import Cache
+from octoc.compiler.index.deeds import deed_arrays, deeds, texts_of
 from octoc.compiler.ready import FOLDER, packed, ready_vectors, shipped_texts
-from octoc.compiler.vectors import digest_of, vectors_of
+from octoc.compiler.vectors import SEARCH, digest_of, vectors_of
+from octoc.search.index import Rows
 
 
 class Counting:
@@ -60,6 +62,31 @@ def test_packing_keeps_directions(row: list[float]) -> None:
         found = ready_vectors("e", 8, Path(folder))[digest_of("a")]
     assert float(found @ vector) > 0.9999
     assert abs(float(np.linalg.norm(found)) - 1) < 1e-5
+
+
+@given(st.lists(st.floats(-1, 1, width=32), min_size=8, max_size=8).filter(lambda row: max(map(abs, row)) > 0.01))
+def test_packed_twice_is_packed_once(row: list[float]) -> None:
+    """Search packs a vector that ships to the steps of the one that was encoded, and to its scale but for a bit."""
+    import tempfile
+
+    vector = np.array(row, np.float32)
+    vector /= np.linalg.norm(vector)
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(Path(folder) / "e.npy", packed({digest_of("a"): vector}))
+        found = ready_vectors("e", 8, Path(folder), unit=False)[digest_of("a")]
+    again, once = Rows.of(found[None]), Rows.of(vector[None])
+    assert again.whole.tolist() == once.whole.tolist()
+    np.testing.assert_allclose(again.scales, once.scales, rtol=1e-6)
+
+
+def test_deeds_of_search_are_not_encoded(tmp_path: Path) -> None:
+    """With the default encoder, an index costs the encoder nothing but the tools and servers themselves."""
+    (path,) = FOLDER.glob("*.npy")
+    embedder = Counting(path.stem)
+    embedder.dimension = 384
+    found = vectors_of(texts_of(deeds()), embedder, Cache(tmp_path), quiet, use=SEARCH)
+    assert embedder.encoded == []
+    assert deed_arrays(deeds(), found)["says"].shape == (sum(len(deed.says) for deed in deeds()), 384)
 
 
 def test_another_encoder_encodes_what_ships(tmp_path: Path) -> None:
