@@ -11,6 +11,7 @@ from octoc.compiler.lock.content import (
     EncoderLock,
     GateLock,
     LockContent,
+    SearchLock,
     ServerLock,
     SnapshotLock,
     TapLock,
@@ -25,6 +26,7 @@ from octoc.diagnostics.rules.lock import (
     STALE_PLUGIN,
     STALE_PROVIDER,
     STALE_SCOPE,
+    STALE_SEARCH,
     STALE_SERVER,
     STALE_SETTING,
     STALE_SNAPSHOT,
@@ -57,6 +59,7 @@ def _all(old: LockContent, new: LockContent) -> Iterator[Change]:
     yield from _snapshots(old.snapshots, new.snapshots)
     yield from _each(STALE_ENCODER, "encoder", _encoder(old), _encoder(new), _other)
     yield from _each(STALE_GATE, "gate", _gate(old), _gate(new), _texts)
+    yield from _each(STALE_SEARCH, "search", _search(old), _search(new), _deeds)
     yield from _each(STALE_PLUGIN, "plugin", old.plugins, new.plugins, _was("version"))
     yield from _each(STALE_SCOPE, "agent", old.agents, new.agents, _agent)
     yield from _each(STALE_SETTING, "setting", old.settings.values, new.settings.values, _setting)
@@ -84,6 +87,10 @@ def _gate(content: LockContent) -> dict[str, GateLock]:
     return {} if content.gate is None else {content.gate.kind: content.gate}
 
 
+def _search(content: LockContent) -> dict[str, SearchLock]:
+    return {} if content.search is None else {"by meaning": content.search}
+
+
 def _other(_old: object, _new: object) -> str:
     return " changed"
 
@@ -95,6 +102,10 @@ def _texts(old: GateLock, new: GateLock) -> str:
     if old.background != new.background:
         changed.insert(0, "background")
     return f" changed: {', '.join(changed)}"
+
+
+def _deeds(_old: SearchLock, _new: SearchLock) -> str:
+    return " changed: deeds"
 
 
 def _was(what: str) -> Callable[[str, str], str]:

@@ -19,7 +19,7 @@ from octoc.compiler.model.source import SnapshotSource
 
 VERSION = 1
 """A reader of a lower version refuses the lock."""
-REVISION = 1
+REVISION = 2
 """Compatible additions."""
 
 _SHORT = 16
@@ -79,6 +79,13 @@ class GateLock:
 
 
 @attrs.frozen(kw_only=True)
+class SearchLock:
+    """Of an index made with an encoder: `deeds` is the digest of what octoc knows of tools and of how people ask."""
+
+    deeds: str
+
+
+@attrs.frozen(kw_only=True)
 class SettingsLock:
     """What `octoc.toml` sets, with its defaults, by dotted key; a float stands as text."""
 
@@ -103,6 +110,7 @@ class LockContent:
     snapshots: Mapping[str, SnapshotLock] = attrs.field(factory=dict)
     encoder: EncoderLock | None = None
     gate: GateLock | None = None
+    search: SearchLock | None = None
     plugins: Mapping[str, str] = attrs.field(factory=dict)
     agents: Mapping[str, AgentLock] = attrs.field(factory=dict)
 
@@ -131,6 +139,8 @@ def content_of(calibrated: Calibrated, plugins: Mapping[str, str]) -> LockConten
         snapshots=_snapshots(resolved.servers),
         encoder=encoder,
         gate=gate,
+        # An index of words alone has nothing but what stands in the snapshots.
+        search=SearchLock(deeds=deeds_digest()) if "says" in (calibrated.search or {}) else None,
         plugins=dict(plugins),
         agents=agents_of(embedded.described.scoped),
     )
@@ -191,3 +201,10 @@ def shipped_texts() -> Mapping[str, str]:
     files = sorted({*folder.glob("*.txt"), *folder.joinpath("needs").glob("*.toml")} - {folder / "background.txt"})
     names = (path.relative_to(folder).with_suffix("").as_posix() for path in files)
     return {name: sha256_hex(path.read_text("utf-8").encode()) for name, path in zip(names, files, strict=True)}
+
+
+@cache
+def deeds_digest() -> str:
+    """Return the digest of the text file that search's deeds stand in."""
+    text = Path(__file__).parents[1].joinpath("index", "deeds.toml").read_text("utf-8")
+    return sha256_hex(text.encode())

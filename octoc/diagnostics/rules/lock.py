@@ -18,6 +18,7 @@ STALE_GATE = Rule("OCT510", "lock-stale-gate", "The routing gate is another than
 STALE_PLUGIN = Rule("OCT511", "lock-stale-plugin", "A plugin has another version than the lock says.")
 STALE_SETTING = Rule("OCT512", "lock-stale-setting", "A setting of the workspace is another than the lock says.")
 STALE_SCOPE = Rule("OCT514", "lock-stale-scope", "An agent reaches more, or less, than the lock says.")
+STALE_SEARCH = Rule("OCT515", "lock-stale-search", "What search knows of tools is other than the lock says.")
 LOCK_NOT_WRITTEN = Rule("OCT513", "lock-not-written", "`octoc.lock` could not be written.")
 
 DUMP_SHAPE = Rule("OCT540", "dump-shape", "A recorded dump does not hold what a server answers to `tools/list`.")

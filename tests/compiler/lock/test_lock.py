@@ -1,6 +1,7 @@
 """The lock: written when something changed, held against what is there with `--locked`, and never a traceback."""
 
 import errno
+import hashlib
 import os
 import tempfile
 import tomllib
@@ -9,18 +10,22 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import octoc.compiler.index.deeds
 from octoc.bundle.refusal import BundleError
 from octoc.compiler.context import Context
 from octoc.compiler.lock import lock
 from octoc.compiler.lock.compare import changes
 from octoc.compiler.lock.content import (
+    REVISION,
     EncoderLock,
     GateLock,
     LockContent,
+    SearchLock,
     ServerLock,
     SettingsLock,
     SnapshotLock,
@@ -69,7 +74,7 @@ def test_the_first_lock_is_written_and_the_second_is_the_same_bytes(
 def test_the_lock_says_what_was_put_in(tmp_path: Path, products: ProductsMaker, context_of: ContextMaker) -> None:
     """Taps, files, providers, servers, a pin per recorded tool, encoder, gate and settings are in it; no float is."""
     found = tomllib.loads(lock(products(tmp_path), context_of(tmp_path)).text, parse_float=pytest.fail)
-    assert (found["version"], found["revision"]) == (1, 1)
+    assert (found["version"], found["revision"]) == (1, REVISION)
     assert found["taps"]["acme"]["files"] == {"capabilities/files/disk.toml": "11" * 32}
     assert found["files"] == {"octoc.toml": "00" * 32}
     assert found["providers"] == {"files": "acme/disk", "search": "acme/web"}
@@ -213,6 +218,27 @@ def test_each_reason_is_told(
     assert context.sink.diagnostics == ()
 
 
+def test_another_text_of_search_is_told(tmp_path: Path, products: ProductsMaker, context_of: ContextMaker) -> None:
+    """An index made with an encoder has deeds that ship: other ones than the lock names are a difference."""
+    by_words = products(tmp_path)
+    by_meaning = attrs.evolve(by_words, search={"says": np.zeros((1, 4), np.int8)})
+    text = lock(by_meaning, context_of(tmp_path)).text
+    digest = tomllib.loads(text)["search"]["deeds"]
+    file = Path(octoc.compiler.index.deeds.__file__).with_suffix(".toml")
+    assert digest == hashlib.sha256(file.read_text("utf-8").encode()).hexdigest()
+    path = tmp_path / "octoc.lock"
+    path.write_text(text.replace(digest, "00" * 32))
+    locked = context_of(tmp_path, locked=True)
+    lock(by_meaning, locked)
+    lock(by_words, locked)
+    assert [(found.rule.code, found.message) for found in locked.sink.diagnostics] == [
+        ("OCT515", "search `by meaning` changed: deeds"),
+        ("OCT515", "search `by meaning` removed"),
+    ]
+    assert lock(by_meaning, context_of(tmp_path)).changes == ("search `by meaning` changed: deeds",)
+    assert path.read_text() == text
+
+
 def test_a_lock_that_fits_is_silent_whatever_its_line_ends(
     tmp_path: Path, products: ProductsMaker, context_of: ContextMaker
 ) -> None:
@@ -266,7 +292,8 @@ def test_a_newer_revision_is_read_and_kept(tmp_path: Path, products: ProductsMak
     """A lock with additions of a newer octoc is held against the build, and not written over when nothing changed."""
     lock(products(tmp_path), context_of(tmp_path))
     path = tmp_path / "octoc.lock"
-    text = path.read_text().replace("revision = 1\n", 'revision = 2\nadded = "later"\n')
+    text = path.read_text().replace(f"revision = {REVISION}\n", f'revision = {REVISION + 1}\nadded = "later"\n')
+    assert "later" in text
     path.write_text(text)
     context = context_of(tmp_path)
     assert lock(products(tmp_path), context).changes == ()
@@ -353,7 +380,9 @@ _CONTENT = st.builds(
         max_size=2,
     ),
     encoder=st.none() | st.builds(EncoderLock, name=_NAME, identity=_DIGEST),
-    gate=st.none() | st.builds(GateLock, kind=_NAME, background=_DIGEST),
+    gate=st.none()
+    | st.builds(GateLock, kind=_NAME, background=_DIGEST, texts=st.dictionaries(_NAME, _DIGEST, max_size=2)),
+    search=st.none() | st.builds(SearchLock, deeds=_DIGEST),
     plugins=st.dictionaries(_NAME, _NAME, max_size=2),
 )
 
