@@ -45,11 +45,23 @@ def index(calibrated: Calibrated, context: Context) -> Calibrated:
 
 
 def tool_texts(scoped: Scoped) -> list[ToolText]:
-    """Return the tools as search reads them, in the order of their numbers."""
+    """Return the tools as search reads them, in the order of their numbers.
+
+    One index serves all agents, and what a capability is for tells of it: so its triggers say what a tool is for only
+    where every agent that searches for the tool has the capability, too, or is under no scopes.
+    """
     triggers: dict[ToolId, dict[str, None]] = {}
+    numbers = {tool.id: number for number, tool in enumerate(scoped.tools)}
+    searching = [
+        (frozenset(registry.tools), frozenset((*registry.capabilities, *registry.boot)))
+        for registry in dict.fromkeys(scoped.registries.values())
+        if registry.proxy and registry.confined
+    ]
     for capability in scoped.resolved.capabilities:
+        without = [tools for tools, capabilities in searching if capability.name not in capabilities]
         for tool in (tool for grant in capability.grants for tool in grant.tools):
-            triggers.setdefault(tool, {}).update(dict.fromkeys(trigger.value for trigger in capability.triggers))
+            if not any(numbers[tool] in tools for tools in without):
+                triggers.setdefault(tool, {}).update(dict.fromkeys(trigger.value for trigger in capability.triggers))
     return [
         ToolText(
             server=tool.id.server,
