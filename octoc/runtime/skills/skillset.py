@@ -151,6 +151,8 @@ class SkillSet:
         notes: dict[str, str] = {}
         for name in entry.capabilities:
             capability = session.surface.scope.capability(name)
+            if capability is None and session.surface.registry.confined:
+                continue  # what is out of scope has no name either
             missing = () if capability is None else session.runtime.missing_env(capability)
             if missing and name not in session.active:
                 notes[name] = f"⚠️ Capability '{name}' skipped — missing env vars: {', '.join(missing)}"
