@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
+from json.encoder import encode_basestring
 from typing import Any
 
 from octoc.bundle.codec import decode, encode
@@ -88,4 +88,4 @@ def _value(value: Any) -> str:
 def _string(text: str) -> str:
     # JSON's escapes are TOML's, but for DEL. What UTF-8 cannot hold, as a file name of other bytes, TOML cannot either.
     sound = text.encode("utf-8", "replace").decode()
-    return json.dumps(sound, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return encode_basestring(sound).replace("\x7f", "\\u007f")

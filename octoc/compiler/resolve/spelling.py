@@ -31,9 +31,14 @@ def _original(glob: str, server: Server) -> str:
     return next((tool.name for tool in server.tools if sanitize(tool.name) == glob), glob)
 
 
+def stem(glob: str) -> str:
+    """Return the text that a glob matches before any `*` at its end."""
+    return glob.removesuffix("*")
+
+
 def covers(outer: str, inner: str) -> bool:
     """Tell whether glob `outer` matches all that glob `inner` matches."""
-    return outer == inner or (outer.endswith("*") and inner.startswith(outer[:-1]))
+    return outer == inner or (outer.endswith("*") and stem(inner).startswith(outer[:-1]))
 
 
 def meet(one: str, other: str) -> str | None:

@@ -8,9 +8,10 @@ import attrs
 
 from octoc.compiler.model.resolved import Server, ServerGrant
 from octoc.compiler.model.scopes import Group, Reason, ScopeGrant, Scopes
-from octoc.compiler.scope.owners import Owners
+from octoc.compiler.scope.globs import Globs, common
+from octoc.compiler.scope.owners import OwnedGroup, Owners
 from octoc.compiler.scope.registry import Fleet
-from octoc.compiler.scope.tools import Globs, Tools, common, union
+from octoc.compiler.scope.tools import Tools, union
 
 
 @attrs.frozen
@@ -41,17 +42,31 @@ class Limits:
     everything: Tools
     brought: Mapping[str, Tools]
     """Capability -> all its tools."""
+    given: Mapping[int, tuple[Way, ...]]
+    """Grant, by the identity of the object -> its tools and those of its capabilities: all its agents have them."""
+    denied: tuple[Tools, ...]
+    """What each `[[deny]]` denies."""
+    owned: Tools
+    """The tools that any group withholds from anybody."""
+    by_group: Mapping[int, OwnedGroup]
+    """Group, by the identity of the object -> its tools."""
 
     @classmethod
     def of(cls, scopes: Scopes, fleet: Fleet) -> Limits:
         """Prepare the limits of a fleet."""
         unlisted = frozenset((server.name, "*") for server in fleet.servers.values() if not server.listed)
+        owners = Owners.of(scopes, fleet.index)
+        brought = {name: tools_of(capability.grants, fleet) for name, capability in fleet.capabilities.items()}
         return cls(
             scopes=scopes,
-            owners=Owners.of(scopes, fleet.index),
+            owners=owners,
             fleet=fleet,
             everything=Tools(frozenset(fleet.index.values()), unlisted),
-            brought={name: tools_of(capability.grants, fleet) for name, capability in fleet.capabilities.items()},
+            brought=brought,
+            given={id(grant): tuple(_given(grant, fleet, brought)) for grant in scopes.grants},
+            denied=tuple(Tools.of(deny.reach, fleet.index) for deny in scopes.deny),
+            owned=union(one.withheld for one in owners.groups),
+            by_group={id(one.group): one for one in owners.groups},
         )
 
     def ceiling(self, agent: str) -> Ceiling:
@@ -85,26 +100,19 @@ class Limits:
 
     def _granted(self, agent: str) -> Iterator[Way]:
         areas = self.owners.areas_of(agent)
-        tools = {id(one.group): one for one in self.owners.groups}
         for one in self.owners.groups:
             if one.group.source.agent is not None and one.gives_to(agent, areas):
                 yield Way(_of_group(one.group), one.tools)
         for grant in granted_to(agent, self.scopes):
             for entry, group in grant.groups.items():
-                one = tools[id(group)]
+                one = self.by_group[id(group)]
                 if one.gives_to(agent, areas):
                     yield Way(Reason("grant", entry.value, entry.place, _of_group(group)), one.tools)
-            for entry, reach in grant.tools.items():
-                yield Way(Reason("grant", entry.value, entry.place), Tools.of(reach, self.fleet.index))
-            for entry, names in grant.capabilities.items():
-                for name in names:
-                    via = Reason("capability", name, self.fleet.capabilities[name].place)
-                    yield Way(Reason("grant", entry.value, entry.place, via), self.brought[name])
+            yield from self.given[id(grant)]
 
     def _open(self, agent: str) -> Iterator[Way]:
         """Yield why an agent has what it has under `allow`: its own groups and areas, then the profile for the rest."""
         areas = self.owners.areas_of(agent)
-        owned = union(one.withheld for one in self.owners.groups)
         for one in self.owners.groups:
             if not one.gives_to(agent, areas):
                 continue
@@ -114,7 +122,7 @@ class Limits:
                 area = self.scopes.areas.get(source.area.value)
                 reason = Reason("area", source.area.value, area.place if area else source.area.place, reason)
             yield Way(reason, one.tools)
-        rest = Tools(self.everything.numbers - owned.numbers, self.everything.globs)
+        rest = Tools(self.everything.numbers - self.owned.numbers, self.everything.globs)
         yield Way(Reason("profile", self.scopes.profile, self.scopes.at), rest)
 
 
@@ -136,6 +144,15 @@ def unlisted_of(grants: tuple[ServerGrant, ...], servers: Mapping[str, Server]) 
 def granted_to(agent: str, scopes: Scopes) -> tuple[ScopeGrant, ...]:
     """Return the grants that count for an agent."""
     return tuple(grant for grant in scopes.grants if grant.source.enabled and agent in grant.agents)
+
+
+def _given(grant: ScopeGrant, fleet: Fleet, brought: Mapping[str, Tools]) -> Iterator[Way]:
+    for entry, reach in grant.tools.items():
+        yield Way(Reason("grant", entry.value, entry.place), Tools.of(reach, fleet.index))
+    for entry, names in grant.capabilities.items():
+        for name in names:
+            via = Reason("capability", name, fleet.capabilities[name].place)
+            yield Way(Reason("grant", entry.value, entry.place, via), brought[name])
 
 
 def _of_group(group: Group) -> Reason:

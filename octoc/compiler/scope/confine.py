@@ -9,7 +9,8 @@ import attrs
 from octoc.bundle.model import Grant, Registry
 from octoc.compiler.resolve.patterns import EVERY
 from octoc.compiler.scope.ceiling import Ceiling, Limits
-from octoc.compiler.scope.tools import Globs, Tools, common
+from octoc.compiler.scope.globs import Globs, common
+from octoc.compiler.scope.tools import Tools
 
 
 def confined(registry: Registry, ceiling: Ceiling, limits: Limits) -> Registry:

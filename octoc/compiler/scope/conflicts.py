@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 
 from octoc.compiler.model.located import Located
 from octoc.compiler.model.scopes import Group, Reach, ScopeGrant
@@ -112,7 +112,15 @@ def _check_capability(
 
 
 def _losing(tools: Tools, agents: Iterable[str], limits: Limits) -> list[str]:
-    return [agent for agent in agents if missing(tools, limits.allowed(agent, tools))]
+    losing: dict[Hashable, bool] = {}
+    found = []
+    for agent in agents:
+        standing = limits.owners.standing(agent)
+        if standing not in losing:
+            losing[standing] = bool(missing(tools, limits.allowed(agent, tools)))
+        if losing[standing]:
+            found.append(agent)
+    return found
 
 
 def _owners(tools: Tools, agents: Sequence[str], limits: Limits) -> tuple[OwnedGroup, ...]:

@@ -22,10 +22,9 @@ def held_to_denials(
     agent: Agent, registry: Registry, ceiling: Ceiling, limits: Limits, sink: DiagnosticSink
 ) -> Registry:
     """Report each denial that the agent's registry breaks, with the way on which it is broken; return it without."""
-    for deny in limits.scopes.deny:
+    for deny, denied in zip(limits.scopes.deny, limits.denied, strict=True):
         if agent.name not in deny.agents:
             continue
-        denied = Tools.of(deny.reach, limits.fleet.index)
         broken = reached(registry) & denied
         if not broken:
             continue

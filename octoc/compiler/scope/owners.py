@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import attrs
 
 from octoc.compiler.model.scopes import Group, Member, Scopes
-from octoc.compiler.scope.tools import Tools, uncovered, union
+from octoc.compiler.scope.globs import uncovered
+from octoc.compiler.scope.tools import Tools, union
 from octoc.names import ToolId
 
 
@@ -36,7 +37,7 @@ class Owners:
     groups: tuple[OwnedGroup, ...]
     members: Mapping[str, Member]
     _with_groups: frozenset[str] = frozenset()
-    _known: dict[tuple[object, ...], tuple[Tools, Tools]] = attrs.field(factory=dict, repr=False, eq=False)
+    _known: dict[Hashable, tuple[Tools, Tools]] = attrs.field(factory=dict, repr=False, eq=False)
 
     @classmethod
     def of(cls, scopes: Scopes, index: Mapping[ToolId, int]) -> Owners:
@@ -53,6 +54,10 @@ class Owners:
         """Return the areas that an agent is in."""
         member = self.members.get(agent)
         return () if member is None else member.areas
+
+    def standing(self, agent: str) -> Hashable:
+        """Return what is equal of agents that may have the same: of the same areas, without groups of their own."""
+        return (frozenset(self.areas_of(agent)), agent if agent in self._with_groups else None)
 
     def given(self, agent: str) -> Tools:
         """Return the tools of all groups that the agent may have, granted or not."""
@@ -76,8 +81,7 @@ class Owners:
         return one.gives_to(agent, self.areas_of(agent))
 
     def _standing(self, agent: str) -> tuple[Tools, Tools]:
-        # Agents of the same areas without tools of their own stand alike.
-        key = (frozenset(self.areas_of(agent)), agent if agent in self._with_groups else None)
+        key = self.standing(agent)
         if key not in self._known:
             given = union(one.tools for one in self.groups if self._gives(one, agent))
             others = union(one.withheld for one in self.groups if _is_owned(one) and not self._gives(one, agent))

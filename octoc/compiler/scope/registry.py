@@ -26,6 +26,7 @@ class Fleet:
     domainless: str
     skills: Mapping[str, SkillSource] = attrs.field(factory=dict)
     seen: dict[frozenset[str], tuple[ServerGrant, ...]] = attrs.field(factory=dict, repr=False, eq=False)
+    whole: dict[frozenset[str], Registry] = attrs.field(factory=dict, repr=False, eq=False)
 
     @classmethod
     def of(cls, resolved: Resolved, tools: Sequence[ScopedTool]) -> Fleet:
@@ -65,19 +66,34 @@ def registry_of(agent: Agent, fleet: Fleet, sink: DiagnosticSink) -> Registry | 
         if selection is None:
             return None
         return _registry(selection.grants, (), fleet, host_tools=selection.host_tools)
-    grants = visible_grants(agent, fleet)
     if source.disallowed_tools:
-        grants = select_tools(agent, fleet, grants, sink, deny_only=True).grants  # type: ignore[union-attr]
-    return _registry((), grants, fleet, proxy=True, capabilities=_routable(agent, fleet))
+        selection = select_tools(agent, fleet, visible_grants(agent, fleet), sink, deny_only=True)
+        assert selection is not None  # noqa: S101  # only `tools` can resolve to nothing
+        registry = _registry((), selection.grants, fleet, proxy=True)
+    else:
+        registry = _whole(agent, fleet)
+    return attrs.evolve(registry, capabilities=_routable(agent, fleet))
 
 
 def visible_grants(agent: Agent, fleet: Fleet) -> tuple[ServerGrant, ...]:
     """Return all that an agent without `tools` reaches: open servers whole, others by what capabilities grant."""
-    private = frozenset(name for name, server in fleet.servers.items() if agent.name in server.private_to)
+    private = _private(agent, fleet)
     # All agents without servers of their own see the same.
     if private not in fleet.seen:
         fleet.seen[private] = _visible(private, fleet)
     return fleet.seen[private]
+
+
+def _whole(agent: Agent, fleet: Fleet) -> Registry:
+    """Return the registry of all that is visible, by the proxy; the same for all agents that see the same."""
+    private = _private(agent, fleet)
+    if private not in fleet.whole:
+        fleet.whole[private] = _registry((), visible_grants(agent, fleet), fleet, proxy=True)
+    return fleet.whole[private]
+
+
+def _private(agent: Agent, fleet: Fleet) -> frozenset[str]:
+    return frozenset(name for name, server in fleet.servers.items() if agent.name in server.private_to)
 
 
 def _visible(private: frozenset[str], fleet: Fleet) -> tuple[ServerGrant, ...]:

@@ -7,11 +7,8 @@ from collections.abc import Iterable, Mapping
 import attrs
 
 from octoc.compiler.model.scopes import Reach
-from octoc.compiler.resolve.spelling import covers, meet
+from octoc.compiler.scope.globs import Globs, common, disjoint, uncovered
 from octoc.names import ToolId
-
-Globs = frozenset[tuple[str, str]]
-"""(server, glob) of unlisted servers."""
 
 
 @attrs.frozen
@@ -34,30 +31,10 @@ class Tools:
 
     def without(self, other: Tools) -> Tools:
         """Return what is left. A glob that may match a part of what is taken away goes as a whole: globs only widen."""
-        return Tools(
-            self.numbers - other.numbers,
-            frozenset(
-                (server, glob)
-                for server, glob in self.globs
-                if not any(server == of and meet(glob, taken) is not None for of, taken in other.globs)
-            ),
-        )
+        return Tools(self.numbers - other.numbers, disjoint(self.globs, other.globs))
 
     def __bool__(self) -> bool:
         return bool(self.numbers or self.globs)
-
-
-def common(ones: Globs, others: Globs) -> Globs:
-    """Return what globs of both sets match."""
-    found = ((server, meet(glob, other)) for server, glob in ones for of, other in others if of == server)
-    return frozenset((server, glob) for server, glob in found if glob is not None)
-
-
-def uncovered(globs: Globs, by: Globs) -> Globs:
-    """Return those that no glob of `by` matches as a whole."""
-    return frozenset(
-        (server, glob) for server, glob in globs if not any(of == server and covers(other, glob) for of, other in by)
-    )
 
 
 def missing(asked: Tools, has: Tools) -> Tools:

@@ -56,9 +56,10 @@ def resolve_scopes(
     settings, tables = sources.discovered.settings, sources.scopes
     known = Known(
         servers={server.name: server for server in servers},
-        agents=[agent.name for agent in agents],
-        capabilities=tuple(capabilities),
-        skills=tuple(skills),
+        # Looked up by name again and again, listed in their order.
+        agents=dict.fromkeys(agent.name for agent in agents),
+        capabilities=dict.fromkeys(capabilities),
+        skills=dict.fromkeys(skills),
         sink=sink,
         disabled=frozenset(each.source.name for each in definitions(sources) if each.source.disabled),
     )

@@ -34,6 +34,7 @@ class Known:
     skills: Collection[str]
     sink: DiagnosticSink
     disabled: frozenset[str] = frozenset()
+    _tools: dict[str, dict[str, ToolId]] = attrs.field(factory=dict, init=False, repr=False, eq=False)
 
     def matched(self, named: Located[str], names: Collection[str], rule: Rule, what: str, kind: str) -> tuple[str, ...]:
         """Return those of `names` that a name or glob means, sorted; report one that means none.
@@ -41,7 +42,11 @@ class Known:
         Args:
             what: who asks for it, as `grant`; `kind`: what it should be, as `agent`.
         """
-        found = tuple(sorted(name for name in names if glob_matches(named.value, name)))
+        found: tuple[str, ...]
+        if named.value.endswith("*"):
+            found = tuple(sorted(name for name in names if glob_matches(named.value, name)))
+        else:
+            found = (named.value,) if named.value in names else ()
         if not found:
             self.sink.report(
                 rule,
@@ -66,7 +71,7 @@ class Known:
             return Reach()
         server, glob = self.servers[named[0]], named[1]
         inner = _inner_star(glob)
-        tools = frozenset(ToolId(server.name, tool.name) for tool in server.tools if glob_matches(glob, tool.name))
+        tools = self._matching(server, glob)
         if tools:
             return Reach(tools=tools)
         if not server.listed and inner is None:
@@ -80,6 +85,14 @@ class Known:
             fix=renamed(entry.place, text, known),
         )
         return Reach()
+
+    def _matching(self, server: Server, glob: str) -> frozenset[ToolId]:
+        if server.name not in self._tools:
+            self._tools[server.name] = {tool.name: ToolId(server.name, tool.name) for tool in server.tools}
+        own = self._tools[server.name]
+        if not glob.endswith("*"):
+            return frozenset((own[glob],)) if glob in own else frozenset()
+        return frozenset(tool for name, tool in own.items() if glob_matches(glob, name))
 
     def whole_server(self, entry: Located[str]) -> Reach | None:
         """Return all tools of the server that an entry names; None where there is no such server."""
