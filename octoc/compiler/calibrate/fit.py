@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, vstack
 
 from octoc.compiler.calibrate.examples import nearby
 from octoc.compiler.calibrate.regress import Matrix, Weights, regress, regress_wide, ridge
@@ -75,10 +75,12 @@ def fit_classifier(
         data["grams"] = vocabulary
         arrays["idf"] = np.array(idf, np.float32)
     words = _Task.of(found, classes)
-    rows, bias = words.learn(_dense(_lexical(found, ngrams, size)), many=many)
+    spoken = _lexical(found, ngrams, size)
+    rows, bias = words.learn(_dense(spoken) if many else spoken, many=many)
     arrays |= {"word_weights": _turned(rows), "word_bias": bias.astype(np.float32)}
     if vectors is not None:
-        arrays |= _full([*found, *library], classes, vectors, ngrams, size, many=many, wide=bool(library))
+        lexical = vstack([spoken, _lexical(library, ngrams, size)], format="csr") if library else spoken
+        arrays |= _full([*found, *library], classes, vectors, lexical, many=many, wide=bool(library))
         if library and not many:
             data["nearby"], examples = nearby([*found, *library], classes, vectors)
             arrays |= examples
@@ -101,7 +103,7 @@ class _Task:
         labels = [len(classes) if example.capability is None else number[example.capability] for example in found]
         return cls(np.array(labels), np.array([example.weight for example in found]), len(classes) + 1)
 
-    def learn(self, features: Matrix, *, many: bool) -> Weights:
+    def learn(self, features: Matrix | csr_matrix, *, many: bool) -> Weights:
         if not many:
             return regress(features, self.labels, self.weights, self.classes, STRENGTH)
         rows, bias = ridge(features, self.labels, self.weights, self.classes, PENALTY)
@@ -112,18 +114,16 @@ def _full(
     found: Sequence[Example],
     classes: Sequence[str],
     vectors: Vectors,
-    ngrams: TfIdf | Hashed,
-    size: int,
+    lexical: csr_matrix,
     *,
     many: bool,
     wide: bool,
 ) -> dict[str, NDArray[np.generic]]:
-    """Return the arrays of the model over vectors and n-grams."""
+    """Return the arrays of the model over vectors and n-grams; `lexical` has a row for each of `found`."""
     task = _Task.of(found, classes)
     own = [example for example in found if example.own]
     mean = np.stack([vectors[example.text] for example in own]).mean(axis=0).astype(np.float32)
     centred = np.stack([vectors[example.text] for example in found]).astype(np.float32) - mean
-    lexical = _lexical(found, ngrams, size)
     if wide and not many:
         lexical = (lexical * np.float32(WORDS_SHARE)).tocsr()
         rows, bias = regress_wide(centred, lexical, task.labels, task.weights, task.classes, WIDE_STRENGTH)

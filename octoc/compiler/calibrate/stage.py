@@ -41,7 +41,7 @@ OCTOMIND_PROFILES: Mapping[str, float] = {"public": OCTOMIND_THRESHOLD, "newest"
 """The thresholds that Octomind has published and has in its newest code; the margin of both is the same."""
 
 BALANCED = "balanced"
-RECIPE = 8
+RECIPE = 9
 """Counts changes of how the gate is learned, so that no cache brings an older one back."""
 
 
