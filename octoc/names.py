@@ -89,3 +89,10 @@ def glob_matches(glob: str, name: str) -> bool:
 def any_glob_matches(globs: Iterable[str], name: str) -> bool:
     """Tell whether one of `globs` matches `name`; an empty `globs` matches nothing."""
     return any(glob_matches(glob, name) for glob in globs)
+
+
+def globs_meet(one: str, other: str) -> bool:
+    """Tell whether a name may match both globs: of two prefixes one begins with the other, or nothing has both."""
+    if not other.endswith("*"):
+        return glob_matches(one, other)
+    return glob_matches(other, one.removesuffix("*")) or (one.endswith("*") and glob_matches(one, other[:-1]))

@@ -50,6 +50,14 @@ async def dispatch(session: Session, name: str, arguments: Any, asked: Asked) ->
     """
     if session.runtime.closed:
         return failure("cancelled", "the runtime is closed", profile=session.profile)
+    if session.is_revoked:
+        # Before the session's next message already: an agent at work may not have one for hours.
+        return failure(
+            "not_found",
+            f"agent `{session.agent.name}` does not exist any more: a reload took it away",
+            text="[Error] This agent does not exist any more, and nothing can be called.",
+            profile=session.profile,
+        )
     if session.agent.tenants and asked.caller.tenant not in session.agent.tenants:
         # To that tenant nothing of this agent exists, its own tools neither.
         return _nowhere(session, name)

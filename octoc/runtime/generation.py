@@ -98,8 +98,15 @@ class Generation:
         """Return the agents that sessions of a tenant may use, by name."""
         return {name: agent for name, agent in self.agents.items() if not agent.tenants or tenant in agent.tenants}
 
+    def agent_of(self, name: str, tenant: str | None) -> AgentEntry | None:
+        """Return the agent of this name if sessions of a tenant may use it."""
+        agent = self.agents.get(name)
+        return agent if agent is not None and (not agent.tenants or tenant in agent.tenants) else None
+
     def scope(self, agent: AgentEntry) -> AgentScope:
-        """Return what this bundle gives every session of an agent of it, made with the first."""
+        """Return what this bundle gives every session of an agent, made with the first; of one not in it, by itself."""
+        if self.agents.get(agent.name) is not agent:
+            return AgentScope(self, agent)
         made = self._scopes.get(agent.name)
         if made is None:
             made = self._scopes[agent.name] = AgentScope(self, agent)

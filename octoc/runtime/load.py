@@ -200,10 +200,9 @@ class Runtime:
         An agent that the tenant may not use is one that does not exist. Raises: UnknownNameError, a LookupError, when
         there is no such agent.
         """
-        usable = self.generation.agents_of(tenant)
-        entry = usable.get(agent)
+        entry = self.generation.agent_of(agent, tenant)
         if entry is None:
-            raise UnknownNameError("agent", agent, usable)
+            raise UnknownNameError("agent", agent, self.generation.agents_of(tenant))
         folder = None if workdir is None else str(workdir)
         caller = Caller(
             agent=agent, session=name, workdir=folder, tenant=tenant, user=user, correlation_id=correlation_id
@@ -316,7 +315,8 @@ class Runtime:
         """Go over to the bundle at `path`, verified as a whole; connections stay to servers that are as before.
 
         A session goes on with what it has until its next `on_user_message`; then its active capabilities carry over by
-        name where they still exist. The old bundle is let go when the last session has left it.
+        name where they still exist. One whose agent is not there any more makes no further call.
+        The old bundle is let go when the last session has left it.
 
         Raises: BundleRefused when the new bundle cannot be used, and the old one stays as it is; RuntimeError after
         `close`.

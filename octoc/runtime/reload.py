@@ -6,10 +6,12 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from octoc.bundle.model import AgentEntry
 from octoc.bundle.reader import OpenBundle
 from octoc.runtime.activate import uses_of
 from octoc.runtime.generation import Generation
 from octoc.runtime.unreachable import Unreachable
+from octoc.runtime.values import UnknownNameError
 
 if TYPE_CHECKING:
     from octoc.runtime.active_set import Use
@@ -48,19 +50,28 @@ async def reload(runtime: Runtime, path: str | Path) -> None:
 async def renew(session: Session) -> None:
     """Let a session go on with the runtime's bundle; what is active stays active where it still exists.
 
-    An agent that the new bundle does not have goes on with the old one, which is logged.
+    One whose agent the new bundle does not have for its tenant goes over, too, and has nothing there.
+
+    Raises: UnknownNameError for such a session.
     """
     runtime = session.runtime
-    if session.generation is runtime.generation:
-        return
+    if session.generation is not runtime.generation:
+        await _go_over(session)
+    if session.is_revoked:
+        raise UnknownNameError("agent", session.agent.name, runtime.generation.agents_of(session.caller.tenant))
+
+
+async def _go_over(session: Session) -> None:
+    runtime = session.runtime
     async with session.lock:
         old, new = session.generation, runtime.generation
-        agent = new.agents_of(session.caller.tenant).get(session.agent.name)
         if old is new:
             return
+        agent = new.agent_of(session.agent.name, session.caller.tenant)
         if agent is None:
-            logger.warning("agent `%s` is not in the new bundle: its session stays with the old", session.agent.name)
-            return
+            logger.warning("agent `%s` is not in the new bundle: its session has nothing any more", session.agent.name)
+            agent = AgentEntry(name=session.agent.name, kind=session.agent.kind)
+            runtime.results.forget(session.key)
         freed = session.move(new, agent)
         for name in session.active.names:
             session.hold(name, _uses(session, name))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import attrs
 
 from octoc.aliases import ToolNames
-from octoc.names import any_glob_matches
+from octoc.names import any_glob_matches, globs_meet
 from octoc.runtime.results import ToolLimits
 
 if TYPE_CHECKING:
@@ -64,7 +64,12 @@ class AgentScope:
         # A server of which nothing is left is not connected, and not named.
         if grant.tools:
             return any(index in self.registered for index in grant.tools)
-        return any(one.server == grant.server for one in (*self.registry.unlisted, *self.registry.unlisted_direct))
+        return any(
+            one.server == grant.server and globs_meet(own, other)
+            for one in (*self.registry.unlisted, *self.registry.unlisted_direct)
+            for own in one.globs
+            for other in grant.globs
+        )
 
     @cached_property
     def limits(self) -> ToolLimits:

@@ -85,6 +85,11 @@ class Session:
         return asyncio.Lock()
 
     @property
+    def is_revoked(self) -> bool:
+        """Whether a reload took the agent away from this session: no call begins any more, and a message is refused."""
+        return self.runtime.generation.agent_of(self.agent.name, self.caller.tenant) is None
+
+    @property
     def profile(self) -> str:
         """The profile of results and failures: `octoc`, `octo` or `octopus`."""
         return self.settings.results.profile
@@ -172,13 +177,19 @@ class Session:
         A capability that cannot be activated, as when its server does not start, is logged and leaves all as it was.
         `Routing.skills` are the skills whose rules the message meets: they are in use now, and the host puts their
         texts into the conversation, behind the message.
+
+        Raises: UnknownNameError when a reload took the agent away, as `Runtime.session` does for one that is not there.
         """
         routing = await route_message(self, text)
         skills = await self.skillset.use_matching(text) if self.surface.scope.auto else ()
         return attrs.evolve(routing, skills=skills) if skills else routing
 
     async def renew(self) -> None:
-        """Go over to the bundle of the last reload now, not at the next message; calls under way go on undisturbed."""
+        """Go over to the bundle of the last reload now, not at the next message; calls under way go on undisturbed.
+
+        Raises: UnknownNameError when the bundle has no such agent for the session's tenant. The session then has
+        nothing, until another reload brings the agent back.
+        """
         from octoc.runtime.reload import renew
 
         await renew(self)

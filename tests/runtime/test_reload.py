@@ -13,7 +13,8 @@ import pytest
 
 from octoc.bundle.model import Grant, ResultSettings, Settings
 from octoc.bundle.refusal import BundleRefused
-from octoc.results import ToolResult
+from octoc.results import ToolFailure, ToolResult
+from octoc.runtime import UnknownNameError
 from tests.runtime.conftest import Fleet
 
 if TYPE_CHECKING:
@@ -197,11 +198,19 @@ def test_a_call_under_way_ends_on_the_old_bundle(fleet: Fleet, new_fleet: NewFle
     asyncio.run(run())
 
 
-def test_an_agent_that_is_gone_stays_with_the_old_bundle(fleet: Fleet, new_fleet: NewFleet) -> None:
-    """A session whose agent the new bundle does not have goes on as it was."""
-    fleet.server("a", ["x"])
+def test_an_agent_that_is_gone_makes_no_further_call(fleet: Fleet, new_fleet: NewFleet) -> None:
+    """A call under way ends; the next is refused, and the next message, as a new session is; then nothing is left."""
+    begun, gate = asyncio.Event(), asyncio.Event()
+
+    async def slow(_: Mapping[str, Any]) -> ToolResult:
+        begun.set()
+        await gate.wait()
+        return ToolResult.of_text("done")
+
+    server = fleet.server("a", {"x": slow})
+    fleet.capability("cap", fleet.grant("a"))
     fleet.agent(proxy=True)
-    fleet.agent("old", proxy=True)
+    fleet.agent("old", proxy=True, capabilities=("cap",))
     second = new_fleet()
     second.server("a", ["x"])
     second.agent(proxy=True)
@@ -209,15 +218,53 @@ def test_an_agent_that_is_gone_stays_with_the_old_bundle(fleet: Fleet, new_fleet
     async def run() -> None:
         async with fleet.open() as runtime:
             session = runtime.session("old")
+            await session.activate("cap")
+            under_way = asyncio.create_task(session.call("a__x"))
+            await begun.wait()
             await runtime.reload(second.write())
-            await session.on_user_message("hello")
-            assert (await session.call("a__x")).ok
-            assert runtime.older == [session.generation]
-            await session.close()
+            for name in ("a__x", "find_tools", "capability", "no_such"):
+                refused = await session.call(name, {"query": "x"})
+                assert isinstance(refused, ToolFailure)
+                assert (refused.kind, refused.message, refused.similar) == (
+                    "not_found", "agent `old` does not exist any more: a reload took it away", ()
+                )  # fmt: skip
+            with pytest.raises(UnknownNameError) as begun_anew:
+                runtime.session("old")
+            for _ in range(2):
+                with pytest.raises(UnknownNameError) as told:
+                    await session.on_user_message("hello")
+                assert str(told.value) == str(begun_anew.value)
+            assert (session.tools(), session.search("x"), session.capabilities) == ([], [], ())
             assert runtime.older == []
+            gate.set()
+            assert (await under_way).ok
+            assert (await runtime.session().call("a__x")).ok
+            await session.close()
 
     asyncio.run(run())
-    assert fleet.servers["a"].open == 0
+    assert (len(server.calls), server.open) == (2, 0)
+
+
+def test_an_agent_that_comes_back_goes_on(fleet: Fleet, new_fleet: NewFleet) -> None:
+    """A session that was refused has what a later bundle gives its agent."""
+    for one in (fleet, second := new_fleet()):
+        one.server("a", ["x"])
+        one.agent(proxy=True)
+    fleet.agent("old", proxy=True, direct=fleet.index("a/x"))
+
+    async def run() -> None:
+        first = fleet.write()
+        async with fleet.open() as runtime:
+            session = runtime.session("old")
+            await runtime.reload(second.write())
+            with pytest.raises(UnknownNameError):
+                await session.renew()
+            await runtime.reload(first)
+            await session.renew()
+            assert _names(session) == {"a__x"}
+            assert (await session.call("a__x")).ok
+
+    asyncio.run(run())
 
 
 def test_tools_of_an_unlisted_server_survive(fleet: Fleet, new_fleet: NewFleet) -> None:

@@ -70,7 +70,7 @@ def test_a_caller_without_a_tenant_is_of_the_sessions(fleet: Fleet) -> None:
     assert [(call.caller.tenant, call.caller.user) for call in server.calls] == [("acme", "u2")]
 
 
-def test_a_session_does_not_go_over_to_a_bundle_whose_agent_is_another_tenants(
+def test_a_session_has_nothing_of_a_bundle_whose_agent_is_another_tenants(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """After a reload that gives the agent to somebody else it is as if the agent were gone."""
@@ -86,10 +86,12 @@ def test_a_session_does_not_go_over_to_a_bundle_whose_agent_is_another_tenants(
         async with of("acme").open() as runtime:
             session = runtime.session("ledger", tenant="acme")
             await runtime.reload(of("beta").write())
-            await session.renew()
-            assert session.generation is not runtime.generation
+            with pytest.raises(LookupError) as renewed:
+                await session.renew()
             assert "agent `ledger` is not in the new bundle" in caplog.text
-            with pytest.raises(LookupError):
+            with pytest.raises(LookupError) as begun:
                 runtime.session("ledger", tenant="acme")
+            assert str(renewed.value) == str(begun.value)
+            assert (session.tools(), session.search("a")) == ([], [])
 
     asyncio.run(run())

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from octoc.compiler.resolve.spelling import covers, meet
 from octoc.compiler.scope.globs import Globs, common, disjoint, meets, uncovered
-from octoc.names import glob_matches
+from octoc.names import glob_matches, globs_meet
 
 # Few letters and `*` anywhere, so that prefixes, equal ones and stars in the middle are often met.
 globs = st.text("ab*", max_size=5)
@@ -33,6 +33,12 @@ def test_what_is_uncovered_or_disjoint_is_so_of_every_glob(ones: Globs, others: 
     }
     assert disjoint(ones, others) == apart
     assert {one for one in ones if not meets(*one, others)} == apart
+
+
+@given(globs, globs)
+def test_the_runtime_tells_what_meets_as_the_compiler_does(one: str, other: str) -> None:
+    """`globs_meet` is whether `meet` finds anything."""
+    assert globs_meet(one, other) == (meet(one, other) is not None)
 
 
 @given(sets, sets, st.text("ab*", max_size=7))
