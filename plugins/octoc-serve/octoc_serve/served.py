@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from octoc.bundle.refusal import BundleRefused
 from octoc.formats.own_tools import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT, SKILL
 from octoc.results import ContentPart, ToolFailure, ToolResult
+from octoc.runtime import UnknownNameError
 from octoc.runtime.results import as_mcp_result, failure
 from octoc_serve.calls import Suspended, UnderWay, progress_of
 
@@ -165,7 +167,8 @@ class Served:
         text = message or arguments.get("query")
         routing = None
         if isinstance(text, str) and text.strip() and not arguments.get("describe"):
-            routing = await self.session.on_user_message(text)
+            with contextlib.suppress(UnknownNameError):  # a reload took the agent away: the call says so
+                routing = await self.session.on_user_message(text)
         outcome = await self.session.call(FIND_TOOLS, arguments)
         if routing is None or isinstance(outcome, ToolFailure):
             return outcome
@@ -189,7 +192,8 @@ class Served:
     async def refresh(self) -> None:
         """Take over what servers, or a new bundle, have changed, and tell the client."""
         try:
-            await self.session.renew()
+            with contextlib.suppress(UnknownNameError):  # then there are no tools any more, which the client is told
+                await self.session.renew()
             self.session.surface.settle()
             await self.announce()
         except BundleRefused as refused:

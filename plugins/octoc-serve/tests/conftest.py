@@ -118,8 +118,9 @@ def serve(root: Path, tmp_path: Path) -> Iterator[Serve]:
                 break
         assert said, "the gateway ended without a word"
         assert "serving MCP at " in said[-1], "".join(said)
+        url = said[-1].split("serving MCP at ")[1].strip()
         threading.Thread(target=_collect, args=(process.stderr, said), daemon=True).start()
-        begun.append(Gateway(process, said[-1].split("serving MCP at ")[1].strip(), said))
+        begun.append(Gateway(process, url, said))
         return begun[-1]
 
     yield start
