@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.bundle.model import Grant
+from octoc.bundle.model import Grant, Quota, TenantEntry
 from octoc.names import SUPERVISOR
 from octoc.plugin import Connection, ServerTarget
 from octoc.plugin.manager import load_plugins
@@ -105,9 +105,13 @@ def test_an_agent_is_all_that_is_served(fleet: Fleet) -> None:
 
 
 def test_a_call_is_made_for_whom_the_client_names(fleet: Fleet) -> None:
-    """Tenant and correlation id of each request reach the server's call; what is not sent is the session's own."""
+    """Tenant and correlation id of each request reach the server's call; what is not sent is the session's own.
+
+    A tenant of the session's own stays, whatever the client says: its quota counts, and nobody else's.
+    """
     server = fleet.server("s", ["x"])
     fleet.agent(direct=fleet.index("s/x"))
+    fleet.tenants += [TenantEntry(name="acme", quota=Quota(calls=1)), TenantEntry(name="house", quota=Quota(calls=2))]
 
     async def use(connection: Connection) -> None:
         mine = attrs.evolve(asked("s__x").caller, tenant="acme", correlation_id="episode-7")
@@ -116,10 +120,12 @@ def test_a_call_is_made_for_whom_the_client_names(fleet: Fleet) -> None:
     async def play() -> None:
         async with fleet.open() as runtime:
             await client_of(runtime.session(tenant="house", user="u1"), use)
+            await client_of(runtime.session(user="u1"), use)
 
     asyncio.run(play())
-    seen = {(call.caller.tenant, call.caller.correlation_id) for call in server.calls}
-    assert seen == {("acme", "episode-7"), ("house", None)}
+    seen = [(call.caller.tenant, call.caller.correlation_id) for call in server.calls]
+    assert set(seen[:2]) == {("house", "episode-7"), ("house", None)}
+    assert set(seen[2:]) == {("acme", "episode-7"), (None, None)}
     assert {(call.caller.agent, call.caller.user) for call in server.calls} == {(SUPERVISOR, "u1")}
 
 

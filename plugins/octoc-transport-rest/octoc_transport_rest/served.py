@@ -139,7 +139,8 @@ class RegistryTools:
         own = self._registry.caller
         caller = attrs.evolve(
             own,
-            tenant=own.tenant if caller.tenant is None else caller.tenant,
+            # What a client says of its tenant is nobody's word: it must not use up another's quota.
+            tenant=caller.tenant if own.tenant is None else own.tenant,
             correlation_id=own.correlation_id if caller.correlation_id is None else caller.correlation_id,
             user=own.user if caller.user is None else caller.user,
         )
