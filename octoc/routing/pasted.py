@@ -33,6 +33,26 @@ _LOG = re.compile(
     r"|\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\]?[:\s|]"
     r"|\S{1,60} - - \[\d\d/\w{3}/\d{4}:|[IWEF]\d{4} \d\d:\d\d:\d\d"
 )
+_OUTPUT = re.compile(
+    r"npm (?:ERR!|error|WARN|warn|notice) |Step \d{1,4}/\d{1,4} : | ?---> |#\d{1,4} (?:\[|\d|DONE|CACHED|ERROR)"
+    r"|E: \S|make(?:\[\d+\])?: \*\*\* |Segmentation fault\b|.{0,200}\(core dumped\)\s*$|HTTP/\d(?:\.\d)? \d{3}\b"
+    r"|(?:Fatal|Uncaught|Unhandled)(?: \w{1,40})? ?(?:error|exception|rejection|\w{0,60}Error): "
+)
+"""What programs print that is no log. One line of it by itself may be what a request is about."""
+_SAYS_ERROR = re.compile(r"[A-Za-z_][\w.]{0,120}(?:Error|Exception): \S")
+"""An error's own line. By itself it may be what a request is about, in company it is output."""
+_FIELD = re.compile(r"[a-z][a-z0-9]{0,40}(?:-[a-z0-9]{1,40}){1,6}: \S|[A-Z][A-Z0-9-]{0,40}(?:;[^:\s]{0,80})?:\S")
+"""A header of HTTP, a property of a calendar or of a card."""
+_GREETING = re.compile(
+    r"\s*(?:Hi|Hello|Hey|Dear|Hallo|Lieber?|Guten Tag|Sehr geehrter?|Bonjour|Cher|Chère|Hola|Estimad[oa]|Ciao"
+    r"|Gentile|Beste|Car[oa]|Olá) (?:[^\W\d_][\w.'-]{0,40} ){0,3}[^\W\d_a-z][\w.'-]{0,40} ?[,:!]?\s*$"
+)
+_CLOSING = re.compile(
+    r"\s*(?:(?:(?:With )?(?:Best|Kind|Warm|Warmest|best|kind|warm) |Many )?[Rr]egards|Best wishes|All the best|Cheers"
+    r"|(?:Yours )?[Ss]incerely|Yours (?:truly|faithfully)|Mit (?:freundlichen|besten|herzlichen) Grüßen"
+    r"|(?:Viele|Beste|Liebe|Herzliche) Grüße|Cordialement|Bien à vous|Salutations|Saludos(?: cordiales)?|Un saludo"
+    r"|Atentamente|Cordiali saluti|Met vriendelijke groet)(?:,? [^\W\d_][\w.'-]{0,40}){0,3}[,.!]?\s*$"
+)
 _CODE = re.compile(
     r"(?:\t| {4,})\S|\s*(?:def|class|fn|func|function|async def|pub fn|impl|struct|enum|interface) [\w.<>].*[:{(]\s*$"
     r"|\s*(?:import [\w.{*]|from [\w.]+ import |#include|package [\w.]+;?$|using [\w.]+;|use [\w:]+;|@\w+(?:\(.*\))?$)"
@@ -58,6 +78,9 @@ _PROSE = re.compile(
 )
 """One line of words, as most messages are: none of the rules for a line by itself can hold for it."""
 
+_MAX_SIGNATURE = 4
+"""So many lines below a closing belong to it."""
+
 _MIN_RUN = 2
 _MIN_ROWS = 3
 _SEPARATORS = "\t,;|"
@@ -73,8 +96,9 @@ def by_lines(text: str) -> str:
     lines = text.splitlines()
     dropped = [False] * len(lines)
     _blocks(lines, dropped)
+    _letter(lines, dropped)
     _marked(lines, dropped)
-    for looks in (_is_code, _is_json, _is_ruled):
+    for looks in (_is_field, _is_error, _is_code, _is_json, _is_ruled):
         _runs(lines, dropped, looks)
     _tables(lines, dropped)
     _rows(lines, dropped)
@@ -113,6 +137,20 @@ def _blocks(lines: Sequence[str], dropped: list[bool]) -> None:
             in_diff = False
 
 
+def _letter(lines: Sequence[str], dropped: list[bool]) -> None:
+    """Mark a letter: from a line that greets somebody by name to a closing, and the name below it."""
+    begin = next((number for number, line in enumerate(lines) if not dropped[number] and _GREETING.match(line)), None)
+    if begin is None:
+        return
+    for number in range(len(lines) - 1, begin, -1):
+        if _CLOSING.match(lines[number]):
+            end = number + 1
+            while end < len(lines) and end - number <= _MAX_SIGNATURE and lines[end].strip():
+                end += 1
+            dropped[begin:end] = [True] * (end - begin)
+            return
+
+
 def _marked(lines: Sequence[str], dropped: list[bool]) -> None:
     """Mark lines that say themselves what they are: traces, logs, quoted mail, shell prompts."""
     multiple = len(lines) > 1
@@ -127,7 +165,9 @@ def _marked(lines: Sequence[str], dropped: list[bool]) -> None:
             _HEADER.match(near) for near in (*lines[max(0, number - 1) : number], *lines[number + 1 : number + 2])
         )
         prompt = multiple and bool(_PROMPT.match(line))
-        dropped[number] = trace or follows or header or prompt or bool(_LOG.match(line) or _QUOTED.match(line))
+        output = multiple and bool(_OUTPUT.match(line))
+        said = bool(_LOG.match(line) or _QUOTED.match(line))
+        dropped[number] = trace or follows or header or prompt or output or said
         previous = trace or (previous and follows)
     for number in range(len(lines) - 1):
         # What was raised stands before its trace in some languages.
@@ -158,6 +198,14 @@ def _is_json(line: str) -> bool:
 
 def _is_ruled(line: str) -> bool:
     return bool(_RULED.match(line))
+
+
+def _is_error(line: str) -> bool:
+    return bool(_SAYS_ERROR.match(line))
+
+
+def _is_field(line: str) -> bool:
+    return bool(_FIELD.match(line))
 
 
 def _is_dump(line: str) -> bool:

@@ -122,6 +122,14 @@ PASTES = {
     "dockerfile": 'FROM python:3.12\nRUN pip install flask\nCMD ["python", "app.py"]',
     "table": "kubectl get pods\nNAME READY STATUS RESTARTS\napi-5d 1/1 Running 0",
     "shell": "$ git log --oneline\n$ git status",
+    "npm": "npm ERR! code ELIFECYCLE\nnpm ERR! errno 1",
+    "image": "Step 2/3 : RUN make\n ---> Running in 0a1b2c3d4e5f\nE: Unable to locate package slack",
+    "crash": "Segmentation fault (core dumped)\nmake: *** [Makefile:3: test] Error 139",
+    "errors": "redis.exceptions.ConnectionError: refused\nredis.exceptions.ConnectionError: refused",
+    "answer": "HTTP/1.1 502 Bad Gateway\ncontent-type: text/html; charset=utf-8\nx-request-id: 7f",
+    "calendar": "BEGIN:VEVENT\nDTSTART;TZID=Europe/Rome:20260418T090000\nSUMMARY:Quarterly review\nEND:VEVENT",
+    "letter": "Dear Ms Okafor,\nyour parcel left our house today.\n\nKind regards\nTilda Berg\nBerg & Sons",
+    "german letter": "Sehr geehrte Frau Krüger,\ndie Rechnung liegt bei.\nMit freundlichen Grüßen\nIhr Gartenmarkt",
 }
 
 
@@ -147,6 +155,11 @@ def test_what_was_pasted_does_not_count(paste: str) -> None:
         "what does <T> mean in Rust?",
         "open https://example.org/some/quite/long/path/that-never-ends/index.html?x=1",
         "two things:\n- book a table\n- tell Ann",
+        "Fatal error: unexpectedly found nil, what does that mean",
+        "ValueError: could not convert string to float, please mend it",
+        "Hi Claude,\nplease book a table for two.\nThanks!",
+        "new event please\ntitle: dinner with Ann\nwhen: friday at seven",
+        "tell them best regards from me",
     ],
 )
 def test_a_request_is_no_paste(text: str) -> None:
@@ -181,6 +194,7 @@ MARKS = (
     "diff --git a b", "--- a/x", "@@ -1 +1 @@", "---- Original Message ----", "Traceback (most recent call last)",
     'File "x", line 3', "panic: ", "On Monday Jo wrote:", "Am Montag schrieb Jo:", "From: x", "2024-01-02 03:04:05",
     "Jan 12 03:04:05 ", "INFO ", "ERROR: ", "I0102 03:04:05", "h - - [01/Jan/2024:", "{}", "[1]", ":", ">", "$ ",
+    "Hi Ann,", "Best regards", "Fatal error: ", "E: ", "npm ERR! ", "x-id: y", "A:b", "ValueError: ", "(core dumped)",
     "a1B" * 16, "deadbeef" * 6, "data:text/plain;base64,", "a,b,c", "|", "=",
 )  # fmt: skip
 
