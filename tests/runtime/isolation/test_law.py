@@ -1,0 +1,234 @@
+"""The law of scopes: of random fleets, an agent shows the same as where there is only what it has, byte for byte.
+
+And each check that the law hangs on: without it, the law does not hold.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from octoc.runtime import dispatch
+from octoc.runtime.generation import Generation
+from octoc.runtime.results.store import ResultStore
+from octoc.runtime.scope import AgentScope
+from octoc.runtime.skills.skillset import SkillSet
+from octoc.runtime.surface import Surface
+from octoc.search.rank import Scope
+
+from .fleets import (
+    AgentFacts,
+    CapabilityFacts,
+    Facts,
+    GrantFacts,
+    GroupFacts,
+    ServerFacts,
+    SkillFacts,
+    fleets,
+    has,
+    reduced,
+    search_is_own,
+)
+from .looks import Questions, World, build, differences, join_all, kept_by_another, logged, opened, reaches, seen
+
+EXAMPLES = int(os.environ.get("OCTOC_FLEETS", "6"))
+"""How many fleets: a few where every change is tested, hundreds where somebody has the time."""
+UNKNOWN = "r-" + "a" * 16
+Built = tuple[Path, World]
+
+
+async def compared(facts: Facts, agent: str, full: Built, own: Built, root: Path, *, joined: bool) -> None:
+    """Assert that an agent shows in the full fleet what it shows in its own, and reaches what it has.
+
+    Args:
+        joined: whether others have been at work before: servers without snapshots are listed, long results kept.
+    """
+    tenants = {name: facts.tenant_of(name) for name in facts.agents}
+    answers, logs, ears = [], [], []
+    for bundle, world in (full, own):
+        async with opened(bundle, world, root) as runtime:
+            if joined:
+                await join_all(runtime)
+            other = await kept_by_another(runtime, agent, tenants) if joined and bundle == full[0] else None
+            world.heard.clear()
+            asked = Questions.about(facts, other[1] if other else UNKNOWN, searches=search_is_own(facts, agent))
+            with logged() as lines:
+                answers.append(await seen(runtime, agent, tenants[agent], asked))
+            logs.append(lines)
+            ears.append([(f"{told[:3]}", f"{told}".replace(asked.handle, "")) for told in world.heard])
+    found = differences(*answers) + differences(*ears)
+    found += [] if logs[0] == logs[1] else [f"logged: {logs}"]
+    assert not found, "\n".join([f"{agent}: {len(found)} differ", *found[:5], f"{facts}"])
+    async with opened(*full, root) as runtime:
+        await reaches(runtime, agent, tenants[agent], has(facts, agent), facts)
+
+
+async def hold(facts: Facts, root: Path, *, joined: bool) -> None:
+    """Assert the law for every agent of one fleet."""
+    full = build(facts, root / "full")
+    for number, agent in enumerate(facts.agents):
+        own = build(reduced(facts, agent), root / f"own{number}")
+        await compared(facts, agent, full, own, root, joined=joined)
+
+
+@settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
+@given(facts=fleets(), joined=st.booleans())
+def test_what_an_agent_does_not_have_might_as_well_not_be_there(facts: Facts, joined: bool) -> None:
+    """Prompts, blocks, searches, calls, switches, messages, counts, logs: as in the fleet that has nothing else.
+
+    What each agent has comes from a model that shares nothing with octoc, and all of it is found and answers.
+    """
+    with tempfile.TemporaryDirectory() as root:
+        asyncio.run(hold(facts, Path(root), joined=joined))
+
+
+FACTS = Facts(
+    profile="deny",
+    style="qualified",
+    encoder=True,
+    servers={
+        "mail": ServerFacts(tools=("send", "read")),
+        "ledger": ServerFacts(tools=("pay_wages", "read")),
+        "raw": ServerFacts(tools=("open", "list"), listed=False),
+    },
+    capabilities={
+        "write": CapabilityFacts(patterns=(("mail", "send"), ("ledger", "pay_wages"), ("raw", "list"))),
+        "wages": CapabilityFacts(patterns=(("ledger", "*"),)),
+    },
+    skills={"closing": SkillFacts(capabilities=("write", "wages")), "heist": SkillFacts(capabilities=("wages",))},
+    agents={
+        "clerk": AgentFacts(name="clerk", kind="worker"),
+        "thief": AgentFacts(name="thief", kind="worker", area="south"),
+        "hr:aide": AgentFacts(name="hr:aide", kind="manifest", boot=("write",)),
+    },
+    tenants={"south": "umbrella"},
+    groups={},
+    grants=(
+        GrantFacts(agents=("clerk",), tools=(("mail", "*"), ("raw", "open")), skills=("closing",)),
+        GrantFacts(agents=("hr:aide",), tools=(("mail", "send"),)),
+        GrantFacts(
+            agents=("thief",),
+            tools=(("mail", "*"), ("ledger", "*"), ("raw", "*")),
+            capabilities=("write", "wages"),
+            skills=("closing", "heist"),
+        ),
+    ),
+)
+CLERK = "clerk"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Built, Built, Path]:
+    """The fixed fleet, and that of its clerk alone."""
+    root = tmp_path_factory.mktemp("fleet")
+    return build(FACTS, root / "full"), build(reduced(FACTS, CLERK), root / "own"), root
+
+
+def test_the_fixed_fleet_keeps_the_law(built: tuple[Built, Built, Path]) -> None:
+    """What the tests below break is whole."""
+    asyncio.run(compared(FACTS, CLERK, *built, joined=True))
+
+
+def _every(runtime_part: Any) -> tuple[int, ...]:
+    return tuple(range(len(runtime_part.catalog)))
+
+
+def _all_names(session: Any, name: str) -> tuple[str, ...]:
+    return tuple(session.generation.catalog[index].alias for index in range(len(session.generation.catalog)))
+
+
+BROKEN: dict[str, tuple[Any, str, Any]] = {
+    "what is reachable": (Surface, "reachable", lambda self: list(_every(self.scope))),
+    "what is deferred": (AgentScope, "deferred", _every),
+    "globs of what joined": (
+        AgentScope,
+        "joined",
+        lambda self, _: [n for one in self._generation.servers for n in self.catalog.joined(one)],
+    ),
+    "capabilities by name": (AgentScope, "switchable", property(lambda self: tuple(sorted(self.capabilities)))),
+    "near names": (dispatch, "_similar", _all_names),
+    "the mask of the search": (Scope, "mask", lambda *_: None),
+    "skills by name": (SkillSet, "names", property(lambda self: tuple(sorted(self._session.generation.skills)))),
+    "owners of handles": (
+        ResultStore,
+        "_find",
+        lambda self, _, handle: self._entries.get(handle),
+    ),
+}
+
+
+@pytest.mark.parametrize("check", BROKEN)
+def test_without_a_check_at_run_time_the_law_does_not_hold(
+    built: tuple[Built, Built, Path], monkeypatch: pytest.MonkeyPatch, check: str
+) -> None:
+    """Each of them, switched off alone, lets something be seen."""
+    full, own, root = built
+    monkeypatch.setattr(*BROKEN[check])
+    with pytest.raises(AssertionError):
+        asyncio.run(compared(FACTS, CLERK, full, own, root, joined=True))
+
+
+COMPILED: dict[str, tuple[str, Callable[..., Any]]] = {
+    "the ceiling": ("octoc.compiler.scope.confined", lambda registry, *_: attrs.evolve(registry, confined=True)),
+    "the ceiling, and that there is one": ("octoc.compiler.scope.confined", lambda registry, *_: registry),
+}
+
+
+@pytest.mark.parametrize("check", COMPILED)
+def test_without_a_check_at_build_time_the_law_does_not_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, check: str
+) -> None:
+    """Whatever a session does then, the bundle has given its agent too much."""
+    own = build(reduced(FACTS, CLERK), tmp_path / "own")
+    monkeypatch.setattr(*COMPILED[check])
+    full = build(FACTS, tmp_path / "full")
+    with pytest.raises(AssertionError):
+        asyncio.run(compared(FACTS, CLERK, full, own, tmp_path, joined=False))
+
+
+def test_a_capability_brings_no_more_than_the_registry_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one that is granted only in part the rest is as if it were not there, and the check of that is needed."""
+    hers = GroupFacts(tools=(("ledger", "*"), ("raw", "l*")), agent="thief")
+    facts = attrs.evolve(FACTS, profile="allow", groups={"hers": hers}, grants=())
+    full, own = build(facts, tmp_path / "full"), build(reduced(facts, CLERK), tmp_path / "own")
+    asyncio.run(compared(facts, CLERK, full, own, tmp_path, joined=True))
+    monkeypatch.setattr(AgentScope, "registered", property(lambda self: frozenset(range(len(self.catalog)))))
+    with pytest.raises(AssertionError):
+        asyncio.run(compared(facts, CLERK, full, own, tmp_path, joined=True))
+
+
+def _told(runtime: Any, agent: str, tenant: str | None) -> str:
+    with pytest.raises(LookupError) as refused:
+        runtime.session(agent, tenant=tenant)
+    return str(refused.value)
+
+
+def test_another_tenants_agent_is_one_that_does_not_exist(
+    built: tuple[Built, Built, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the words, in near names, and in what may be used; and it is one check that all of it hangs on."""
+    (bundle, world), (own, own_world), root = built
+
+    async def ask() -> None:
+        async with opened(bundle, world, root) as runtime, opened(own, own_world, root) as alone:
+            for tenant in (None, "acme", ""):
+                for name in ("thief", "thef", "thieff", "nobody"):
+                    told = _told(runtime, name, tenant)
+                    assert told.count("thief") == (name in ("thief", "thieff"))
+                    assert told == _told(runtime, name, "nobodys")
+                assert set(runtime.agents_of(tenant)) == {*alone.agents, "hr:aide"}
+            assert runtime.session("thief", tenant="umbrella").agent.name == "thief"
+
+    asyncio.run(ask())
+    monkeypatch.setattr(Generation, "agents_of", lambda self, _: self.agents)
+    with pytest.raises(pytest.fail.Exception):
+        asyncio.run(ask())
