@@ -24,7 +24,7 @@ capabilities = ["treasury"]
 
 
 @pytest.mark.parametrize(
-    ("profile", "agents", "found"),
+    "profile, agents, found",
     [("deny", '["clerk"]', False), ("deny", '["clerk", "auditor"]', True), ("allow", '["clerk"]', True)],
 )
 def test_triggers_are_told_where_nobody_lacks_the_capability(
