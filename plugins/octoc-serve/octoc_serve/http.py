@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 import attrs
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from octoc_serve import page
 from octoc_serve.admission import Admission
+from octoc_serve.answers import AnsweringManager
 from octoc_serve.door import Door
 from octoc_serve.paths import is_mcp
 from octoc_serve.server import PRINCIPAL, SESSION_HEADER, SurfaceServer
@@ -64,7 +64,7 @@ class HttpApp:
         self._page = page.routes(
             Door(surface=surface, admit=admission.admit, guarded=lambda: admission.guarded),
         )
-        self.manager = StreamableHTTPSessionManager(
+        self.manager = AnsweringManager(
             surface.lowlevel(),
             stateless=settings.stateless,
             max_request_body_size=settings.max_body_bytes,
