@@ -15,6 +15,7 @@ from octoc import __version__
 from octoc.plugin.protocols import Connection, ConnectionFailed, Host, ServerTarget
 from octoc.results import ContentPart, ListedTool, Progress, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc_transport_mcp.asking import Asking
+from octoc_transport_mcp.direct import direct_calls
 from octoc_transport_mcp.failures import (
     ending,
     failure,
@@ -119,11 +120,12 @@ class McpConnection:
             async with client:
                 self._validate_listed(client)
                 self._asking.watch(client.session)
-                self._client = client
-                self._ready.set()
                 listening = asyncio.create_task(self._changes.listen(client), name=f"octoc news: {self._target.name}")
                 try:
-                    await self._stop.wait()
+                    with direct_calls(client.session, self._http):
+                        self._client = client
+                        self._ready.set()
+                        await self._stop.wait()
                 finally:
                     listening.cancel()
                     await asyncio.wait((listening,))

@@ -51,6 +51,7 @@ async def http_streams(target: ServerTarget, state: HttpState) -> AsyncIterator[
         _ending(client),
         streamable_http_client(target.url or "", http_client=client, max_sse_event_size=2 * limit) as streams,
     ):
+        state.client = client
         yield streams
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -36,18 +36,26 @@ MAX_COOKIES = 50
 _SESSION = "mcp-session-id"
 _LAST_EVENT = "last-event-id"
 _DISCOVER = "server/discover"
+_HEADERS = {"accept": f"application/json, {EVENT_STREAM}", "content-type": "application/json"}
 _FATAL = frozenset({"unauthorized", "unavailable"})
 GONE = Fault(kind="cancelled", said="was not waited for any longer")
 SILENT = Fault(kind="connection_lost", said="ended its stream of events without an answer")
 
+Answer = mcp_types.JSONRPCResponse | mcp_types.JSONRPCError
+
 
 @attrs.define(eq=False)
 class Exchange:
-    """A request on its way, up to the end of its answer. Cancelling `scope` ends the reading that is under way."""
+    """A request on its way, up to the end of its answer. Cancelling `scope` ends the reading that is under way.
+
+    `direct` is for one that the SDK has no part in; `answer` what its body was read as.
+    """
 
     request_id: RequestId
     method: str
     in_session: bool
+    direct: bool = False
+    answer: Answer | None = None
     scope: anyio.CancelScope | None = None
     gone: bool = False
 
@@ -69,6 +77,61 @@ class GuardedClient(httpx2.AsyncClient):
         self._by_task: dict[asyncio.Task[Any], Exchange] = {}
         self._notices: set[asyncio.Task[None]] = set()
         self._next_get = 0.0
+        self._kept: dict[RequestId, httpx2.Response] = {}
+        self.session: str | None = None
+        """The session's id, as the SDK has last sent it."""
+        self.direct = True
+        """Whether `call` is of use: not where each request is redirected."""
+
+    async def call(
+        self, url: httpx2.URL, request_id: RequestId, message: bytes, headers: Mapping[str, str]
+    ) -> Answer | None:
+        """Send a request that the SDK has no part in, and return its answer, in place of which a fault may stand.
+
+        None where the answer is more than one message, or the SDK knows better what to do with it: it gets what has
+        come when it sends the request itself, with the same id, and nothing is sent a second time but after a redirect.
+        """
+        exchange = Exchange(request_id, "tools/call", self.session is not None, direct=True)
+        request = self._request_of(url, message, headers)
+        plain = self.auth is None and not url.userinfo
+        response = await self._ask(exchange, request, {"stream": True}, plain=plain)
+        kept = False
+        try:
+            if response.has_redirect_location:
+                self.direct = False
+                return None
+            answer = exchange.answer
+            if isinstance(response.stream, _Events):
+                answer = answer_in(await response.stream.first(), request_id)
+            elif answer is None:
+                answer = answer_in(await response.aread(), request_id)
+            if answer is None:
+                self._kept[request_id] = response
+                kept = True
+            return answer
+        finally:
+            if not kept:
+                await response.aclose()
+
+    def _request_of(self, url: httpx2.URL, message: bytes, headers: Mapping[str, str]) -> httpx2.Request:
+        merged = httpx2.Headers(self.headers)
+        merged.update(_HEADERS if self.session is None else {**_HEADERS, _SESSION: self.session})
+        merged.update(headers)
+        cookies = self.cookies if self.cookies.jar else None
+        timeout = {"timeout": self.timeout.as_dict()}
+        return httpx2.Request("POST", url, headers=merged, content=message, cookies=cookies, extensions=timeout)
+
+    async def _plainly(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request without what the HTTP client does for auths, hooks and redirects, of which there are none."""
+        response = await self._transport.handle_async_request(request)
+        response.request = request
+        if "set-cookie" in response.headers:
+            self.cookies.extract_cookies(response)
+        return response
+
+    async def forget(self, request_id: RequestId) -> None:
+        """Close the answer to a request, where it is still kept for the SDK."""
+        await _shut(self._kept.pop(request_id, None))
 
     async def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
         """Send a request of the SDK. Raises: HttpFault, when there is no sense in trying to connect further."""
@@ -81,10 +144,15 @@ class GuardedClient(httpx2.AsyncClient):
             return await self._listen(request, options)
         message = json.loads(await request.aread())  # a request that follows a redirect has not read its own body
         method, request_id = message.get("method"), message.get("id")
+        self.session = request.headers.get(_SESSION)
         if method is None or request_id is None:
             return await self._notify(request, message, options)
         exchange = Exchange(request_id, method, _SESSION in request.headers)
         self._open(exchange)
+        if (kept := self._kept.pop(request_id, None)) is not None:
+            if isinstance(kept.stream, _Events):
+                kept.stream.go_on(exchange)
+            return kept
         try:
             with anyio.CancelScope() as exchange.scope:
                 return await self._ask(exchange, request, options)
@@ -106,10 +174,12 @@ class GuardedClient(httpx2.AsyncClient):
 
         task.add_done_callback(forget)
 
-    async def _ask(self, exchange: Exchange, request: httpx2.Request, options: dict[str, Any]) -> httpx2.Response:
+    async def _ask(
+        self, exchange: Exchange, request: httpx2.Request, options: dict[str, Any], *, plain: bool = False
+    ) -> httpx2.Response:
         response: httpx2.Response | None = None
         try:
-            response = await super().send(request, **options)
+            response = await (self._plainly(request) if plain else super().send(request, **options))
             answer = await self._answer(exchange, response)
         except HttpFault as error:
             fault = error.fault
@@ -128,6 +198,8 @@ class GuardedClient(httpx2.AsyncClient):
     async def _answer(self, exchange: Exchange, response: httpx2.Response) -> httpx2.Response:
         """Return what the SDK may read of a response. Raises: HttpFault, httpx2.HTTPError."""
         status = response.status_code
+        if exchange.direct and response.has_redirect_location:
+            return response  # what is redirected has not been begun
         if response.next_request is not None:
             if next_request_within_origin(response) is None:
                 raise HttpFault(self.state.of_redirect(response))
@@ -146,6 +218,10 @@ class GuardedClient(httpx2.AsyncClient):
         if kind != "application/json" or status != HTTPStatus.OK:
             raise HttpFault(self.state.of_content(response))
         body = await response.aread()
+        if exchange.direct:
+            exchange.answer = answer_in(body, exchange.request_id)
+            if exchange.answer is not None:
+                return response
         reason = unreadable(body, exchange.request_id)
         if reason is not None:
             raise HttpFault(Fault(kind="protocol", said=f"answered with {reason}"))
@@ -217,8 +293,26 @@ class _Events(httpx2.AsyncByteStream):
         self._exchange = exchange
         self._raw: Any = response.stream
         self._cutter = EventCutter(client.max_bytes)
+        self._begun: bytes | None = None
+        self._events = self._whole()
+
+    async def first(self) -> bytes:
+        """Return the data of the first event, empty where it is no message; who reads on gets the event again."""
+        self._begun = await anext(self._events, None)
+        event = None if self._begun is None else parse_event(self._begun)
+        return event.data if event is not None and event.name == "message" else b""
+
+    def go_on(self, exchange: Exchange) -> None:
+        """Have the rest be read in another exchange than the first event was."""
+        self._exchange = exchange
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        if self._begun is not None:
+            yield self._begun
+        async for event in self._events:
+            yield event
+
+    async def _whole(self) -> AsyncIterator[bytes]:
         exchange, resumable = self._exchange, False
         fault = SILENT
         try:
@@ -232,12 +326,14 @@ class _Events(httpx2.AsyncByteStream):
                     elif broken is not None and exchange is not None:
                         raise HttpFault(broken)
                     # What was not asked for is passed over where it is broken.
+            exchange = self._exchange
             if exchange is None or (resumable and not exchange.gone):
                 return
         except HttpFault as error:
             fault, resumable = error.fault, False
         except httpx2.HTTPError as error:
             fault = self._client.state.of_exception(error)
+        exchange = self._exchange
         if exchange is None or resumable:
             raise httpx2.ReadError("the stream of events has broken")
         instead = self._client.state.error(exchange.request_id, GONE if exchange.gone else fault)
@@ -265,6 +361,17 @@ class _Events(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._raw.aclose()
+
+
+def answer_in(body: bytes, request_id: RequestId) -> Answer | None:
+    """Return the answer to `request_id` that a body is, or None when it is anything else."""
+    try:
+        message = mcp_types.jsonrpc_message_adapter.validate_json(body, by_name=False)
+    except ValueError:
+        return None
+    if not isinstance(message, (mcp_types.JSONRPCResponse, mcp_types.JSONRPCError)) or message.id is None:
+        return None
+    return message if coerce_request_id(message.id) == coerce_request_id(request_id) else None
 
 
 def unreadable(body: bytes, request_id: RequestId | None = None) -> str | None:

@@ -11,7 +11,7 @@ import ssl
 from collections.abc import Iterator
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import httpx2
@@ -23,6 +23,9 @@ from octoc.results import FailureKind, ToolFailure
 from octoc.secrets import redact
 from octoc_transport_mcp.failures import one_line, origin
 from octoc_transport_mcp.http_bounds import BodyTooLarge, BrokenEncoding, media_type
+
+if TYPE_CHECKING:
+    from octoc_transport_mcp.http_client import GuardedClient
 
 FAULT_CODE = -31_999
 """The code of a JSON-RPC error that octoc itself puts where a server's answer should have been."""
@@ -67,6 +70,8 @@ class HttpState:
         self.ended: str | None = None
         """How the session ended, where the server did not say so in answer to a call."""
         self.auth: Any = None
+        self.client: GuardedClient | None = None
+        """What sends the requests of a connection over Streamable HTTP, while there is one."""
         self._seal = secrets.token_hex(16)
 
     def error(self, request_id: Any, fault: Fault) -> dict[str, Any]:

@@ -1,0 +1,129 @@
+"""Calls over Streamable HTTP without the SDK's streams and tasks, which cost more than the request itself.
+
+What a call says, its headers and the check of its result are the SDK's session's; its errors are those of every
+request (`http_client`). Only the way between the two is shorter: one POST, whose answer is one message. An answer that
+is anything more (progress, a question, a stream to take up again) is handed to the SDK, which goes on with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import httpx2
+import mcp_types
+from mcp.shared._otel import inject_trace_context, otel_span
+from mcp.shared.exceptions import MCPError
+from opentelemetry.trace import SpanKind, StatusCode
+
+if TYPE_CHECKING:
+    from mcp.client.session import ClientSession
+    from mcp.shared.dispatcher import CallOptions, Outbound
+    from mcp_types import RequestId
+
+    from octoc_transport_mcp.http_client import Answer, GuardedClient
+    from octoc_transport_mcp.http_faults import HttpState
+
+FIRST_ID = 1_000_000_000
+"""The SDK counts its own requests from 1: the ids of two that are under way must differ."""
+CANCEL_S = 5.0
+"""How long the notice that a call is given up may take; as long as the SDK's."""
+
+
+@contextlib.contextmanager
+def direct_calls(session: ClientSession, state: HttpState) -> Iterator[None]:
+    """Have the calls of a session over Streamable HTTP go this way until the block ends, which ends them too."""
+    client = state.client
+    if client is None:
+        yield
+        return
+    inner = session._dispatcher  # noqa: SLF001  # what a session sends through can be given to it, but not by `Client`
+    calls = DirectCalls(inner, client, httpx2.URL(state.target.url or ""))
+    session._dispatcher = calls  # type: ignore[assignment]  # noqa: SLF001  # it runs already: it is only sent through
+    try:
+        yield
+    finally:
+        session._dispatcher = inner  # noqa: SLF001  # as above
+        calls.close()
+
+
+class DirectCalls:
+    """What a session sends through: `tools/call` by a POST of its own, all else by the SDK's dispatcher."""
+
+    def __init__(self, inner: Outbound, client: GuardedClient, url: httpx2.URL) -> None:
+        self._inner = inner
+        self._client = client
+        self._url = url
+        self._ids = itertools.count(FIRST_ID)
+        self._scopes: set[anyio.CancelScope] = set()
+        self._closed = False
+
+    def close(self) -> None:
+        """End all calls: the session is over."""
+        self._closed = True
+        for scope in self._scopes:
+            scope.cancel()
+
+    async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
+        """Send a notification."""
+        await self._inner.notify(method, params, opts)
+
+    async def send_raw_request(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
+    ) -> dict[str, Any]:
+        """Send a request and return its result. Raises: MCPError."""
+        given: CallOptions = {} if opts is None else opts
+        # Only headers are understood here: what else may be asked for (progress, a time limit) is the SDK's.
+        if method != "tools/call" or given.keys() - {"headers"} or self._closed or not self._client.direct:
+            return await self._inner.send_raw_request(method, params, opts)
+        request_id = next(self._ids)
+        try:
+            answer = await self._call(request_id, dict(params or {}), given.get("headers") or {})
+            if answer is None:
+                return await self._inner.send_raw_request(method, params, {**given, "request_id": request_id})
+        finally:
+            await self._client.forget(request_id)
+        if isinstance(answer, mcp_types.JSONRPCError):
+            raise MCPError(code=answer.error.code, message=answer.error.message, data=answer.error.data)
+        return answer.result
+
+    async def _call(self, request_id: RequestId, params: dict[str, Any], headers: Mapping[str, str]) -> Answer | None:
+        meta = dict(params.pop("_meta", None) or {})
+        told = {"mcp.method.name": "tools/call", "jsonrpc.request.id": str(request_id)}
+        answer = None
+        with otel_span(f"MCP send tools/call {params.get('name', '')}", kind=SpanKind.CLIENT, attributes=told) as span:
+            inject_trace_context(meta)
+            if meta:
+                params["_meta"] = meta
+            message = {"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params}
+            try:
+                body = json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+            except ValueError:
+                return None  # what has no form in JSON is the SDK's to refuse
+            with anyio.CancelScope() as scope:
+                self._scopes.add(scope)
+                try:
+                    answer = await self._client.call(self._url, request_id, body, headers)
+                except anyio.get_cancelled_exc_class():
+                    if not self._closed:
+                        await self._give_up(request_id)
+                    raise
+                finally:
+                    self._scopes.discard(scope)
+            if scope.cancelled_caught:
+                raise MCPError(code=mcp_types.CONNECTION_CLOSED, message="Connection closed")
+            if isinstance(answer, mcp_types.JSONRPCError):
+                code = str(answer.error.code)
+                span.set_attributes({"error.type": code, "rpc.response.status_code": code})
+                span.set_status(StatusCode.ERROR, answer.error.message)
+        return answer
+
+    async def _give_up(self, request_id: RequestId) -> None:
+        """Tell the server that nobody waits. In the modern era the end of the POST says it, and nothing is sent."""
+        with anyio.move_on_after(CANCEL_S, shield=True):
+            why = {"requestId": request_id, "reason": "caller cancelled"}
+            await self._inner.notify("notifications/cancelled", why)
