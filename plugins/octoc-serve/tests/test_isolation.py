@@ -1,0 +1,90 @@
+"""Over the gateway, too: what another agent's client has is, for this one, what there never was."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import octoc.testing.faulty_stdio
+from octoc.testing import WorkspaceBuilder
+from octoc_serve.tokens import Tokens
+
+FAULTY = octoc.testing.faulty_stdio.__file__
+SCOPES = """
+[[grants]]
+agents = ["clerk"]
+tools = ["mail/*"]
+
+[[grants]]
+agents = ["thief"]
+tools = ["ledger/*"]
+capabilities = ["wages"]
+"""
+
+
+def _built(folder: Path) -> Path:
+    workspace = WorkspaceBuilder(folder, results={"max_chars": 1000}, scopes={"profile": "deny"})
+    workspace.settings("workspace", plugins=["transport-mcp"]).settings("routing", encoder="none")
+    for name in ("mail", "ledger"):
+        workspace.server(name, sys.executable, "-I", "-S", FAULTY, "none").snapshot(name, ["echo", "fault"])
+    workspace.capability("wages", ["pay the wages", "wages of may", "salaries"], server="ledger")
+    workspace.agent("clerk", type="worker").agent("thief", type="worker")
+    outcome = workspace.file("scopes/all.toml", SCOPES).build()
+    assert outcome.bundle is not None, outcome
+    return outcome.bundle
+
+
+def _calls(name: str, handle: str) -> list[tuple[str, dict[str, Any]]]:
+    tools = [form.format(name) for form in ("{}__echo", "{}/echo", "{}:echo", "mcp__{}__echo")]
+    return [
+        *((tool, {"text": "x"}) for tool in tools),
+        *(("call_mcp_tool", {"tool_name": tool, "arguments": {}}) for tool in tools),
+        ("find_tools", {"query": name}),
+        ("find_tools", {"describe": tools}),
+        ("capability", {"action": "list"}),
+        ("capability", {"action": "enable", "name": "wages"}),
+        ("read_result", {"handle": handle}),
+    ]
+
+
+def test_a_client_neither_lists_nor_calls_nor_finds_nor_reads_what_another_agent_has(
+    run: Callable[..., None], serve: Callable[..., Any], connect: Callable[..., Any], tmp_path: Path
+) -> None:
+    """In both eras each answer is that for names which nobody has, word by word; its own tools answer."""
+    tokens = Tokens(tmp_path / "tokens.json")
+    clerk, thief = tokens.add("clerk")[1], tokens.add("thief")[1]
+    gateway = serve("--agents", "all", bundle=_built(tmp_path / "ws"))
+    gateway.url = f"{gateway.base}/mcp"  # whose agent the token says
+
+    async def scenario() -> None:
+        for era in ("handshake", "modern"):
+            async with connect(era, gateway, token=thief) as other, connect(era, gateway, token=clerk) as heard:
+                long = await other.client.call_tool(
+                    "call_mcp_tool", {"tool_name": "ledger__echo", "arguments": {"text": "x" * 5000}}
+                )
+                words = " ".join(part.text for part in long.content).replace('"', " ").split()
+                handle = next(word.strip(",.)}") for word in words if word.startswith("r-"))
+                listed = await heard.client.list_tools()
+                assert "ledger" not in listed.model_dump_json()
+                assert "wages" not in listed.model_dump_json()
+                nobodys = "r-" + "a" * (len(handle) - 2)
+                answers = []
+                for name, of in (("ledger", handle), ("lexger", nobodys)):
+                    told = [
+                        (await heard.client.call_tool(tool, arguments)).model_dump_json()
+                        for tool, arguments in _calls(name, of)
+                    ]
+                    answers.append([text.replace(name, "NAME").replace(of, "HANDLE") for text in told])
+                for theirs, nobodys_answer in zip(*answers, strict=True):
+                    assert theirs == nobodys_answer
+                own = await heard.client.call_tool(
+                    "call_mcp_tool", {"tool_name": "mail__echo", "arguments": {"text": "mine"}}
+                )
+                assert not own.is_error
+                assert "mine" in own.content[0].text
+                paged = await other.client.call_tool("read_result", {"handle": handle})
+                assert not paged.is_error
+
+    run(scenario)
