@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import attrs
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from octoc.compiler.calibrate.regress import ridge
 from octoc.compiler.calibrate.texts import LIBRARY_WEIGHT, MISS_WEIGHT, Example, further_background, own_texts
@@ -46,7 +47,9 @@ def match(capabilities: Sequence[Capability], needs: Sequence[Need], vectors: Ve
     classes = [capability for capability in capabilities if capability.triggers]
     if not needs or not classes:
         return ()
-    masses = nearness(classes, needs, vectors)
+    # One thread: two may add up in another order, and wait for each other longer than these products take.
+    with threadpool_limits(limits=1, user_api="blas"):
+        masses = nearness(classes, needs, vectors)
     nearest = masses.argmax(axis=1)
     found: list[Match] = []
     for number, (need, column) in enumerate(zip(needs, masses.T, strict=True)):
