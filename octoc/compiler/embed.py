@@ -100,6 +100,7 @@ def _product(
     triggers = [trigger.value for capability in capabilities for trigger in capability.triggers]
     return Embedded(
         described=described,
+        encoder=embedder,
         encoder_name=embedder.name,
         identity=embedder.identity,
         dimension=embedder.dimension,

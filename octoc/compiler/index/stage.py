@@ -82,6 +82,8 @@ def _is_long(scoped: Scoped) -> bool:
 
 def _encoder(embedded: Embedded, context: Context) -> Embedder | None:
     """Return the encoder, None when there is none: what routing wanted and could not have was reported before."""
+    if embedded.encoder is not None:
+        return embedded.encoder
     resolved = embedded.described.scoped.resolved
     routing = resolved.sources.discovered.settings.routing
     wanted = any(capability.triggers for capability in resolved.capabilities)

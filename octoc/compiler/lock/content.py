@@ -140,7 +140,7 @@ def content_of(calibrated: Calibrated, plugins: Mapping[str, str]) -> LockConten
         encoder=encoder,
         gate=gate,
         # An index of words alone has nothing but what stands in the snapshots.
-        search=SearchLock(deeds=deeds_digest()) if "says" in (calibrated.search or {}) else None,
+        search=SearchLock(deeds=deeds_digest()) if "says" in calibrated.search else None,
         plugins=dict(plugins),
         agents=agents_of(embedded.described.scoped),
     )
