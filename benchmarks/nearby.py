@@ -15,7 +15,6 @@ import random
 import sys
 import tempfile
 import time
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -27,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from benchmarks.measure import ROOT, realworld
-from benchmarks.routing import built, wanted
+from benchmarks.measure import realworld
+from benchmarks.routing import DEVELOP, built, messages_of, wanted
 from octoc.compiler.calibrate.fit import fit_classifier
 from octoc.compiler.calibrate.texts import (
     BACKGROUND_WEIGHT,
@@ -49,7 +48,7 @@ from octoc.routing.classifier import Classifier
 from octoc.routing.clean import is_routable
 
 ENCODER = "minilm-l6"
-HALVES = ("develop", "unseen")
+HALVES = DEVELOP[:2]
 SIZES = (3, 5, 8, 12, 20, 30, 60, 100)
 """How many capabilities each made workspace has."""
 
@@ -196,8 +195,7 @@ def _weights(judged: Sequence[Judged]) -> list[float]:
 
 def _tap(tap: Path, half: str) -> list[Judged]:
     """Judge one half of the messages for the sample tap, each by itself."""
-    with ROOT.joinpath("benchmarks", "data", f"tap_{half}.toml").open("rb") as file:
-        messages = tomllib.load(file)["message"]
+    messages = messages_of(half)
     with tempfile.TemporaryDirectory() as folder:
         generation = built(Path(folder), tap, "")
         router = generation.routing.router()

@@ -1,7 +1,7 @@
 """Routing of the sample tap on messages written before anything was scored: four deciders side by side, by kind.
 
-`python -m benchmarks.routing` reports on the messages that routing was developed with first, `--unseen` on those that
-were unseen until they were scored and are developed with since, `--fresh` on those that are for measuring alone.
+`python -m benchmarks.routing` reports on the messages that routing was developed with, `--unseen` on those that are for
+measuring alone. Each further set of the former was unseen until it was scored.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from octoc.runtime import Runtime
 from octoc.runtime.generation import Generation
 from octoc.runtime.route import decide
 
+DEVELOP = ("develop", "develop_2", "develop_3")
+UNSEEN = ("unseen",)
 DECIDERS = {
     "mean of top 3, .45/.08": 'gate = "octomind"\nthreshold = 0.45\nmargin = 0.08',
     "words alone": 'encoder = "none"',
@@ -39,13 +41,12 @@ Message = dict[str, Any]
 
 def main() -> None:
     """Measure and print."""
-    half = next((one for one in ("fresh", "unseen") if f"--{one}" in sys.argv[1:]), "develop")
-    with ROOT.joinpath("benchmarks", "data", f"tap_{half}.toml").open("rb") as file:
-        messages: list[Message] = tomllib.load(file)["message"]
+    sets = UNSEEN if "--unseen" in sys.argv[1:] else DEVELOP
+    messages = [message for name in sets for message in messages_of(name)]
     real = realworld()
     if real is None:
         sys.exit("the messages are for the sample tap, which is not here")
-    print(f"{len(messages)} messages, half `{half}`; shares, with 95 % bootstrap intervals")
+    print(f"{len(messages)} messages ({', '.join(sets)}); shares, with 95 % bootstrap intervals")
     columns: dict[str, dict[str, list[bool]]] = {}
     for label, routing in DECIDERS.items():
         with tempfile.TemporaryDirectory() as folder:
@@ -57,6 +58,13 @@ def main() -> None:
     print(f"{'':<26}" + "".join(f"{label:>25}" for label in columns))
     for row in columns["default"]:
         print(f"{row:<26}" + "".join(f"{_interval(column[row]):>25}" for column in columns.values()))
+
+
+def messages_of(name: str) -> list[Message]:
+    """Return the messages of a set."""
+    with ROOT.joinpath("benchmarks", "data", f"tap_{name}.toml").open("rb") as file:
+        found: list[Message] = tomllib.load(file)["message"]
+    return found
 
 
 def built(root: Path, tap: Path, routing: str) -> Generation:
