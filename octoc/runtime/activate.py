@@ -317,11 +317,19 @@ async def deactivate(session: Session, name: str) -> Change:
                 return _refused(f"Capability '{name}' is granted from the start and cannot be disabled.")
             if name not in session.active:
                 return Change(ok=True, text=f"Capability '{name}' is not active.")
-            closed, closing = _drop(session, session.generation, _switch_off(session, name))
+            had = _needed(session)
+            freed = _switch_off(session, name)
+            gone = tuple(sorted(had - _needed(session)))
+            _, closing = _drop(session, session.generation, freed)
         await _closed(closing)
-    count = f"Fully shut down {len(closed)} server(s)"
-    which = ", ".join(closed) or "(none — all servers still in use by other active capabilities)"
-    return Change(ok=True, changed=True, text=f"Capability '{name}' disabled. {count}: {which}", servers=closed)
+    # What this session needs no more: whether somebody else's keeps a server open is not for this one's model.
+    count = f"Fully shut down {len(gone)} server(s)"
+    which = ", ".join(gone) or "(none — all servers still in use by other active capabilities)"
+    return Change(ok=True, changed=True, text=f"Capability '{name}' disabled. {count}: {which}", servers=gone)
+
+
+def _needed(session: Session) -> frozenset[str]:
+    return session.runtime.references.servers_of((session.key, holder) for holder in session.holders)
 
 
 async def _closed(closing: Sequence[asyncio.Task[None]]) -> None:

@@ -129,6 +129,10 @@ class References:
             _less(self._servers, use[0])
         return frozenset(server for server in servers if not self.is_needed(server))
 
+    def servers_of(self, holders: Iterable[Hashable]) -> frozenset[str]:
+        """Return the servers that at least one of `holders` needs."""
+        return frozenset(server for holder in holders for server, _ in self._held.get(holder, ()))
+
     def is_needed(self, server: str) -> bool:
         """Tell whether some holder needs a tool of `server`."""
         return self._servers[server] > 0

@@ -65,10 +65,10 @@ class Session:
         self.switching = Switching()
         self.shown: Form = MCP
         """How the block was last shown, and so how arguments are read."""
-        self._holders: set[str] = set()
+        self.holders: set[str] = set()
         self._proxied: set[Use] = set()
         runtime.sessions[self._number] = generation
-        held = (runtime.references, runtime.results, runtime.sessions, self._number, self._holders)
+        held = (runtime.references, runtime.results, runtime.sessions, self._number, self.holders)
         weakref.finalize(self, _let_go, *held).atexit = False
         self.hold_base()
 
@@ -432,7 +432,7 @@ class Session:
 
     def hold(self, holder: str, uses: Iterable[Use]) -> None:
         """Note that `holder`, a capability or a part of the session, needs these tools."""
-        self._holders.add(holder)
+        self.holders.add(holder)
         self.runtime.references.hold((self._number, holder), uses)
 
     def hold_base(self) -> None:
@@ -441,12 +441,12 @@ class Session:
 
     def release(self, holder: str) -> frozenset[str]:
         """Note that `holder` needs nothing any more. Returns the servers that nobody needs."""
-        self._holders.discard(holder)
+        self.holders.discard(holder)
         return self.runtime.references.release((self._number, holder))
 
     def release_all(self) -> frozenset[str]:
         """Note that the session needs nothing any more. Returns the servers that nobody needs."""
-        freed = [self.release(holder) for holder in tuple(self._holders)]
+        freed = [self.release(holder) for holder in tuple(self.holders)]
         references = self.runtime.references
         return frozenset(server for servers in freed for server in servers if not references.is_needed(server))
 

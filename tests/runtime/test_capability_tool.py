@@ -228,6 +228,18 @@ def test_disable_leaves_a_shared_server(session: Session) -> None:
     )
 
 
+def test_what_others_use_is_not_told(fleet: Fleet) -> None:
+    """Disabling a capability says the same whether or not another session keeps its server open."""
+    fleet.server("git", ["log"])
+    fleet.capability("git", fleet.grant("git"))
+    fleet.agent(capabilities=("git",))
+    runtime = fleet.open()
+    one, other = runtime.session(), runtime.session()
+    _says(other, action="enable", name="git")
+    _says(one, action="enable", name="git")
+    assert _says(one, action="disable", name="git")[0] == "Capability 'git' disabled. Fully shut down 1 server(s): git"
+
+
 def test_a_boot_capability_cannot_be_disabled(fleet: Fleet) -> None:
     """What an agent has from the start is shown as active and stays."""
     fleet.server("git", ["log"])
