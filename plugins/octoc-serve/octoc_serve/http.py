@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import ipaddress
 import json
 from collections.abc import Iterator
@@ -33,6 +34,7 @@ MAX_HEAD_BYTES = 16 * 1024
 """Of a request: its target and headers together."""
 
 
+@functools.lru_cache(maxsize=256)
 def is_loopback(host: str) -> bool:
     """Tell whether a host is this machine alone."""
     if host == "localhost":
@@ -198,6 +200,7 @@ def _size(scope: Scope) -> int:
     return target + sum(len(name) + len(value) + 4 for name, value in scope["headers"])
 
 
+@functools.lru_cache(maxsize=256)
 def _host(address: str) -> str:
     try:
         return urlsplit(address).hostname or ""

@@ -12,6 +12,7 @@ from typing import Any
 import httpx2
 
 from octoc_transport_mcp.auth_settings import is_loopback
+from octoc_transport_mcp.http_joined import JoiningBackend
 
 DEFAULT_MAX_BODY_BYTES = 16 * 1024 * 1024
 EVENT_STREAM = "text/event-stream"
@@ -78,6 +79,8 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
             tls = await asyncio.to_thread(_trusting) if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             tls.minimum_version = ssl.TLSVersion.TLSv1_2
             made = httpx2.AsyncHTTPTransport(verify=tls, limits=_LIMITS, proxy=proxy)
+            pool: Any = made._pool  # noqa: SLF001  # which takes a backend, but not from who makes the transport
+            pool._network_backend = JoiningBackend(pool._network_backend)  # noqa: SLF001  # as above
             route = self._routes.setdefault((secure, proxy), made)
         return route
 
