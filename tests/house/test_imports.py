@@ -79,7 +79,7 @@ THIRD_PARTY = {
     "jsonschema": Allowed(running=frozenset({"compiler", "runtime"})),
     "referencing": Allowed(running=frozenset({"compiler", "runtime"})),
     "keyring": Allowed(running=frozenset({"plugin"})),
-    "opentelemetry": Allowed(running=frozenset({"runtime"})),
+    "opentelemetry": Allowed(running=frozenset({"runtime"}), loading=frozenset({"octoc_transport_mcp"})),
     "click": Allowed(loading=frozenset({"cli"})),
     "rich": Allowed(running=frozenset({"cli"})),
     "onnx": Allowed(loading=frozenset({"octoc_embed_onnx"})),
@@ -92,8 +92,10 @@ THIRD_PARTY = {
     "uvicorn": Allowed(loading=frozenset({"octoc_serve"})),
     "h11": Allowed(loading=frozenset({"octoc_serve"})),
     "starlette": Allowed(loading=frozenset({"octoc_serve"})),
+    "sse_starlette": Allowed(loading=frozenset({"octoc_serve"})),
     "httpx": Allowed(loading=frozenset({"octoc_transport_mcp", "octoc_transport_rest"})),
     "httpx2": Allowed(loading=frozenset({"octoc_transport_mcp", "octoc_transport_rest"})),
+    "httpcore2": Allowed(loading=frozenset({"octoc_transport_mcp"})),
 }
 
 
