@@ -16,6 +16,7 @@ from octoc.compiler.scope.own_file import check_own_file
 from octoc.compiler.scope.reasons import Reasons
 from octoc.compiler.scope.registry import Fleet, registry_of
 from octoc.compiler.scope.skills import skills_of
+from octoc.compiler.scope.unreached import check_unreached
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.resolve import ALIAS_CLASH
 from octoc.names import ToolId
@@ -43,6 +44,8 @@ def scope(resolved: Resolved, context: Context) -> Scoped:
         registry = attrs.evolve(registry, skills=skills_of(agent, fleet, context.sink))
         registries[agent.name] = registry if limits is None else _limited(agent, registry, limits, context.sink)
     agents = {agent.name: agent for agent in resolved.agents}
+    if limits is not None:
+        check_unreached(registries, agents, limits, context.sink)
     reasons = {} if limits is None else Reasons(registries, agents, limits)
     return Scoped(resolved=resolved, tools=tools, registries=registries, reasons=reasons)
 

@@ -29,7 +29,7 @@ def confined(registry: Registry, ceiling: Ceiling, limits: Limits) -> Registry:
     numbers = ceiling.tools.numbers
     capabilities = tuple(name for name in registry.capabilities if exists(name))
     boot = tuple(name for name in registry.boot if exists(name))
-    reached = _globs(registry.unlisted)
+    reached = unlisted(registry.unlisted)
     if not registry.proxy:
         # Nothing of these is there before a capability brings it.
         reached |= frozenset(glob for name in (*capabilities, *boot) for glob in limits.brought[name].globs)
@@ -38,7 +38,7 @@ def confined(registry: Registry, ceiling: Ceiling, limits: Limits) -> Registry:
         tools=tuple(index for index in registry.tools if index in numbers),
         direct=tuple(index for index in registry.direct if index in numbers),
         unlisted=_grants(common(reached, ceiling.tools.globs)),
-        unlisted_direct=_grants(common(_globs(registry.unlisted_direct), ceiling.tools.globs)),
+        unlisted_direct=_grants(common(unlisted(registry.unlisted_direct), ceiling.tools.globs)),
         capabilities=capabilities,
         boot=boot,
         skills=tuple(name for name in registry.skills if ceiling.skills is None or name in ceiling.skills),
@@ -48,11 +48,12 @@ def confined(registry: Registry, ceiling: Ceiling, limits: Limits) -> Registry:
 
 def reached(registry: Registry) -> Tools:
     """Return all that a confined registry has, now or when a capability is active."""
-    globs = _globs(registry.unlisted) | _globs(registry.unlisted_direct)
+    globs = unlisted(registry.unlisted) | unlisted(registry.unlisted_direct)
     return Tools(frozenset((*registry.tools, *registry.direct)), globs)
 
 
-def _globs(grants: Iterable[Grant]) -> Globs:
+def unlisted(grants: Iterable[Grant]) -> Globs:
+    """Return (server, glob) of a registry's grants on unlisted servers."""
     return frozenset((grant.server, glob) for grant in grants for glob in grant.globs)
 
 

@@ -78,3 +78,9 @@ UNREAD_SCOPES = Rule(
     "A table of scopes cannot be read, so that nobody knows what it withholds.",
     Severity.WARNING,
 )
+UNREACHED_GRANT = Rule(
+    "OCT373",
+    "unreached-grant",
+    "An agent is granted tools that its kind, or its own `tools`, gives it no way to.",
+    Severity.WARNING,
+)
