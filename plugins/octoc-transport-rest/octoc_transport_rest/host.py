@@ -63,8 +63,9 @@ async def serve(
     """Serve `tools` until the host is closed.
 
     A registry, as a session of a runtime, is listed anew with each request; its tools get names that the protocol
-    allows (`protocol_names`), calls carry the client's tenant and correlation id, and a failure is an answer of its own
-    status with `error`, `message` and perhaps `retry_after` and `hint`. It is the caller's to close.
+    allows (`protocol_names`), calls carry the client's correlation id, and its tenant where the registry's caller has
+    none, and a failure is an answer of its own status with `error`, `message` and perhaps `retry_after` and `hint`. It
+    is the caller's to close.
 
     A function gives text, a JSON value or a ToolResult; one whose `is_error` is set becomes 422 with its text as
     `message`. What it raises is logged by its type and becomes 500 with INTERNAL.
