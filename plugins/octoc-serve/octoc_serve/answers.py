@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import mcp_types as types
-import pydantic_core
 from mcp.server.streamable_http import (
     MCP_SESSION_ID_HEADER,
     REQUEST_STREAM_BUFFER_SIZE,
@@ -91,7 +90,7 @@ class AnsweringTransport(StreamableHTTPServerTransport):
             return None  # what opens a session has none yet
         try:
             body = await request.body()
-            message = types.jsonrpc_message_adapter.validate_python(pydantic_core.from_json(body), by_name=False)
+            message = types.jsonrpc_message_adapter.validate_json(body, by_name=False)
         except Exception:  # noqa: BLE001  # the SDK comes to the same, and has the words for it
             return None
         return message if isinstance(message, types.JSONRPCRequest) and message.method != "initialize" else None
