@@ -1,0 +1,170 @@
+"""Calls that go past the SDK's streams: what is one message is taken, anything more is handed to the SDK whole."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import httpcore2
+import httpx2
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from octoc.plugin import ServerTarget
+from octoc_transport_mcp.direct import FIRST_ID, DirectCalls
+from octoc_transport_mcp.http_client import GuardedClient
+from octoc_transport_mcp.http_faults import HttpState
+from octoc_transport_mcp.http_joined import MAX_JOINED_BYTES, JoinedStream
+
+URL = "http://127.0.0.1:1/mcp"
+STEP = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "step"}}
+
+
+def answer(request_id: Any, **more: Any) -> dict[str, Any]:
+    """Return the answer to a request."""
+    return {"jsonrpc": "2.0", "id": request_id, **(more or {"result": {"content": []}})}
+
+
+def events(*messages: Mapping[str, Any]) -> httpx2.Response:
+    """Return a stream of events that says these messages."""
+    said = "".join(f"event: message\ndata: {json.dumps(message)}\n\n" for message in messages)
+    return httpx2.Response(200, headers={"content-type": "text/event-stream"}, content=said.encode())
+
+
+class Sdk:
+    """The SDK's part: sends a request by the same HTTP client, and keeps all that is said in answer."""
+
+    def __init__(self, client: GuardedClient) -> None:
+        self.client = client
+        self.heard: list[Any] = []
+        self.notified: list[Any] = []
+
+    async def notify(self, method: str, params: Mapping[str, Any] | None, _: Any = None) -> None:
+        self.notified.append((method, params))
+
+    async def send_raw_request(self, method: str, params: Mapping[str, Any] | None, opts: Any = None) -> dict[str, Any]:
+        message = {"jsonrpc": "2.0", "id": (opts or {}).get("request_id", 1), "method": method, "params": params}
+        response = await self.client.send(self.client.build_request("POST", URL, json=message), stream=True)
+        body = (await response.aread()).decode()
+        lines = [line.removeprefix("data: ") for line in body.splitlines() if line.startswith("data: ")]
+        self.heard += [json.loads(one) for one in lines or [body]]
+        result: dict[str, Any] = self.heard[-1]["result"]
+        return result
+
+
+def play(
+    serve: Callable[[Any], httpx2.Response], scenario: Callable[[DirectCalls, Sdk], Awaitable[None]]
+) -> list[dict[str, Any]]:
+    """Play a scenario before a server, and return the messages that the server got."""
+    got: list[dict[str, Any]] = []
+
+    async def handle(request: httpx2.Request) -> httpx2.Response:
+        got.append(json.loads(request.content))
+        if got[-1]["params"].get("name") == "hang":
+            await asyncio.Event().wait()
+        return serve(got[-1])
+
+    async def played() -> None:
+        target = ServerTarget(name="far", transport="http", url=URL, timeout_s=5.0)
+        async with GuardedClient(HttpState(target), 1 << 20, transport=httpx2.MockTransport(handle)) as client:
+            sdk = Sdk(client)
+            await scenario(DirectCalls(sdk, client, httpx2.URL(URL)), sdk)
+
+    asyncio.run(asyncio.wait_for(played(), 30))
+    return got
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_an_answer_of_one_message_is_taken_past_the_sdk(*, streamed: bool) -> None:
+    """As JSON and as a stream that begins with it; an error is raised as the SDK would."""
+
+    def serve(message: Any) -> httpx2.Response:
+        error = {"code": -5, "message": "no", "data": 1}
+        said = answer(message["id"], **({"error": error} if message["params"]["name"] == "bad" else {}))
+        return events(said) if streamed else httpx2.Response(200, json=said)
+
+    async def scenario(calls: DirectCalls, sdk: Sdk) -> None:
+        assert await calls.send_raw_request("tools/call", {"name": "good"}, {"headers": {"a": "b"}}) == {"content": []}
+        with pytest.raises(MCPError) as raised:
+            await calls.send_raw_request("tools/call", {"name": "bad"})
+        assert (raised.value.error.code, raised.value.error.message, raised.value.error.data) == (-5, "no", 1)
+        assert sdk.heard == []
+
+    assert [one["id"] for one in play(serve, scenario)] == [FIRST_ID, FIRST_ID + 1]
+
+
+def test_an_answer_of_more_is_the_sdks_and_is_asked_for_once() -> None:
+    """What came before the answer is heard by the SDK too, and the call is sent a single time."""
+
+    async def scenario(calls: DirectCalls, sdk: Sdk) -> None:
+        assert await calls.send_raw_request("tools/call", {"name": "good"}) == {"content": []}
+        assert sdk.heard == [STEP, answer(FIRST_ID)]
+
+    assert len(play(lambda message: events(STEP, answer(message["id"])), scenario)) == 1
+
+
+def test_what_is_no_call_is_the_sdks() -> None:
+    """Other requests, and calls with progress or a time limit, take the SDK's way."""
+
+    async def scenario(calls: DirectCalls, sdk: Sdk) -> None:
+        async def hear(progress: float, total: float | None, message: str | None) -> None: ...
+
+        await calls.send_raw_request("tools/list", {})
+        await calls.send_raw_request("tools/call", {"name": "good"}, {"on_progress": hear})
+        await calls.send_raw_request("tools/call", {"name": "good"}, {"timeout": 1.0})
+        assert len(sdk.heard) == 3
+
+    play(lambda message: httpx2.Response(200, json=answer(message["id"])), scenario)
+
+
+def test_a_call_that_is_given_up_is_told_and_one_of_a_closed_session_ends() -> None:
+    """The server hears of a cancellation by the call's id; the end of the session is an error of its own."""
+
+    async def scenario(calls: DirectCalls, sdk: Sdk) -> None:
+        for number, end in enumerate(("cancel", "close")):
+            call = asyncio.create_task(calls.send_raw_request("tools/call", {"name": "hang"}))
+            while not calls._scopes:  # noqa: ASYNC110  # nothing tells of it
+                await asyncio.sleep(0)
+            if end == "cancel":
+                call.cancel()
+            else:
+                calls.close()
+            await asyncio.wait((call,))
+            told = {"requestId": FIRST_ID, "reason": "caller cancelled"}
+            assert sdk.notified == [("notifications/cancelled", told)]
+            assert call.cancelled() == (number == 0)
+        with pytest.raises(MCPError, match="Connection closed"):
+            call.result()
+
+    play(lambda message: httpx2.Response(200, json=answer(message["id"])), scenario)
+
+
+class Written(httpcore2.AsyncNetworkStream):
+    """A connection that keeps what is written."""
+
+    def __init__(self) -> None:
+        self.writes: list[bytes] = []
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self.writes.append(buffer)
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return b""
+
+
+def test_head_and_body_of_a_request_are_one_write() -> None:
+    """A body that is large goes by itself, and a head without one goes before an answer is read."""
+    head = b"POST /mcp HTTP/1.1\r\nhost: a\r\n\r\n"
+    large = b"x" * (MAX_JOINED_BYTES + 1)
+
+    async def scenario() -> list[bytes]:
+        stream = JoinedStream(inner := Written())
+        for pieces in ((head, b"{}"), (head, large), (head,), (b"GET / HTTP/1.1\r\n\r\n",)):
+            for piece in pieces:
+                await stream.write(piece)
+            await stream.read(1)
+        return inner.writes
+
+    assert asyncio.run(scenario()) == [head + b"{}", head, large, head, b"GET / HTTP/1.1\r\n\r\n"]
