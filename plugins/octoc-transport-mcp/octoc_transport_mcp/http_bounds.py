@@ -17,7 +17,8 @@ from octoc_transport_mcp.http_joined import JoiningBackend
 DEFAULT_MAX_BODY_BYTES = 16 * 1024 * 1024
 EVENT_STREAM = "text/event-stream"
 _PIECE = 64 * 1024
-_LIMITS = httpx2.Limits(max_connections=200, max_keepalive_connections=20, keepalive_expiry=15.0)
+# Servers of the usual kinds close a connection that was idle for 5 s: a call that is sent at that moment would be lost.
+_LIMITS = httpx2.Limits(max_connections=200, max_keepalive_connections=20, keepalive_expiry=4.0)
 _WINDOW_BITS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 
 
