@@ -223,7 +223,7 @@ def _features(classifier: Classifier, held: Held, vector: Vector) -> Judged:
     assert examples is not None
     shares, _ = attrs.evolve(classifier, nearby=None).probabilities(held.text, vector, classifier.classes)
     best = sorted(shares, key=lambda name: -shares[name])[: nearby.LIKELIEST]
-    features = np.array(examples.features(held.text, vector, shares, best))
+    features = np.array(examples.features(held.text, vector, [shares[name] for name in best], best))
     return Judged(held, tuple(name in held.capabilities for name in best), features)
 
 

@@ -135,7 +135,9 @@ class Classifier:
         logits: Vector = np.empty(len(model.bias) + 1, np.float32)
         logits[-1] = -np.inf
         own = logits[:-1]
-        np.add(dots(model.grams[columns].T, values.astype(np.float32)), model.bias, out=own)
+        rows = model.grams[columns]
+        rows *= values.astype(np.float32)[:, None]
+        np.add(rows.sum(axis=0), model.bias, out=own)
         if vector is not None and model.vectors is not None and model.mean is not None:
             own += dots(model.vectors, vector - model.mean)
         return logits
@@ -153,11 +155,12 @@ class Classifier:
         chosen = self.logits(intent, vector)[self._places(names)].astype(np.float64)
         shares = np.exp(chosen - chosen.max())
         shares /= shares.sum()
-        found = dict(zip(names, shares[:-2].tolist(), strict=True))
-        weighed = None
+        background = float(shares[-1])
+        shares = shares[:-2]
         if self.nearby is not None and vector is not None and self.full is not None:
-            weighed = self.nearby.judge(intent, vector, found)
-        return (found, float(shares[-1])) if weighed is None else weighed
+            weighed = self.nearby.judge(intent, vector, names, shares)
+            shares, background = (shares, background) if weighed is None else weighed
+        return dict(zip(names, shares.tolist(), strict=True)), background
 
     def _places(self, names: tuple[str, ...]) -> NDArray[np.intp]:
         """Return where the logits of names stand, then that of what has none, then the background's."""

@@ -58,7 +58,7 @@ class TfIdf:
 
     columns: Mapping[str, int] = attrs.field(repr=False)
     idf: NDArray[np.float64] = attrs.field(repr=False)
-    _memo: dict[str, tuple[int, ...]] = attrs.field(factory=dict, init=False, repr=False)
+    _memo: dict[str, NDArray[np.intp]] = attrs.field(factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, vocabulary: Sequence[str], idf: Sequence[float]) -> TfIdf:
@@ -68,22 +68,26 @@ class TfIdf:
         return cls({gram: column for column, gram in enumerate(vocabulary)}, np.array(idf, np.float64))
 
     def transform(self, text: str) -> Row:
-        """Return the columns of a text's known n-grams and their values, L2-normalised; both empty if none is known."""
+        """Return the columns of a text's known n-grams, ascending, and their values, L2-normalised.
+
+        Both are empty if none is known.
+        """
         memo = self._memo
-        # Counted as `grams` does, in the same order, of columns instead of texts.
-        counted: dict[int, int] = {}
-        for word in text.lower().split():
-            for column in memo.get(word) or self._of_word(word):
-                counted[column] = counted.get(column, 0) + 1
-        columns = np.fromiter(counted, np.intp, len(counted))
-        values = self.idf[columns] * np.fromiter(counted.values(), np.float64, len(counted))
-        # fsum, so that the order of words is no matter.
-        norm = math.sqrt(math.fsum((values * values).tolist()))
+        words = [
+            found if (found := memo.get(word)) is not None else self._of_word(word) for word in text.lower().split()
+        ]
+        if not words:
+            return np.zeros(0, np.intp), np.zeros(0)
+        # Whole numbers until here, so that the order of words is no matter.
+        counts = np.bincount(np.concatenate(words), minlength=len(self.idf))
+        columns = counts.nonzero()[0]
+        values = counts[columns] * self.idf[columns]
+        norm = math.sqrt(float((values * values).sum()))
         return columns, values / norm if norm else values
 
-    def _of_word(self, word: str) -> tuple[int, ...]:
+    def _of_word(self, word: str) -> NDArray[np.intp]:
         known = self.columns
-        found = tuple([known[gram] for gram in _cut(word) if gram in known])
+        found = np.array([known[gram] for gram in _cut(word) if gram in known], np.intp)
         if len(word) <= _MEMO_CHARS:
             if len(self._memo) >= _MEMO:
                 self._memo.clear()

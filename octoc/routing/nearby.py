@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from octoc.routing.scores import dots
 
 Vector = NDArray[np.float32]
+Shares = NDArray[np.float64]
 
 LIKELIEST = 3
 """So many of the likeliest candidates are weighed; what is likelier by the examples overtakes."""
@@ -153,28 +154,33 @@ class Nearby:
         )
 
     def judge(
-        self, text: str, vector: Vector, probabilities: Mapping[str, float]
-    ) -> tuple[dict[str, float], float] | None:
+        self, text: str, vector: Vector, names: Sequence[str], probabilities: Shares
+    ) -> tuple[Shares, float] | None:
         """Return the probability that each candidate is to be activated, and that none is.
 
         The likeliest candidates have what the examples make of each, less where no one is ahead; the others follow
         behind, and keep their distance to the last of those. None where no candidate has a probability.
+
+        Args:
+            names: the candidates.
+            probabilities: what the classifier gives each of them, shape (len(names),).
         """
-        likeliest = sorted(probabilities, key=probabilities.__getitem__, reverse=True)[:LIKELIEST]
-        best = [name for name in likeliest if probabilities[name] > 0]
+        order = np.argsort(-probabilities, kind="stable")[:LIKELIEST].tolist()
+        best = [place for place in order if probabilities[place] > 0]
         if not best:
             return None
-        figures = self.features(text, vector, probabilities, best)
+        found = [float(probabilities[place]) for place in best]
+        figures = self.features(text, vector, found, [names[place] for place in best])
         odds = [BIAS + math.fsum(map(operator.mul, CONSTANTS, one)) for one in figures]
         ahead = sorted(odds, reverse=True)
         level = max(0.0, CLEAR - (ahead[0] - ahead[1])) if len(ahead) > 1 else 0.0
-        weighed = {name: _share(one - LEVEL * level) for name, one in zip(best, odds, strict=True)}
-        last, least = probabilities[best[-1]], min(weighed.values())
-        shares = {name: share / last * least for name, share in probabilities.items()} | weighed
-        return shares, 1 - max(weighed.values())
+        weighed = [_share(one - LEVEL * level) for one in odds]
+        shares: Shares = probabilities / found[-1] * min(weighed)
+        shares[best] = weighed
+        return shares, 1 - max(weighed)
 
     def features(
-        self, text: str, vector: Vector, probabilities: Mapping[str, float], names: Sequence[str]
+        self, text: str, vector: Vector, probabilities: Sequence[float], names: Sequence[str]
     ) -> list[tuple[float, ...]]:
         """Return what each of `CONSTANTS` is multiplied with, for each of `names`, whose probability is above 0."""
         turned = vector if self.space is None else self.space.turned(vector)
@@ -186,7 +192,7 @@ class Nearby:
         size = math.log(len(self.rows))
         return [
             (
-                math.log(probabilities[name]),
+                math.log(probability),
                 _highest(dots(self.vectors[slice(*self.rows[name])], turned)),
                 background,
                 missed,
@@ -194,7 +200,7 @@ class Nearby:
                 self._containment(found, name),
                 size,
             )
-            for name in names
+            for name, probability in zip(names, probabilities, strict=True)
         ]
 
     def named(self, text: str, capability: str) -> float:

@@ -25,11 +25,19 @@ def toward(*direction: float) -> np.ndarray:
     return (row / np.linalg.norm(row)).astype(np.float32)
 
 
+def judged(
+    nearby: Nearby, text: str, vector: np.ndarray, shares: dict[str, float]
+) -> tuple[dict[str, float], float] | None:
+    """Return what `judge` says, by name."""
+    found = nearby.judge(text, vector, tuple(shares), np.array(list(shares.values())))
+    return None if found is None else (dict(zip(shares, found[0].tolist(), strict=True)), found[1])
+
+
 def test_nearness_to_own_examples_raises_and_to_the_background_lowers() -> None:
     """The same probabilities activate more surely near the capability's examples than near the background's."""
     shares = {"docker": 0.3, "git": 0.1}
-    near = NEARBY.judge("run it", toward(1, 0.2, 0), shares)
-    far = NEARBY.judge("run it", toward(0.2, 0, 1), shares)
+    near = judged(NEARBY, "run it", toward(1, 0.2, 0), shares)
+    far = judged(NEARBY, "run it", toward(0.2, 0, 1), shares)
     assert near is not None
     assert far is not None
     assert near[0]["docker"] > 0.5 > far[0]["docker"]
@@ -39,8 +47,8 @@ def test_nearness_to_own_examples_raises_and_to_the_background_lowers() -> None:
 def test_a_rare_word_of_the_capability_raises() -> None:
     """A message that names the capability activates it more surely, in whatever form the word stands."""
     shares = {"docker": 0.3, "git": 0.1}
-    named = NEARBY.judge("dockerised already", toward(1, 1, 1), shares)
-    other = NEARBY.judge("git it already", toward(1, 1, 1), shares)
+    named = judged(NEARBY, "dockerised already", toward(1, 1, 1), shares)
+    other = judged(NEARBY, "git it already", toward(1, 1, 1), shares)
     assert named is not None
     assert other is not None
     assert named[0]["docker"] > other[0]["docker"]
@@ -49,8 +57,8 @@ def test_a_rare_word_of_the_capability_raises() -> None:
 def test_two_words_of_one_trigger_raise() -> None:
     """A message that says much of a trigger activates more surely; one word of it alone is no such share."""
     shares = {"docker": 0.1, "git": 0.3}
-    said = NEARBY.judge("log of git, now", toward(1, 1, 1), shares)
-    half = NEARBY.judge("git it now", toward(1, 1, 1), shares)
+    said = judged(NEARBY, "log of git, now", toward(1, 1, 1), shares)
+    half = judged(NEARBY, "git it now", toward(1, 1, 1), shares)
     assert said is not None
     assert half is not None
     assert said[0]["git"] > half[0]["git"]
@@ -60,15 +68,15 @@ def test_two_words_of_one_trigger_raise() -> None:
 
 def test_the_examples_can_put_another_candidate_first() -> None:
     """Of two that are about as likely the one wins that the message is near to and names."""
-    found = NEARBY.judge("docker ps", toward(1, 0, 0), {"docker": 0.24, "git": 0.25})
+    found = judged(NEARBY, "docker ps", toward(1, 0, 0), {"docker": 0.24, "git": 0.25})
     assert found is not None
     assert found[0]["docker"] > found[0]["git"]
 
 
 def test_a_clear_lead_raises() -> None:
     """Who is far ahead of the next one activates more surely than who is level with it."""
-    ahead = NEARBY.judge("x", toward(1, 1, 1), {"docker": 0.3, "git": 0.01})
-    level = NEARBY.judge("x", toward(1, 1, 1), {"docker": 0.3, "git": 0.3})
+    ahead = judged(NEARBY, "x", toward(1, 1, 1), {"docker": 0.3, "git": 0.01})
+    level = judged(NEARBY, "x", toward(1, 1, 1), {"docker": 0.3, "git": 0.3})
     assert ahead is not None
     assert level is not None
     assert ahead[0]["docker"] > level[0]["docker"]
@@ -79,7 +87,7 @@ def test_a_need_that_nothing_meets_lowers() -> None:
     met = Nearby.of({**DATA, "starts": [0, 2, 3, 3]}, CLASSES, VECTORS[:3])
     with_missed = Nearby.of(DATA, CLASSES, np.concatenate([VECTORS[:3], VECTORS[:1]]))
     shares = {"docker": 0.3, "git": 0.1}
-    near, far = with_missed.judge("x", toward(1, 0, 0), shares), met.judge("x", toward(1, 0, 0), shares)
+    near, far = judged(with_missed, "x", toward(1, 0, 0), shares), judged(met, "x", toward(1, 0, 0), shares)
     assert near is not None
     assert far is not None
     assert near[0]["docker"] < far[0]["docker"]
@@ -90,7 +98,7 @@ def test_a_space_is_where_vectors_are_compared() -> None:
     space = Space(mean=np.zeros(3, np.float32), axes=np.eye(3, dtype=np.float32)[:2])
     flat = Nearby.of(DATA, CLASSES, VECTORS[:, :2], space)
     shares = {"docker": 0.3, "git": 0.1}
-    assert flat.judge("x", toward(1, 1, 0), shares) == flat.judge("x", toward(1, 1, 9), shares)
+    assert judged(flat, "x", toward(1, 1, 0), shares) == judged(flat, "x", toward(1, 1, 9), shares)
     with pytest.raises(ValueError, match="their space"):
         Nearby.of(DATA, CLASSES, VECTORS, space)
 
@@ -108,7 +116,7 @@ def test_shares_are_probabilities_and_the_unlikely_stay_behind(
     data = {"starts": [0, 1, 1, 1, 1, 2, 3], "names": {}, "says": [[]] * 5}
     given_shares = dict(zip(names, shares, strict=True))
     direction = toward(*way) if np.linalg.norm(way) > 1e-6 else toward(1, 0, 0)
-    found = Nearby.of(data, names, VECTORS).judge(text, direction, given_shares)
+    found = judged(Nearby.of(data, names, VECTORS), text, direction, given_shares)
     assert found is not None
     weighed, nobody = found
     order = sorted(names, key=lambda name: -given_shares[name])
@@ -121,8 +129,8 @@ def test_shares_are_probabilities_and_the_unlikely_stay_behind(
 
 def test_without_a_probability_there_is_nothing_to_weigh() -> None:
     """No candidate, or none that the classifier knows, is left as it is."""
-    assert NEARBY.judge("x", toward(1, 0, 0), {}) is None
-    assert NEARBY.judge("x", toward(1, 0, 0), {"docker": 0.0}) is None
+    assert judged(NEARBY, "x", toward(1, 0, 0), {}) is None
+    assert judged(NEARBY, "x", toward(1, 0, 0), {"docker": 0.0}) is None
 
 
 def test_starts_that_do_not_fit_are_refused() -> None:
