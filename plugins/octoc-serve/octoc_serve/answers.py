@@ -33,12 +33,20 @@ SILENT_S = 1.0
 """How long an answer is waited for before its stream begins, which is kept alive by comments."""
 
 
+USED = (
+    "_check_content_type", "_create_error_response", "_create_event_data", "_create_json_response",
+    "_create_session_message", "_handle_post_request", "_read_stream_writer", "_request_streams", "_run_sse_writer",
+    "_sse_stream_writers",
+)  # fmt: skip
+"""What of the SDK's transport is used here that it does not promise to keep. A release without it answers by itself."""
+
+
 class AnsweringManager(StreamableHTTPSessionManager):
     """The SDK's, with `AnsweringTransport` for each session."""
 
     def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
         admitted = super()._admit_session(requestor)
-        if admitted is None or admitted.mcp_session_id is None:
+        if admitted is None or admitted.mcp_session_id is None or not all(hasattr(admitted, name) for name in USED):
             return admitted
         transport = AnsweringTransport(admitted.mcp_session_id, idle_timeout=self.session_idle_timeout)
         self._server_instances[admitted.mcp_session_id] = transport

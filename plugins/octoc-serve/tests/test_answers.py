@@ -13,10 +13,12 @@ from typing import Any
 
 import mcp_types as types
 import pytest
+from mcp.server.streamable_http import StreamableHTTPServerTransport
 
 from octoc.plugin.gateway import GatewaySettings
 from octoc.runtime import Runtime
 from octoc_serve.admission import Admission
+from octoc_serve.answers import USED
 from octoc_serve.gateway import _bound
 from octoc_serve.http import HttpApp
 from octoc_serve.server import SurfaceServer
@@ -67,6 +69,12 @@ def test_an_answer_with_nothing_before_it_is_json(opened: tuple[str, dict[str, s
         answers.append(json.loads(body))
     assert [answer["id"] for answer in answers] == [7, 7, 7]
     assert [next(iter(answer.keys() - {"jsonrpc", "id"})) for answer in answers] == ["result", "result", "error"]
+
+
+def test_the_sdk_has_what_is_used_of_it() -> None:
+    """What the SDK does not promise to keep is there in the release that is installed, else it answers by itself."""
+    transport = StreamableHTTPServerTransport("x")
+    assert [name for name in USED if not hasattr(transport, name)] == []
 
 
 def test_what_comes_before_an_answer_makes_it_a_stream(opened: tuple[str, dict[str, str]], ask: Ask) -> None:

@@ -38,16 +38,18 @@ CANCEL_S = 5.0
 def direct_calls(session: ClientSession, state: HttpState) -> Iterator[None]:
     """Have the calls of a session over Streamable HTTP go this way until the block ends, which ends them too."""
     client = state.client
-    if client is None:
+    # What a session sends through can be given to it, but not by `Client`. A release of the SDK that keeps it elsewhere
+    # sends all calls its own way.
+    inner: Outbound | None = getattr(session, "_dispatcher", None)
+    if client is None or inner is None:
         yield
         return
-    inner = session._dispatcher  # noqa: SLF001  # what a session sends through can be given to it, but not by `Client`
     calls = DirectCalls(inner, client, httpx2.URL(state.target.url or ""))
     session._dispatcher = calls  # type: ignore[assignment]  # noqa: SLF001  # it runs already: it is only sent through
     try:
         yield
     finally:
-        session._dispatcher = inner  # noqa: SLF001  # as above
+        session._dispatcher = inner  # type: ignore[assignment]  # noqa: SLF001  # as it was
         calls.close()
 
 
