@@ -175,7 +175,8 @@ class Nearby:
         ahead = sorted(odds, reverse=True)
         level = max(0.0, CLEAR - (ahead[0] - ahead[1])) if len(ahead) > 1 else 0.0
         weighed = [_share(one - LEVEL * level) for one in odds]
-        shares: Shares = probabilities / found[-1] * min(weighed)
+        # None of the others is likelier than the last of these.
+        shares: Shares = np.minimum(probabilities, found[-1]) / found[-1] * min(weighed)
         shares[best] = weighed
         return shares, 1 - max(weighed)
 

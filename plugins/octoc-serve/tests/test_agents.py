@@ -49,8 +49,7 @@ def names_at(ask: Ask, initialize: dict[str, Any]) -> Callable[..., list[str]]:
         assert status == 200, body
         session = {"Mcp_Session_Id": answered["mcp-session-id"], "MCP_Protocol_Version": "2025-11-25"}
         _, _, body = ask(url, LIST, **session, **headers)
-        (data,) = [line[5:] for line in body.splitlines() if line.startswith("data:")]
-        return [tool["name"] for tool in json.loads(data)["result"]["tools"]]
+        return [tool["name"] for tool in json.loads(body)["result"]["tools"]]
 
     return names
 
