@@ -203,8 +203,9 @@ def _no_match(error: ValidationError, path: KeyPath, inspection: Inspection) -> 
         inspection.report(rules.EMPTY_VALUE, f"{what} is empty, expected text", path, key=of_key, cut=cut)
         return
     expected = _mapping(error.schema).get("$comment", "another form")
+    written = " ".join(text.split())  # a message has one line
     inspection.report(
-        _rule_of(error, rules.BAD_NAME), f"`{text}` is no name here: expected {expected}", path, key=of_key, cut=cut
+        _rule_of(error, rules.BAD_NAME), f"`{written}` is no name here: expected {expected}", path, key=of_key, cut=cut
     )
 
 

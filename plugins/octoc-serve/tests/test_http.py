@@ -189,10 +189,11 @@ def test_a_new_bundle_is_taken_over_under_calls(
         async with connect("handshake", gateway) as heard:
             failed: list[Any] = []
             calls = 0
+            enough = asyncio.Event()
 
             async def call() -> None:
                 nonlocal calls
-                while True:
+                while not enough.is_set():
                     result = await heard.client.call_tool("plain__echo", {"n": calls})
                     calls += 1
                     if result.is_error:
@@ -214,8 +215,8 @@ def test_a_new_bundle_is_taken_over_under_calls(
             await until(lambda: any("the new bundle is refused" in line for line in gateway.said))
             assert any("the new bundle is refused" in line for line in gateway.said)
             assert await names() == ["read_result", "plain__echo", "plain__pid"]
-            calling.cancel()
-            await asyncio.wait((calling,))
+            enough.set()
+            await calling
             assert calls > 0
             assert failed == []
 
