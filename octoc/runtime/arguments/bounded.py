@@ -42,12 +42,14 @@ _PATTERN_MEMORY = 1 << 20
 class Doubt(Exception):  # noqa: N818  # a state of the world, not a fault in the program
     """Nothing can be said by a schema; the message says why, and quotes nothing of a value.
 
-    `final` tells that it cannot for any value, or that trying again would cost as much again.
+    `final` tells that it cannot for any value; `costly` that it took too long for this one, which may be the doing of
+    the value, of the schema, or of something else in the process.
     """
 
-    def __init__(self, message: str, *, final: bool = True) -> None:
+    def __init__(self, message: str, *, final: bool = True, costly: bool = False) -> None:
         super().__init__(message)
         self.final = final
+        self.costly = costly
 
 
 def dialect_of(schema: Mapping[str, Any], default: str) -> str:
@@ -144,7 +146,7 @@ class Judge:
     def _step(self) -> None:
         self._steps_left -= 1
         if self._steps_left < 0 or time.thread_time() > self._until:
-            raise Doubt("judging by it takes too long")
+            raise Doubt("judging by it takes too long", final=False, costly=True)
 
     def _class(self, dialect: str) -> Any:
         made = self._classes.get(dialect)

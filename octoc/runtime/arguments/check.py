@@ -24,6 +24,9 @@ logger = logging.getLogger("octoc.runtime")
 OFF, WARN = "off", "warn"
 _MAX_COMPILED = 2048
 _MOST_TOLD = 3
+MAX_TRIALS = 3
+"""How often in a row judging a small value may take too long before a schema is given up."""
+_SMALL = 1000
 _REST = "rest"
 
 
@@ -35,6 +38,7 @@ class _Tool:
     compiled: Compiled | None
     sound: bool = False
     doubted: bool = False
+    trials: int = 0
 
 
 class ArgumentChecks:
@@ -50,7 +54,9 @@ class ArgumentChecks:
         """Return what is wrong with the arguments of a call, at most a few things; empty when nothing is known to be.
 
         What cannot be judged, as a schema that is none, that asks for the network or takes too long, is logged once and
-        finds nothing. `schema` is compared by identity: pass the shared object.
+        finds nothing. One that takes too long again and again for small values is not tried any more; a large value,
+        or one long moment of the process, costs its own call alone. `schema` is compared by identity: pass the shared
+        object.
         """
         if not schema or not isinstance(schema, Mapping):
             return ()
@@ -69,8 +75,11 @@ class ArgumentChecks:
                 self._judge.check_schema(known.compiled)
                 known.sound = True
         except Doubt as doubt:
+            if doubt.costly and _is_small(arguments):
+                known.trials += 1
             self._doubt(tool, known, doubt)
             return ()
+        known.trials = 0
         return problems_of(errors)
 
     def _known(self, tool: ToolId, schema: Mapping[str, Any], dialect: str) -> _Tool:
@@ -87,11 +96,26 @@ class ArgumentChecks:
         return known
 
     def _doubt(self, tool: ToolId, known: _Tool, doubt: Doubt) -> None:
-        if doubt.final:
+        if doubt.final or known.trials >= MAX_TRIALS:
             known.compiled = None
         if not known.doubted:
             known.doubted = True
-            logger.warning("arguments of `%s` are sent as they are, its schema being of no use: %s", tool, doubt)
+            logger.warning("arguments of `%s` are sent as they are, as its schema is of no use: %s", tool, doubt)
+
+
+def _is_small(value: Any) -> bool:
+    """Tell whether a value has so few parts that it is not what makes judging it take long."""
+    waiting, seen = [value], 0
+    while waiting and seen <= _SMALL:
+        part = waiting.pop()
+        seen += 1
+        if isinstance(part, Mapping):
+            waiting += part.values()
+        elif isinstance(part, (list, tuple)):
+            waiting += part
+        elif isinstance(part, str):
+            seen += len(part) // _SMALL
+    return seen <= _SMALL
 
 
 def _load() -> None:

@@ -16,8 +16,9 @@ from octoc.bundle.model import ResultSettings, ToolPolicy
 from octoc.names import ToolId
 from octoc.plugin import PythonTool
 from octoc.results import ToolFailure, ToolResult
-from octoc.runtime.arguments import ArgumentChecks
-from octoc.runtime.arguments.bounded import Compiled
+from octoc.runtime.arguments import ArgumentChecks, bounded
+from octoc.runtime.arguments.bounded import MAX_STEPS, Compiled
+from octoc.runtime.arguments.check import MAX_TRIALS
 
 if TYPE_CHECKING:
     from octoc.runtime import Session
@@ -170,14 +171,36 @@ def test_a_tool_without_a_schema_takes_anything(fleet: Fleet, schema: Any) -> No
 
 
 def test_a_costly_schema_is_judged_by_no_more(caplog: pytest.LogCaptureFixture) -> None:
-    """A schema that took too long once is not tried again."""
+    """A schema that took too long three times in a row is not tried again, and the log says so once."""
     definitions = {f"d{i}": {"allOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(40)}
     schema = {"$defs": {**definitions, "d40": {}}, "allOf": [{"$ref": "#/$defs/d0"}]}
     checks, tool = ArgumentChecks(), ToolId("s", "t")
     with caplog.at_level(logging.WARNING, "octoc.runtime"):
-        assert asyncio.run(checks.problems(tool, schema, {})) == ()
-    assert "takes too long" in caplog.text
+        for _ in range(MAX_TRIALS):
+            assert asyncio.run(checks.problems(tool, schema, {})) == ()
+    (record,) = caplog.records
+    assert "takes too long" in record.getMessage()
     assert checks._tools[tool].compiled is None
+
+
+def test_a_large_value_does_not_spoil_a_schema() -> None:
+    """Arguments that are too many to be judged are sent, and the next call of the tool is judged as before."""
+    schema = {"properties": {"all": {"items": {"type": "integer"}}}}
+    checks, tool = ArgumentChecks(), ToolId("s", "t")
+    for _ in range(2 * MAX_TRIALS):
+        assert asyncio.run(checks.problems(tool, schema, {"all": ["x"] * MAX_STEPS * 2})) != ()
+        assert asyncio.run(checks.problems(tool, schema, {"all": [*range(MAX_STEPS * 2), "x"]})) == ()
+    assert asyncio.run(checks.problems(tool, schema, {"all": ["x"]})) != ()
+
+
+def test_one_long_moment_does_not_spoil_a_schema(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What else took the processor's time during a call costs its check alone."""
+    checks, tool = ArgumentChecks(), ToolId("s", "t")
+    assert asyncio.run(checks.problems(tool, CREATE, {"repo": 1})) != ()
+    with monkeypatch.context() as long:
+        long.setattr(bounded, "MAX_SECONDS", -1.0)
+        assert asyncio.run(checks.problems(tool, CREATE, {"repo": 1})) == ()
+    assert asyncio.run(checks.problems(tool, CREATE, {"repo": 1})) != ()
 
 
 def test_a_schema_is_made_ready_once(monkeypatch: pytest.MonkeyPatch) -> None:
