@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import httpcore2
 import httpx2
+import mcp.client.session
 import pytest
 from mcp.shared.exceptions import MCPError
 
 from octoc.plugin import ServerTarget
+from octoc.results import ToolCall, ToolResult
+from octoc.testing.faulty_http import Era, faulty_http
+from octoc_transport_mcp import octoc_make_transport
 from octoc_transport_mcp.direct import FIRST_ID, DirectCalls
 from octoc_transport_mcp.http_client import GuardedClient
 from octoc_transport_mcp.http_faults import HttpState
@@ -117,6 +122,51 @@ def test_what_is_no_call_is_the_sdks() -> None:
         assert len(sdk.heard) == 3
 
     play(lambda message: httpx2.Response(200, json=answer(message["id"])), scenario)
+
+
+@pytest.fixture
+def other_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A release of the SDK whose sessions keep what they send through under another name."""
+    module = mcp.client.session
+    source = inspect.getsource(module.ClientSession)
+    assert "self._dispatcher" in source
+    made = dict(vars(module))
+    exec(compile(source.replace("_dispatcher", "_conduit"), module.__file__, "exec"), made)  # noqa: S102  # its own text
+    monkeypatch.setattr("mcp.client.client.ClientSession", made["ClientSession"])
+
+
+def ids_of_calls(era: Era) -> list[int]:
+    """Call a tool through the transport, and return the ids of the requests that called one."""
+
+    async def scenario() -> list[int]:
+        transport = octoc_make_transport("http")
+        assert transport is not None
+        async with faulty_http(era) as server:
+            connection = await transport.connect(ServerTarget(name="far", transport="http", url=server.url))
+            try:
+                outcome = await connection.call(ToolCall(tool="echo", arguments={"text": "there"}, timeout_s=30))
+            finally:
+                await connection.close()
+            assert isinstance(outcome, ToolResult), outcome
+            assert outcome.content[0].text == "there"
+            asked = [json.loads(request.body) for request in server.requests if request.body]
+            return [message["id"] for message in asked if message["method"] == "tools/call"]
+
+    return asyncio.run(asyncio.wait_for(scenario(), 60))
+
+
+@pytest.mark.parametrize("era", ["modern", "legacy"])
+def test_calls_go_past_the_installed_sdk(era: Era) -> None:
+    """The release that is installed has what is used of its inside: calls have ids that it does not give."""
+    assert ids_of_calls(era) == [FIRST_ID]
+
+
+@pytest.mark.parametrize("era", ["modern", "legacy"])
+@pytest.mark.usefixtures("other_release")
+def test_a_release_without_what_is_used_of_it_sends_calls_itself(era: Era) -> None:
+    """Where the inside of the SDK is another, a call is made all the same, with one of the SDK's ids."""
+    (sent,) = ids_of_calls(era)
+    assert 0 < sent < FIRST_ID
 
 
 def test_a_call_that_is_given_up_is_told_and_one_of_a_closed_session_ends() -> None:
