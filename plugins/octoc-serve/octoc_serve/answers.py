@@ -40,17 +40,23 @@ USED = (
 )  # fmt: skip
 """What of the SDK's transport is used here that it does not promise to keep. A release without it answers by itself."""
 
+USED_OF_MANAGER = "_server_instances"
+"""The same, of the SDK's manager of sessions. One without `_admit_session` never comes here."""
+
 
 class AnsweringManager(StreamableHTTPSessionManager):
     """The SDK's, with `AnsweringTransport` for each session."""
 
     def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
         admitted = super()._admit_session(requestor)
-        if admitted is None or admitted.mcp_session_id is None or not all(hasattr(admitted, name) for name in USED):
+        if admitted is None or admitted.mcp_session_id is None or not self._knows(admitted):
             return admitted
         transport = AnsweringTransport(admitted.mcp_session_id, idle_timeout=self.session_idle_timeout)
         self._server_instances[admitted.mcp_session_id] = transport
         return transport
+
+    def _knows(self, admitted: StreamableHTTPServerTransport) -> bool:
+        return hasattr(self, USED_OF_MANAGER) and all(hasattr(admitted, name) for name in USED)
 
 
 class AnsweringTransport(StreamableHTTPServerTransport):

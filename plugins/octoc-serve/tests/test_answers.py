@@ -7,7 +7,7 @@ import contextlib
 import json
 import socket
 import urllib.request
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import mcp_types as types
 import pytest
 from mcp.server.streamable_http import StreamableHTTPServerTransport
 
+import octoc_serve.answers
 from octoc.plugin.gateway import GatewaySettings
 from octoc.runtime import Runtime
 from octoc_serve.admission import Admission
@@ -75,6 +76,30 @@ def test_the_sdk_has_what_is_used_of_it() -> None:
     """What the SDK does not promise to keep is there in the release that is installed, else it answers by itself."""
     transport = StreamableHTTPServerTransport("x")
     assert [name for name in USED if not hasattr(transport, name)] == []
+
+
+@pytest.mark.parametrize("lacking", ["the transport", "the manager", None])
+def test_a_release_of_the_sdk_without_what_is_used_of_it_answers_itself(
+    root: Path, tmp_path: Path, initialize: dict[str, Any], monkeypatch: pytest.MonkeyPatch, lacking: str | None
+) -> None:
+    """A session is served all the same, by the SDK's own streams of events."""
+    if lacking == "the transport":
+        monkeypatch.setattr(octoc_serve.answers, "USED", (*USED, "_not_there"))
+    elif lacking == "the manager":
+        monkeypatch.setattr(octoc_serve.answers, "USED_OF_MANAGER", "_not_there")
+
+    async def scenario() -> tuple[str, Any]:
+        async with _application(root, tmp_path) as (app, _), app.manager.run():
+            headers, _ = await _posted(app, initialize, {})
+            session = {"mcp-session-id": headers["mcp-session-id"], "mcp-protocol-version": "2025-11-25"}
+            await _posted(app, {"jsonrpc": "2.0", "method": "notifications/initialized"}, session)
+            headers, body = await _posted(app, call_of("plain__echo", {"n": 1}), session)
+            (answer,) = messages_of(body) or [json.loads(body)]
+            return headers["content-type"].partition(";")[0], answer["result"]
+
+    kind, result = asyncio.run(asyncio.wait_for(scenario(), 60))
+    assert kind == ("application/json" if lacking is None else "text/event-stream")
+    assert not result.get("isError")
 
 
 def test_what_comes_before_an_answer_makes_it_a_stream(opened: tuple[str, dict[str, str]], ask: Ask) -> None:
@@ -144,12 +169,7 @@ def test_a_call_of_the_modern_era_lists_one_tool(root: Path, tmp_path: Path) -> 
     lists: list[int] = []
 
     async def scenario() -> None:
-        (bundle,) = (root / "dist").glob("*.octoc")
-        settings = GatewaySettings(bundle=bundle, transport="http", agent="supervisor")
-        async with Runtime.open(bundle, workspace=root) as runtime:
-            states = MemoryStates(9, None)
-            surface = SurfaceServer(runtime, states)
-            app = HttpApp(surface, settings, Admission(runtime, settings, Tokens(tmp_path / "none.json"), ()))
+        async with _application(root, tmp_path) as (app, states):
             handler = app.manager.app.get_request_handler("tools/list")
             assert handler is not None
             listed = handler.handler
@@ -175,9 +195,20 @@ def test_a_call_of_the_modern_era_lists_one_tool(root: Path, tmp_path: Path) -> 
                     await _asked(app, "find_tools", {"query": "echo"})
             assert lists == [1, 1, 1, 1]
             assert made == []
-            await states.end(lambda _: True)
 
     asyncio.run(asyncio.wait_for(scenario(), 60))
+
+
+@contextlib.asynccontextmanager
+async def _application(root: Path, tmp_path: Path) -> AsyncIterator[tuple[HttpApp, MemoryStates]]:
+    """Open the workspace's bundle behind the HTTP side of a gateway, in this process."""
+    (bundle,) = (root / "dist").glob("*.octoc")
+    settings = GatewaySettings(bundle=bundle, transport="http", agent="supervisor")
+    async with Runtime.open(bundle, workspace=root) as runtime:
+        states = MemoryStates(9, None)
+        surface = SurfaceServer(runtime, states)
+        yield HttpApp(surface, settings, Admission(runtime, settings, Tokens(tmp_path / "none.json"), ())), states
+        await states.end(lambda _: True)
 
 
 async def _asked(app: HttpApp, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -188,18 +219,24 @@ async def _asked(app: HttpApp, tool: str, arguments: dict[str, Any]) -> dict[str
         "io.modelcontextprotocol/clientCapabilities": {},
     }
     params = {"name": tool, "arguments": arguments, "_meta": meta}
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+    said = {"mcp-protocol-version": MODERN, "mcp-method": "tools/call", "mcp-name": tool}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    _, body = await _posted(app, message, said)
+    result: dict[str, Any] = json.loads(body)["result"]
+    return result
+
+
+async def _posted(app: HttpApp, message: dict[str, Any], more: dict[str, str]) -> tuple[dict[str, str], str]:
+    """Post a message to the application, and return the headers and body of its answer."""
     said = {
         "host": "127.0.0.1",
         "content-type": "application/json",
         "accept": "application/json, text/event-stream",
-        "mcp-protocol-version": MODERN,
-        "mcp-method": "tools/call",
-        "mcp-name": tool,
+        **more,
     }
     headers = [(name.encode(), value.encode()) for name, value in said.items()]
     scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": headers, "query_string": b""}
-    parts = [{"type": "http.request", "body": body, "more_body": False}]
+    parts = [{"type": "http.request", "body": json.dumps(message).encode(), "more_body": False}]
     sent: list[Any] = []
 
     async def receive() -> Any:
@@ -211,9 +248,9 @@ async def _asked(app: HttpApp, tool: str, arguments: dict[str, Any]) -> dict[str
         sent.append(message)
 
     await app(scope, receive, send)
-    assert sent[0]["status"] == 200, sent
-    result: dict[str, Any] = json.loads(b"".join(one.get("body", b"") for one in sent[1:]))["result"]
-    return result
+    assert sent[0]["status"] in {200, 202}, sent
+    answered = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return answered, b"".join(one.get("body", b"") for one in sent[1:]).decode()
 
 
 def test_answers_are_sent_without_delay(root: Path) -> None:
