@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import attrs
 
@@ -76,6 +76,18 @@ class Expansion:
 def find_references(text: str) -> tuple[Reference, ...]:
     """Return every reference in `text`, in its order."""
     return tuple(reference for _, reference in _forms(text) if reference is not None)
+
+
+def variables_needed(value: Any) -> frozenset[str]:
+    """Return the variables and inputs that somebody must set for the texts in a value, however deep they lie."""
+    if isinstance(value, str):
+        found = (one for one in find_references(value) if one.needs_value and one.kind in VARIABLE_KINDS)
+        return frozenset(one.name for one in found)
+    if isinstance(value, Mapping):
+        value = tuple(value.values())
+    if isinstance(value, list | tuple):
+        return frozenset(name for item in value for name in variables_needed(item))
+    return frozenset()
 
 
 def expand(text: str, lookup: Lookup, builtins: Mapping[str, str]) -> Expansion:

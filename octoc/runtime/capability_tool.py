@@ -55,12 +55,11 @@ async def _switched(session: Session, action: str, name: Any) -> ToolResult:
 
 
 def _listed(session: Session) -> str:
-    names = session.surface.switchable
-    if not names:
+    entries = session.surface.scope.entries
+    if not entries:
         return _NONE
-    lines = [f"Installed capabilities ({len(names)}):"]
-    for name in names:
-        entry = session.generation.capabilities[name]
+    lines = [f"Installed capabilities ({len(entries)}):"]
+    for name, entry in entries.items():
         missing = session.runtime.missing_env(entry)
         if _is_active(session, name):
             lines.append(f"- [active] {name}{_preview(entry)}")
@@ -95,7 +94,7 @@ async def _discovered(session: Session, intent: Any) -> ToolResult:
     lines = [f"Capabilities matching '{intent}':"]
     for name, score in hits:
         mark = "[active] " if _is_active(session, name) else ""
-        lines.append(f"- {mark}{name} (score {score:.2f}){_preview(session.generation.capabilities[name])}")
+        lines.append(f"- {mark}{name} (score {score:.2f}){_preview(session.surface.scope.entries[name])}")
     return ToolResult.of_text("\n".join([*lines, _LAST_LINE]))
 
 

@@ -43,6 +43,7 @@ def _field(session: Session, router: Router) -> Field:
     from octoc.routing.explain import Field
 
     parts = session.generation.routing
+    held = {name: reason for name, (reason, _) in held_of(session).items()}
 
     def embed(text: str) -> Vector:
         return parts.embedder().embed(text)
@@ -57,7 +58,7 @@ def _field(session: Session, router: Router) -> Field:
         router=router,
         capabilities=session.generation.capabilities,
         triggers=parts.triggers(),
-        candidates=candidates_of(session),
-        held={name: reason for name, (reason, _) in held_of(session).items()},
+        candidates=candidates_of(session, held),
+        held=held,
         embed=embed if encodes else None,
     )

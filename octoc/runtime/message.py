@@ -29,7 +29,8 @@ async def route_message(session: Session, text: str) -> Routing:
         return Routing(capability=None, reason=AUTO_OFF)
     # The first message loads the encoder, which takes longer than a loop should stand still.
     with telemetry.step("octoc.route", gen_ai__agent__name=session.agent.name) as watched:
-        field = (candidates_of(session), held_of(session), tuple(session.turns))
+        held = held_of(session)
+        field = (candidates_of(session, held), held, tuple(session.turns))
         routing = await asyncio.to_thread(decide, session.generation, text, *field)
         session.turns.append(text)
         watched.note(octoc__capability=routing.capability, octoc__routing__reason=routing.reason)

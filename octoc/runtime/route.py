@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from octoc.runtime.activate import servers_of
 from octoc.runtime.values import Routing
 
 if TYPE_CHECKING:
+    from octoc.bundle.model import CapabilityEntry
     from octoc.plugin import Embedder
     from octoc.plugin.protocols import Vector
     from octoc.routing.decision import Decision, Reason
@@ -121,18 +122,6 @@ class RoutingParts:
         return opened.array("triggers") if opened.has_array("triggers") else empty
 
 
-def candidates_of(session: Session) -> tuple[str, ...]:
-    """Return the capabilities that a message may activate now: in scope, not active, nothing that they need missing."""
-    surface, generation = session.surface, session.generation
-    return tuple(
-        name
-        for name in surface.registry.capabilities
-        if name in generation.capabilities and name not in session.active and name not in surface.registry.boot
-        and not session.runtime.missing_env(generation.capabilities[name])
-        and not _brings_nothing(session, name)
-    )  # fmt: skip
-
-
 def held_of(session: Session) -> dict[str, tuple[Reason, str]]:
     """Return the capabilities in scope that a message cannot activate now: name -> why, in one word and in words.
 
@@ -140,28 +129,29 @@ def held_of(session: Session) -> dict[str, tuple[Reason, str]]:
     """
     from octoc.routing.decision import Reason
 
-    registry, generation = session.surface.registry, session.generation
     found: dict[str, tuple[Reason, str]] = {}
-    for name in sorted({*registry.capabilities, *registry.boot}):
-        if name not in generation.capabilities:
-            continue
-        missing = session.runtime.missing_env(generation.capabilities[name])
+    for name, entry in session.surface.scope.entries.items():
+        missing = session.runtime.missing_env(entry)
         if name in session.active:
             found[name] = Reason.ALREADY_ACTIVE, f"`{name}` is active"
-        elif name in registry.boot:
+        elif name in session.surface.registry.boot:
             found[name] = Reason.GRANTED, f"the agent has `{name}` from the start"
         elif missing:
             found[name] = Reason.NOT_READY, f"`{name}` needs {', '.join(f'`{one}`' for one in missing)} to be set"
-        elif _brings_nothing(session, name):
+        elif _brings_nothing(session, entry):
             found[name] = Reason.NOT_READY, f"`{name}` brings no tool here: nothing serves its servers"
     return found
 
 
-def _brings_nothing(session: Session, name: str) -> bool:
+def candidates_of(session: Session, held: Collection[str]) -> tuple[str, ...]:
+    """Return the capabilities that a message may activate now: those in scope that are not `held`."""
+    return tuple(name for name in session.surface.switchable if name not in held)
+
+
+def _brings_nothing(session: Session, entry: CapabilityEntry) -> bool:
     # A capability whose only servers are builtin and unbound would push out another one and bring no tool.
-    entry = session.surface.scope.capability(name)
-    if entry is None or not entry.grants:
-        return entry is None or not entry.deps
+    if not entry.grants:
+        return not entry.deps
     return not any(session.generation.can_connect(server) for server in servers_of(entry))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -46,19 +46,29 @@ class AgentScope:
         return tuple(sorted(name for name in names if name in self.capabilities))
 
     def capability(self, name: str) -> CapabilityEntry | None:
-        """Return a capability that it can name, with the grants that bring it anything; None for every other."""
+        """Return a capability that it can name, as far as it brings it anything; None for every other."""
         # Not kept by the name that was asked for, which may be anything.
-        return self._narrowed.get(name)
+        return self.entries.get(name)
 
     @cached_property
-    def _narrowed(self) -> dict[str, CapabilityEntry]:
-        entries = {name: self.capabilities[name] for name in self.switchable}
-        if not self.registry.confined:
-            return entries
-        return {
-            name: attrs.evolve(entry, grants=tuple(filter(self._brings, entry.grants)))
-            for name, entry in entries.items()
-        }
+    def entries(self) -> Mapping[str, CapabilityEntry]:
+        """The capabilities that it can name, as far as they bring it anything, by name, sorted."""
+        named = {name: self.capabilities[name] for name in self.switchable}
+        return {name: self._narrow(entry) for name, entry in named.items()} if self.registry.confined else named
+
+    def _narrow(self, entry: CapabilityEntry) -> CapabilityEntry:
+        grants = tuple(filter(self._brings, entry.grants))
+        if len(grants) == len(entry.grants):
+            return entry
+        from octoc.references import variables_needed  # here, as few agents have a capability in part
+
+        # Nor does it need, or name, the variables of servers of which nothing is left.
+        left = (self._generation.servers[grant.server] for grant in grants)
+        needed = variables_needed(
+            [(one.command, one.args, one.env, one.cwd, one.env_file, one.url, one.headers, one.auth) for one in left]
+        )
+        required = tuple(name for name in entry.requires_env if name in needed)
+        return attrs.evolve(entry, grants=grants, requires_env=required)
 
     def _brings(self, grant: Grant) -> bool:
         # A server of which nothing is left is not connected, and not named.

@@ -167,7 +167,8 @@ class Session:
             before: the user's earlier messages, the oldest first; None is what `on_user_message` got in this session.
         """
         turns = tuple(self.turns) if before is None else before
-        return decide(self.generation, text, candidates_of(self), held_of(self), turns)
+        held = held_of(self)
+        return decide(self.generation, text, candidates_of(self, held), held, turns)
 
     async def on_user_message(self, text: str) -> Routing:
         """Route a fresh message of the user, activate what it is for, evict what has to give way.

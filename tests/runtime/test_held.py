@@ -24,9 +24,9 @@ def test_who_is_held_is_told_with_what_is_missing(fleet: Fleet) -> None:
     async def run() -> None:
         async with fleet.open() as runtime:
             session = runtime.session()
-            assert candidates_of(session) == ("git", "log")
+            assert candidates_of(session, held_of(session)) == ("git", "log")
             await session.activate("git")
-            assert candidates_of(session) == ("log",)
+            assert candidates_of(session, held_of(session)) == ("log",)
             assert held_of(session) == {
                 "git": (Reason.ALREADY_ACTIVE, "`git` is active"),
                 "web": (Reason.NOT_READY, "`web` needs `KEY` to be set"),

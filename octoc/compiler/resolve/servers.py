@@ -26,7 +26,7 @@ from octoc.diagnostics.rules.resolve import (
 )
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.names import any_glob_matches
-from octoc.references import VARIABLE_KINDS, find_references
+from octoc.references import variables_needed
 from octoc.results import ListedTool
 
 DEFAULT_TIMEOUT_S = 30.0
@@ -117,7 +117,7 @@ def _server(definition: Definition, sink: DiagnosticSink) -> Server:
         exclude=source.exclude,
         definition=sha256_hex(canonical_json({key: value for key, value in what.items() if value})),
         package=None if package is None else package.name,
-        requires_env=_required(what),
+        requires_env=tuple(sorted(variables_needed(what))),
         open=definition.open,
         private_to=() if definition.private_to is None else (definition.private_to,),
         private=definition.private_to is not None,
@@ -161,24 +161,6 @@ def _named(
         )
     variants.setdefault(base, []).append(name)
     return attrs.evolve(server, name=name)
-
-
-def _required(what: Mapping[str, Any]) -> tuple[str, ...]:
-    names: set[str] = set()
-
-    def walk(value: Any) -> None:
-        if isinstance(value, str):
-            found = (one for one in find_references(value) if one.needs_value and one.kind in VARIABLE_KINDS)
-            names.update(reference.name for reference in found)
-        elif isinstance(value, Mapping):
-            for item in value.values():
-                walk(item)
-        elif isinstance(value, list | tuple):
-            for item in value:
-                walk(item)
-
-    walk(what)
-    return tuple(sorted(names))
 
 
 def _with_snapshots(

@@ -25,10 +25,14 @@ They are more than an answer lists, and one has a capability: so every fleet has
 
 @attrs.frozen(kw_only=True)
 class ServerFacts:
-    """A server; one that is not `listed` has no snapshot, so the build does not know its tools."""
+    """A server; one that is not `listed` has no snapshot, so the build does not know its tools.
+
+    One that is `keyed` needs a variable of its own name.
+    """
 
     tools: tuple[str, ...]
     listed: bool = True
+    keyed: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -414,7 +418,11 @@ def fleets(draw: st.DrawFn) -> Facts:
         return tuple(draw(st.lists(st.sampled_from(pool), min_size=least, max_size=most, unique=True)))
 
     servers = {
-        name: ServerFacts(tools=some(TOOLS, 1, 5), listed=draw(st.sampled_from((True, True, False))))
+        name: ServerFacts(
+            tools=some(TOOLS, 1, 5),
+            listed=draw(st.sampled_from((True, True, False))),
+            keyed=draw(st.sampled_from((False, False, True))),
+        )
         for name in some(SERVERS, 2, 5)
     }
     patterns = [(name, "*") for name in servers]

@@ -44,10 +44,14 @@ def about(tool: Pattern) -> str:
 
 @attrs.define(eq=False)
 class World:
-    """The servers of a fleet, in this process: a transport, an encoder, functions, and an ear for what was called."""
+    """The servers of a fleet, in this process: a transport, an encoder, functions, and an ear for what was called.
+
+    While it is `locked` no variable is set.
+    """
 
     facts: Facts
     heard: list[Any] = attrs.field(factory=list)
+    locked: bool = False
 
     @hookimpl
     def octoc_make_transport(self, kind: str) -> World | None:
@@ -56,6 +60,10 @@ class World:
     @hookimpl
     def octoc_make_embedder(self, name: str) -> FakeEmbedder:
         return FakeEmbedder(name)
+
+    @hookimpl
+    def octoc_resolve_secret(self, reference: str) -> str | None:
+        return None if self.locked else f"the value of {reference}"
 
     @hookimpl
     def octoc_call_finished(self, server: str, call: ToolCall, outcome: Any) -> None:
@@ -111,7 +119,7 @@ def build(facts: Facts, root: Path) -> tuple[Path, World]:
     builder.agent(KEEPER, type="worker")  # it searches, so that there is an index to search in every fleet
     builder.server(SPARE[0][0], "spare-mcp").snapshot(SPARE[0][0], [_wire(tool) for tool in SPARE])
     for name, server in facts.servers.items():
-        builder.server(name, f"{name}-mcp")
+        builder.server(name, f"{name}-mcp", env={"KEY": f"${{{name.upper()}_KEY}}"} if server.keyed else {})
         if server.listed:
             builder.snapshot(name, [_wire((name, tool)) for tool in server.tools], instructions=f"Be kind to {name}.")
     hoarding = CapabilityFacts(patterns=SPARE[:1])

@@ -46,11 +46,14 @@ UNKNOWN = "r-" + "a" * 16
 Built = tuple[Path, World]
 
 
-async def compared(facts: Facts, agent: str, full: Built, own: Built, root: Path, *, joined: bool) -> None:
+async def compared(
+    facts: Facts, agent: str, full: Built, own: Built, root: Path, *, joined: bool, locked: bool = False
+) -> None:
     """Assert that an agent shows in the full fleet what it shows in its own, and reaches what it has.
 
     Args:
         joined: whether others have been at work before: servers without snapshots are listed, long results kept.
+        locked: whether no variable is set after that.
     """
     tenants = {name: facts.tenant_of(name) for name in facts.agents}
     answers, logs, ears = [], [], []
@@ -60,9 +63,11 @@ async def compared(facts: Facts, agent: str, full: Built, own: Built, root: Path
                 await join_all(runtime)
             other = await kept_by_another(runtime, agent, tenants) if joined and bundle == full[0] else None
             world.heard.clear()
+            world.locked = locked
             asked = Questions.about(facts, other[1] if other else UNKNOWN, searches=search_is_own(facts, agent))
             with logged() as lines:
                 answers.append(await seen(runtime, agent, tenants[agent], asked))
+            world.locked = False
             logs.append(lines)
             ears.append([(f"{told[:3]}", f"{told}".replace(asked.handle, "")) for told in world.heard])
     found = differences(*answers) + differences(*ears)
@@ -72,23 +77,23 @@ async def compared(facts: Facts, agent: str, full: Built, own: Built, root: Path
         await reaches(runtime, agent, tenants[agent], has(facts, agent), facts)
 
 
-async def hold(facts: Facts, root: Path, *, joined: bool) -> None:
+async def hold(facts: Facts, root: Path, *, joined: bool, locked: bool) -> None:
     """Assert the law for every agent of one fleet."""
     full = build(facts, root / "full")
     for number, agent in enumerate(facts.agents):
         own = build(reduced(facts, agent), root / f"own{number}")
-        await compared(facts, agent, full, own, root, joined=joined)
+        await compared(facts, agent, full, own, root, joined=joined, locked=locked)
 
 
 @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
-@given(facts=fleets(), joined=st.booleans())
-def test_what_an_agent_does_not_have_might_as_well_not_be_there(facts: Facts, joined: bool) -> None:
+@given(facts=fleets(), joined=st.booleans(), locked=st.booleans())
+def test_what_an_agent_does_not_have_might_as_well_not_be_there(facts: Facts, joined: bool, locked: bool) -> None:
     """Prompts, blocks, searches, calls, switches, messages, counts, logs: as in the fleet that has nothing else.
 
     What each agent has comes from a model that shares nothing with octoc, and all of it is found and answers.
     """
     with tempfile.TemporaryDirectory() as root:
-        asyncio.run(hold(facts, Path(root), joined=joined))
+        asyncio.run(hold(facts, Path(root), joined=joined, locked=locked))
 
 
 FACTS = Facts(
@@ -97,7 +102,7 @@ FACTS = Facts(
     encoder=True,
     servers={
         "mail": ServerFacts(tools=("send", "read")),
-        "ledger": ServerFacts(tools=("pay_wages", "read")),
+        "ledger": ServerFacts(tools=("pay_wages", "read"), keyed=True),
         "raw": ServerFacts(tools=("open", "list"), listed=False),
     },
     capabilities={
@@ -136,6 +141,23 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Built, Built, Path]
 def test_the_fixed_fleet_keeps_the_law(built: tuple[Built, Built, Path]) -> None:
     """What the tests below break is whole."""
     asyncio.run(compared(FACTS, CLERK, *built, joined=True))
+
+
+def test_what_a_capability_needs_for_others_is_not_missing(tmp_path: Path) -> None:
+    """A variable of a server that is withheld is not named, and does not keep the rest from being activated."""
+    hers = GroupFacts(tools=(("ledger", "*"),), agent="thief")
+    facts = attrs.evolve(FACTS, profile="allow", groups={"hers": hers}, grants=())
+    full, own = build(facts, tmp_path / "full"), build(reduced(facts, CLERK), tmp_path / "own")
+    asyncio.run(compared(facts, CLERK, full, own, tmp_path, joined=True, locked=True))
+
+    async def enable() -> str:
+        full[1].locked = True
+        async with opened(*full, tmp_path) as runtime:
+            return (await runtime.session(CLERK).call("capability", {"action": "enable", "name": "write"})).text
+
+    told = asyncio.run(enable())
+    assert "enabled" in told
+    assert "LEDGER_KEY" not in told
 
 
 def _every(runtime_part: Any) -> tuple[int, ...]:
