@@ -91,14 +91,18 @@ def _winners(rows: NDArray[np.float32], owned: Sequence[_Owned], classes: Sequen
     Takes a product of matrices and one inverse of the vectors' width, whatever the number of capabilities.
     """
     import numpy as np
+    from threadpoolctl import threadpool_limits
 
     number = {name: place for place, name in enumerate(classes)}
     labels = np.array([number[one.capability.name] for one in owned])
     features = np.concatenate([rows - rows.mean(axis=0), np.ones((len(owned), 1), np.float32)], axis=1).astype(float)
-    gram = features.T @ features
-    # The last column is the mean of the classes, and is not to be small.
-    gram[np.diag_indices_from(gram)] += [*[PENALTY] * (features.shape[1] - 1), 1e-9]
-    projected = features @ np.linalg.inv(gram)
+    # By one thread, as calibration is: the same input gives the same bits, and on a busy machine several threads, which
+    # wait for each other at every step of the inverse of so small a matrix, take ten times as long.
+    with threadpool_limits(limits=1, user_api="blas"):
+        gram = features.T @ features
+        # The last column is the mean of the classes, and is not to be small.
+        gram[np.diag_indices_from(gram)] += [*[PENALTY] * (features.shape[1] - 1), 1e-9]
+        projected = features @ np.linalg.inv(gram)
     targets = np.zeros((len(owned), len(classes)))
     targets[np.arange(len(owned)), labels] = 1.0
     leverage = np.einsum("nd,nd->n", projected, features)[:, None]
