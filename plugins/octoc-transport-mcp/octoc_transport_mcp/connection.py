@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import mcp_types
@@ -41,6 +42,7 @@ EXIT_CODE_S = 0.2
 LEARN_S = 2.0
 LEARN_SHARE = 1 / 4
 """How long, and for which share of the first call's time, a server may take to list its tools before that call."""
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 async def open_connection(kind: str, target: ServerTarget, host: Host | None = None) -> Connection:
@@ -278,6 +280,9 @@ class McpConnection:
         client = self._client
         if client is None or not self.alive:
             return failure("connection_lost", await self._loss(), sent=False)
+        unsendable = _why_no_json(call.arguments)
+        if unsendable is not None:
+            return _not_sent(call.tool, unsendable)
         attempt = Attempt()
         before = (0, 0) if self._process is None else self._process.said
         with self._asking.during() as asked:
@@ -297,7 +302,7 @@ class McpConnection:
             except MCPError as error:
                 outcome = await self._refused(error, call, attempt, before, asked)
             except Exception as error:  # noqa: BLE001  # the contract: a failure is a value, whatever the SDK raised
-                outcome = await self._broken(error, call)
+                outcome = await self._broken(error, call, attempt)
             else:
                 outcome = ToolResult(
                     content=tuple(map(_part, answer.content)),
@@ -343,9 +348,11 @@ class McpConnection:
             return meant
         return redact_error(ToolResult.of_text(error.message, is_error=True), self._target)
 
-    async def _broken(self, error: Exception, call: ToolCall) -> ToolFailure:
+    async def _broken(self, error: Exception, call: ToolCall, attempt: Attempt) -> ToolFailure:
         if not self.alive:
-            return failure("connection_lost", await self._loss())
+            return failure("connection_lost", await self._loss(), sent=self._is_sent(attempt))
+        if not self._is_sent(attempt):
+            return _not_sent(call.tool, type(leaf(error)).__name__)  # the SDK refused to write it
         # The SDK's checks of an answer put the whole schema into their text: the cause says it in one sentence.
         cause = leaf(error)
         reason = getattr(cause.__cause__, "message", None) or str(cause) or type(cause).__name__
@@ -370,6 +377,21 @@ class McpConnection:
         self._stop.set()
         if not await self._ended(CLOSE_S):
             await self._abandon()
+
+
+def _why_no_json(arguments: Mapping[str, Any]) -> str | None:
+    """Say why arguments have no form in JSON; None where they have. The SDK would send `null` for a NaN."""
+    try:
+        _JSON.encode(dict(arguments)).encode()
+    except RecursionError:
+        return "they are nested too deep"
+    except (TypeError, ValueError) as error:
+        return str(error)
+    return None
+
+
+def _not_sent(tool: str, why: str) -> ToolFailure:
+    return failure("bad_request", f"the arguments of `{tool}` cannot be written as JSON: {why}", sent=False)
 
 
 def _progress_of(call: ToolCall) -> Any:

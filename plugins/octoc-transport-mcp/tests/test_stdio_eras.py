@@ -46,6 +46,14 @@ def call(tool: str = "fault", timeout_s: float = 20.0, **fields: Any) -> ToolCal
     return ToolCall(tool=tool, arguments={}, timeout_s=timeout_s, **fields)
 
 
+def nested(depth: int) -> list[Any]:
+    """An empty array in as many others."""
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
 async def until(holds: Callable[[], bool]) -> None:
     """Wait until something holds; a test that waits in vain fails by its own assert."""
     for _ in range(200):
@@ -136,6 +144,31 @@ def test_a_call_that_was_never_written_was_not_sent() -> None:
         assert "does not read its stdin" in second.message
 
     run(target("deaf", "handshake"), scenario)
+
+
+@pytest.mark.parametrize(
+    "arguments, why",
+    [
+        ({"at": "\ud800"}, "surrogates not allowed"),
+        ({"at": float("nan")}, "not JSON compliant"),
+        ({"at": {1, 2}}, "type set"),
+        ({"at": nested(5000)}, "nested too deep"),
+        ({7: "at"}, "ValidationError"),
+    ],
+    ids=["half a character", "no number", "no JSON type", "nested", "a key that is no text"],
+)
+def test_arguments_without_a_form_in_json_are_the_callers_fault(arguments: dict[str, Any], why: str) -> None:
+    """What cannot be written as JSON is refused in one line and not sent: it is no failure of the server."""
+
+    async def scenario(connection: Connection) -> None:
+        outcome = await connection.call(ToolCall(tool="echo", arguments=arguments, timeout_s=20.0))
+        assert isinstance(outcome, ToolFailure)
+        assert (outcome.kind, outcome.sent) == ("bad_request", False)
+        assert outcome.message.startswith("the arguments of `echo` cannot be written as JSON: ")
+        assert why in outcome.message
+        assert (await connection.call(call())).ok
+
+    run(target("none", "handshake"), scenario)
 
 
 def test_a_listing_that_hangs_costs_the_first_call_a_share_of_its_time() -> None:
