@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterable
 
 _CUTOFF = 0.6
@@ -16,16 +17,24 @@ def near_names(name: str, known: Iterable[str], limit: int = 3) -> tuple[str, ..
     import difflib  # not at the top: the runtime needs it only for a name that is wrong
 
     wanted = _fold(name)
-    ranked: list[tuple[float, str]] = []
+    letters = [(letter, wanted.count(letter)) for letter in set(wanted)]
+    best: list[tuple[float, str]] = []
     for candidate in set(known):
         folded = _fold(candidate)
-        ratio = difflib.SequenceMatcher(None, wanted, folded).ratio()
         # A short name is rarely near a long one by ratio, yet `postgres` for `database-postgres` is what was meant.
-        if len(wanted) >= 3 and (wanted in folded or (len(folded) >= 3 and folded in wanted)):
-            ratio = max(ratio, 0.75)
+        contains = len(wanted) >= 3 and (wanted in folded or (len(folded) >= 3 and folded in wanted))
+        floor = 0.75 if contains else 0.0
+        # No more letters can match than both have: among thousands of names that leaves few to be compared.
+        shared = sum(min(count, folded.count(letter)) for letter, count in letters)
+        length = len(wanted) + len(folded)
+        most = max(floor, 2.0 * shared / length) if length else 1.0
+        if most < (-best[-1][0] if len(best) == limit else _CUTOFF):
+            continue
+        ratio = max(floor, difflib.SequenceMatcher(None, wanted, folded).ratio())
         if ratio >= _CUTOFF:
-            ranked.append((-ratio, candidate))
-    return tuple(candidate for _, candidate in sorted(ranked)[:limit])
+            bisect.insort(best, (-ratio, candidate))
+            del best[limit:]
+    return tuple(candidate for _, candidate in best)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
@@ -64,4 +73,4 @@ def _is_slip(one: str, other: str) -> bool:
 
 
 def _fold(name: str) -> str:
-    return name.lower().translate(str.maketrans("", "", "-_. "))
+    return name.lower().replace("-", "").replace("_", "").replace(".", "").replace(" ", "")

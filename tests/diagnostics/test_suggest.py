@@ -45,3 +45,12 @@ def test_hints_are_ranked() -> None:
     assert near_names("postgres", ["database-postgres", "postgre", "sqlite"]) == ("postgre", "database-postgres")
     assert did_you_mean("postgres", ["postgre", "sqlite"]) == "did you mean `postgre`?"
     assert did_you_mean("postgres", ["sqlite"]) is None
+
+
+@given(st.text(alphabet="abcD12-_", max_size=8), st.sets(NAMES, max_size=9), st.integers(1, 4))
+def test_a_name_that_is_passed_over_was_not_near(name: str, known: set[str], limit: int) -> None:
+    """Of many names the same are found as when each is compared alone."""
+    alone = {one for one in known if near_names(name, [one])}
+    near = near_names(name, known, limit)
+    assert near == near_names(name, alone, len(known) or 1)[:limit]
+    assert len(near) == min(limit, len(alone))
