@@ -82,7 +82,7 @@ async def _observed(generation: Generation, entry: ServerEntry, call: ToolCall, 
     try:
         outcome = await _Call(generation, entry, call, (shown, profile), started).run()
     except BaseException:
-        stopped = failure("cancelled", f"the call of `{entry.name}/{call.tool}` was cancelled")
+        stopped = failure("cancelled", f"the call of `{entry.name}/{call.tool}` was cancelled", sent=True)
         generation.plugins.call_finished(entry.name, call, stopped, time.monotonic() - started)
         raise
     if not outcome.ok:
@@ -160,11 +160,12 @@ class _Call:
                 return await lease.connection.call(call)
         except TimeoutError:
             if lease.interrupted:
-                return failure("cancelled", "the runtime was closed during the call")
-            return failure("timeout", f"`{self._what}` did not answer within {self._call.timeout_s:g} s")
+                return failure("cancelled", "the runtime was closed during the call", sent=True)
+            message = f"`{self._what}` did not answer within {self._call.timeout_s:g} s"
+            return failure("timeout", message, sent=True)
         except Exception as error:  # noqa: BLE001  # the protocol forbids it, so it is the plugin's fault, not the host's
             message = f"the transport of `{self._entry.name}` failed: {type(error).__name__}: {error}"
-            return failure("internal", message)
+            return failure("internal", message, sent=True)
 
     def _too_late(self, stage: str) -> ToolFailure:
         name, limit = self._entry.name, self._call.timeout_s
@@ -173,7 +174,7 @@ class _Call:
             message = f"server `{name}` is busy: none of its {most} places for calls became free within {limit:g} s"
         else:
             message = f"server `{name}` did not connect within {limit:g} s"
-        return attrs.evolve(failure("timeout", message), sent=False)
+        return failure("timeout", message)
 
     def _unreachable(self, unreachable: Unreachable) -> ToolFailure:
         outcome = self._worded(unreachable.failure)

@@ -156,8 +156,7 @@ class Quotas:
             refused = meter.refusal()
             if refused is not None:
                 why, wait = refused
-                found = failure("rate_limited", f"{who} {why}", profile=profile, retry_after_s=wait)
-                return attrs.evolve(found, sent=False)
+                return failure("rate_limited", f"{who} {why}", profile=profile, retry_after_s=wait)
             meters.append(meter)
         return Admission(tuple(meters))
 

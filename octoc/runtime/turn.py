@@ -43,11 +43,11 @@ async def call_all(
             if task is not None and task.cancelling():
                 raise
             # Nobody cancelled this call but something below it: that is a failure like another.
-            outcomes[place] = failure("cancelled", "the call was cancelled", profile=session.profile)
+            outcomes[place] = failure("cancelled", "the call was cancelled", profile=session.profile, sent=True)
         except Exception as error:  # a bug of octoc or of a plugin in one call must not lose the results of the others
             logger.exception("call %d of a turn failed", place)
             message = f"the call failed in octoc: {type(error).__name__}"
-            outcomes[place] = failure("internal", message, profile=session.profile)
+            outcomes[place] = failure("internal", message, profile=session.profile, sent=True)
 
     for places in _together(calls):
         if len(places) == 1:

@@ -30,7 +30,7 @@ def unreachable(
     kind: FailureKind, message: str, *, retry_after_s: float | None = None, lost: bool = False, final: bool = False
 ) -> Unreachable:
     """Return the exception for a failure of which nothing was sent."""
-    found = attrs.evolve(failure(kind, message), sent=False, retry_after_s=retry_after_s)
+    found = attrs.evolve(failure(kind, message), retry_after_s=retry_after_s)
     return Unreachable(found, lost=lost, final=final)
 
 

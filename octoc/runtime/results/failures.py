@@ -49,18 +49,22 @@ def failure(
     similar: Sequence[str] = (),
     retry_after_s: float | None = None,
     field: str | None = None,
+    sent: bool = False,
 ) -> ToolFailure:
     """Return a failure whose text is `text`, or `message` in the words of the profile.
 
     Args:
         text: what profiles `octoc` and `octo` show instead of the message.
         field: the argument that is wrong, as Octopus names it.
+        sent: whether a server may have begun the call.
     """
     if profile == "octopus":
         text = _octopus_text(kind, message, similar, retry_after_s, field)
     elif text is None:
         text = with_retry(f"[Error] {message}", retry_after_s)
-    return ToolFailure(kind=kind, message=message, text=text, similar=tuple(similar), retry_after_s=retry_after_s)
+    return ToolFailure(
+        kind=kind, message=message, text=text, similar=tuple(similar), retry_after_s=retry_after_s, sent=sent
+    )
 
 
 def worded(found: ToolFailure, tool: str, profile: str) -> ToolFailure:

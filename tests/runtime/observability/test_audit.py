@@ -88,10 +88,10 @@ def test_a_call_that_was_refused_is_audited(fleet: Any) -> None:
     """A tool that the agent does not have, asked for directly or through the proxy, is a line without a server."""
     calls = [("secrets__dump", {}), ("call_mcp_tool", {"tool_name": "secrets__dump"}), ("e__echo", ["no object"])]
     events = _events(fleet, calls)
-    assert [(one["server"], one["tool"], one["outcome"]) for one in events] == [
-        ("", "secrets__dump", "not_found"),
-        ("", "secrets__dump", "not_found"),
-        ("", "e__echo", "bad_request"),
+    assert [(one["server"], one["tool"], one["outcome"], one["sent"]) for one in events] == [
+        ("", "secrets__dump", "not_found", False),
+        ("", "secrets__dump", "not_found", False),
+        ("", "e__echo", "bad_request", False),
     ]
 
 
