@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("octoc.runtime")
 
 _MAX_SIMILAR = 5
+_MAX_NAME_CHARS = 200
+"""How much of a name that is not there is repeated to the model; a longer one has no near names."""
 _NO_NAME = (
     "[Error] tool_name is required. Use find_tools(query) first to discover available tools, "
     "then call call_mcp_tool(tool_name='exact_name', arguments={...})."
@@ -42,7 +44,7 @@ class Asked:
     form: Form = MCP
 
 
-async def dispatch(session: Session, name: str, arguments: Any, asked: Asked) -> Outcome:
+async def dispatch(session: Session, name: Any, arguments: Any, asked: Asked) -> Outcome:
     """Call what the model named: one of octoc's own tools that this session has, or a tool of its registry.
 
     Whatever comes back is cut to the limit that the workspace, the server or the tool itself has for it. Arguments that
@@ -50,6 +52,23 @@ async def dispatch(session: Session, name: str, arguments: Any, asked: Asked) ->
     """
     if session.runtime.closed:
         return failure("cancelled", "the runtime is closed", profile=session.profile)
+    started = time.monotonic()
+    refused = _refused(session, name, asked)
+    if refused is not None:
+        _tell_refused(session, name, arguments, asked, refused, started)
+        return refused
+    try:
+        return await _dispatched(session, name, arguments, asked)
+    except BundleRefused as unusable:
+        # Found only now, as each part of a bundle is verified when it is first used.
+        logger.error("`%s` was not called: %s", name, unusable)  # noqa: TRY400  # the refusal says all there is to say
+        return failure("internal", f"the bundle cannot be used: {unusable}", profile=session.profile)
+
+
+def _refused(session: Session, name: Any, asked: Asked) -> ToolFailure | None:
+    """Return why nothing at all can be called by that name, or None."""
+    if not isinstance(name, str):
+        return failure("bad_request", "the name of a tool must be text", profile=session.profile)
     if session.is_revoked:
         # Before the session's next message already: an agent at work may not have one for hours.
         return failure(
@@ -61,12 +80,15 @@ async def dispatch(session: Session, name: str, arguments: Any, asked: Asked) ->
     if session.agent.tenants and asked.caller.tenant not in session.agent.tenants:
         # To that tenant nothing of this agent exists, its own tools neither.
         return _nowhere(session, name)
-    try:
-        return await _dispatched(session, name, arguments, asked)
-    except BundleRefused as refused:
-        # Found only now, as each part of a bundle is verified when it is first used.
-        logger.error("`%s` was not called: %s", name, refused)  # noqa: TRY400  # the refusal says all there is to say
-        return failure("internal", f"the bundle cannot be used: {refused}", profile=session.profile)
+    return None
+
+
+def _tell_refused(
+    session: Session, name: Any, arguments: Any, asked: Asked, refused: ToolFailure, started: float
+) -> None:
+    """Tell observers of a call that reached no server, by the name that the model gave it."""
+    told = ToolCall(tool=_one_line(str(name)), arguments=_object(arguments) or {}, timeout_s=0.0, caller=asked.caller)
+    session.generation.plugins.call_finished("", told, refused, time.monotonic() - started)
 
 
 async def _dispatched(session: Session, name: str, arguments: Any, asked: Asked) -> Outcome:
@@ -129,8 +151,7 @@ async def dispatch_tool(session: Session, name: str, arguments: Any, asked: Aske
     started = time.monotonic()
     found = await _found(session, name, arguments, asked.form)
     if isinstance(found, ToolFailure):
-        told = ToolCall(tool=name, arguments=_object(arguments) or {}, timeout_s=0.0, caller=asked.caller)
-        session.generation.plugins.call_finished("", told, found, time.monotonic() - started)
+        _tell_refused(session, name, arguments, asked, found, started)
         return found
     index, given = found
     admitted = session.runtime.quotas.admit(session.agent.name, asked.caller.tenant, session.profile)
@@ -237,39 +258,47 @@ async def _after_connecting(session: Session, name: str) -> int | tuple[int, ...
 
 
 def _nowhere(session: Session, name: str) -> ToolFailure:
+    shown = _one_line(name)
     return failure(
         "not_found",
-        f"tool `{name}` is not in this agent's registry",
-        text=f"[Error] Tool '{name}' not found.",
+        f"tool `{shown}` is not in this agent's registry",
+        text=f"[Error] Tool '{shown}' not found.",
         profile=session.profile,
     )
 
 
 def _not_found(session: Session, name: str) -> ToolFailure:
+    shown = _one_line(name)
     similar = _similar(session, name)
     hint = f" Similar: {', '.join(similar)}" if similar else ""
     advice = " Use find_tools() to search." if session.surface.registry.proxy else ""
     return failure(
         "not_found",
-        f"tool `{name}` is not in this agent's registry",
-        text=f"[Error] Tool '{name}' not found.{hint}{advice}",
+        f"tool `{shown}` is not in this agent's registry",
+        text=f"[Error] Tool '{shown}' not found.{hint}{advice}",
         profile=session.profile,
         similar=similar,
     )
 
 
+def _one_line(name: str) -> str:
+    """Return a name that a model made up, as far as it is repeated."""
+    line = " ".join(name[: _MAX_NAME_CHARS + 1].split())
+    return line if len(name) <= _MAX_NAME_CHARS else line[:_MAX_NAME_CHARS] + "…"
+
+
 def _similar(session: Session, name: str) -> tuple[str, ...]:
     """Return names that the model may have meant, of what this session can call and of nothing else."""
-    catalog = session.generation.catalog
-    tools = [catalog[index] for index in session.surface.reachable()]
     wanted = name.lower()
-    if not wanted:
+    if not wanted or len(wanted) > _MAX_NAME_CHARS:
         return ()
-    containing = [tool.alias for tool in tools if wanted in tool.alias.lower()]
+    catalog = session.generation.catalog
+    aliases = {index: catalog[index].alias for index in session.surface.reachable()}
+    containing = [alias for alias in aliases.values() if wanted in alias.lower()]
     if containing:
         return tuple(containing[:_MAX_SIMILAR])
     # Octo gives no hint for a typo, or for a name that is longer than the tool's own.
-    by_name = {known: tool.alias for tool in tools for known in (tool.id.tool, tool.alias)}
+    by_name = {known: alias for index, alias in aliases.items() for known in (catalog[index].id.tool, alias)}
     return tuple(dict.fromkeys(by_name[near] for near in near_names(name, by_name, _MAX_SIMILAR)))
 
 

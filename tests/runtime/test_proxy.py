@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 
-from octoc.bundle.model import ResultSettings
+from octoc.bundle.model import ResultSettings, ToolPolicy
 from octoc.results import ToolFailure, ToolResult
 from octoc.runtime import Session
 
@@ -116,6 +116,24 @@ def test_an_unknown_tool(session: Session) -> None:
     assert outcome.text == "[Error] Tool 'zzz' not found. Use find_tools() to search."
 
 
+def test_a_name_that_no_tool_could_have_is_repeated_in_part(session: Session) -> None:
+    """However long a name is, and whatever lines it has, the answer is one short line."""
+    outcome = _proxy(session, "no\nsuch " + "x" * 100_000)
+    assert isinstance(outcome, ToolFailure)
+    assert outcome.text.startswith("[Error] Tool 'no such xxx")
+    assert len(outcome.text) < 300
+    assert len(outcome.message) < 300
+    assert "\n" not in outcome.text + outcome.message
+
+
+@pytest.mark.parametrize("name", [None, 7, ["x"]])
+def test_a_name_that_is_no_text_is_a_value(session: Session, name: Any) -> None:
+    """What a model's answer may hold in place of a name does not raise."""
+    outcome = asyncio.run(session.call(name, {}))
+    assert isinstance(outcome, ToolFailure)
+    assert (outcome.kind, outcome.message) == ("bad_request", "the name of a tool must be text")
+
+
 def test_similar_names_are_those_that_contain_it(session: Session) -> None:
     """A part of names is answered with those names, whatever the case."""
     outcome = _proxy(session, "ISSUE")
@@ -204,7 +222,7 @@ async def _raise(arguments: Mapping[str, Any]) -> ToolResult:
 
 def _broken_fleet(fleet: Fleet, **fields: Any) -> Session:
     tools: dict[str, Handler] = {"die": _die, "hang": _hang, "fail": _fail, "raise": _raise}
-    fleet.server("s", tools, timeout_s=0.05, **fields)
+    fleet.server("s", tools, policies=[ToolPolicy(glob="hang", timeout_s=0.05)], **fields)
     fleet.agent(proxy=True)
     return fleet.open().session()
 
@@ -220,8 +238,10 @@ def test_a_server_that_dies_in_a_call(fleet: Fleet) -> None:
 
 
 def test_a_call_that_takes_too_long(fleet: Fleet) -> None:
-    """A call ends at the server's time limit."""
-    outcome = _proxy(_broken_fleet(fleet), "hang")
+    """A call ends at the time limit that the tool has."""
+    session = _broken_fleet(fleet)
+    assert not _proxy(session, "fail").ok  # connected by now: what takes too long is the call
+    outcome = _proxy(session, "hang")
     assert isinstance(outcome, ToolFailure)
     assert (outcome.kind, outcome.text) == (
         "timeout",

@@ -10,7 +10,7 @@ import pytest
 
 from octoc.plugin import AuditLog, PluginError, hookimpl
 from octoc.plugin.manager import plugins_of
-from octoc.results import ContentPart, ToolResult
+from octoc.results import Caller, ContentPart, ToolResult
 from octoc.runtime import Runtime
 
 NOON = dt.datetime(2026, 11, 22, 12, 0, tzinfo=dt.UTC)
@@ -93,6 +93,22 @@ def test_a_call_that_was_refused_is_audited(fleet: Any) -> None:
         ("", "secrets__dump", "not_found", False),
         ("", "e__echo", "bad_request", False),
     ]
+
+
+def test_a_tenant_that_may_not_use_the_agent_is_audited(fleet: Any) -> None:
+    """Who asks an agent of other tenants for a tool leaves a line, though to that tenant nothing is there."""
+    stream = io.StringIO()
+    fleet.server("e", ["echo"])
+    fleet.agent("ledger", proxy=True, tenants=["acme"])
+
+    async def main() -> None:
+        async with fleet.open(observers=[AuditLog(stream)]) as runtime:
+            session = runtime.session("ledger", tenant="acme")
+            await session.call("e__echo", {}, caller=Caller(agent="ledger", tenant="beta", user="u2"))
+
+    asyncio.run(main())
+    (event,) = map(json.loads, stream.getvalue().splitlines())
+    assert (event["tool"], event["tenant"], event["user"], event["outcome"]) == ("e__echo", "beta", "u2", "not_found")
 
 
 def test_arguments_are_written_only_when_asked_for(fleet: Any, new_fleet: Any) -> None:
