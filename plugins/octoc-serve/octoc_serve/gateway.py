@@ -16,6 +16,7 @@ from octoc.plugin.gateway import ALL_AGENTS, GatewayRefused, GatewaySettings
 from octoc.runtime import Runtime, UnknownNameError
 from octoc_serve.admission import Admission, may_use
 from octoc_serve.asking import Asking
+from octoc_serve.bugs import survived
 from octoc_serve.http import MAX_HEAD_BYTES, HttpApp, is_loopback
 from octoc_serve.paths import path_of
 from octoc_serve.patience import protocol_of
@@ -130,7 +131,8 @@ async def _tended(
     async def sweep() -> None:
         while True:
             await asyncio.sleep(min(_SWEEP_S, settings.idle_s / 4))
-            await states.sweep()
+            with survived("ending idle clients"):
+                await states.sweep()
 
     files: list[Watched] = [(settings.bundle, new_bundle), *more]
     asked = asyncio.Event()

@@ -13,11 +13,13 @@ from mcp.server import Server
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
 from octoc import __version__
 from octoc.bundle.refusal import BundleRefused
 from octoc.runtime.values import UnknownNameError
 from octoc_serve.asking import Asking
+from octoc_serve.bugs import tell
 from octoc_serve.recent import Recent, RecentCall
 from octoc_serve.served import Served
 from octoc_serve.states import FullError, Key, States
@@ -133,7 +135,13 @@ class SurfaceServer:
 
     async def _introduce(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Put the agent's own instructions into the first answer, and that the list of tools may change."""
-        result = await call_next(ctx)
+        try:
+            result = await call_next(ctx)
+        except (MCPError, ValidationError):
+            raise
+        except Exception as error:  # noqa: BLE001  # the SDK would send its text to the client
+            tell(f"`{ctx.method}`", error)
+            raise MCPError(types.INTERNAL_ERROR, "this is a bug in octoc, not a mistake of yours") from None
         if ctx.method not in {"initialize", "server/discover"} or not isinstance(result, dict):
             return result
         agent = self.runtime.agents.get(self.key_of(ctx).agent)

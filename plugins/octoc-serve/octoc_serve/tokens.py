@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import secrets
 import stat
 import tempfile
@@ -22,6 +23,8 @@ from octoc.plugin.gateway import GatewayRefused, TokenEntry
 
 VERSION = 1
 PREFIX = "octoc_"
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_ANEW = "make new tokens, in a new file"
 
 
 @attrs.frozen(kw_only=True)
@@ -33,9 +36,12 @@ class Kept:
 
 
 def default_file() -> Path:
-    """Return `$XDG_STATE_HOME/octoc/serve/tokens.json`, by default below `~/.local/state`."""
+    """Return `$XDG_STATE_HOME/octoc/serve/tokens.json`, by default below `~/.local/state`. Raises: GatewayRefused."""
     state = os.environ.get("XDG_STATE_HOME", "")
-    base = Path(state) if state.startswith("/") else Path.home() / ".local" / "state"
+    try:
+        base = Path(state) if state.startswith("/") else Path.home() / ".local" / "state"
+    except RuntimeError:
+        raise GatewayRefused("this user has no home for a file of tokens", "--tokens names one") from None
     return base / "octoc" / "serve" / "tokens.json"
 
 
@@ -85,20 +91,18 @@ class Tokens:
             return ()
         except OSError as error:
             raise GatewayRefused(f"the file of tokens `{self.file}` cannot be read: {error.strerror}") from None
-        except ValueError:
-            raise GatewayRefused(
-                f"the file of tokens `{self.file}` is no JSON", "make new tokens, in a new file"
-            ) from None
+        except (ValueError, RecursionError):  # the latter where it is nested without end
+            raise GatewayRefused(f"the file of tokens `{self.file}` is no JSON", _ANEW) from None
         try:
-            if whole["version"] != VERSION:
-                raise GatewayRefused(
-                    f"the file of tokens `{self.file}` has version {whole['version']}: expected {VERSION}"
-                )
-            return tuple(_kept(one) for one in whole["tokens"])
+            version = whole["version"]
+            if version == VERSION:
+                return tuple(_kept(one) for one in whole["tokens"])
         except (KeyError, TypeError):
-            raise GatewayRefused(
-                f"the file of tokens `{self.file}` is not one that octoc wrote", "make new tokens, in a new file"
-            ) from None
+            raise GatewayRefused(f"the file of tokens `{self.file}` is not one that octoc wrote", _ANEW) from None
+        raise GatewayRefused(
+            f"the file of tokens `{self.file}` is of version {version!r}: expected {VERSION}",
+            "use the octoc that wrote it, or make new tokens, in a new file",
+        )
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[list[Kept]]:
@@ -146,11 +150,11 @@ def _digest(text: str) -> str:
 
 
 def _kept(row: dict[str, Any]) -> Kept:
-    entry = TokenEntry(
-        id=str(row["id"]),
-        agent=str(row["agent"]),
-        tenant=row.get("tenant"),
-        user=row.get("user"),
-        created=str(row.get("created", "")),
-    )
-    return Kept(entry=entry, sha256=str(row["sha256"]))
+    """Return a row of the file as it is kept. Raises: KeyError or TypeError when it is not one that was written."""
+    required, optional = ("id", "agent", "created", "sha256"), ("tenant", "user")
+    said = {name: row[name] for name in required} | {name: row[name] for name in optional if row[name] is not None}
+    # What is no digest would not be a token that nobody has, but a fault in each comparison.
+    if not all(isinstance(value, str) for value in said.values()) or not _DIGEST.fullmatch(said["sha256"]):
+        raise TypeError
+    digest = said.pop("sha256")
+    return Kept(entry=TokenEntry(**said), sha256=digest)

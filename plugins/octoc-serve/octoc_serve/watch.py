@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from octoc.bundle.refusal import BundleRefused
+from octoc_serve.bugs import survived
 from octoc_serve.states import States
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ class Refresher:
             await self._wanted.wait()
             self._wanted.clear()
             for served in self._states.all():
-                await served.refresh()
+                with survived("showing a client what changed"):
+                    await served.refresh()
 
     def wake(self) -> None:
         """Have a run begin."""
@@ -74,7 +76,8 @@ async def watch(files: Sequence[Watched], asked: asyncio.Event, poll_s: float = 
             stamp = _stamp(path)
             if all_of_them or stamp != seen[number]:
                 seen[number] = stamp
-                await act()
+                with survived(f"taking over `{path.name}`"):
+                    await act()
 
 
 def _stamp(path: Path) -> _Stamp:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,14 +29,31 @@ def test_only_a_digest_is_kept_for_the_user_alone(tmp_path: Path) -> None:
     assert bearer_of(tokens.read(), text) is None
 
 
+WRONG_ROWS: tuple[dict[str, Any], ...] = (
+    {"sha256": "é" * 64},
+    {"sha256": 5},
+    {"sha256": "a"},
+    {"tenant": ["acme"]},
+    {"agent": None},
+)
+
+
+def row_with(**wrong: Any) -> str:
+    """Return a file of one token in which something is wrong."""
+    row = {"id": "1a2b3c4d", "agent": "clerk", "tenant": None, "user": None, "created": "", "sha256": "a" * 64}
+    return json.dumps({"version": 1, "tokens": [row | wrong]}, ensure_ascii=False)
+
+
 @pytest.mark.parametrize(
     "content,mode,reason",
     [
         ('{"version": 1, "tokens": []}', 0o644, "mode 644: expected 600"),
         ("{", 0o600, "is no JSON"),
+        ("[" * 100_000, 0o600, "is no JSON"),
         ('{"version": 2, "tokens": []}', 0o600, "version 2: expected 1"),
         ('{"version": 1}', 0o600, "not one that octoc wrote"),
         ("[]", 0o600, "not one that octoc wrote"),
+        *((row_with(**wrong), 0o600, "not one that octoc wrote") for wrong in WRONG_ROWS),
     ],
 )
 def test_a_file_that_cannot_be_trusted_is_refused(tmp_path: Path, content: str, mode: int, reason: str) -> None:
@@ -64,3 +83,12 @@ def test_the_users_own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("XDG_STATE_HOME", "state")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert default_file() == tmp_path / ".local/state/octoc/serve/tokens.json"
+
+
+def test_a_user_without_a_home_names_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container that runs as a number which no account has."""
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.setenv("HOME", "")
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    with pytest.raises(GatewayRefused, match="no home"):
+        default_file()
