@@ -109,7 +109,7 @@ def _gate(runtime: Runtime) -> tuple[str, str]:
     gate, encoder = runtime.bundle.gate, runtime.bundle.encoder
     kind = "no gate" if gate is None else " ".join(filter(None, (gate.kind, str(gate.data.get("profile", "")))))
     try:
-        runtime.generation.routing.embedder()
+        runtime.generation.routing.vector("a message, to see whether it can be encoded")
     except EncoderUnavailable as error:
         return f"{kind}, by words alone", str(error)
     return f"{kind} {encoder.name}" if encoder is not None else kind, ""

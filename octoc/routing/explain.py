@@ -78,7 +78,7 @@ class Field:
     """What takes part in a decision, beside the message.
 
     Args:
-        embed: makes a text's vector; None where there is no encoder.
+        embed: makes a text's vector, None where it cannot; None where there is no encoder.
         triggers: shape (n, d), the member `triggers.npy`, which the capabilities' `rows` are in.
         candidates, held: as `Router.decide` takes them.
     """
@@ -88,7 +88,7 @@ class Field:
     triggers: Vector
     candidates: Collection[str]
     held: Mapping[str, Reason] = NOBODY
-    embed: Callable[[str], Vector] | None = None
+    embed: Callable[[str], Vector | None] | None = None
 
     def decide(self, text: str) -> Decision:
         """Decide a text as the runtime does."""

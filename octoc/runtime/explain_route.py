@@ -29,7 +29,7 @@ def explain_route(
     from octoc.routing.clean import clean_intent
     from octoc.routing.explain import explain
 
-    field = _field(session, router)
+    field = _field(session, router, routing.intent)
     scored = routing.intent
     if routing.follows:
         # What was scored is the earlier message that decided it, or this one behind that.
@@ -39,26 +39,23 @@ def explain_route(
     return routing, explain(scored, field)
 
 
-def _field(session: Session, router: Router) -> Field:
+def _field(session: Session, router: Router, intent: str) -> Field:
     from octoc.routing.explain import Field
 
     parts = session.generation.routing
     held = {name: reason for name, (reason, _) in held_of(session).items()}
 
-    def embed(text: str) -> Vector:
-        return parts.embedder().embed(text)
-
-    encodes = router.uses_vector
-    if encodes:
+    def embed(text: str) -> Vector | None:
         try:
-            parts.embedder()
+            return parts.encode(text)
         except EncoderUnavailable:
-            encodes = False
+            return None
+
     return Field(
         router=router,
         capabilities=session.generation.capabilities,
         triggers=parts.triggers(),
         candidates=candidates_of(session, held),
         held=held,
-        embed=embed if encodes else None,
+        embed=embed if router.uses_vector and embed(intent) is not None else None,
     )

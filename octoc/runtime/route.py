@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
     from octoc.runtime.generation import Generation
     from octoc.runtime.session import Session
 
-NO_GATE = "no-gate"
-"""The bundle was built without an encoder, so it has no gate: nothing routes."""
+logger = logging.getLogger("octoc.runtime")
 
+NO_GATE = "no-gate"
+"""The bundle has no gate, as no capability in it has anything that a message could be held against."""
 
 MAX_TURNS = 3
 """How many of the user's earlier messages are looked at, as long as each of them goes on with the one before it."""
@@ -35,7 +37,7 @@ _NOBODY: Mapping[str, tuple[Reason, str]] = MappingProxyType({})
 
 
 class EncoderUnavailable(Exception):  # noqa: N818  # a state of the installation, not a fault in the program
-    """There is no encoder that makes vectors like the bundle's; the message says why."""
+    """There is no encoder that makes vectors like the bundle's, or it failed on a text; the message says why."""
 
 
 class RoutingParts:
@@ -46,6 +48,7 @@ class RoutingParts:
         self._embedder = embedder
         self._router: Router | None = None
         self._problem: str | None = None
+        self._failed = False
         self._vectors: dict[str, Vector] = {}
         self._lock = threading.Lock()
 
@@ -66,12 +69,28 @@ class RoutingParts:
         """
         found = self._vectors.get(text)
         if found is None:
-            found = self.embedder().embed(text)
+            found = self.encode(text)
             with self._lock:
                 while len(self._vectors) >= _MEMO:
                     del self._vectors[next(iter(self._vectors))]
                 self._vectors[text] = found
         return found
+
+    def encode(self, text: str) -> Vector:
+        """Return the vector of a text. Raises: EncoderUnavailable, also where the encoder fails on this text alone."""
+        embedder = self.embedder()
+        try:
+            return embedder.embed(text)
+        except PluginError as error:
+            problem = str(error)
+        except Exception as error:  # noqa: BLE001  # a plugin's own fault, of whatever type, must not end a session
+            problem = f"{type(error).__name__}: {error}"
+        problem = f"the encoder `{embedder.name}` failed: {problem}"
+        if not self._failed:
+            # Once: what cannot be opened fails on every message.
+            self._failed = True
+            logger.warning("words alone have to do: %s", problem)
+        raise EncoderUnavailable(problem)
 
     def embedder_like(self, identity: str) -> Embedder | None:
         """Return the encoder if it has been made and has this identity, for another bundle of the same encoder."""

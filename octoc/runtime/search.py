@@ -114,9 +114,29 @@ class SearchParts:
 
     def look(self, session: Session, query: str, limit: int, *, others: bool = False, by_words: bool = False) -> Answer:
         """Rank by the index, with `by_words` as if there were no encoder. Raises: BundleRefused."""
+        why = ""
+        if not by_words and self.encodes:
+            try:
+                return self._looked(session, query, limit, self._generation.routing.encode, others=others)
+            except EncoderUnavailable as error:
+                why = str(error)
+        elif not by_words and self._generation.bundle.settings.search.rank in BY_MEANING:
+            why = "the bundle has no vectors of tools"
+        return self._looked(session, query, limit, None, others=others, why=why)
+
+    def _looked(
+        self,
+        session: Session,
+        query: str,
+        limit: int,
+        embed: Callable[[str], Vector] | None,
+        *,
+        others: bool,
+        why: str = "",
+    ) -> Answer:
+        """Rank by the index, by meaning too where `embed` encodes a text. Raises: BundleRefused, EncoderUnavailable."""
         from octoc.search.rank import Query, rank
 
-        embed, why = (None, "") if by_words else self._encoder()
         ready = Query.of(query, embed)
         parts = self._parts(embed)
         view = self._view(session)
@@ -132,17 +152,6 @@ class SearchParts:
             fit=found.fit,
             least=found.least,
         )
-
-    def _encoder(self) -> tuple[Callable[[str], Vector] | None, str]:
-        """Return what encodes a query; None, and why, where words alone have to do."""
-        if self._generation.bundle.settings.search.rank not in BY_MEANING:
-            return None, ""
-        if not self._generation.opened.has_array("search/vectors"):
-            return None, "the bundle has no vectors of tools"
-        try:
-            return self._generation.routing.embedder().embed, ""
-        except EncoderUnavailable as error:
-            return None, str(error)
 
     def _parts(self, embed: Callable[[str], Vector] | None) -> list[Index]:
         """Return the bundle's index and, where tools joined, one of theirs."""
