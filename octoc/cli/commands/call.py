@@ -114,20 +114,26 @@ def _meant(names: Sequence[str], bundle: Bundle) -> tuple[str, str]:
 
 
 def _as_object(outcome: ToolResult | ToolFailure) -> dict[str, Any]:
+    import attrs
+
     from octoc.results import ToolFailure
 
     if isinstance(outcome, ToolFailure):
-        fields: dict[str, Any] = {
-            "kind": outcome.kind,
-            "message": outcome.message,
-            "similar": list(outcome.similar),
-            "retry_after_s": outcome.retry_after_s,
+        return {
+            "ok": False,
+            "failure": {
+                "kind": outcome.kind,
+                "message": outcome.message,
+                "similar": list(outcome.similar),
+                "retry_after_s": outcome.retry_after_s,
+            },
         }
-        return {"ok": False, "failure": fields}
     parts = [
         {"type": part.type, "text": part.text} if part.data is None else dict(part.data) for part in outcome.content
     ]
-    return {"ok": outcome.ok, "is_error": outcome.is_error, "content": parts, "structured": outcome.structured}
+    fields = {"is_error": outcome.is_error, "content": parts, "structured": outcome.structured}
+    cuts = [attrs.asdict(cut) for cut in outcome.truncations]
+    return {"ok": outcome.ok, **fields, "truncations": cuts}
 
 
 def _print(outcome: ToolResult | ToolFailure) -> None:
@@ -146,6 +152,9 @@ def _print(outcome: ToolResult | ToolFailure) -> None:
         click.echo(_shown(part))
     if not outcome.content and outcome.structured is not None:
         click.echo(json.dumps(outcome.structured, ensure_ascii=False, indent=2))
+    for cut in outcome.truncations:
+        what = f"the first {cut.kept:,} {cut.unit} of at least {cut.original:,}"
+        click.echo(f"the result is cut: {what}; `max_body_bytes` of the server is the limit", err=True)
     if outcome.is_error:
         click.echo("the tool says that the call failed", err=True)
 

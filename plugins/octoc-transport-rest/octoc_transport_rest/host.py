@@ -219,12 +219,13 @@ class RestHost:
                 return await self._served.call(name, lambda: _arguments(request, content), caller)
         except Refused:
             raise
-        except Exception as error:  # noqa: BLE001  # whatever a function raises is answered with an error
+        except Exception as error:  # whatever a function raises is answered with an error
             if limit.expired():
                 late = f"`{name}` did not end within {self._limits.call_s:g} s"
                 raise Refused(HTTPStatus.GATEWAY_TIMEOUT, "timeout", late) from None
-            # Its text is the tool's own, and may hold what no log should.
-            log.warning("tool `%s` failed with %s", name, type(error).__name__)
+            # Its text is the tool's own, and may hold what no log should: who looks for a fault asks for it.
+            log.warning("tool `%s` failed with %s; at debug level the log says where", name, type(error).__name__)
+            log.debug("how tool `%s` failed", name, exc_info=True)
             raise Refused(HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error", INTERNAL) from None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from octoc.cli.root import root as cli
 from octoc.plugin import PythonTool
@@ -28,19 +28,19 @@ def _orders(seen: list[Caller]) -> PythonTool:
     return PythonTool(name="find_order", description="Finds an order by its number", input_schema=ORDER, handler=find)
 
 
-def _workspace(root: Path, url: str) -> Path:
-    builder = WorkspaceBuilder(root, plugins={"use": ["transport-rest"]}, mcp={"files": [".mcp.json"]})
+def _workspace(root: Path, url: str, **settings: Any) -> Path:
+    builder = WorkspaceBuilder(root, plugins={"use": ["transport-rest"]}, mcp={"files": [".mcp.json"]}, **settings)
     auth = {"type": "bearer", "token": "${ORDERS_TOKEN}"}
     entry = {"type": "rest", "url": url, "auth": auth}
     return builder.file(".mcp.json", json.dumps({"mcpServers": {"orders": entry}})).write()
 
 
-def _run(root: Path, *arguments: str) -> str:
+def _run(root: Path, *arguments: str) -> Result:
     done = CliRunner().invoke(
         cli, [arguments[0], "--workspace", str(root), *arguments[1:]], env={"ORDERS_TOKEN": TOKEN}
     )
     assert done.exit_code == 0, done.output
-    return done.output
+    return done
 
 
 def test_a_host_is_pinned_built_and_called(tmp_path: Path) -> None:
@@ -68,3 +68,27 @@ def test_a_host_is_pinned_built_and_called(tmp_path: Path) -> None:
     assert seen == [Caller(tenant="acme", correlation_id="episode-7", user="u7")]
     for path in (tmp_path / "dist/test.octoc", tmp_path / "octoc.lock", tmp_path / "snapshots/orders.json"):
         assert TOKEN.encode() not in path.read_bytes()
+
+
+def test_a_call_says_what_is_cut_off_its_result(tmp_path: Path) -> None:
+    """What the transport did not read of a long result is told by `octoc call`, in both forms."""
+    letters = PythonTool(
+        name="letters", description="Gives letters", input_schema={"type": "object"}, handler=lambda _: "x" * 600
+    )
+
+    async def scenario() -> tuple[Result, Result]:
+        host = await serve([letters], token=TOKEN)
+        try:
+            root = _workspace(tmp_path, host.url, servers={"orders": {"max_body_bytes": 500}})
+            await asyncio.to_thread(_run, root, "pin", "orders")
+            await asyncio.to_thread(_run, root, "build")
+            text = await asyncio.to_thread(_run, root, "call", "orders/letters")
+            return text, await asyncio.to_thread(_run, root, "call", "orders/letters", "--json")
+        finally:
+            await host.close()
+
+    text, as_json = asyncio.run(scenario())
+    assert len(text.stdout.rstrip("\n")) == 500
+    assert "the result is cut: the first 500 bytes of at least 602; `max_body_bytes`" in text.stderr
+    cut = {"stage": "transport", "original": 602, "kept": 500, "unit": "bytes"}
+    assert json.loads(as_json.stdout)["truncations"] == [cut]
