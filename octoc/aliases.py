@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
 
 from octoc.names import ToolId
@@ -24,42 +24,53 @@ def sanitize(text: str) -> str:
     return _OUTSIDE.sub("_", text)
 
 
-def make_aliases(
-    ids: Sequence[ToolId], style: AliasStyle = "qualified"
-) -> tuple[Mapping[ToolId, str], tuple[tuple[ToolId, ...], ...]]:
-    """Return each tool's alias, in the order of `ids`, and the groups of tools that a bare style cannot tell apart.
+def own_alias(tool: ToolId, style: AliasStyle = "qualified") -> str:
+    """Return what a tool is called where no other would be called the same; it depends on no other tool."""
+    plain = _plain(tool, style)
+    return _cut(plain, tool, _HEX if len(plain) > MAX_ALIAS else 0)
+
+
+def alike(ids: Iterable[ToolId], style: AliasStyle = "qualified") -> tuple[tuple[ToolId, ...], ...]:
+    """Return the groups of tools whose plain names are the same, in order."""
+    groups = _groups({tool: _plain(tool, style) for tool in ids})
+    return tuple(tuple(group) for group in groups if len(group) > 1)
+
+
+def make_aliases(ids: Iterable[ToolId], style: AliasStyle = "qualified") -> Mapping[ToolId, str]:
+    """Return each tool's alias, in the order of `ids`: its own, but where two would be called the same.
 
     An alias matches `[A-Za-z0-9_-]{1,64}`, and no two are equal. Qualified is `server__tool`; what is too long, and
-    each of two alike, is cut and ends in `_` and 8 hex digits of the id's SHA-256, so that an alias depends on no other
-    server unless two are alike. Bare is the tool's own name; the members of a clash, and what is called like one of
-    octoc's own tools, get their qualified aliases.
+    each of two alike, is cut and ends in `_` and 8 hex digits of the id's SHA-256. Bare is the tool's own name; those
+    of one name, and what is called like one of octoc's own tools, get their qualified aliases.
     """
     distinct = list(dict.fromkeys(ids))
-    plain = {tool: sanitize(f"{tool.server}__{tool.tool}") for tool in distinct}
-    clashes: tuple[tuple[ToolId, ...], ...] = ()
+    plain = {tool: _plain(tool, style) for tool in distinct}
     if style == "bare":
-        bare = {tool: sanitize(tool.tool) or "_" for tool in distinct}
-        clashes = tuple(tuple(group) for group in _groups(bare) if len(group) > 1)
-        qualified = {tool for group in clashes for tool in group} | {tool for tool in bare if bare[tool] in RESERVED}
-        plain = {tool: plain[tool] if tool in qualified else bare[tool] for tool in distinct}
+        plain |= {tool: _plain(tool, "qualified") for group in alike(distinct, style) for tool in group}
     digits = {tool: _HEX if len(plain[tool]) > MAX_ALIAS else 0 for tool in distinct}
     while True:
         aliases = {tool: _cut(plain[tool], tool, digits[tool]) for tool in distinct}
-        alike = [tool for group in _groups(aliases) if len(group) > 1 for tool in group]
-        if not alike:
-            return aliases, clashes
+        same = [tool for group in _groups(aliases) if len(group) > 1 for tool in group]
+        if not same:
+            return aliases
         # A second round is for a name that is written like another's digest, and for digests that begin alike.
-        for tool in alike:
+        for tool in same:
             digits[tool] += _HEX
 
 
 def digest_alias(tool: ToolId, taken: Collection[str]) -> str:
     """Return an alias that ends in the id's digest and is not among `taken`, for a tool that comes after them."""
-    plain = sanitize(f"{tool.server}__{tool.tool}")
+    plain = _plain(tool, "qualified")
     digits = _HEX
     while (alias := _cut(plain, tool, digits)) in taken:
         digits += _HEX
     return alias
+
+
+def _plain(tool: ToolId, style: AliasStyle) -> str:
+    """Return a tool's name before it is cut."""
+    bare = (sanitize(tool.tool) or "_") if style == "bare" else ""
+    return sanitize(f"{tool.server}__{tool.tool}") if bare in RESERVED or not bare else bare
 
 
 def _groups(names: Mapping[ToolId, str]) -> Iterable[list[ToolId]]:

@@ -4,7 +4,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.aliases import ToolNames, make_aliases, sanitize
+from octoc.aliases import AliasStyle, ToolNames, alike, make_aliases, own_alias, sanitize
 from octoc.names import ToolId
 
 ALIAS = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
@@ -20,15 +20,14 @@ def _digest(tool: ToolId) -> str:
 
 def test_an_alias_is_the_server_and_the_tool_joined() -> None:
     """A tool is called `server__tool`, with each character that models refuse replaced by `_`."""
-    aliases, clashes = make_aliases([ToolId("git", "git_log"), ToolId("my.srv", "get/é")])
+    aliases = make_aliases([ToolId("git", "git_log"), ToolId("my.srv", "get/é")])
     assert list(aliases.values()) == ["git__git_log", "my_srv__get__"]
-    assert clashes == ()
 
 
 def test_an_alias_that_is_too_long_ends_in_a_digest() -> None:
     """A name over 64 characters is cut and ends in `_` and 8 hex digits of the id's digest, 64 in all."""
     tool = ToolId("server", "t" * 80)
-    aliases, _ = make_aliases([tool])
+    aliases = make_aliases([tool])
     assert aliases[tool] == f"server__{'t' * 47}_{_digest(tool)}"
     assert len(aliases[tool]) == 64
 
@@ -36,13 +35,13 @@ def test_an_alias_that_is_too_long_ends_in_a_digest() -> None:
 def test_exactly_64_characters_stay_whole() -> None:
     """A name of exactly 64 characters is not cut."""
     tool = ToolId("server", "t" * 56)
-    assert make_aliases([tool])[0][tool] == f"server__{'t' * 56}"
+    assert make_aliases([tool])[tool] == f"server__{'t' * 56}"
 
 
 def test_both_of_two_alike_get_a_digest() -> None:
     """Two ids that become one name both carry their digests, and a third is left alone."""
     one, two, other = ToolId("a.b", "c"), ToolId("a_b", "c"), ToolId("x", "y")
-    aliases, _ = make_aliases([one, two, other])
+    aliases = make_aliases([one, two, other])
     assert aliases == {one: f"a_b__c_{_digest(one)}", two: f"a_b__c_{_digest(two)}", other: "x__y"}
 
 
@@ -50,28 +49,37 @@ def test_a_tool_named_like_anothers_digest_stays_apart() -> None:
     """A name that looks like another tool's alias with its digest does not take that alias."""
     one, two = ToolId("a.b", "c"), ToolId("a_b", "c")
     mimic = ToolId("a_b", f"c_{_digest(one)}")
-    aliases, _ = make_aliases([one, two, mimic])
+    aliases = make_aliases([one, two, mimic])
     assert len(set(aliases.values())) == 3
 
 
 def test_ids_that_are_written_alike_stay_apart() -> None:
     """Two ids with the same text, which share a digest, still get two aliases."""
-    aliases, _ = make_aliases([ToolId("a", "b/c"), ToolId("a/b", "c"), ToolId("a_b", "_c")])
+    aliases = make_aliases([ToolId("a", "b/c"), ToolId("a/b", "c"), ToolId("a_b", "_c")])
     assert len(set(aliases.values())) == 3
 
 
-def test_bare_style_shows_the_tools_own_names_and_returns_clashes() -> None:
-    """In bare style a unique name is shown as it is, and two alike are returned as a clash under qualified aliases."""
-    log, echo_a, echo_b = ToolId("git", "git_log"), ToolId("a", "echo"), ToolId("b", "echo")
-    aliases, clashes = make_aliases([log, echo_a, echo_b], style="bare")
-    assert aliases == {log: "git_log", echo_a: "a__echo", echo_b: "b__echo"}
-    assert clashes == ((echo_a, echo_b),)
+def test_bare_style_shows_the_tools_own_names() -> None:
+    """In bare style a unique name is shown as it is; two alike, and what is called like an own tool, are qualified."""
+    log, skill = ToolId("git", "git_log"), ToolId("a", "skill")
+    echo_a, echo_b = ToolId("a", "echo"), ToolId("b", "echo")
+    aliases = make_aliases([log, echo_a, echo_b, skill], style="bare")
+    assert aliases == {log: "git_log", echo_a: "a__echo", echo_b: "b__echo", skill: "a__skill"}
+    assert alike([log, echo_a, echo_b, skill], "bare") == ((echo_a, echo_b),)
+
+
+@given(st.lists(IDS, unique=True, max_size=8), st.sampled_from(["qualified", "bare"]))
+def test_an_alias_is_a_tools_own_unless_another_would_be_called_the_same(ids: list[ToolId], style: AliasStyle) -> None:
+    """By itself a tool has its own alias, and so it has among others of which none are alike."""
+    assert all(make_aliases([tool], style)[tool] == own_alias(tool, style) for tool in ids)
+    if not alike(ids, style):
+        assert make_aliases(ids, style) == {tool: own_alias(tool, style) for tool in ids}
 
 
 @given(st.lists(IDS, unique=True, max_size=12), st.sampled_from(["qualified", "bare"]))
 def test_aliases_are_legal_unique_and_read_back(ids: list[ToolId], style: str) -> None:
     """Every alias is legal, no two are equal, and each form that names one tool resolves to it."""
-    aliases, _ = make_aliases(ids, style=style)  # type: ignore[arg-type]
+    aliases = make_aliases(ids, style=style)  # type: ignore[arg-type]
     assert set(aliases) == set(ids)
     assert all(ALIAS.match(alias) for alias in aliases.values())
     assert len(set(aliases.values())) == len(ids)
@@ -83,8 +91,8 @@ def test_aliases_are_legal_unique_and_read_back(ids: list[ToolId], style: str) -
 @given(st.lists(IDS, unique=True, min_size=1, max_size=6), IDS)
 def test_an_alias_does_not_depend_on_other_tools(ids: list[ToolId], added: ToolId) -> None:
     """Adding a tool changes no other alias unless the two are alike."""
-    before, _ = make_aliases(ids)
-    after, _ = make_aliases([*ids, added])
+    before = make_aliases(ids)
+    after = make_aliases([*ids, added])
     shape = sanitize(f"{added.server}__{added.tool}")
     for tool in ids:
         if sanitize(f"{tool.server}__{tool.tool}") != shape:
@@ -94,7 +102,7 @@ def test_an_alias_does_not_depend_on_other_tools(ids: list[ToolId], added: ToolI
 def test_the_order_of_tools_changes_no_alias() -> None:
     """The same tools in another order have the same aliases."""
     ids = [ToolId("a.b", "c"), ToolId("a_b", "c"), ToolId("x", "y" * 90)]
-    assert make_aliases(ids)[0] == make_aliases(ids[::-1])[0]
+    assert make_aliases(ids) == make_aliases(ids[::-1])
 
 
 NAMES = ToolNames(

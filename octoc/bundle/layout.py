@@ -19,12 +19,13 @@ FORMAT_VERSION = 2
 2: registries are made of sets, and agents may be for some tenants alone: what a reader of 1 would take for none, and
 for everybody.
 """
-FORMAT_REVISION = 3
+FORMAT_REVISION = 4
 """Compatible: fields and members that an older reader may pass over. Counts on from version to version.
 
 1: policies of servers and tools, more of results, dependencies; `Settings.results` instead of two fields of its own.
 2: the search index; skills of agents, their `validate` scripts, and the phrases of their rules.
 3: tenants, areas, quotas, and settings of agents.
+4: which aliases are longer because of other tools.
 """
 
 ALIGNMENT = 64

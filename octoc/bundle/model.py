@@ -399,6 +399,8 @@ class Bundle:
     Args:
         tool_sets: what registries are made of in a file, each tool in one set at most, as `octoc.bundle.registries`
             writes it; `capability_sets`, `skill_sets` and `grant_sets` likewise. Empty but in a file's own bundle.
+        contested: the tools whose alias is longer, as another tool would be called the same: for an agent that may not
+            have that other one they are called by their own.
     """
 
     name: str
@@ -419,4 +421,5 @@ class Bundle:
     capability_sets: tuple[tuple[str, ...], ...] = ()
     skill_sets: tuple[tuple[str, ...], ...] = ()
     grant_sets: tuple[tuple[Grant, ...], ...] = ()
+    contested: tuple[int, ...] = ()
     inputs: str = ""

@@ -296,6 +296,7 @@ class OpenBundle:
         for name in needed:
             if name not in self._members:
                 self._refuse_malformed(f"member `{name}` is missing")
+        self._check_tools("what is contested", bundle, bundle.contested)
         for grants in bundle.grant_sets:
             self._check_tools("a registry", bundle, *_tools_of(grants))
         for agent in bundle.agents:

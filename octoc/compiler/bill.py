@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from octoc.compiler.scope.aliases import aliases_in, style_of
 from octoc.formats import ToolFormat, format_of
 from octoc.formats.own_tools import own_wires
 from octoc.formats.render import shown
@@ -73,7 +74,11 @@ def bill_of(scoped: Scoped, plugins: Plugins) -> Bill:
     return Bill(
         agents=tuple(_agent(agent, scoped, prices, numbers) for agent in known),
         capabilities=tuple(
-            CapabilityBill(capability=capability.name, tools=len(owned), tokens=sum(map(count.of, owned)))
+            CapabilityBill(
+                capability=capability.name,
+                tools=len(owned),
+                tokens=sum(count.of(index, scoped.tools[index].alias) for index in owned),
+            )
             for capability in scoped.resolved.capabilities
             for owned in [_numbers((tool for grant in capability.grants for tool in grant.tools), numbers)]
         ),
@@ -99,8 +104,9 @@ def _agent(agent: Agent, scoped: Scoped, prices: _Prices, numbers: dict[ToolId, 
         skills=bool(registry.skills),
         reads_results=has_tools and results.store_memory_bytes + results.store_disk_bytes > 0,
     )
+    names = aliases_in(registry, scoped.tools, style_of(scoped.resolved))
     priced = sorted(
-        ((scoped.tools[index].alias, count.of(index)) for index in direct), key=lambda one: (-one[1], one[0])
+        ((names[index], count.of(index, names[index])) for index in direct), key=lambda one: (-one[1], one[0])
     )
     return AgentBill(
         agent=agent.name,
@@ -109,7 +115,7 @@ def _agent(agent: Agent, scoped: Scoped, prices: _Prices, numbers: dict[ToolId, 
         direct_tools=len(own) + len(direct),
         direct_tokens=sum(count.text(wire["name"], wire) for wire in own) + sum(tokens for _, tokens in priced),
         deferred_tools=len(deferred),
-        deferred_tokens=sum(map(count.of, deferred)),
+        deferred_tokens=sum(count.of(index, names[index]) for index in deferred),
         largest=tuple(priced[:LARGEST]),
     )
 
@@ -147,13 +153,12 @@ class _Count:
         self.counter = counter
         self._scoped = scoped
         self._form = form
-        self._known: dict[int, int] = {}
+        self._known: dict[tuple[int, str], int] = {}
 
-    def of(self, index: int) -> int:
-        if index not in self._known:
-            tool = self._scoped.tools[index]
-            self._known[index] = self.text(tool.alias, tool.listed.wire)
-        return self._known[index]
+    def of(self, index: int, alias: str) -> int:
+        if (index, alias) not in self._known:
+            self._known[index, alias] = self.text(alias, self._scoped.tools[index].listed.wire)
+        return self._known[index, alias]
 
     def text(self, alias: str, wire: Mapping[str, Any]) -> int:
         made = shown(alias, wire, self._form).tool

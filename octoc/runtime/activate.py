@@ -294,7 +294,7 @@ def _enabled_text(session: Session, entry: CapabilityEntry, connected: Sequence[
     if not entry.grants:
         return _deps_text(entry, deps)
     unbound = [server for server in servers_of(entry) if server not in connected]
-    aliases = [session.generation.catalog[index].alias for index in session.surface.owned(entry.name)]
+    aliases = map(session.surface.alias, session.surface.owned(entry.name))
     if unbound and not connected:
         tools = f"none — nothing is bound to builtin server(s): {', '.join(unbound)}"
     elif all(grant.globs == ("*",) for grant in entry.grants) and not session.surface.registry.confined:

@@ -23,14 +23,14 @@ class ToolForms:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        self._shown: dict[tuple[ToolFormat, int], tuple[Mapping[str, Any], Shown]] = {}
+        self._shown: dict[tuple[ToolFormat, int, str], tuple[Mapping[str, Any], Shown]] = {}
 
-    def of(self, index: int, form: ToolFormat, wire: Mapping[str, Any] | None = None) -> Shown:
+    def of(self, index: int, alias: str, form: ToolFormat, wire: Mapping[str, Any] | None = None) -> Shown:
         """Return a tool as it is now, or as `wire` has it; shared, so do not change it. Raises: BundleRefused."""
         own = self._catalog.shared_wire(index) if wire is None else wire
-        known = self._shown.get((form, index))
+        known = self._shown.get((form, index, alias))
         if known is None or known[0] is not own:
-            known = self._shown[form, index] = (own, shown(self._catalog[index].alias, own, form))
+            known = self._shown[form, index, alias] = (own, shown(alias, own, form))
         return known[1]
 
 
@@ -40,15 +40,15 @@ def tool_block(session: Session, form: Form) -> list[dict[str, Any]]:
     A provider keeps them out of the prompt, so what is appended to the visible ones still changes nothing before it.
     Raises: BundleRefused.
     """
-    forms = session.generation.forms
+    scope = session.surface.scope
     block = [copied(one.tool) for one in own_tools(session, form)]
     if form.native and form.format == "openai-responses":
         block = [_client_search(tool) if tool["name"] == FIND_TOOLS else tool for tool in block]
-    block += [copied(forms.of(index, form.format, wire).tool) for index, wire in session.surface.block()]
+    block += [copied(scope.shown(index, form.format, wire).tool) for index, wire in session.surface.block()]
     if form.native and form.format == "anthropic":
         visible = frozenset(session.surface.visible())
         deferred = (index for index in session.surface.reachable() if index not in visible)
-        block += [{**copied(forms.of(index, form.format).tool), "defer_loading": True} for index in deferred]
+        block += [{**copied(scope.shown(index, form.format).tool), "defer_loading": True} for index in deferred]
     if form.format == "gemini":
         return [{"functionDeclarations": block}] if block else []
     return block
@@ -62,7 +62,7 @@ def found_tools(session: Session, hits: Iterable[SearchHit]) -> list[dict[str, A
     hits = list(hits)
     names = session.surface.names()
     numbers = [names.resolve(hit.alias) for hit in hits if not hit.direct]
-    found = [session.generation.forms.of(number, form.format) for number in numbers if isinstance(number, int)]
+    found = [session.surface.scope.shown(number, form.format) for number in numbers if isinstance(number, int)]
     if form.format == "openai-responses":
         return [{**copied(one.tool), "defer_loading": True} for one in found]
     if not found:
@@ -78,7 +78,7 @@ def tool_arguments(session: Session, index: int, given: Mapping[str, Any], form:
     """
     if form.format == "mcp" or not (form.native or index in session.surface.visible()):
         return given
-    return _object(read(session.generation.forms.of(index, form.format).reading, given), given)
+    return _object(read(session.surface.scope.shown(index, form.format).reading, given), given)
 
 
 def own_arguments(session: Session, name: str, given: Mapping[str, Any], form: Form) -> Mapping[str, Any]:
@@ -93,8 +93,7 @@ def alias_of(session: Session, name: str, form: Form) -> str:
     """Return the alias of the tool that is shown by a name: another one where the form's names are narrower."""
     if form.format != "gemini" or not name.startswith("_"):
         return name
-    catalog = session.generation.catalog
-    aliases = (catalog[index].alias for index in session.surface.reachable())
+    aliases = map(session.surface.alias, session.surface.reachable())
     return next((alias for alias in aliases if alias != name and function_name(alias, "gemini") == name), name)
 
 

@@ -129,7 +129,7 @@ def _activation(block: _Block, name: str) -> Activation:
     evicts = making_room(session, name)
     owned, entry = session.surface.owned(name), session.surface.scope.capability(name)
     new = [index for index in owned if index not in block.shown]
-    texts = [text_of(generation.forms.of(index, FORMAT).tool) for index in new]
+    texts = [text_of(session.surface.scope.shown(index, FORMAT).tool) for index in new]
     return Activation(
         capability=name,
         appends=_sizes(session, texts)[-1],

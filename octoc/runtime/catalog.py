@@ -9,33 +9,34 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.aliases import RESERVED, AliasStyle, digest_alias, make_aliases
 from octoc.bundle.model import ServerEntry
 from octoc.names import ToolId, any_glob_matches
 from octoc.results import ListedTool, ServerListing
 
 if TYPE_CHECKING:
+    from octoc.aliases import AliasStyle
     from octoc.bundle.reader import OpenBundle
 
 
 @attrs.frozen(kw_only=True)
 class CatalogTool:
-    """A tool and the number that it has as long as the runtime lives."""
+    """A tool and the number that it has as long as the runtime lives. What it is called is each agent's: `Naming`."""
 
     index: int
     id: ToolId
-    alias: str
     description: str
 
 
 class Catalog:
-    """Tools by number. A server that is listed again keeps the numbers and aliases of the tools that it still has."""
+    """Tools by number. A server that is listed again keeps the numbers of the tools that it still has."""
 
     def __init__(self, opened: OpenBundle) -> None:
         self._opened = opened
-        self._style = opened.bundle.settings.alias_style
+        self.style: AliasStyle = "bare" if opened.bundle.settings.alias_style == "bare" else "qualified"
+        self.contested = frozenset(opened.bundle.contested)
+        """The tools of the bundle whose alias there is longer because of another."""
         self._tools = [
-            CatalogTool(index=index, id=ToolId(tool.server, tool.name), alias=tool.alias, description=tool.description)
+            CatalogTool(index=index, id=ToolId(tool.server, tool.name), description=tool.description)
             for index, tool in enumerate(opened.bundle.tools)
         ]
         self._first_joined = len(self._tools)
@@ -50,6 +51,14 @@ class Catalog:
 
     def __getitem__(self, index: int) -> CatalogTool:
         return self._tools[index]
+
+    def is_compiled(self, index: int) -> bool:
+        """Tell whether a tool is one of the bundle's, and did not join."""
+        return index < self._first_joined
+
+    def alias(self, index: int) -> str:
+        """Return the alias that the bundle has for one of its tools."""
+        return self._opened.bundle.tools[index].alias
 
     def joined(self, server: str) -> tuple[int, ...]:
         """Return the tools that joined from an unlisted server, in its own order."""
@@ -86,7 +95,7 @@ class Catalog:
 
         It is the same object until the server lists the tool again.
         """
-        return self._wires[index] if index >= self._first_joined else self._opened.tool_wire(index)
+        return self._opened.tool_wire(index) if self.is_compiled(index) else self._wires[index]
 
     def join(self, server: ServerEntry, listing: ServerListing) -> None:
         """Take the tools of an unlisted server that its own filter leaves. Idempotent for an unchanged listing."""
@@ -105,21 +114,10 @@ class Catalog:
         index = self._numbers.get(tool)
         if index is None:
             index = self._numbers[tool] = len(self._tools)
-            alias = self._free_alias(tool)
-            self._tools.append(CatalogTool(index=index, id=tool, alias=alias, description=listed.description))
+            self._tools.append(CatalogTool(index=index, id=tool, description=listed.description))
         else:
             self._tools[index] = attrs.evolve(self._tools[index], description=listed.description)
         return index
-
-    def _free_alias(self, tool: ToolId) -> str:
-        # What a model was shown before must not change its meaning, so the tool that comes later gives way.
-        taken = RESERVED.union(known.alias for known in self._tools)
-        style: AliasStyle = "bare" if self._style == "bare" else "qualified"
-        for wanted in (style, "qualified"):
-            alias = make_aliases([tool], style=wanted)[0][tool]
-            if alias not in taken:
-                return alias
-        return digest_alias(tool, taken)
 
 
 def passes_filter(server: ServerEntry, tool: str) -> bool:

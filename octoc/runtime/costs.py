@@ -25,15 +25,15 @@ class ToolCosts:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        self._counted: dict[tuple[str, int], tuple[Mapping[str, Any], int]] = {}
+        self._counted: dict[tuple[str, int, str], tuple[Mapping[str, Any], int]] = {}
 
-    def tokens(self, index: int, counter: TokenCounter) -> int:
+    def tokens(self, index: int, alias: str, counter: TokenCounter) -> int:
         """Return how many tokens a tool has as it is now, in the form `FORMAT`. Raises: BundleRefused."""
         wire = self._catalog.shared_wire(index)
-        known = self._counted.get((counter.name, index))
+        known = self._counted.get((counter.name, index, alias))
         if known is None or known[0] is not wire:
             from octoc.formats.render import shown  # with the first block that is counted
 
-            text = text_of(shown(self._catalog[index].alias, wire, FORMAT).tool)
-            known = self._counted[counter.name, index] = (wire, counter.count(text))
+            text = text_of(shown(alias, wire, FORMAT).tool)
+            known = self._counted[counter.name, index, alias] = (wire, counter.count(text))
         return known[1]

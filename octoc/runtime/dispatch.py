@@ -181,7 +181,7 @@ async def _called(session: Session, index: int, given: Mapping[str, Any], asked:
         tool.id.tool,
         given,
         caller=asked.caller,
-        shown=tool.alias,
+        shown=surface.alias(index),
         on_progress=asked.on_progress,
         profile=session.profile,
     )
@@ -190,7 +190,7 @@ async def _called(session: Session, index: int, given: Mapping[str, Any], asked:
     else:
         from octoc.runtime.explain import explain
 
-        outcome = await explain(session, tool.id, tool.alias, given, outcome, asked.caller)
+        outcome = await explain(session, tool.id, surface.alias(index), given, outcome, asked.caller)
     return await session.cut_aside(outcome, tool.id)
 
 
@@ -224,7 +224,8 @@ async def _found(
         given = tool_arguments(session, found, given, form)
     from octoc.runtime.arguments import refusal
 
-    return await refusal(session.generation, found, given, profile=session.profile) or (found, given)
+    shown = session.surface.alias(found)
+    return await refusal(session.generation, found, given, shown=shown, profile=session.profile) or (found, given)
 
 
 def _object(arguments: Any) -> Mapping[str, Any] | None:
@@ -292,8 +293,8 @@ def _similar(session: Session, name: str) -> tuple[str, ...]:
     wanted = name.lower()
     if not wanted or len(wanted) > _MAX_NAME_CHARS:
         return ()
-    catalog = session.generation.catalog
-    aliases = {index: catalog[index].alias for index in session.surface.reachable()}
+    surface, catalog = session.surface, session.generation.catalog
+    aliases = {index: surface.alias(index) for index in surface.reachable()}
     containing = [alias for alias in aliases.values() if wanted in alias.lower()]
     if containing:
         return tuple(containing[:_MAX_SIMILAR])
@@ -303,7 +304,7 @@ def _similar(session: Session, name: str) -> tuple[str, ...]:
 
 
 def _ambiguous(session: Session, name: str, candidates: tuple[int, ...]) -> ToolFailure:
-    aliases = tuple(session.generation.catalog[index].alias for index in candidates)
+    aliases = tuple(map(session.surface.alias, candidates))
     return failure(
         "ambiguous",
         f"tool `{name}` is on several servers",

@@ -102,7 +102,7 @@ def _describe(session: Session, names: Any) -> Outcome:
             answer.append({"name": name, "error": "there is no such tool: use a name that find_tools returned"})
             continue
         tool = catalog[number]
-        hit = SearchHit(tool=str(tool.id), score=0.0, alias=tool.alias, direct=number in shown)
+        hit = SearchHit(tool=str(tool.id), score=0.0, alias=surface.alias(number), direct=number in shown)
         answer.append(_entry(session, Ranked(number=number, hit=hit), None))
     return ToolResult.of_text(json.dumps(answer, ensure_ascii=False))
 

@@ -177,7 +177,7 @@ def _tools(session: Session, form: Form) -> Iterator[Section]:
     active: list[Part] = []
     for index, wire in surface.block():
         tool = session.generation.catalog[index]
-        shown = session.generation.forms.of(index, form.format, wire)
+        shown = surface.scope.shown(index, form.format, wire)
         owner = boot.get(index) if index in base else next(iter(surface.active_owners(index)), None)
         source = "the agent has it from the start" if index in base else f"capability `{owner}` is active"
         part = Part(

@@ -15,9 +15,9 @@ def added_tokens(session: Session, names: Sequence[str]) -> int:
 
     What a session shows anyway counts for none of them. Raises: BundleRefused.
     """
-    surface, costs, counter = session.surface, session.generation.costs, session.counter
+    surface, counter = session.surface, session.counter
     added = {index for name in names for index in surface.owned(name)}.difference(surface.base())
-    return sum(costs.tokens(index, counter) for index in added)
+    return sum(surface.scope.tokens(index, counter) for index in added)
 
 
 def _fits(session: Session) -> Fits:

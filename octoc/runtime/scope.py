@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
 from octoc.aliases import ToolNames
 from octoc.names import any_glob_matches, globs_meet
+from octoc.runtime.naming import Naming
 from octoc.runtime.results import ToolLimits
 
 if TYPE_CHECKING:
     from octoc.bundle.model import AgentEntry, CapabilityEntry, Grant, Settings
+    from octoc.formats import ToolFormat
+    from octoc.formats.render import Shown
+    from octoc.plugin import TokenCounter
     from octoc.runtime.active_set import Use
     from octoc.runtime.generation import Generation
 
@@ -32,6 +36,7 @@ class AgentScope:
         self.auto = agent.settings.auto is not False
         """Whether a message activates anything without the model."""
         self._generation = generation
+        self._naming = Naming(self)
         self._seen: _Seen | None = None
 
     @cached_property
@@ -133,12 +138,24 @@ class AgentScope:
         brought = [index for name in self.switchable for index in self.owned(name)]
         return tuple(dict.fromkeys([*registry.tools, *registry.direct, *joined, *brought]))
 
+    def alias(self, index: int) -> str:
+        """Return what its model calls one of its tools."""
+        return self._naming.of(index)
+
+    def shown(self, index: int, form: ToolFormat, wire: Mapping[str, Any] | None = None) -> Shown:
+        """Return a tool as it is now, or as `wire` has it; shared, so do not change it. Raises: BundleRefused."""
+        return self._generation.forms.of(index, self.alias(index), form, wire)
+
+    def tokens(self, index: int, counter: TokenCounter) -> int:
+        """Return how many tokens a tool has as it is now. Raises: BundleRefused."""
+        return self._generation.costs.tokens(index, self.alias(index), counter)
+
     def names(self) -> ToolNames:
         """Return the names that the registry's tools may be called by."""
         seen = self._now()
         if seen.names is None:
             tools = (self.catalog[index] for index in self.known())
-            seen.names = ToolNames((tool.index, tool.id, tool.alias) for tool in tools)
+            seen.names = ToolNames((tool.index, tool.id, self.alias(tool.index)) for tool in tools)
         return seen.names
 
     def joined(self, grants: Iterable[Grant]) -> Sequence[int]:

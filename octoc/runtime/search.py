@@ -82,7 +82,7 @@ def _by_keywords(session: Session, query: str, limit: int) -> Answer:
 
 def _ranked(session: Session, number: int, score: float, shown: frozenset[int], parts: Mapping[str, float]) -> Ranked:
     tool = session.generation.catalog[number]
-    hit = SearchHit(tool=str(tool.id), score=score, alias=tool.alias, direct=number in shown)
+    hit = SearchHit(tool=str(tool.id), score=score, alias=session.surface.alias(number), direct=number in shown)
     return Ranked(number=number, hit=hit, parts=parts)
 
 

@@ -98,6 +98,10 @@ class Surface:
         """Return every tool of the registry, whether or not it can be called now."""
         return self.scope.known()
 
+    def alias(self, index: int) -> str:
+        """Return what the model calls a tool of the registry."""
+        return self.scope.alias(index)
+
     def names(self) -> ToolNames:
         """Return the names that the registry's tools may be called by."""
         return self.scope.names()

@@ -188,7 +188,7 @@ class Fleet:
         if entry.listed:
             ids = [ToolId(name, tool) for tool in handlers]
             style: Any = self.settings.alias_style
-            for tool, alias in make_aliases(ids, style)[0].items():
+            for tool, alias in make_aliases(ids, style).items():
                 wire = wire_of(name, tool.tool, made.schemas)
                 where = self._blobs.add(json.dumps(wire).encode())
                 description = wire["description"]

@@ -286,7 +286,7 @@ def test_what_alone_is_over_the_limit_is_refused_with_the_figures(fleet: Fleet) 
             await session.activate("small")
             text = await session.activate("large")
             (index,) = fleet.index("large/x")
-            tokens = runtime.generation.costs.tokens(index, session.counter)
+            tokens = session.surface.scope.tokens(index, session.counter)
             assert text == (
                 f"Capability 'large' cannot be activated: the schemas of its tools have {tokens} tokens (chars/4), "
                 "and the workspace allows 400 (max_active_tokens)."

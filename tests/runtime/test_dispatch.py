@@ -77,7 +77,7 @@ def test_near_names_are_of_the_registry(
     session = _open(new_fleet(), own, others, proxy=True)
     outcome = asyncio.run(session.call(name, {}))
     if isinstance(outcome, ToolFailure):
-        callable_ = {session.generation.catalog[index].alias for index in session.surface.reachable()}
+        callable_ = {session.surface.alias(index) for index in session.surface.reachable()}
         assert set(outcome.similar) <= callable_
         assert len(outcome.similar) <= max(5, len(session.generation.servers))
 

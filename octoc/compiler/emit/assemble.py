@@ -89,6 +89,7 @@ def assemble(locked: Locked, root: Path) -> bytes:
         deps=tuple(_dependency(found, texts) for found in resolved.dependencies),
         tenants=tenants_of(resolved.scopes),
         areas=areas_of(resolved.scopes, scoped.registries),
+        contested=tuple(number for number, tool in enumerate(scoped.tools) if tool.contested),
         inputs=inputs_digest(discovered, resolved.sources.digests),
     )
     arrays: dict[str, NDArray[np.generic]] = {f"gate/{name}": array for name, array in calibrated.arrays.items()}

@@ -163,11 +163,15 @@ class Resolved:
 
 @attrs.frozen(kw_only=True)
 class ScopedTool:
-    """A tool of the bundle, numbered by its place in `Scoped.tools`."""
+    """A tool of the bundle, numbered by its place in `Scoped.tools`.
+
+    `contested` is whether its alias is longer because of another tool of the bundle, which not every agent may have.
+    """
 
     id: ToolId
     alias: str
     listed: ListedTool
+    contested: bool = False
 
 
 @attrs.frozen(kw_only=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import attrs
 
-from octoc.aliases import make_aliases
+from octoc.aliases import make_aliases, own_alias
 from octoc.bundle.model import Registry
 from octoc.compiler.context import Context
 from octoc.compiler.model.resolved import Agent, Resolved, Scoped, ScopedTool
+from octoc.compiler.scope.aliases import check_aliases, style_of
 from octoc.compiler.scope.ceiling import Limits
 from octoc.compiler.scope.confine import confined
 from octoc.compiler.scope.conflicts import check_scopes
@@ -18,7 +19,6 @@ from octoc.compiler.scope.registry import Fleet, registry_of
 from octoc.compiler.scope.skills import skills_of
 from octoc.compiler.scope.unreached import check_unreached
 from octoc.diagnostics.model import DiagnosticSink
-from octoc.diagnostics.rules.resolve import ALIAS_CLASH
 from octoc.names import ToolId
 
 __all__ = ["scope"]
@@ -29,7 +29,7 @@ def scope(resolved: Resolved, context: Context) -> Scoped:
 
     What an agent's type, tools and capabilities would give it is held to what the scopes let it have.
     """
-    tools = _numbered(resolved, context.sink)
+    tools = _numbered(resolved)
     fleet = Fleet.of(resolved, tools)
     scopes = resolved.scopes
     left_out = frozenset[str]() if scopes is None else scopes.left_out
@@ -43,6 +43,7 @@ def scope(resolved: Resolved, context: Context) -> Scoped:
             continue
         registry = attrs.evolve(registry, skills=skills_of(agent, fleet, context.sink))
         registries[agent.name] = registry if limits is None else _limited(agent, registry, limits, context.sink)
+    check_aliases(registries, tools, resolved, context.sink)
     agents = {agent.name: agent for agent in resolved.agents}
     if limits is not None:
         check_unreached(registries, agents, limits, context.sink)
@@ -61,18 +62,11 @@ def _limited(agent: Agent, registry: Registry, limits: Limits, sink: DiagnosticS
     return held_to_denials(agent, inside, ceiling, limits, sink)
 
 
-def _numbered(resolved: Resolved, sink: DiagnosticSink) -> tuple[ScopedTool, ...]:
+def _numbered(resolved: Resolved) -> tuple[ScopedTool, ...]:
     listed = {ToolId(server.name, tool.name): tool for server in resolved.servers for tool in server.tools}
-    style = resolved.sources.discovered.settings.alias_style
-    aliases, clashes = make_aliases(tuple(listed), "bare" if style == "bare" else "qualified")
-    places = {server.name: server.place for server in resolved.servers}
-    for clash in clashes:
-        first, *others = clash
-        sink.report(
-            ALIAS_CLASH,
-            f"tool `{first.tool}` is on {len(clash)} servers, and aliases are bare",
-            at=places[first.server],
-            related={f"also on `{other.server}`": places[other.server] for other in others},
-            help='set `style = "qualified"` in `[aliases]`, or filter the tool on one of the servers',
-        )
-    return tuple(ScopedTool(id=tool, alias=aliases[tool], listed=wire) for tool, wire in listed.items())
+    style = style_of(resolved)
+    aliases = make_aliases(listed, style)
+    return tuple(
+        ScopedTool(id=tool, alias=alias, listed=listed[tool], contested=alias != own_alias(tool, style))
+        for tool, alias in aliases.items()
+    )

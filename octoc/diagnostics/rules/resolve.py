@@ -33,7 +33,7 @@ TOOL_ON_UNLISTED_SERVER = Rule(
     "OCT324", "tool-on-unlisted-server", "A tool could only be on a server that is not listed yet.", Severity.INFO
 )
 NO_TOOL_RESOLVES = Rule("OCT330", "no-tool-resolves", "Nothing in an agent's `tools` is a tool.")
-ALIAS_CLASH = Rule("OCT331", "alias-clash", "Two tools have one bare name, and aliases are bare.")
+ALIAS_CLASH = Rule("OCT331", "alias-clash", "One agent has two tools of one bare name, and aliases are bare.")
 UNKNOWN_AGENT = Rule("OCT350", "unknown-agent", "A fixture or a scope names an agent that is not there.")
 CONTRADICTING_FIXTURES = Rule(
     "OCT351", "contradicting-fixtures", "Two fixtures expect different things of the same message or query."

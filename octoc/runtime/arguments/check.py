@@ -127,6 +127,7 @@ async def refusal(
     index: int,
     arguments: Mapping[str, Any],
     *,
+    shown: str = "",
     policy: str | None = None,
     profile: str | None = None,
 ) -> ToolFailure | None:
@@ -134,6 +135,7 @@ async def refusal(
 
     Args:
         index: the tool's number in the generation's catalog.
+        shown: what the model calls it; without a model its identity.
         policy: `error`, `warn` (log it, and send) or `off`, instead of what workspace and tool have.
         profile: whose words the failure has, the workspace's without one.
 
@@ -152,7 +154,7 @@ async def refusal(
         told = "; ".join(map(str, problems[:_MOST_TOLD]))
         logger.warning("arguments of `%s` are sent though they do not fit its schema: %s", tool.id, told)
         return None
-    return misfit(str(tool.id), tool.alias, problems, profile or settings.results.profile)
+    return misfit(str(tool.id), shown or str(tool.id), problems, profile or settings.results.profile)
 
 
 def misfit(tool: str, shown: str, problems: Sequence[Problem], profile: str) -> ToolFailure:

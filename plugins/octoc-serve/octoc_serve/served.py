@@ -177,7 +177,7 @@ class Served:
     def _named(self, call: UnderWay) -> str:
         meant = self._meant(call.tool, call.arguments)
         if meant is not None:
-            return meant.alias
+            return self.session.surface.alias(meant.index)
         return call.tool if call.tool in OWN_TOOLS else ""
 
     def _server_of(self, name: str, arguments: Mapping[str, Any]) -> str | None:

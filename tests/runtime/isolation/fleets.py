@@ -476,7 +476,7 @@ def fleets(draw: st.DrawFn) -> Facts:
     deny = ((draw(st.sampled_from(list(agents))), draw(st.sampled_from(patterns))),)
     return Facts(
         profile=draw(st.sampled_from(("deny", "allow"))),
-        style="qualified",  # a bare alias depends on all tools of a bundle: docs/scopes.md says so
+        style=draw(st.sampled_from(("qualified", "bare"))),
         encoder=draw(st.booleans()),
         servers=servers,
         capabilities=capabilities,

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from octoc.runtime import dispatch
 from octoc.runtime.generation import Generation
-from octoc.runtime.results.store import ResultStore
+from octoc.runtime.store import ResultStore
 from octoc.runtime.scope import AgentScope
 from octoc.runtime.skills.skillset import SkillSet
 from octoc.runtime.surface import Surface
@@ -53,7 +53,7 @@ async def compared(
 
     Args:
         joined: whether others have been at work before: servers without snapshots are listed, long results kept.
-        locked: whether no variable is set after that.
+        locked: whether no variable is set: none that a server which is connected by then would need.
     """
     tenants = {name: facts.tenant_of(name) for name in facts.agents}
     answers, logs, ears = [], [], []
@@ -86,14 +86,14 @@ async def hold(facts: Facts, root: Path, *, joined: bool, locked: bool) -> None:
 
 
 @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
-@given(facts=fleets(), joined=st.booleans(), locked=st.booleans())
-def test_what_an_agent_does_not_have_might_as_well_not_be_there(facts: Facts, joined: bool, locked: bool) -> None:
+@given(facts=fleets(), before=st.sampled_from(("nobody", "others", "no variables")))
+def test_what_an_agent_does_not_have_might_as_well_not_be_there(facts: Facts, before: str) -> None:
     """Prompts, blocks, searches, calls, switches, messages, counts, logs: as in the fleet that has nothing else.
 
     What each agent has comes from a model that shares nothing with octoc, and all of it is found and answers.
     """
     with tempfile.TemporaryDirectory() as root:
-        asyncio.run(hold(facts, Path(root), joined=joined, locked=locked))
+        asyncio.run(hold(facts, Path(root), joined=before == "others", locked=before == "no variables"))
 
 
 FACTS = Facts(
@@ -165,7 +165,7 @@ def _every(runtime_part: Any) -> tuple[int, ...]:
 
 
 def _all_names(session: Any, name: str) -> tuple[str, ...]:
-    return tuple(session.generation.catalog[index].alias for index in range(len(session.generation.catalog)))
+    return tuple(session.surface.alias(index) for index in range(len(session.generation.catalog)))
 
 
 BROKEN: dict[str, tuple[Any, str, Any]] = {

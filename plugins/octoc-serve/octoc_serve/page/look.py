@@ -16,7 +16,6 @@ from octoc_serve.served import Served
 
 if TYPE_CHECKING:
     from octoc.runtime import Session
-    from octoc.runtime.catalog import CatalogTool
     from octoc_serve.door import Door
     from octoc_serve.recent import RecentCall
     from octoc_serve.states import Key
@@ -113,11 +112,11 @@ async def look(door: Door, key: Key, asked: Asked) -> AgentLook:
         agent, generation, surface = session.agent, session.generation, session.surface
         own = _own_tools(session, stateless=door.surface.stateless)
         base = surface.base()
-        catalog, costs = generation.catalog, generation.costs
+        catalog = generation.catalog
         known = sorted(surface.known(), key=lambda index: (catalog[index].id.server, index))
         # What each tool has is worked out for those that are shown: an agent may have thousands.
         found: list[ToolLook | int] = [tool for tool in own if asked.fits(OWN, tool.name, tool.alias, tool.description)]
-        found += [index for index in known if _fits(asked, catalog[index])]
+        found += [index for index in known if _fits(asked, session, index)]
         reachable = frozenset(surface.reachable())
         shown = found[asked.start : asked.start + asked.most]
         return AgentLook(
@@ -143,20 +142,21 @@ async def look(door: Door, key: Key, asked: Asked) -> AgentLook:
             max_active=session.active.capacity,
             prompt_tools=len(own) + len(base),
             prompt_tokens=sum(tool.tokens for tool in own)
-            + sum(costs.tokens(index, session.counter) for index in base),
+            + sum(surface.scope.tokens(index, session.counter) for index in base),
             counter=session.counter.name,
             sessions=sessions_of(door, key),
             calls=door.surface.recent.of(key),
         )
 
 
-def _fits(asked: Asked, tool: CatalogTool) -> bool:
-    return asked.fits(tool.id.server, tool.id.tool, tool.alias, tool.description)
+def _fits(asked: Asked, session: Session, index: int) -> bool:
+    tool = session.generation.catalog[index]
+    return asked.fits(tool.id.server, tool.id.tool, session.surface.alias(index), tool.description)
 
 
 def _own_tools(session: Session, *, stateless: bool) -> list[ToolLook]:
     """Return octoc's own tools as a client is shown them. Raises: BundleRefused."""
-    visible = frozenset(session.generation.catalog[index].alias for index in session.surface.visible())
+    visible = frozenset(map(session.surface.alias, session.surface.visible()))
     wires = Served(session, stateless=stateless).tools()
     return [_own(wire, session) for wire in wires if wire["name"] not in visible]
 
@@ -166,10 +166,10 @@ def _tool(session: Session, index: int, base: Collection[int], reachable: Collec
     return ToolLook(
         server=tool.id.server,
         name=tool.id.tool,
-        alias=tool.alias,
+        alias=session.surface.alias(index),
         description=tool.description,
         how="in the prompt" if index in base else _how(session, index, searched=index in reachable),
-        tokens=session.generation.costs.tokens(index, session.counter),
+        tokens=session.surface.scope.tokens(index, session.counter),
         schema=_pretty(session.generation.catalog.shared_wire(index).get("inputSchema")),
     )
 

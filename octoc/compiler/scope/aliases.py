@@ -1,0 +1,49 @@
+"""What agents' models call tools: bare names that one agent has twice are reported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from octoc.aliases import AliasStyle, alike, make_aliases
+from octoc.bundle.model import Registry
+from octoc.compiler.model.resolved import Resolved, ScopedTool
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rules.resolve import ALIAS_CLASH
+
+
+def style_of(resolved: Resolved) -> AliasStyle:
+    """Return the workspace's style of aliases."""
+    return "bare" if resolved.sources.discovered.settings.alias_style == "bare" else "qualified"
+
+
+def aliases_in(registry: Registry, tools: Sequence[ScopedTool], style: AliasStyle) -> Mapping[int, str]:
+    """Return what an agent's model calls its tools: their aliases among themselves, as the runtime has them."""
+    if not any(tools[index].contested for index in registry.tools):
+        return {index: tools[index].alias for index in registry.tools}
+    made = make_aliases((tools[index].id for index in registry.tools), style)
+    return {index: made[tools[index].id] for index in registry.tools}
+
+
+def check_aliases(
+    registries: Mapping[str, Registry], tools: Sequence[ScopedTool], resolved: Resolved, sink: DiagnosticSink
+) -> None:
+    """Report tools of one bare name that one agent has; those of two agents are nobody's to tell apart."""
+    contested = frozenset(index for index, tool in enumerate(tools) if tool.contested)
+    if style_of(resolved) != "bare" or not contested:
+        return
+    places = {server.name: server.place for server in resolved.servers}
+    told: set[frozenset[str]] = set()
+    for agent, registry in registries.items():
+        mine = (tools[index].id for index in registry.tools if index in contested)
+        for clash in alike(mine, "bare"):
+            first, *others = clash
+            if frozenset(map(str, clash)) in told:
+                continue
+            told.add(frozenset(map(str, clash)))
+            sink.report(
+                ALIAS_CLASH,
+                f"tool `{first.tool}` of agent `{agent}` is on {len(clash)} servers, and aliases are bare",
+                at=places[first.server],
+                related={f"also on `{other.server}`": places[other.server] for other in others},
+                help='set `style = "qualified"` in `[aliases]`, or filter the tool on one of the servers',
+            )
