@@ -13,7 +13,7 @@ import attrs
 
 from octoc.compiler.checkup.kinds import Known, kind_from_content, kind_from_path, known_as
 from octoc.compiler.discover.found import Found
-from octoc.compiler.discover.tap import PARTS, add_tap
+from octoc.compiler.discover.tap import PARTS, add_skills, add_tap
 from octoc.compiler.discover.walk import Entry, Root, enter
 from octoc.compiler.model.documents import Discovered, FileKind, Tap
 from octoc.compiler.model.settings import WorkspaceSettings
@@ -29,6 +29,8 @@ _SKIPPED = frozenset({
     "site-packages", "target", "venv",
 })  # fmt: skip
 _HIDDEN_WANTED = frozenset({".claude", ".cursor", ".octo", ".vscode"})
+# What builds read in folders whose names others use as well: looked for beside a `.mcp.json` alone.
+_OF_BUILDS = frozenset({FileKind.FIXTURES, FileKind.NEEDS, FileKind.EXPANDED, FileKind.BACKGROUND, FileKind.SCOPES})
 _VENV_MARK = "pyvenv.cfg"
 _HEAD_BYTES = 65_536
 # Which MCP file is the project's own where there are several; the others are other clients' and checked by themselves.
@@ -71,7 +73,7 @@ def survey(base: Path, folder: Path, settings: WorkspaceSettings, sink: Diagnost
     for project in sorted(projects):
         inside = [(path, known) for path, known in seen.files if _nearest(path, projects) == project]
         taps = [tap for tap in seen.taps if _nearest(tap, projects) == project]
-        together.extend(_of_project(base, inside, taps, root, settings, sink))
+        together.extend(_of_project(base, project, inside, taps, root, settings, sink))
     return Survey(together=tuple(together), workspaces=tuple(seen.workspaces))
 
 
@@ -99,6 +101,7 @@ def enclosing_tap(path: Path) -> Path | None:
 
 def _of_project(
     base: Path,
+    project: Path,
     files: list[tuple[Path, Known]],
     taps: list[Path],
     root: Root,
@@ -110,6 +113,11 @@ def _of_project(
     own, in_taps = Found(sink=sink), Found(sink=sink)
     for path, known in [*mcp[:1], *sorted(others, key=lambda entry: entry[0])]:
         _add(base, path, known, root, own)
+    if (project / MCP_FILE).is_file():  # what is built there has the skills, too
+        for folder in (project / path for path in settings.skills.paths):
+            entry = enter(folder, display_path(base, folder), root, sink) if folder.is_dir() else None
+            if entry is not None:
+                add_skills(entry, "", own)
     for path in taps:
         display = display_path(base, path)
         place = Place(file=display)
@@ -124,7 +132,7 @@ def _of_project(
             taps=tuple(in_taps.taps),
             files=(*own.files, *in_taps.files),
             default_links=tuple(in_taps.default_links),
-            skill_folders=tuple(in_taps.skill_folders),
+            skill_folders=(*own.skill_folders, *in_taps.skill_folders),
             dep_scripts=tuple(in_taps.dep_scripts),
         )
     for path, known in mcp[1:]:
@@ -166,8 +174,22 @@ def _known_files(folder: Path, names: list[str]) -> Iterator[tuple[Path, Known]]
                 yield path, found
         elif name.endswith(".toml") and folder.parent.name == "agents" and "[[roles]]" in _head(path):
             yield path, known_as(path, FileKind.AGENT_MANIFEST)
-        elif name.endswith(".json") and folder.name == "snapshots" and (folder.parent / MCP_FILE).is_file():
+        elif not _beside_mcp_file(folder):
+            continue
+        elif name.endswith(".json") and folder.name == "snapshots":
             yield path, known_as(path, FileKind.SNAPSHOT)
+        elif known is not None and known.kind in _OF_BUILDS:
+            yield path, known
+        elif name.endswith(".toml") and folder.name in ("routing", "scopes"):
+            found = kind_from_content(path, _head(path))
+            if found is not None and found.kind in _OF_BUILDS:
+                yield path, found
+
+
+def _beside_mcp_file(folder: Path) -> bool:
+    """Tell whether a build of the folder with the MCP file would look into `folder`, too."""
+    parent = folder.parent.parent if folder.name == "needs" else folder.parent
+    return (parent / MCP_FILE).is_file()
 
 
 def _head(path: Path) -> str:
