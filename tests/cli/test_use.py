@@ -207,6 +207,28 @@ def test_arguments_that_do_not_fit_are_said_and_sent(octoc: Run, bundle: str, ca
     assert "the tool says that the call failed" in done.err
 
 
+def test_a_call_as_an_agent_is_its_models(octoc: Run, workspace: Path, dump: Path) -> None:
+    """With --agent a tool in its scope is called, one out of it is not there, and what does not fit is not sent."""
+    folder = workspace / "agents" / "clerk"
+    folder.mkdir(parents=True)
+    text = "---\nname: clerk\ndescription: Knows the time\ntype: worker\ntools: [time/get_current_time]\n---\nYou help.\n"
+    folder.joinpath("AGENT.md").write_text(text, encoding="utf-8")
+    here = ("--workspace", str(workspace))
+    assert octoc("pin", "time", "--from", str(dump), *here).status == 0
+    call = ("call", *here, "--agent", "clerk")
+    done = octoc(*call, "time", "get_current_time", '{"timezone": "UTC"}')
+    assert (done.status, json.loads(done.out)["timezone"]) == (0, "UTC")
+    done = octoc(*call, "time", "get_current_time", '{"timezon": "UTC"}')
+    assert (done.status, done.out) == (1, "")
+    assert done.err.startswith("error: bad_request: ")
+    done = octoc(*call, "time/convert_time", "{}")
+    assert (done.status, done.out) == (1, "")
+    assert done.err.startswith("error: not_found: ")
+    done = octoc("call", *here, "--agent", "clark", "time", "get_current_time")
+    assert (done.status, done.out) == (1, "")
+    assert "there is no agent `clark` in this bundle: did you mean `clerk`?" in done.err
+
+
 def test_a_server_that_does_not_start_is_exit_status_1(octoc: Run, bundle: str) -> None:
     """A server that does not start is a failure in one line on stderr, no traceback."""
     done = octoc("call", "notes", "write", "{}", "--bundle", bundle)

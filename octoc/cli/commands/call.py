@@ -1,4 +1,4 @@
-"""`octoc call server tool '{…}'`: one call, as an agent would make it, without an agent."""
+"""`octoc call server tool '{…}'`: one call, of any tool of the bundle, or as an agent's model would make it."""
 
 from __future__ import annotations
 
@@ -24,15 +24,23 @@ _PLUGIN_OF = {**dict.fromkeys(("stdio", "http", "sse"), "transport-mcp"), "rest"
 @click.argument("words", nargs=-1, required=True, metavar="SERVER TOOL [ARGUMENTS]")
 @workspace_option
 @bundle_option
+@click.option("--agent", metavar="NAME", help="As this agent: within its scope, and cut as its results are.")
 @format_options("text", "json")
 @verbose_option
 def command(
-    words: tuple[str, ...], workspace: Path | None, bundle: Path | None, output_format: str, verbose: bool
+    words: tuple[str, ...],
+    workspace: Path | None,
+    bundle: Path | None,
+    agent: str | None,
+    output_format: str,
+    verbose: bool,
 ) -> int:
     """Call one tool and print its result.
 
     ARGUMENTS is a JSON object; where it does not fit the tool's schema, that is said, and the call is made all the
     same. SERVER/TOOL, or a TOOL that only one server has, are understood too. The exit status is 1 when the tool fails.
+    With --agent the call is one that its model makes: a tool out of its scope is not there, and arguments that do not
+    fit are not sent.
     """
     from octoc.cli.failures import plugin_missing
     from octoc.cli.workspace import log_to_stderr, target_of, with_runtime
@@ -41,6 +49,9 @@ def command(
     log_to_stderr(verbose=verbose)
 
     async def work(runtime: Runtime) -> ToolResult | ToolFailure:
+        if agent is not None:
+            # What the bundle has besides is no matter here: the agent's registry alone says what a name means.
+            return await runtime.owners_session(agent).call("/".join(names), arguments)
         server, tool = _meant(names, runtime.bundle)
         outcome = await runtime.call_direct(server, tool, arguments)
         needed = _PLUGIN_OF.get(runtime.servers[server].transport)
