@@ -13,6 +13,8 @@ from octoc.cli.root import root
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status: 0 all well, 1 something at or above `--fail-on`, 2 abnormal end."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if None in {sys.stdin, sys.stdout, sys.stderr}:
+        _open_standard_streams()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)  # a test's stream may have none
         if reconfigure is not None:
@@ -36,6 +38,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return report_failure(error, words)
     return status if isinstance(status, int) else 0
+
+
+def _open_standard_streams() -> None:
+    """Have the null device stand for those of stdin, stdout and stderr that this process was started without.
+
+    Else the next file that is opened would have the number of one, and be read or written in its place.
+    """
+    import os
+
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            number = os.open(os.devnull, os.O_RDWR)  # the lowest that is free, and so the stream's own
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115  # it stays open
 
 
 def _forget_stdout() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -171,6 +172,15 @@ def test_a_closed_pipe_ends_quietly() -> None:
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (2, "")
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_command_that_is_started_without_a_stream_does_its_work(closed: str) -> None:
+    """Without stdin, stdout or stderr what would be read is empty, and what would be written is dropped."""
+    command = f"{shlex.quote(sys.executable)} -m octoc explain OCT901 {closed}"
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False, cwd=CHECKOUT)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ("OCT901" in done.stdout) == (">&-" not in closed.replace("2>&-", ""))
 
 
 def test_main_returns_the_status(capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,13 +39,59 @@ def test_what_is_printed_for_a_client_parses(octoc: Run, tmp_path: Path, client:
     entry = json.loads(done.out)["servers" if client == "vscode" else "mcpServers"]["octoc"]
     assert Path(entry["command"]).is_absolute()
     assert entry["args"][-6:] == ["serve", "--bundle", str(outcome.bundle), "--agent", "clerk", "--stateless"]
-    done = octoc(*words, "--transport", "http", "--host", "::1")
-    whole = json.loads(done.out)
-    entry = whole["servers" if client == "vscode" else "mcpServers"]["octoc"]
-    assert entry["url"] == "http://[::1]:8000/mcp"
+
+
+@pytest.mark.parametrize("client", ["claude", "cursor", "vscode"])
+def test_a_line_names_a_token_where_one_is_needed(octoc: Run, tmp_path: Path, client: str) -> None:
+    """Without tokens this machine's clients bring none; where there is one, and from elsewhere, they name theirs."""
+    outcome = WorkspaceBuilder(tmp_path / "ws").agent("clerk", type="worker").build()
+    tokens = ("--tokens", str(tmp_path / "tokens.json"))
+    words = ["serve", "--bundle", str(outcome.bundle), "--transport", "http", *tokens, "--print-config", client]
+    servers = "servers" if client == "vscode" else "mcpServers"
+    whole = json.loads(octoc(*words, "--host", "::1").out)
+    assert whole[servers]["octoc"]["url"] == "http://[::1]:8000/mcp"
+    assert "headers" not in whole[servers]["octoc"]
+    assert "inputs" not in whole
     reference = {"claude": "${OCTOC_TOKEN}", "cursor": "${env:OCTOC_TOKEN}", "vscode": "${input:octoc-token}"}[client]
-    assert entry["headers"] == {"Authorization": f"Bearer {reference}"}
-    assert ("inputs" in whole) == (client == "vscode")
+    for made, host in ((False, "gateway.example"), (True, "::1")):
+        if made:
+            assert octoc("serve", "token", "add", *tokens).status == 0
+        whole = json.loads(octoc(*words, "--host", host).out)
+        assert whole[servers]["octoc"]["headers"] == {"Authorization": f"Bearer {reference}"}
+        assert ("inputs" in whole) == (client == "vscode")
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["--agent", "clark"], "did you mean `clerk`?"),
+        (["--transport", "http", "--agent", "clark"], "did you mean `clerk`?"),
+        (["--transport", "http", "--port", "0"], "port 0 is any that is free"),
+        (["--transport", "http", "--host", "0.0.0.0"], "`0.0.0.0` is every address of this machine"),  # noqa: S104  # refused
+        (["--transport", "http", "--host", "::"], "`::` is every address of this machine"),
+    ],
+)
+def test_a_line_that_no_client_could_use_is_not_printed(
+    octoc: Run, tmp_path: Path, words: list[str], said: str
+) -> None:
+    """An agent that is not there, and an address that nobody can connect to, are errors with a next step."""
+    outcome = WorkspaceBuilder(tmp_path / "ws").agent("clerk", type="worker").build()
+    done = octoc("serve", "--bundle", str(outcome.bundle), *words, "--print-config", "claude")
+    assert (done.status, done.out) == (1, "")
+    assert said in done.err
+
+
+def test_an_option_that_means_nothing_over_stdio_is_refused(octoc: Run, tmp_path: Path) -> None:
+    """Who gives one means to serve over HTTP: each is named, and nothing is served."""
+    outcome = WorkspaceBuilder(tmp_path / "ws").build()
+    for words, named in (
+        (["--port", "8000"], "--port is for --transport http"),
+        (["--host", "::1", "--tls-cert", "cert.pem", "--idle", "9"], "--host and --tls-cert and --idle are for"),
+        (["--agents", "all"], "--agents is for --transport http"),
+    ):
+        done = octoc("serve", "--bundle", str(outcome.bundle), *words)
+        assert (done.status, done.out) == (2, "")
+        assert named in done.err
 
 
 def test_tokens_are_made_listed_and_revoked(octoc: Run, tmp_path: Path) -> None:
@@ -61,7 +107,9 @@ def test_tokens_are_made_listed_and_revoked(octoc: Run, tmp_path: Path) -> None:
     assert "clerk" in listed.out
     assert made.out.strip() not in listed.out
     (entry,) = json.loads(octoc("serve", "token", "list", "--json", *words).out)
-    assert octoc("serve", "token", "revoke", "nobody", *words).status == 1
+    refused = octoc("serve", "token", "revoke", "nobody", *words)
+    assert (refused.status, refused.out) == (1, "")
+    assert "there is no token `nobody`" in refused.err
     assert octoc("serve", "token", "revoke", entry["id"], *words).status == 0
     assert json.loads(octoc("serve", "token", "list", "--json", *words).out) == []
 
@@ -75,3 +123,17 @@ def test_a_file_of_tokens_that_others_read_is_refused(octoc: Run, tmp_path: Path
     assert done.status == 1
     assert "mode 644: expected 600" in done.err
     assert "chmod 600" in done.err
+
+
+def test_no_token_is_kept_in_the_workspace_that_one_stands_in(
+    octoc: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where no workspace is named: the nearest one counts, as for every command."""
+    workspace = WorkspaceBuilder(tmp_path / "ws")
+    assert workspace.build().bundle is not None
+    (workspace.root / "deep").mkdir()
+    monkeypatch.chdir(workspace.root / "deep")
+    done = octoc("serve", "token", "add", "--tokens", "tokens.json")
+    assert (done.status, done.out) == (1, "")
+    assert "is inside the workspace" in done.err
+    assert list((workspace.root / "deep").iterdir()) == []

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from octoc.plugin.gateway import Gateway, TokenFile
 
 _PLUGIN = "serve"
+_OF_STDIO = frozenset(
+    {"workspace", "bundle", "agent", "tenant", "user", "transport", "stateless", "client", "verbose", "help"}
+)
+"""The parameters that mean something without HTTP."""
 _file = click.Path(path_type=Path, dir_okay=False)
 _seconds = click.FloatRange(min=0, min_open=True)
 _tokens_option = click.option(
@@ -106,17 +110,14 @@ def command(
     gateway = _gateway()
     log_to_stderr(verbose=verbose)
     if transport == "stdio":
-        if tls_cert is not None or tls_key is not None:
-            raise click.UsageError(
-                "--tls-cert and --tls-key are for --transport http: nothing goes over a network here"
-            )
+        _refuse_http_options(context)
         _end_on_sigterm()
     target = target_of(bundle, workspace)
     settings = GatewaySettings(
         bundle=target.bundle.absolute(),
         workspace=None if target.workspace is None else target.workspace.absolute(),
         agent=agent,
-        agents=_names(context, agent, agents, transport),
+        agents=_names(context, agent, agents),
         tenant=tenant,
         user=user,
         transport=cast("Literal['stdio', 'http']", transport),
@@ -145,18 +146,28 @@ def command(
     return 0
 
 
-def _names(context: click.Context, agent: str, agents: str | None, transport: str) -> tuple[str, ...] | None:
+def _refuse_http_options(context: click.Context) -> None:
+    # Not passed over: who gives one of them means to serve over HTTP.
+    given = [parameter for parameter in context.command.params if _is_given(context, str(parameter.name))]
+    names = [parameter.opts[0] for parameter in given if parameter.name not in _OF_STDIO]
+    if names:
+        raise click.UsageError(
+            f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} for --transport http: "
+            "over stdio there is one client, which starts this command itself"
+        )
+
+
+def _is_given(context: click.Context, name: str) -> bool:
+    return context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+
+
+def _names(context: click.Context, agent: str, agents: str | None) -> tuple[str, ...] | None:
     if agents is None:
         return None
-    if transport == "stdio":
-        raise click.UsageError(
-            "--agents is for --transport http: over stdio there is one client, and --agent names one"
-        )
     names = tuple(dict.fromkeys(name.strip() for name in agents.split(",") if name.strip()))
     if not names:
         raise click.UsageError("--agents names nobody: expected `all`, or names with commas between")
-    chosen = context.get_parameter_source("agent") is not click.core.ParameterSource.DEFAULT
-    if chosen and names != ("all",) and agent not in names:
+    if _is_given(context, "agent") and names != ("all",) and agent not in names:
         raise click.UsageError(f"--agent `{agent}` is none of --agents: it is the one of them that /mcp means")
     return names
 
@@ -253,12 +264,17 @@ def revoke(identity: str, tokens: Path | None, workspace: Path | None) -> int:
 
     The exit status is 1 when there is none. What its clients have open ends when the gateway takes the change up.
     """
-    was = _run(tokens, workspace, lambda file: file.revoke(identity))
-    click.echo(f"revoked `{identity}`" if was else f"there is no token `{identity}`: `octoc serve token list` has them")
-    return 0 if was else 1
+    from octoc.cli.failures import UserError
+
+    if not _run(tokens, workspace, lambda file: file.revoke(identity)):
+        raise UserError(f"there is no token `{identity}`", "`octoc serve token list` has the ids of those there are")
+    click.echo(f"revoked `{identity}`")
+    return 0
 
 
 def _run(tokens: Path | None, workspace: Path | None, work: Any) -> Any:
+    from octoc.compiler.workspace import find_workspace
+
     with _told():
-        file: TokenFile = _gateway().tokens(tokens, workspace)
+        file: TokenFile = _gateway().tokens(tokens, workspace or find_workspace(Path()))
         return work(file)

@@ -6,7 +6,9 @@ import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from octoc.diagnostics.suggest import did_you_mean
 from octoc.plugin.gateway import ALL_AGENTS, GatewayRefused
+from octoc.runtime import UnknownNameError
 from octoc_serve.paths import DEFAULT_PATH, named_by
 from octoc_serve.states import Key
 from octoc_serve.tokens import Kept, Tokens, bearer_of
@@ -23,6 +25,25 @@ def may_use(agents: Mapping[str, AgentEntry], agent: str, tenant: str | None) ->
     """Tell whether there is such an agent for that tenant."""
     entry = agents.get(agent)
     return entry is not None and (not entry.tenants or tenant in entry.tenants)
+
+
+def refuse_other(agents: Mapping[str, AgentEntry], agent: str, tenant: str | None) -> None:
+    """Let an agent pass that is there for that tenant. Raises: UnknownNameError, GatewayRefused."""
+    if agent not in agents:
+        raise UnknownNameError("agent", agent, [name for name in agents if may_use(agents, name, tenant)])
+    if not may_use(agents, agent, tenant):
+        whom = "none is named" if tenant is None else f"`{tenant}` is none of them"
+        raise GatewayRefused(f"agent `{agent}` is for some tenants, and {whom}", "--tenant names for whom it works")
+
+
+def check_agents(agents: Mapping[str, AgentEntry], settings: GatewaySettings) -> None:
+    """Let settings pass that name agents which are there. Raises: UnknownNameError, GatewayRefused."""
+    named = (settings.agent,) if settings.agents is None else settings.agents
+    for agent in () if named == (ALL_AGENTS,) else named:
+        if settings.transport == "stdio":
+            refuse_other(agents, agent, settings.tenant)
+        elif agent not in agents:  # over HTTP a token says which tenant it is
+            raise UnknownNameError("agent", agent, agents)
 
 
 class Admission:
@@ -88,6 +109,8 @@ class Admission:
                 if entry.tenant is None:
                     why = f"agent `{entry.agent}` is for tenants, and the token is for none"
                 logger.warning("token `%s` is refused: %s", entry.id, why)
+            elif entry.agent not in self._runtime.agents and (near := did_you_mean(entry.agent, self._runtime.agents)):
+                logger.warning("token `%s` is refused: there is no agent `%s`: %s", entry.id, entry.agent, near)
             else:
                 # It may well be for another gateway: all share one file.
                 logger.info("token `%s` is refused: agent `%s` is not served here", entry.id, entry.agent)
@@ -102,11 +125,6 @@ class Admission:
         free = [key.agent for key in self._free()]
         default = (None,) if self._settings.agent in free else ()
         return (*default, *(agent for agent in free if agent in named))
-
-    def usable(self) -> list[str]:
-        """Return the agents that clients without a token might have."""
-        agents = self._runtime.agents
-        return [name for name in agents if may_use(agents, name, self._settings.tenant)]
 
     def _free(self) -> list[Key]:
         settings = self._settings

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import ipaddress
 import json
 import re
 import sys
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from octoc.bundle.reader import OpenBundle
 from octoc.plugin.gateway import ALL_AGENTS, GatewayRefused, GatewaySettings
-from octoc_serve.paths import path_of
+from octoc_serve.admission import check_agents, may_use
+from octoc_serve.paths import is_loopback, path_of
+from octoc_serve.tokens import Tokens
+
+if TYPE_CHECKING:
+    from octoc.bundle.model import AgentEntry
 
 NAME = "octoc"
 _TOKEN = {"claude": "${{{env}}}", "cursor": "${{env:{env}}}", "vscode": "${{input:{input}}}"}
@@ -31,17 +40,22 @@ class _Entry:
 def config(client: str, settings: GatewaySettings) -> str:
     """Return the client's JSON: `mcpServers` of Claude Code and Cursor, `servers` of VS Code; never with a token.
 
-    Raises: GatewayRefused for an agent that is not in the bundle, BundleRefused when it cannot be read.
+    Raises: what serving by these settings would: GatewayRefused, BundleRefused, UnknownNameError.
     """
+    agents = _agents(settings)
+    inputs: list[dict[str, Any]] = []
     if settings.transport == "stdio":
         servers = {NAME: _stdio(settings)}
-        inputs = []
     else:
-        entries = _entries(settings)
-        servers = {entry.name: _http(client, settings, entry) for entry in entries}
+        _check_address(settings)
+        # A reference to a token that nobody has would be asked for, or have the client refuse its whole file.
+        guarded = bool(Tokens(settings.tokens, settings.workspace).read()) or not is_loopback(settings.host)
+        entries = _entries(settings, [name for name in agents if guarded or may_use(agents, name, settings.tenant)])
+        servers = {entry.name: _http(client, settings, entry, guarded=guarded) for entry in entries}
         inputs = [
             {"id": entry.input, "type": "promptString", "description": f"Token of {entry.name}", "password": True}
             for entry in entries
+            if guarded
         ]
     if client != "vscode":
         if client == "cursor":
@@ -65,20 +79,35 @@ def _stdio(settings: GatewaySettings) -> dict[str, Any]:
     return {"type": "stdio", "command": command[0], "args": [*command[1:], *arguments]}
 
 
-def _http(client: str, settings: GatewaySettings, entry: _Entry) -> dict[str, Any]:
+def _check_address(settings: GatewaySettings) -> None:
+    """Let an address pass that a client can connect to. Raises: GatewayRefused."""
+    if settings.port == 0:
+        raise GatewayRefused("port 0 is any that is free: a client has to know which", "--port names one")
+    with contextlib.suppress(ValueError):
+        if ipaddress.ip_address(settings.host).is_unspecified:
+            raise GatewayRefused(
+                f"`{settings.host}` is every address of this machine: a client has to know one",
+                "here --host is what its clients call this machine",
+            )
+
+
+def _http(client: str, settings: GatewaySettings, entry: _Entry, *, guarded: bool) -> dict[str, Any]:
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     scheme = "http" if settings.tls_cert is None else "https"
-    token = _TOKEN[client].format(env=entry.env, input=entry.input)
-    url = f"{scheme}://{host}:{settings.port}{entry.path}"
-    return {"type": "http", "url": url, "headers": {"Authorization": f"Bearer {token}"}}
+    server: dict[str, Any] = {"type": "http", "url": f"{scheme}://{host}:{settings.port}{entry.path}"}
+    if guarded:
+        token = _TOKEN[client].format(env=entry.env, input=entry.input)
+        server["headers"] = {"Authorization": f"Bearer {token}"}
+    return server
 
 
-def _entries(settings: GatewaySettings) -> list[_Entry]:
+def _entries(settings: GatewaySettings, served: Collection[str]) -> list[_Entry]:
     """Return a server for each agent that is served: the one of `/mcp`, or each by its name, as tokens are its own."""
     if settings.agents is None:
         return [_Entry(name=NAME, path=path_of(None), env="OCTOC_TOKEN", input="octoc-token")]
     entries: dict[str, _Entry] = {}
-    for agent in _named(settings):
+    named = sorted(served) if settings.agents == (ALL_AGENTS,) else settings.agents
+    for agent in (name for name in named if name in served):
         plain = re.sub(r"[^A-Za-z0-9]+", "-", agent).strip("-") or "agent"
         taken = sum(other.startswith(f"{NAME}-{plain}") for other in entries)
         word = f"{plain}-{taken + 1}" if f"{NAME}-{plain}" in entries else plain
@@ -91,20 +120,12 @@ def _entries(settings: GatewaySettings) -> list[_Entry]:
     return list(entries.values())
 
 
-def _named(settings: GatewaySettings) -> tuple[str, ...]:
-    from octoc.bundle.reader import OpenBundle
-
+def _agents(settings: GatewaySettings) -> Mapping[str, AgentEntry]:
+    """Return the bundle's agents by name, those that are named among them."""
     opened = OpenBundle.open(settings.bundle)
     try:
-        known = tuple(sorted(agent.name for agent in opened.bundle.agents))
+        agents = {agent.name: agent for agent in opened.bundle.agents}
     finally:
         opened.close()
-    named = settings.agents or ()
-    if named == (ALL_AGENTS,):
-        return known
-    for agent in named:
-        if agent not in known:
-            raise GatewayRefused(
-                f"agent `{agent}` is not in the bundle", f"it has {', '.join(f'`{one}`' for one in known)}"
-            )
-    return named
+    check_agents(agents, settings)
+    return agents

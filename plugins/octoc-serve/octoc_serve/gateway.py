@@ -12,13 +12,13 @@ from pathlib import Path
 
 import uvicorn
 
-from octoc.plugin.gateway import ALL_AGENTS, GatewayRefused, GatewaySettings
-from octoc.runtime import Runtime, UnknownNameError
-from octoc_serve.admission import Admission, may_use
+from octoc.plugin.gateway import GatewayRefused, GatewaySettings
+from octoc.runtime import Runtime
+from octoc_serve.admission import Admission, check_agents, refuse_other
 from octoc_serve.asking import Asking
 from octoc_serve.bugs import survived
-from octoc_serve.http import MAX_HEAD_BYTES, HttpApp, is_loopback
-from octoc_serve.paths import path_of
+from octoc_serve.http import MAX_HEAD_BYTES, HttpApp
+from octoc_serve.paths import is_loopback, path_of
 from octoc_serve.patience import protocol_of
 from octoc_serve.quiet import quiet
 from octoc_serve.server import SurfaceServer
@@ -63,7 +63,7 @@ async def _serve_clients(
         surface = SurfaceServer(runtime, states, settings.stateless)
         admission = Admission(runtime, settings, tokens, kept)
         if not admission.paths():
-            raise UnknownNameError("agent", settings.agent, admission.usable())
+            refuse_other(runtime.agents, settings.agent, settings.tenant)
         app = HttpApp(surface, settings, admission)
         admission.tell()
         files: list[Watched] = [(tokens.file, app.renew_tokens)]
@@ -81,14 +81,7 @@ async def _serve_clients(
 @contextlib.asynccontextmanager
 async def _opened(settings: GatewaySettings) -> AsyncIterator[Runtime]:
     async with Runtime.open(settings.bundle, workspace=settings.workspace) as runtime:
-        named = (settings.agent,) if settings.agents is None else settings.agents
-        known = list(runtime.agents)
-        if settings.transport == "stdio":
-            # Over HTTP a token says which tenant it is.
-            known = [name for name in known if may_use(runtime.agents, name, settings.tenant)]
-        for agent in () if named == (ALL_AGENTS,) else named:
-            if agent not in known:
-                raise UnknownNameError("agent", agent, known)
+        check_agents(runtime.agents, settings)
         if settings.stateless:
             _keep_nothing(runtime)
         yield runtime

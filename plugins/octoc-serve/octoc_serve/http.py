@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import ipaddress
 import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from octoc_serve import page
 from octoc_serve.admission import Admission
 from octoc_serve.answers import AnsweringManager
 from octoc_serve.door import Door
-from octoc_serve.paths import is_mcp
+from octoc_serve.paths import is_loopback, is_mcp
 from octoc_serve.server import PRINCIPAL, SESSION_HEADER, SurfaceServer
 from octoc_serve.states import Key
 
@@ -32,16 +31,6 @@ if TYPE_CHECKING:
 _HOW = "octoc serve token add makes one"
 MAX_HEAD_BYTES = 16 * 1024
 """Of a request: its target and headers together."""
-
-
-@functools.lru_cache(maxsize=256)
-def is_loopback(host: str) -> bool:
-    """Tell whether a host is this machine alone."""
-    if host == "localhost":
-        return True
-    with contextlib.suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
-    return False
 
 
 @attrs.frozen(eq=False)

@@ -236,7 +236,7 @@ def until() -> Callable[[Callable[[], bool]], None]:
     """A function that waits until something holds; a test that waits in vain fails by its own assert."""
 
     def wait(holds: Callable[[], bool]) -> None:
-        for _ in range(200):
+        for _ in range(1200):
             if holds():
                 return
             time.sleep(0.05)
@@ -258,7 +258,7 @@ def gone() -> Callable[[int], Awaitable[bool]]:
     """A function that waits until a process has ended; False when it does not."""
 
     async def wait(process: int) -> bool:
-        for _ in range(200):
+        for _ in range(1200):
             if not _alive(process):
                 return True
             await asyncio.sleep(0.05)

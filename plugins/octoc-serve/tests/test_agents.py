@@ -104,10 +104,12 @@ def test_a_token_is_good_for_its_agents_path_alone(
 
 
 @pytest.mark.parametrize("client", ["claude", "cursor", "vscode"])
-def test_a_client_gets_a_line_for_each_agent(root: Path, client: str) -> None:
+def test_a_client_gets_a_line_for_each_agent(root: Path, tmp_path: Path, client: str) -> None:
     """Each agent is a server of its own, at its path, with a token of its own."""
     words = ["serve", "--workspace", str(root), "--transport", "http", "--agents", "all", "--tls-cert", "c.pem"]
-    done = CliRunner().invoke(cli, [*words, "--print-config", client])
+    tokens = Tokens(tmp_path / "tokens.json")
+    tokens.add("clerk")
+    done = CliRunner().invoke(cli, [*words, "--tokens", str(tokens.file), "--print-config", client])
     assert done.exit_code == 0, done.output
     whole = json.loads(done.stdout)
     servers = whole["servers" if client == "vscode" else "mcpServers"]
@@ -131,7 +133,7 @@ def test_a_client_gets_a_line_for_each_agent(root: Path, client: str) -> None:
 )
 def test_what_cannot_be_served_is_refused_at_the_start(root: Path, tmp_path: Path, words: list[str], said: str) -> None:
     """Agents over stdio, nobody, a default that is none of them, and one that the bundle does not have."""
-    tokens = ["--tokens", str(tmp_path / "none.json"), "--port", "0"]
+    tokens = ["--tokens", str(tmp_path / "none.json")] if "http" in words else []
     done = CliRunner().invoke(cli, ["serve", "--workspace", str(root), *tokens, *words])
     assert done.exit_code != 0
     assert said in done.output

@@ -119,7 +119,7 @@ def test_a_tokens_tenant_and_user_reach_the_server_and_its_quota_is_told(
 def test_without_tokens_it_works_for_whom_it_is_told(
     run: Run, serve: Callable[..., Any], connect: Callable[..., Any], bundles: dict[str, Path], tmp_path: Path
 ) -> None:
-    """`--tenant` and `--user` say for whom; for another tenant there is no such agent."""
+    """`--tenant` and `--user` say for whom; who starts it is told that the agent is for other tenants."""
     gateway = serve("--agent", "clerk", "--tenant", "acme", "--user", "ben", bundle=bundles["acme"])
 
     async def scenario() -> None:
@@ -128,8 +128,9 @@ def test_without_tokens_it_works_for_whom_it_is_told(
             assert '"ben"' in answered.content[0].text
 
     run(scenario)
-    words = ["serve", "--bundle", str(bundles["acme"]), "--agent", "clerk", "--tokens", str(tmp_path / "none.json")]
-    for transport in ("http", "stdio"):
-        done = CliRunner().invoke(cli, [*words, "--transport", transport, "--port", "0", "--tenant", "umbrella"])
-        assert done.exit_code == 1
-        assert "there is no agent `clerk`" in done.output
+    words = ["serve", "--bundle", str(bundles["acme"]), "--agent", "clerk"]
+    for over in (["--transport", "http", "--port", "0", "--tokens", str(tmp_path / "none.json")], []):
+        for tenant, why in ((["--tenant", "umbrella"], "`umbrella` is none of them"), ([], "none is named")):
+            done = CliRunner().invoke(cli, [*words, *over, *tenant])
+            assert done.exit_code == 1
+            assert f"agent `clerk` is for some tenants, and {why}" in done.output
