@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import attrs
 
@@ -24,6 +24,13 @@ class Form:
         provider_of(self.format)
         if self.native and self.format not in NATIVE:
             raise ValueError(f"`{self.format}` defers no tools natively: expected one of {', '.join(NATIVE)}")
+
+    @classmethod
+    def of(cls, form: ToolFormat, deferred: Deferral) -> Form:
+        """Return the form of a block. Raises: ValueError, also for another way to defer tools."""
+        if deferred not in get_args(Deferral):
+            raise ValueError(f"no tools are deferred by `{deferred}`: expected one of {', '.join(get_args(Deferral))}")
+        return cls(form, native=deferred == "native")
 
 
 MCP = Form("mcp")

@@ -11,18 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.bundle.model import AgentEntry, Settings
-from octoc.names import ToolId
-from octoc.results import Caller, Progress, ToolFailure
-from octoc.runtime.activate import activate, deactivate, end
 from octoc.runtime.active_set import ActiveSet, References, Use
 from octoc.runtime.form import MCP, Deferral, Form
-from octoc.runtime.message import route_message
-from octoc.runtime.results import Limits, ResultStore, is_large, truncate
 from octoc.runtime.room import surplus
 from octoc.runtime.route import MAX_TURNS, candidates_of, decide, held_of
-from octoc.runtime.skills.skillset import SkillChange, SkillSet
-from octoc.runtime.skills.text import skill_block
 from octoc.runtime.surface import Surface
 from octoc.runtime.switching import Switching, pin, set_pins, unpin
 from octoc.runtime.values import Routing, SearchHit
@@ -32,14 +24,21 @@ from octoc.tokens import APPROXIMATE
 if TYPE_CHECKING:
     import asyncio
 
+    from octoc.bundle.model import AgentEntry, Settings
+    from octoc.caller import Caller
     from octoc.formats import ToolFormat
+    from octoc.names import ToolId
     from octoc.plugin import TokenCounter
+    from octoc.results import Progress
     from octoc.runtime.cache_report import CacheReport
     from octoc.runtime.calls import Outcome
     from octoc.runtime.generation import Generation
     from octoc.runtime.history import Aged, Fitted, Message, Pruner, Repaired
     from octoc.runtime.inspect import Inspection
+    from octoc.runtime.results import Limits
+    from octoc.runtime.skills.skillset import SkillChange, SkillSet
     from octoc.runtime.skills.validate import Refusal
+    from octoc.runtime.store import ResultStore
     from octoc.runtime.turn import Call
 
 logger = logging.getLogger("octoc.runtime")
@@ -60,7 +59,6 @@ class Session:
         self.surface = Surface(scope, self.active)
         self.turns: deque[str] = deque(maxlen=MAX_TURNS)
         """The user's last messages, the oldest first."""
-        self.skillset = SkillSet(self)
         self._number = next(runtime.session_numbers)
         self.switching = Switching()
         self.shown: Form = MCP
@@ -83,6 +81,13 @@ class Session:
         import asyncio
 
         return asyncio.Lock()
+
+    @cached_property
+    def skillset(self) -> SkillSet:
+        """The skills that the session may use, and those that it uses."""
+        from octoc.runtime.skills.skillset import SkillSet  # here, as much else is: loading alone does without it
+
+        return SkillSet(self)
 
     @property
     def is_revoked(self) -> bool:
@@ -125,12 +130,12 @@ class Session:
             format: whose API it is for: schemas are as that provider takes them, and `call` reads what fits them.
             deferred: how other tools are reached: by the `proxy`, or `native`ly, with what `tool_search` returns.
 
-        Raises: ValueError for an unknown format or one without native deferral, BundleRefused when the bundle was
-            altered.
+        Raises: ValueError for an unknown format or way to defer, or a format that cannot defer so; BundleRefused when
+            the bundle was altered.
         """
         from octoc.runtime.block import tool_block
 
-        form = Form(format, native=deferred == "native")
+        form = Form.of(format, deferred)
         block = tool_block(self, form)
         self.shown = form
         return block
@@ -181,6 +186,8 @@ class Session:
 
         Raises: UnknownNameError when a reload took the agent away, as `Runtime.session` does for one that is not there.
         """
+        from octoc.runtime.message import route_message
+
         routing = await route_message(self, text)
         skills = await self.skillset.use_matching(text) if self.surface.scope.auto else ()
         return attrs.evolve(routing, skills=skills) if skills else routing
@@ -220,7 +227,7 @@ class Session:
             caller = self.caller
         elif caller.tenant is None:
             caller = attrs.evolve(caller, tenant=self.caller.tenant)
-        from octoc.runtime.dispatch import Asked, dispatch  # here, as much else is: loading alone does without it
+        from octoc.runtime.dispatch import Asked, dispatch
 
         return await dispatch(self, name, arguments, Asked(on_progress, caller, form))
 
@@ -322,10 +329,14 @@ class Session:
 
     async def activate(self, capability: str) -> str:
         """Activate a capability by name; returns what `capability` would tell the model."""
+        from octoc.runtime.activate import activate
+
         return (await activate(self, capability)).text
 
     async def deactivate(self, capability: str) -> str:
         """Deactivate a capability by name; returns what `capability` would tell the model."""
+        from octoc.runtime.activate import deactivate
+
         return (await deactivate(self, capability)).text
 
     @property
@@ -352,6 +363,8 @@ class Session:
 
         Using another only appends. Raises: BundleRefused.
         """
+        from octoc.runtime.skills.text import skill_block
+
         return "\n\n".join(skill_block(self, self.skillset.entry(name)) for name in self.skillset.used)
 
     async def use_skill(self, name: str) -> SkillChange:
@@ -390,6 +403,8 @@ class Session:
 
     async def close(self) -> None:
         """End the session: nothing is active any more, and servers that nobody else needs are closed."""
+        from octoc.runtime.activate import end
+
         await end(self)
         self.runtime.sessions.pop(self._number, None)
         self.runtime.sweep()
@@ -397,6 +412,9 @@ class Session:
 
     def cut(self, outcome: Outcome, tool: ToolId | None = None) -> Outcome:
         """Return what came back, cut to the limit for `tool`; None is one of octoc's own."""
+        from octoc.results import ToolFailure
+        from octoc.runtime.results import truncate
+
         if isinstance(outcome, ToolFailure):
             return outcome
         limits, counter = self.limits(tool)
@@ -404,10 +422,13 @@ class Session:
 
     async def cut_aside(self, outcome: Outcome, tool: ToolId | None = None) -> Outcome:
         """Return what `cut` returns, worked out in a thread where it is so much that the loop would stand still."""
-        if isinstance(outcome, ToolFailure) or not is_large(outcome):
-            return self.cut(outcome, tool)
         import asyncio
 
+        from octoc.results import ToolFailure
+        from octoc.runtime.results import is_large, truncate
+
+        if isinstance(outcome, ToolFailure) or not is_large(outcome):
+            return self.cut(outcome, tool)
         limits, counter = self.limits(tool)
         keep = partial(self.runtime.results.keep, self.key)
         # When this task is cancelled the thread ends on its own, and what it kept ends with the session, or expires.

@@ -143,6 +143,8 @@ def test_native_deferral_is_for_those_who_have_it(fleet: Fleet) -> None:
     session = _deferring(fleet).open().session()
     with pytest.raises(ValueError, match="`gemini` defers no tools natively: expected one of anthropic, openai-resp"):
         session.tools("gemini", deferred="native")
+    with pytest.raises(ValueError, match="no tools are deferred by `nativ`: expected one of proxy, native"):
+        session.tools("anthropic", deferred="nativ")  # type: ignore[arg-type]
     session.tools("anthropic")
     with pytest.raises(ValueError, match="deferred="):
         session.tool_search("zone")

@@ -144,7 +144,8 @@ class SurfaceServer:
             raise MCPError(types.INTERNAL_ERROR, "this is a bug in octoc, not a mistake of yours") from None
         if ctx.method not in {"initialize", "server/discover"} or not isinstance(result, dict):
             return result
-        agent = self.runtime.agents.get(self.key_of(ctx).agent)
+        key = self.key_of(ctx)
+        agent = self.runtime.generation.agent_of(key.agent, key.tenant)
         instructions = "" if agent is None else self.runtime.opened.text(agent.servers_prompt)
         tools = {**result["capabilities"].get("tools", {}), "listChanged": True}
         introduced = {**result, "capabilities": {**result["capabilities"], "tools": tools}}

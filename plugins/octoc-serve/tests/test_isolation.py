@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+from mcp import Client
+
 import octoc.testing.faulty_stdio
+from octoc.runtime import Runtime
 from octoc.testing import WorkspaceBuilder
+from octoc_serve.server import SurfaceServer
+from octoc_serve.states import Key, MemoryStates
 from octoc_serve.tokens import Tokens
 
 FAULTY = octoc.testing.faulty_stdio.__file__
@@ -24,14 +31,14 @@ capabilities = ["wages"]
 """
 
 
-def _built(folder: Path) -> Path:
+def _built(folder: Path, more: str = "") -> Path:
     workspace = WorkspaceBuilder(folder, results={"max_chars": 1000}, scopes={"profile": "deny"})
     workspace.settings("workspace", plugins=["transport-mcp"]).settings("routing", encoder="none")
     for name in ("mail", "ledger"):
         workspace.server(name, sys.executable, "-I", "-S", FAULTY, "none").snapshot(name, ["echo", "fault"])
     workspace.capability("wages", ["pay the wages", "wages of may", "salaries"], server="ledger")
     workspace.agent("clerk", type="worker").agent("thief", type="worker")
-    outcome = workspace.file("scopes/all.toml", SCOPES).build()
+    outcome = workspace.file("scopes/all.toml", SCOPES + more).build()
     assert outcome.bundle is not None, outcome
     return outcome.bundle
 
@@ -88,3 +95,20 @@ def test_a_client_neither_lists_nor_calls_nor_finds_nor_reads_what_another_agent
                 assert not paged.is_error
 
     run(scenario)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_an_agent_of_another_tenant_does_not_introduce_itself(tmp_path: Path, mode: str) -> None:
+    """As after a reload that gave the agent to a tenant: the first answer says nothing of its servers."""
+    tenants = '[tenants.acme]\n[areas.office]\ntenant = "acme"\nagents = ["clerk"]\n'
+    bundle = _built(tmp_path, tenants)
+
+    async def introduced(tenant: str | None) -> str | None:
+        async with Runtime.open(bundle, workspace=tmp_path) as runtime:
+            surface = SurfaceServer(runtime, MemoryStates(1, None), alone=Key(agent="clerk", tenant=tenant))
+            async with Client(surface.lowlevel(), mode=mode) as client:
+                return client.instructions
+
+    assert "mail" in (asyncio.run(introduced("acme")) or "")
+    assert asyncio.run(introduced("umbrella")) is None
+    assert asyncio.run(introduced(None)) is None
