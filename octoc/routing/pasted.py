@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
 _ARMOUR = re.compile(r"\s*-----BEGIN ([A-Z0-9 ]{1,60})-----")
@@ -18,13 +19,17 @@ _MAIL_END = re.compile(
     r"\s*-{3,} ?(?:Original Message|Forwarded message|Ursprüngliche Nachricht) ?-{3,}", re.IGNORECASE
 )
 _QUOTED = re.compile(r"\s*>|\s*On .{4,120} wrote:\s*$|\s*Am .{4,120} schrieb .{1,80}:\s*$")
+_QUOTED_BY = re.compile(r"\s*(?:On|Am) .{4,200}<\S{1,100}@\S{1,100}>(?: wrote| schrieb.{0,80})?:\s*$")
+"""Who is quoted, where a mail program has broken the line in two."""
 _HEADER = re.compile(r"(?:From|Sent|To|Cc|Bcc|Subject|Date|Reply-To|Message-ID): \S", re.IGNORECASE)
 
 _TRACE = re.compile(
-    r"\s*Traceback \(most recent call last\)|\s*File \"[^\"]+\", line \d+|\s*at [\w$.<>\[\]/ ]{1,200}\(.{0,200}\)\s*$"
+    r"\s*Traceback \(most recent call last\)|\s*File \"[^\"]+\", line \d+"
+    r"|\s*at [\w$.<>\[\]/ ]{1,200}\(.{0,200}\)(?: in .{1,300}:line \d+)?\s*$"
     r"|\s*at (?:async )?\S+:\d+(?::\d+)?\s*$|\s*\.\.\. \d+ more|Caused by: |\s*Exception in thread |goroutine \d+ \["
-    r"|thread '[^']{1,80}' panicked at |\s*--> \S+:\d+|\s*\d{0,6}\s*\|(?:\s|$)|\s*= (?:note|help): "
-    r"|(?:error|warning)\[[A-Z]?\d+\]: |\s*[~^]+\s*$|panic: |\s+\^"
+    r"|thread '[^']{1,80}' panicked at |\s*--> \S+:\d+|\s*+(?:\d{1,6}\s*+)?\|(?:\s(?!.*\|\s*$)|$)|\s*= (?:note|help): "
+    r"|(?:error|warning)\[[A-Z]?\d+\]: |\s*[~^]+\s*$|panic: |\s+\^|\s*(?:from )?\S{1,300}:\d+:in [`']"
+    r"|#\d{1,3} (?:\{main\}$|\S{1,300}\(\d+\): )|\s+thrown in .{1,300} on line \d+$|Stack trace:$"
 )
 _RAISED = re.compile(r"(?:[A-Za-z_][\w.]{0,120}(?:Error|Exception|Warning|Interrupt)|error|fatal)(?::\s.*)?$")
 _LOG = re.compile(
@@ -36,13 +41,16 @@ _LOG = re.compile(
 _OUTPUT = re.compile(
     r"npm (?:ERR!|error|WARN|warn|notice) |Step \d{1,4}/\d{1,4} : | ?---> |#\d{1,4} (?:\[|\d|DONE|CACHED|ERROR)"
     r"|E: \S|make(?:\[\d+\])?: \*\*\* |Segmentation fault\b|.{0,200}\(core dumped\)\s*$|HTTP/\d(?:\.\d)? \d{3}\b"
-    r"|(?:Fatal|Uncaught|Unhandled)(?: \w{1,40})? ?(?:error|exception|rejection|\w{0,60}Error): "
+    r"|(?:PHP )?(?:Fatal|Uncaught|Unhandled)(?: \w{1,40})? ?(?:error|exception|rejection|\w{0,60}Error)(?:: |\. \S)"
+    r"|exit status \d+$"
 )
 """What programs print that is no log. One line of it by itself may be what a request is about."""
 _SAYS_ERROR = re.compile(r"[A-Za-z_][\w.]{0,120}(?:Error|Exception): \S")
 """An error's own line. By itself it may be what a request is about, in company it is output."""
 _FIELD = re.compile(r"[a-z][a-z0-9]{0,40}(?:-[a-z0-9]{1,40}){1,6}: \S|[A-Z][A-Z0-9-]{0,40}(?:;[^:\s]{0,80})?:\S")
 """A header of HTTP, a property of a calendar or of a card."""
+_RULER = " \t_-"
+"""What a line above a mail's head is made of."""
 _GREETING = re.compile(
     r"\s*(?:Hi|Hello|Hey|Dear|Hallo|Lieber?|Guten Tag|Sehr geehrter?|Bonjour|Cher|Chère|Hola|Estimad[oa]|Ciao"
     r"|Gentile|Beste|Car[oa]|Olá) (?:[^\W\d_][\w.'-]{0,40} ){0,3}[^\W\d_a-z][\w.'-]{0,40} ?[,:!]?\s*$"
@@ -70,7 +78,7 @@ _JSON = re.compile(
 )
 _PROMPT = re.compile(r"\s*(?:\$|PS [A-Z]:\\[^>]*>|[\w.-]+@[\w.-]+:[^$#]{0,80}[$#]|>>>|irb>|mysql>|\w+=#) ")
 _TABLE_HEAD = re.compile(r"\s*(?:[A-Z][A-Z0-9_()%/-]+\s+){2,}[A-Z][A-Z0-9_()%/-]+\s*$")
-_RULED = re.compile(r"\s*[|+].*[|+]\s*$|\s*[-=+|\s]{6,}$")
+_RULED = re.compile(r"\s*[|+].*[|+]\s*$|[-=+|\s]{6,}+$")
 _ENCODED = re.compile(r"(?:data:[\w/+.-]{1,60};base64,)?[A-Za-z0-9+/_-]{48,}={0,2}")
 _PROSE = re.compile(
     r"(?!diff --git |On |Am |(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) |[A-Z]{4}|[IWEF]\d)[^\W\d_]"
@@ -80,6 +88,10 @@ _PROSE = re.compile(
 
 _MAX_SIGNATURE = 4
 """So many lines below a closing belong to it."""
+
+_WORDS = re.compile(r"[a-z]{4,}(?:-[a-z]+)*")
+"""What base64 hardly ever has between two slashes."""
+_MIN_ENCODED_PART = 24
 
 _MIN_RUN = 2
 _MIN_ROWS = 3
@@ -96,6 +108,7 @@ def by_lines(text: str) -> str:
     lines = text.splitlines()
     dropped = [False] * len(lines)
     _blocks(lines, dropped)
+    _answered(lines, dropped)
     _letter(lines, dropped)
     _marked(lines, dropped)
     for looks in (_is_field, _is_error, _is_code, _is_json, _is_ruled):
@@ -137,6 +150,19 @@ def _blocks(lines: Sequence[str], dropped: list[bool]) -> None:
             in_diff = False
 
 
+def _answered(lines: Sequence[str], dropped: list[bool]) -> None:
+    """Mark the mail that somebody answers: behind words of theirs, from its head to the end.
+
+    A head that nothing stands before is a mail which the request follows, so only its own lines are dropped.
+    """
+    own = next((number for number, line in enumerate(lines) if line.strip(_RULER)), len(lines))
+    for number in range(own + 1, len(lines) - 2):
+        if lines[number].startswith("From: ") and all(map(_HEADER.match, lines[number : number + 3])):
+            start = number if lines[number - 1].strip(_RULER) else number - 1
+            dropped[start:] = [True] * (len(lines) - start)
+            return
+
+
 def _letter(lines: Sequence[str], dropped: list[bool]) -> None:
     """Mark a letter: from a line that greets somebody by name to a closing, and the name below it."""
     begin = next((number for number, line in enumerate(lines) if not dropped[number] and _GREETING.match(line)), None)
@@ -169,10 +195,12 @@ def _marked(lines: Sequence[str], dropped: list[bool]) -> None:
         said = bool(_LOG.match(line) or _QUOTED.match(line))
         dropped[number] = trace or follows or header or prompt or output or said
         previous = trace or (previous and follows)
-    for number in range(len(lines) - 1):
+    for number, (line, following) in enumerate(pairwise(lines)):
         # What was raised stands before its trace in some languages.
-        if dropped[number + 1] and not dropped[number] and _RAISED.match(lines[number]):
+        if dropped[number + 1] and not dropped[number] and _RAISED.match(line):
             dropped[number] = True
+        elif line.startswith(("On ", "Am ")) and _QUOTED_BY.match(f"{line[:300]} {following[:300].strip()}"):
+            dropped[number : number + 2] = [True, True]
 
 
 def _runs(lines: Sequence[str], dropped: list[bool], looks: Callable[[str], bool]) -> None:
@@ -247,11 +275,19 @@ def _rows(lines: Sequence[str], dropped: list[bool]) -> None:
 
 
 def _without_encoded(text: str) -> str:
-    """Return a text without long stretches of base64 or hexadecimal; a long slug has too few kinds of characters."""
+    """Return a text without long stretches of base64 or hexadecimal; of a path or an address without such parts."""
 
     def judged(found: re.Match[str]) -> str:
         token = found.group()
-        mixed = any(c.isdigit() for c in token) and any(c.isupper() for c in token) and any(c.islower() for c in token)
-        return " " if mixed or all(c in "0123456789abcdefABCDEF" for c in token) else token
+        parts = token.split("/")
+        if any(map(_WORDS.fullmatch, parts)):
+            return "/".join("" if len(part) >= _MIN_ENCODED_PART and _is_encoded(part) else part for part in parts)
+        return " " if _is_encoded(token) else token
 
     return _ENCODED.sub(judged, text)
+
+
+def _is_encoded(token: str) -> bool:
+    """Tell encoded bytes from a long slug, which has too few kinds of characters."""
+    mixed = any(c.isdigit() for c in token) and any(c.isupper() for c in token) and any(c.islower() for c in token)
+    return mixed or all(c in "0123456789abcdefABCDEF" for c in token)

@@ -106,12 +106,18 @@ PASTES = {
     "python trace": 'Traceback (most recent call last):\n  File "a.py", line 3, in run\n    go()\nValueError: no',
     "java trace": "java.io.IOException: bot token\n\tat com.acme.Foo.bar(Foo.java:12)\nCaused by: x\n\t... 3 more",
     "node trace": "TypeError: x is undefined\n    at run (/srv/a.js:3:4)\n    at /srv/b.js:1:2",
+    "go trace": "panic: index out of range\n\ngoroutine 1 [running]:\nmain.main()\n\t/x.go:8\nexit status 2",
+    "c# trace": "System.IO.IOException: no such mail\n   at Foo.Bar(String x) in C:\\src\\y.cs:line 42",
+    "ruby trace": "app.rb:5:in `send': no such mail (NoMethodError)\n\tfrom app.rb:9:in `<main>'",
+    "php trace": "PHP Fatal error:  Uncaught Error: no mail\nStack trace:\n#0 {main}\n  thrown in /x.php on line 3",
     "rustc": "error[E0382]: use of moved value\n  --> src/main.rs:4:5\n   |\n4  |     let x = y;\n   |     ^",
     "log": "2026-11-02T10:11:12Z INFO kubelet started\n2026-11-02T10:11:13Z WARN probe failed",
     "syslog": "Nov  2 10:11:12 host sshd[1]: accepted\nNov  2 10:11:13 host sshd[1]: closed",
     "quoted mail": "On Mon, Ann wrote:\n> meet on Tuesday?\n> I have the stripe invoice",
     "mail at the foot": "-----Original Message-----\nFrom: a@b.c\nTo: d@e.f\n\nplease book the room",
     "headers": "From: a@b.c\nTo: d@e.f\nSubject: the invoice",
+    "mail with a broken line": "On Mon, Jan 1, 2026 at 10:00 AM Alexander\n<a@b.c> wrote:\n> meet on Tuesday?",
+    "markdown table": "| channel | day |\n|---|---|\n| ops | 1 |",
     "certificate": "-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+g\n-----END CERTIFICATE-----",
     "base64": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
     "diff": "diff --git a/x b/x\nindex 1a2b..3c4d 100644\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-docker\n+podman\n same",
@@ -142,11 +148,35 @@ def test_what_was_pasted_does_not_count(paste: str) -> None:
         assert clean_intent(f"{paste}\n\nwhat went wrong here?") == "what went wrong here?"
 
 
+def test_an_answered_mail_does_not_count() -> None:
+    """Behind words of one's own a mail's head begins what is answered, up to the end; at the start it is a paste."""
+    mail = "From: Ann <a@b.c>\nSent: Monday\nTo: d@e.f\nSubject: docker\n\nThe container is down.\nRestart it."
+    assert clean_intent(f"write her an answer\n\n{mail}") == "write her an answer"
+    assert clean_intent(f"write her an answer\n{'_' * 32}\n{mail}") == "write her an answer"
+    assert clean_intent(mail).startswith("The container is down.")
+
+
+def test_of_an_address_the_encoded_parts_do_not_count() -> None:
+    """What a page is called stays, its number goes."""
+    number = "1AbCdEfGhIjKlMnOpQrStUvWxYz0123456789AbCdEfGhIjK"
+    assert clean_intent(f"read https://docs.example.org/document/{number}/edit to me") == (
+        "read https://docs.example.org/document//edit to me"
+    )
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "- ", "| "])
+def test_a_long_line_of_nothing_is_read_once(blank: str) -> None:
+    """A megabyte of one line that no rule holds for is no quadratic search."""
+    assert by_lines(blank * 500_000 + "x").endswith("x")
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "find the code that retries with backoff: it is in utils",
         "TypeError in checkout.js since the release, look at sentry",
+        "what is in /Users/anna/Projects/Acme2/backend/services/billing/module?",
+        "read https://example.org/Handbook2/working-from-home/rules-and-forms/for-2026 to me",
         "remind me at 10:30 to call Ann",
         "buy milk, eggs, bread and call Bob",
         "run `df -h` on the box",
