@@ -1,8 +1,10 @@
 """The parts of HTTP that have laws of their own: events out of bytes, bodies within bounds, times to wait."""
 
 import asyncio
+import contextlib
 import datetime as dt
 import gzip
+import time
 import zlib
 from collections.abc import AsyncIterator
 from email.utils import format_datetime
@@ -129,6 +131,36 @@ def test_only_a_stream_that_was_asked_for_is_not_limited() -> None:
     assert len(read(network, 10, accept="text/event-stream")) == 900
     with pytest.raises(BodyTooLarge):
         read(network, 10, accept="application/json")
+
+
+def test_a_connection_that_was_idle_nearly_as_long_as_servers_keep_one_is_not_used_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Servers like uvicorn and Node end it after 5 s: a request sent at 4.5 would meet the end. At 3.5 it is kept."""
+    real, ahead = time.monotonic, 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: real() + ahead)
+    connections: list[int] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        idle_since = real() + ahead
+        connections.append(0)
+        with contextlib.closing(writer), contextlib.suppress(asyncio.IncompleteReadError):
+            while await reader.readuntil(b"\r\n\r\n") and real() + ahead < idle_since + 4.5:
+                connections[-1] += 1
+                writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}")
+                idle_since = real() + ahead
+
+    async def run() -> None:
+        nonlocal ahead
+        async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+            url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
+            async with httpx2.AsyncClient(transport=BoundedTransport(100)) as client:
+                for idle_s in (0.0, 3.5, 4.5):
+                    ahead += idle_s
+                    assert (await client.get(url)).content == b"{}"
+
+    asyncio.run(run())
+    assert connections == [2, 1]
 
 
 @given(st.integers(0, 10**9))
