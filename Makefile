@@ -16,7 +16,7 @@ LANGCHAIN := langchain-mcp-adapters==0.3.2
 
 help:
 	@echo "make demo    build the demo workspace, route three messages, call two tools"
-	@echo "make test    run every test (ARGS='-k name' passes options to pytest)"
+	@echo "make test    run every test (ARGS='-k name' passes options to pytest; -n 0: in one process)"
 	@echo "make lint    ruff: rules and format    make format    let ruff repair both"
 	@echo "make types   mypy --strict             make clean     remove .venv, caches and builds"
 
@@ -44,8 +44,10 @@ $(STAMP): Makefile pyproject.toml $(PLUGINS:%=%/pyproject.toml)
 demo: $(STAMP)
 	$(BIN)/python examples/demo/run.py
 
+# By two processes at once, each file's tests in one of them, since what is made for a file is made once. Not in
+# pyproject.toml: `pytest tests/x.py` starts sooner alone, and a debugger works in it.
 test: $(STAMP)
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
