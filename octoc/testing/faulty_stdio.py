@@ -61,6 +61,7 @@ MODES = {
     "ignore-sigterm": "goes on when its stdin ends and when it gets SIGTERM",
     "child": "starts a process that outlives it, and holds its pipes",
     "child-exit": "as `child`, and exits with code 5 during a call",
+    "own-error": "answers with a JSON-RPC error of the `code` in the call's arguments",
     "secret-error": "answers with a JSON-RPC error that has $SECRET in it",
     "secret-result": "answers with an error result that has $SECRET in it",
     "secret-stderr": "writes $SECRET to stderr and exits with code 6 during a call",
@@ -279,6 +280,8 @@ class FaultyServer:
             for _ in range(HUGE // 100_000):
                 sys.stderr.write("x" * 99_999 + "\n")
             self._text(number, "written")
+        elif mode == "own-error":
+            self._error(number, params["arguments"]["code"], "the printer is out of paper")
         elif mode == "secret-error":
             self._error(number, -32050, f"cannot log in with {secret}")
         elif mode == "secret-result":

@@ -42,6 +42,8 @@ EXIT_CODE_S = 0.2
 LEARN_S = 2.0
 LEARN_SHARE = 1 / 4
 """How long, and for which share of the first call's time, a server may take to list its tools before that call."""
+_CLOSED = "Connection closed"
+"""What the SDK says to calls under way when a connection ends."""
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
@@ -268,7 +270,7 @@ class McpConnection:
                 kind=fault.kind,
             )
         if isinstance(error_leaf, MCPError):
-            if error_leaf.code == mcp_types.CONNECTION_CLOSED:
+            if self._is_closed(error_leaf):
                 return ConnectionFailed(await self._loss())
             if error_leaf.code == mcp_types.METHOD_NOT_FOUND:
                 return ConnectionFailed(f"`{self._target.name}` has no tools to list", kind="protocol")
@@ -300,7 +302,7 @@ class McpConnection:
             except TimeoutError:
                 outcome = self._late(call, attempt, before)
             except MCPError as error:
-                outcome = await self._refused(error, call, attempt, before, asked)
+                outcome = await self._refused(error, call, attempt, asked)
             except Exception as error:  # noqa: BLE001  # the contract: a failure is a value, whatever the SDK raised
                 outcome = await self._broken(error, call, attempt)
             else:
@@ -325,7 +327,7 @@ class McpConnection:
         return failure("timeout", message, sent=self._is_sent(attempt))
 
     async def _refused(
-        self, error: MCPError, call: ToolCall, attempt: Attempt, before: tuple[int, int], asked: list[str]
+        self, error: MCPError, call: ToolCall, attempt: Attempt, asked: list[str]
     ) -> ToolResult | ToolFailure:
         http_fault = self._http.fault_of(error)
         if http_fault is not None:
@@ -334,9 +336,7 @@ class McpConnection:
         if fault is not None:
             message = f"`{self._target.name}` answered `{call.tool}` with {fault.reason}"
             return failure(fault.kind, one_line(message, self._target))
-        if error.code == mcp_types.REQUEST_TIMEOUT:
-            return self._late(call, attempt, before)
-        if error.code == mcp_types.CONNECTION_CLOSED:
+        if self._is_closed(error):
             self._lost = True
             return await self._gone(attempt)
         if error.code == mcp_types.MISSING_REQUIRED_CLIENT_CAPABILITY:
@@ -347,6 +347,10 @@ class McpConnection:
         if meant is not None:
             return meant
         return redact_error(ToolResult.of_text(error.message, is_error=True), self._target)
+
+    def _is_closed(self, error: MCPError) -> bool:
+        """Tell whether the SDK says that the connection has ended: servers use its code for errors of their own."""
+        return error.code == mcp_types.CONNECTION_CLOSED and (not self.alive or error.message == _CLOSED)
 
     async def _broken(self, error: Exception, call: ToolCall, attempt: Attempt) -> ToolFailure:
         if not self.alive:

@@ -171,6 +171,20 @@ def test_arguments_without_a_form_in_json_are_the_callers_fault(arguments: dict[
     run(target("none", "handshake"), scenario)
 
 
+@pytest.mark.parametrize("code", [-32000, -32001, -32603, 7])
+@pytest.mark.parametrize("era", ERAS)
+def test_an_error_of_a_server_is_its_own_word_whatever_its_code(era: str, code: int) -> None:
+    """Also with the codes that the SDK has for an end of the connection and a time-out: the connection goes on."""
+
+    async def scenario(connection: Connection) -> None:
+        outcome = await connection.call(ToolCall(tool="fault", arguments={"code": code}, timeout_s=20.0))
+        assert outcome == ToolResult.of_text("the printer is out of paper", is_error=True)
+        assert connection.alive
+        assert (await connection.call(call("echo"))).ok
+
+    run(target("own-error", era), scenario)
+
+
 def test_a_listing_that_hangs_costs_the_first_call_a_share_of_its_time() -> None:
     """Tools that cannot be listed do not fail the calls: the first waits a while for them, the later ones do not."""
 
