@@ -153,7 +153,7 @@ def test_the_image_s_command_and_health_check_work(gateway: tuple[subprocess.Pop
     check = [word.replace("8000", str(port)) for word in json.loads(given)]
     assert subprocess.run([sys.executable, *check[1:]], check=False, capture_output=True).returncode == 0
     process.terminate()
-    assert process.wait(30) == 0
+    assert process.wait(120) == 0
     assert subprocess.run([sys.executable, *check[1:]], check=False, capture_output=True).returncode != 0
 
 

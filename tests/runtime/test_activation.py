@@ -27,7 +27,7 @@ def _fleet(fleet: Fleet, **settings: Any) -> Fleet:
 
 
 async def _until(condition: Callable[[], Any]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110  # a server does it, and tells nobody
             await asyncio.sleep(0.001)
 

@@ -238,7 +238,7 @@ class TestRun:
 
 def _started(pids: Path) -> None:
     """Wait until a script has said that it runs."""
-    for _ in range(2000):
+    for _ in range(12000):
         if pids.exists() and pids.read_text().endswith("\n"):
             return
         time.sleep(0.01)
@@ -250,7 +250,7 @@ def _all_gone(pids: Path) -> None:
     numbers = [int(line) for line in pids.read_text().split()]
     assert numbers
     for number in numbers:
-        for _ in range(500):
+        for _ in range(6000):
             try:
                 state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
             except OSError:

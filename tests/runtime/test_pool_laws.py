@@ -146,7 +146,7 @@ def test_the_laws_of_the_pool(steps: list[tuple[str, int]], finish: bool, growin
         if finish:
             for end in world.ends:
                 end.set()
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await asyncio.gather(*world.tasks, return_exceptions=True)
             assert server.places.taken == 0
         closing = asyncio.create_task(pool.close_all(0.0))

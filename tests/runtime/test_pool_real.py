@@ -45,7 +45,7 @@ def _runs(pid: int) -> bool:
 
 
 async def _until(condition: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while not await condition():  # noqa: ASYNC110  # another process does it, and tells nobody
             await asyncio.sleep(0.02)
 

@@ -37,7 +37,7 @@ class Busy:
 
 
 async def _until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110  # conditions of all kinds, none of which tells
             await asyncio.sleep(0.001)
 

@@ -16,7 +16,7 @@ from tests.runtime.conftest import SCHEMA, Fleet
 
 
 async def _until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110  # a server does it, and tells nobody
             await asyncio.sleep(0.001)
 

@@ -95,7 +95,7 @@ class Gateway:
     def stop(self) -> int:
         """Send SIGTERM and return the exit status."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(30)
+        return self.process.wait(120)
 
 
 Serve = Callable[..., Gateway]
@@ -220,7 +220,7 @@ def initialize() -> dict[str, Any]:
 
 def _run(scenario: Callable[[], Awaitable[None]]) -> None:
     async def bounded() -> None:
-        await asyncio.wait_for(scenario(), 60)
+        await asyncio.wait_for(scenario(), 300)
 
     asyncio.run(bounded())
 

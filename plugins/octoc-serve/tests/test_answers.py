@@ -97,7 +97,7 @@ def test_a_release_of_the_sdk_without_what_is_used_of_it_answers_itself(
             (answer,) = messages_of(body) or [json.loads(body)]
             return headers["content-type"].partition(";")[0], answer["result"]
 
-    kind, result = asyncio.run(asyncio.wait_for(scenario(), 60))
+    kind, result = asyncio.run(asyncio.wait_for(scenario(), 300))
     assert kind == ("application/json" if lacking is None else "text/event-stream")
     assert not result.get("isError")
 
@@ -134,7 +134,7 @@ def test_a_cancelled_call_is_answered_as_cancelled(opened: tuple[str, dict[str, 
             await asyncio.wait((calling,), timeout=0.2)
         return calling.result()[2]
 
-    body = asyncio.run(asyncio.wait_for(scenario(), 60))
+    body = asyncio.run(asyncio.wait_for(scenario(), 300))
     (answer,) = messages_of(body) if body.startswith("event") else [json.loads(body)]
     assert answer["error"]["code"] == -32800
 
@@ -150,7 +150,7 @@ def test_a_session_that_ends_ends_its_requests(opened: tuple[str, dict[str, str]
         assert await ending == 200
         return (await calling)[2]
 
-    body = asyncio.run(asyncio.wait_for(scenario(), 60))
+    body = asyncio.run(asyncio.wait_for(scenario(), 300))
     assert all("result" not in message for message in messages_of(body))
     assert ask(url, {"jsonrpc": "2.0", "id": 8, "method": "tools/list"}, **session)[0] == 404
 
@@ -196,7 +196,7 @@ def test_a_call_of_the_modern_era_lists_one_tool(root: Path, tmp_path: Path) -> 
             assert lists == [1, 1, 1, 1]
             assert made == []
 
-    asyncio.run(asyncio.wait_for(scenario(), 60))
+    asyncio.run(asyncio.wait_for(scenario(), 300))
 
 
 @contextlib.asynccontextmanager
@@ -272,4 +272,4 @@ def test_answers_are_sent_without_delay(root: Path) -> None:
                 writer.close()
                 return off
 
-    assert asyncio.run(asyncio.wait_for(scenario(), 60)) == 1
+    assert asyncio.run(asyncio.wait_for(scenario(), 300)) == 1

@@ -118,7 +118,7 @@ async def _gateway(workspace: Path, tokens: Path) -> AsyncIterator[tuple[str, li
         yield said[-1].split("serving MCP at ")[1].strip(), said
     finally:
         process.terminate()
-        said.append(f"status {await asyncio.wait_for(process.wait(), 60)}")
+        said.append(f"status {await asyncio.wait_for(process.wait(), 120)}")
         await collecting
 
 
@@ -164,7 +164,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What a client saw of the whole tables, met once."""
 
     async def bounded() -> dict[str, Any]:
-        return await asyncio.wait_for(_play(tmp_path_factory.mktemp("seen")), 300)
+        return await asyncio.wait_for(_play(tmp_path_factory.mktemp("seen")), 500)
 
     return asyncio.run(bounded())
 

@@ -34,7 +34,7 @@ def ask(root: Path, serve: Callable[..., Any]) -> Ask:
             words = ["-m", "octoc", "serve", "--workspace", str(root), *arguments]
             connection = {"transport": "stdio", "command": sys.executable, "args": words, "env": dict(os.environ)}
         wanted = json.dumps({"connection": connection, "task": task})
-        done = subprocess.run([python, str(SCRIPT), wanted], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([python, str(SCRIPT), wanted], capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 

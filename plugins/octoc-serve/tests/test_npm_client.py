@@ -38,7 +38,7 @@ def ask(root: Path, serve: Callable[..., Any]) -> Ask:
             where = {"command": sys.executable, "args": words}
         wanted = {"modules": str(modules), "package": package, "task": task, **where}
         done = subprocess.run(
-            ["node", str(SCRIPT), json.dumps(wanted)], capture_output=True, text=True, timeout=60, check=False
+            ["node", str(SCRIPT), json.dumps(wanted)], capture_output=True, text=True, timeout=300, check=False
         )
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)

@@ -145,7 +145,7 @@ def test_a_client_that_vanishes_has_its_call_cancelled(
                 assert b"HTTP/1.1 4" not in with_answer
             right = [(await echoed(client, number))[0] for number in range(30)]
             assert right == [True] * 30
-            for _ in range(100):
+            for _ in range(1200):
                 if await cancels():
                     break
                 await asyncio.sleep(0.05)
@@ -195,7 +195,7 @@ def test_a_reload_under_load_fails_no_call(
                 aside.replace(served)
                 gateway.process.send_signal(signal.SIGHUP)
                 before = calls
-                for _ in range(200):
+                for _ in range(1200):
                     if calls >= before + 16 and await shown(clients[0]) is bool(turn % 2):
                         break
                     await asyncio.sleep(0.05)

@@ -67,7 +67,7 @@ class Raw:
 
     def end(self) -> tuple[bytes, bytes]:
         """Return what is left on stdout and stderr after the end."""
-        return self.process.communicate(timeout=30)
+        return self.process.communicate(timeout=120)
 
 
 @pytest.mark.parametrize("how", ["stdin", "SIGTERM", "SIGINT"])
@@ -79,7 +79,7 @@ def test_nothing_is_left_and_stdout_has_only_messages(run: Run, root: Path, gone
     client.ask("tools/list")
     if how != "stdin":
         client.process.send_signal(getattr(signal, how))
-        assert client.process.wait(30) == 0
+        assert client.process.wait(120) == 0
     out, err = client.end()
     assert client.process.returncode == 0
     left = [json.loads(line) for line in out.splitlines()]
@@ -103,7 +103,7 @@ def test_a_client_that_vanishes_leaves_nothing(run: Run, root: Path, gone: Gone)
     client.begin("tools/call", name="call_mcp_tool", arguments={"tool_name": "slow__fault"})
     client.process.stdout.close()
     client.process.stdin.close()
-    assert client.process.wait(30) == 0
+    assert client.process.wait(120) == 0
     with client.process.stderr:
         assert b"Traceback" not in client.process.stderr.read()
 

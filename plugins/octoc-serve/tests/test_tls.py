@@ -52,7 +52,7 @@ def subject_of(url: str, trusted: Path) -> str:
     assert parts.hostname is not None
     context = ssl.create_default_context(cafile=str(trusted))
     with (
-        socket.create_connection((parts.hostname, parts.port or 0), timeout=10) as plain,
+        socket.create_connection((parts.hostname, parts.port or 0), timeout=60) as plain,
         context.wrap_socket(plain, server_hostname=parts.hostname) as shown,
     ):
         subject: Any = (shown.getpeercert() or {})["subject"]
@@ -73,9 +73,9 @@ def test_it_speaks_tls_and_nothing_older_than_1_2(
     context.set_ciphers("ALL:@SECLEVEL=0")  # so that the client itself would speak it
     with pytest.warns(DeprecationWarning, match="TLSv1_1"):
         context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_1
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as plain, pytest.raises((ssl.SSLError, OSError)):
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as plain, pytest.raises((ssl.SSLError, OSError)):
         context.wrap_socket(plain, server_hostname="127.0.0.1")
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as plain:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as plain:
         plain.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         assert b"200" not in plain.recv(100)
     assert ask(f"{gateway.base}/healthz", tls=ssl.create_default_context(cafile=str(cert)))[0] == 200
@@ -93,7 +93,7 @@ def test_a_new_certificate_is_taken_over(serve: Callable[..., Any], tmp_path: Pa
     gateway.process.send_signal(signal.SIGHUP)
 
     async def told() -> None:
-        for _ in range(200):
+        for _ in range(1200):
             if any("is not the one of certificate" in line for line in gateway.said):
                 return
             await asyncio.sleep(0.05)
@@ -105,7 +105,7 @@ def test_a_new_certificate_is_taken_over(serve: Callable[..., Any], tmp_path: Pa
     gateway.process.send_signal(signal.SIGHUP)
 
     async def taken() -> str:
-        for _ in range(200):
+        for _ in range(1200):
             try:
                 return await asyncio.to_thread(subject_of, gateway.url, second)
             except ssl.SSLError:

@@ -77,7 +77,7 @@ def play(
             sdk = Sdk(client)
             await scenario(DirectCalls(sdk, client, httpx2.URL(URL)), sdk)
 
-    asyncio.run(asyncio.wait_for(played(), 30))
+    asyncio.run(asyncio.wait_for(played(), 300))
     return got
 
 
@@ -152,7 +152,7 @@ def ids_of_calls(era: Era) -> list[int]:
             asked = [json.loads(request.body) for request in server.requests if request.body]
             return [message["id"] for message in asked if message["method"] == "tools/call"]
 
-    return asyncio.run(asyncio.wait_for(scenario(), 60))
+    return asyncio.run(asyncio.wait_for(scenario(), 300))
 
 
 @pytest.mark.parametrize("era", ["modern", "legacy"])

@@ -131,7 +131,7 @@ def is_running(pid: int) -> bool:
     return state != "Z"
 
 
-def ends_soon(pid: int, seconds: float = 5.0) -> bool:
+def ends_soon(pid: int, seconds: float = 60.0) -> bool:
     """Whether a process that was killed is gone: on a busy machine the kernel takes its time."""
     until = time.monotonic() + seconds
     while is_running(pid):

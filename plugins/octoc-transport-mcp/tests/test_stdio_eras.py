@@ -56,7 +56,7 @@ def nested(depth: int) -> list[Any]:
 
 async def until(holds: Callable[[], bool]) -> None:
     """Wait until something holds; a test that waits in vain fails by its own assert."""
-    for _ in range(200):
+    for _ in range(3000):
         if holds():
             return
         await asyncio.sleep(0.02)

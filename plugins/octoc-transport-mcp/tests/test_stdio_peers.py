@@ -105,7 +105,7 @@ def test_the_everything_server_uses_all_that_a_host_offers(node_server: Finder, 
         return [{"uri": tmp_path.as_uri(), "name": "here"}]
 
     async def scenario(connection: Connection) -> None:
-        for _ in range(200):
+        for _ in range(3000):
             if changed:
                 break
             await asyncio.sleep(0.02)

@@ -54,7 +54,7 @@ def conversation(sent: bytes, *, token: str | None = None, limits: HostLimits | 
             writer.write(sent)
             if limits is None:
                 writer.write_eof()
-            return await asyncio.wait_for(reader.read(), 20)
+            return await asyncio.wait_for(reader.read(), 120)
         finally:
             writer.close()
             await writer.wait_closed()

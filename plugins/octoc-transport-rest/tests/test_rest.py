@@ -76,11 +76,11 @@ def served() -> Iterator[str]:
     up = Event()
     thread = Thread(target=lambda: asyncio.run(live(up.set)))
     thread.start()
-    assert up.wait(10)
+    assert up.wait(60)
     loop, host, over = found[0]
     yield host.url
     loop.call_soon_threadsafe(over.set)
-    thread.join(10)
+    thread.join(60)
 
 
 def target_at(url: str, **more: Any) -> ServerTarget:

@@ -243,7 +243,7 @@ async def play(row: Row, folder: Path) -> dict[str, Any]:
             done.set()
             report["beside"] = await beside
         report["heard"] = [progress.done for progress in heard[-1:]]
-    for _ in range(40):  # what was killed may take a moment to be gone
+    for _ in range(600):  # what was killed may take a moment to be gone
         report["left"] = left_over(row)
         if not report["left"]:
             break

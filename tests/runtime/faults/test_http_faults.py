@@ -169,7 +169,7 @@ def kind_of(outcome: ToolResult | ToolFailure) -> str:
 
 async def until(holds: Callable[[], bool]) -> None:
     """Give others time until it holds, or for so long that it never will."""
-    for _ in range(300):
+    for _ in range(3000):
         if holds():
             return
         await asyncio.sleep(0.01)

@@ -44,7 +44,7 @@ class Visitor:
         if fields is not None:
             given |= {"Content-Type": FORM, "Origin": self.base}
         given |= {name.replace("_", "-"): value for name, value in headers.items()}
-        connection = http.client.HTTPConnection(host, timeout=30)
+        connection = http.client.HTTPConnection(host, timeout=120)
         body = None if fields is None else urllib.parse.urlencode(fields)
         connection.request(method or ("GET" if fields is None else "POST"), path, body, given)
         answer = connection.getresponse()
