@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import mmap
+import os
+import stat
 import struct
 import zlib
 from collections.abc import Mapping
@@ -54,6 +56,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _REBUILD = "build it again with `octoc build`"
+_BUILD = "`octoc build` makes one"
+_READABLE = "make it a file that this user may read"
 _COPY = "copy the file again, or build it again with `octoc build`"
 _NAME_A_BUNDLE = "name a file that `octoc build` wrote"
 _REPORT = "it was not written by a released octoc: build it again with `octoc build`"
@@ -100,16 +104,17 @@ class OpenBundle:
     def open(cls, path: str | Path, verify: Literal["lazy", "full"] = "lazy") -> OpenBundle:
         """Verify and map the bundle at `path`. Raises: BundleRefused."""
         try:
-            with open(path, "rb") as handle:  # noqa: PTH123  # the path may be a plain string
+            with open(path, "rb", opener=_without_waiting) as handle:  # the path may be a plain string
+                if not stat.S_ISREG(os.fstat(handle.fileno()).st_mode):
+                    raise BundleRefused(BUNDLE_UNREADABLE, f"`{path}` is not a regular file", _READABLE, str(path))
                 mapped = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
         except FileNotFoundError:
-            raise BundleRefused(BUNDLE_UNREADABLE, f"there is no bundle at `{path}`", _REBUILD, str(path)) from None
+            raise BundleRefused(BUNDLE_UNREADABLE, f"there is no bundle at `{path}`", _BUILD, str(path)) from None
         except ValueError:  # mmap's word for a file of no bytes
             raise BundleRefused(BUNDLE_CUT, f"`{path}` is empty", _COPY, str(path)) from None
         except OSError as error:
             reason = f"the bundle at `{path}` cannot be read: {error.strerror}"
-            next_step = "make it a file that this user may read"
-            raise BundleRefused(BUNDLE_UNREADABLE, reason, next_step, str(path)) from None
+            raise BundleRefused(BUNDLE_UNREADABLE, reason, _READABLE, str(path)) from None
         return cls._checked(str(path), memoryview(mapped), mapped, verify)
 
     @classmethod
@@ -250,7 +255,9 @@ class OpenBundle:
         found = bytes(self._data[-(1 << 16) :]).rfind(END_MAGIC)
         behind = min(len(self._data), 1 << 16) - found - END.size
         if found >= 0 and behind > 0:
-            self._refuse(BUNDLE_ALTERED, f"there are {behind} bytes behind its end", _COPY)
+            self._refuse(
+                BUNDLE_ALTERED, f"there {'is 1 byte' if behind == 1 else f'are {behind} bytes'} behind its end", _COPY
+            )
         self._refuse(BUNDLE_CUT, f"it is cut short: {len(self._data)} bytes, and no end", _COPY)
 
     def _check_format(self, fields: Any) -> None:
@@ -345,6 +352,11 @@ class OpenBundle:
 
     def _refuse_malformed(self, reason: str) -> NoReturn:
         self._refuse(BUNDLE_MALFORMED, reason, _REPORT)
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    # A pipe would be waited for until somebody writes into it.
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _decoded(fields: dict[str, Any]) -> Bundle:

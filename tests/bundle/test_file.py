@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import stat
 import struct
@@ -230,7 +231,7 @@ def test_each_refusal_names_its_rule_and_reason(data: bytes, code: str, reason: 
 
 
 def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:
-    """No file, an empty file and a folder are refused as any other."""
+    """No file, an empty file, a folder and a pipe are refused as any other."""
     with pytest.raises(BundleRefused, match="there is no bundle at"):
         OpenBundle.open(tmp_path / "none.octoc")
     with pytest.raises(BundleRefused, match="cannot be read: Is a directory"):
@@ -238,6 +239,9 @@ def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:
     (tmp_path / "empty.octoc").touch()
     with pytest.raises(BundleRefused, match="is empty"):
         OpenBundle.open(tmp_path / "empty.octoc")
+    os.mkfifo(tmp_path / "pipe.octoc")
+    with pytest.raises(BundleRefused, match="is not a regular file"):
+        OpenBundle.open(tmp_path / "pipe.octoc")
 
 
 def test_members_must_be_those_of_the_format() -> None:
