@@ -16,7 +16,7 @@ from octoc.compiler.packages import Package, package_of
 from octoc.compiler.snapshots import FOLDER, listing_of_snapshot, snapshot_file_name, snapshot_text
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.lock import PIN_NO_MATCH, PIN_UNKNOWN_SERVER, SNAPSHOT_NOT_WRITTEN
-from octoc.diagnostics.suggest import did_you_mean
+from octoc.diagnostics.suggest import did_you_mean, some_names
 from octoc.plugin.distributions import no_transport
 from octoc.plugin.manager import Plugins
 from octoc.plugin.protocols import ConnectionFailed, PluginError
@@ -95,12 +95,11 @@ def pin_targets_for_dump(
     if name is not None:
         return named_servers([name], servers, sink)
     if package is None:
-        known = ", ".join(f"`{server.name}`" for server in servers) or "none"
         sink.report(
             PIN_NO_MATCH,
             f"`{place.file}` does not say which package it was recorded from",
             at=place,
-            help=f"name the server behind the file; there are {known}",
+            help=f"name the server behind the file; there are {some_names([server.name for server in servers])}",
         )
         return ()
     in_use = {server.name: package_of(server.command, server.args) for server in servers if server.command is not None}
@@ -111,14 +110,13 @@ def pin_targets_for_dump(
     )
     if not found:
         names = sorted({used.name for used in in_use.values() if used is not None})
+        near = did_you_mean(package.name, names)
         sink.report(
             PIN_NO_MATCH,
             f"no server runs package `{package.name}`",
             at=place,
-            notes=(
-                f"packages in use: {', '.join(f'`{used}`' for used in names)}" if names else "no package is in use",
-            ),
-            help=did_you_mean(package.name, names) or "name the server behind the file",
+            notes=(f"packages in use: {some_names(names)}",),
+            help=f"{near} Or name the server behind the file" if near else "name the server behind the file",
         )
     return found
 
@@ -148,12 +146,9 @@ def named_servers(names: Sequence[str], servers: Sequence[Server], sink: Diagnos
     by_name = {server.name: server for server in servers}
     for name in names:
         if name not in by_name:
-            known = ", ".join(f"`{known}`" for known in by_name)
-            sink.report(
-                PIN_UNKNOWN_SERVER,
-                f"no server is called `{name}`",
-                help=did_you_mean(name, by_name) or (f"there are {known}" if known else "define one first"),
-            )
+            there = f"there are {some_names(list(by_name))}" if by_name else "define one first"
+            help_ = did_you_mean(name, by_name) or there
+            sink.report(PIN_UNKNOWN_SERVER, f"no server is called `{name}`", help=help_)
     return tuple(by_name[name] for name in dict.fromkeys(names) if name in by_name)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 _CUTOFF = 0.6
 _SHORTEST_TYPO = 3
@@ -44,6 +44,12 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
         return None
     *head, last = [f"`{candidate}`" for candidate in near]
     return f"did you mean {', '.join(head)} or {last}?" if head else f"did you mean {last}?"
+
+
+def some_names(names: Sequence[str], limit: int = 10) -> str:
+    """Return at most `limit` names for a message, and how many others there are; "none" without any."""
+    shown = ", ".join(f"`{name}`" for name in names[:limit]) or "none"
+    return f"{shown} and {len(names) - limit} more" if len(names) > limit else shown
 
 
 def typo_of(name: str, known: Iterable[str]) -> str | None:

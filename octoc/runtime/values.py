@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from octoc.diagnostics.suggest import did_you_mean
+from octoc.diagnostics.suggest import did_you_mean, some_names
 
 AUTO_OFF = "auto-off"
 """The agent's area or its own settings let a message activate nothing: the model does, or nobody."""
@@ -75,5 +75,5 @@ class UnknownNameError(LookupError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
-        near = did_you_mean(name, names) or f"known are {', '.join(f'`{one}`' for one in names[:10]) or 'none'}"
+        near = did_you_mean(name, names) or f"known are {some_names(names)}"
         super().__init__(f"there is no {kind} `{name}` in this bundle: {near}")
