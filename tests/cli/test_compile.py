@@ -108,7 +108,7 @@ def test_a_build_prints_the_token_bill(octoc: Run, tmp_path: Path) -> None:
     builder.agent("a", description="An agent.", tools=["git/log"]).write()
     done = octoc("build", "--workspace", str(tmp_path))
     header, *rows = [line.split() for line in done.out.splitlines() if line[:5] in ("agent", "a    ", "super")]
-    assert header == ["agent", "tools", "tokens", "deferred", "tokens"]
+    assert header == ["agent", "shown", "tokens", "deferred", "tokens"]
     found = json.loads(octoc("build", "--workspace", str(tmp_path), "--json").out)
     told = {one["agent"]: one for one in found["bill"]["agents"]}
     fields = ("direct_tools", "direct_tokens", "deferred_tools", "deferred_tokens")

@@ -45,6 +45,16 @@ def test_everything_that_is_there_is_named(octoc: Run, folder: Path) -> None:
     }
 
 
+def test_a_server_that_cannot_be_pinned_leaves_the_next_step(octoc: Run, tmp_path: Path) -> None:
+    """With --pin a failure is told and is exit status 1, and the last line says how to go on all the same."""
+    servers = '{"mcpServers": {"gone": {"command": "./no-such-server"}}}'
+    tmp_path.joinpath(".mcp.json").write_text(servers, encoding="utf-8")
+    done = octoc("init", "--workspace", str(tmp_path), "--pin")
+    assert done.status == 1
+    assert "error[OCT544]" in done.err
+    assert done.out.splitlines()[-1] == "next: octoc pin, then octoc build"
+
+
 def test_an_empty_folder_gets_a_commented_file(octoc: Run, tmp_path: Path) -> None:
     """Where nothing is found the file has its defaults in comments, and the next step is a build."""
     done = octoc("init", "--workspace", str(tmp_path))

@@ -37,6 +37,12 @@ def test_what_an_agent_begins_with_for_people(octoc: Run, bundle: str) -> None:
     assert "\nfind_tools " in done.out
 
 
+def test_without_a_name_it_is_the_agent_that_commands_act_as(octoc: Run, bundle: str) -> None:
+    """`--context` alone is the supervisor's, or of the agent that `--agent` names."""
+    assert octoc("show", "--context", "--bundle", bundle).out.startswith("supervisor begins with ")
+    assert octoc("show", "--context", "--agent", "nobody", "--bundle", bundle).status == 1
+
+
 def test_sections_and_context_exclude_each_other(octoc: Run, bundle: str) -> None:
     """The context is a report of its own: with sections it is a usage error, exit status 2."""
     assert octoc("show", "tools", "--context", "supervisor", "--bundle", bundle).status == 2

@@ -65,7 +65,9 @@ def test_an_agents_skills(workspace: Path, agent: str, expected: list[tuple[str,
 
 
 def test_the_table(workspace: Path) -> None:
-    """The table has the reason too."""
+    """One agent's table has the reason too; that of all has no column for it."""
+    everyone = CliRunner().invoke(cli, ["show", "skills", "--workspace", str(workspace)])
+    assert everyone.stdout.splitlines()[1].split() == ["skill", "description"]
     done = CliRunner().invoke(cli, ["show", "skills", "--workspace", str(workspace), "--agent", "writer"])
     assert done.exit_code == 0
     assert "named by the agent" in done.stdout

@@ -96,7 +96,7 @@ def test_route_explains(octoc: Run, bundle: str) -> None:
     assert (found["best"], found["rival"]) == ("time", "no capability")
     assert found["triggers"][0]["trigger"] == "what time is it in Tokyo right now"
     assert [one["word"] for one in found["words"]] == ["what", "time", "is", "it", "in", "Tokyo"]
-    assert set(found["parts"]) == {"words", "meaning", "prior"}
+    assert set(found["parts"]) == {"words", "meaning", "prior", "nearby"}
     done = octoc("route", message, "--explain", "--bundle", bundle)
     assert done.status == 0
     for line in ("left out: some code", "rival:    time ", "trigger:  time: 'what time is it in Tokyo right now'"):
@@ -211,7 +211,7 @@ def test_a_call_as_an_agent_is_its_models(octoc: Run, workspace: Path, dump: Pat
     """With --agent a tool in its scope is called, one out of it is not there, and what does not fit is not sent."""
     folder = workspace / "agents" / "clerk"
     folder.mkdir(parents=True)
-    text = "---\nname: clerk\ndescription: Knows the time\ntype: worker\ntools: [time/get_current_time]\n---\nYou help.\n"
+    text = "---\nname: clerk\ndescription: Time\ntype: worker\ntools: [time/get_current_time]\n---\nYou help.\n"
     folder.joinpath("AGENT.md").write_text(text, encoding="utf-8")
     here = ("--workspace", str(workspace))
     assert octoc("pin", "time", "--from", str(dump), *here).status == 0

@@ -81,7 +81,7 @@ def _print_bill(outcome: Outcome, *, err: bool) -> None:
     """Print what tools cost, the dearest first; plain text, as a build that has nothing to do must not load rich."""
     agents = sorted(outcome.bill.agents, key=lambda one: (-one.direct_tokens, one.agent))
     rows = [(one.agent, one.direct_tools, one.direct_tokens, one.deferred_tools, one.deferred_tokens) for one in agents]
-    _print_rows(("agent", "tools", "tokens", "deferred", "tokens"), rows, err=err)
+    _print_rows(("agent", "shown", "tokens", "deferred", "tokens"), rows, err=err)
     known = [one for one in outcome.bill.capabilities if one.tools]
     known.sort(key=lambda one: (-one.tokens, one.capability))
     _print_rows(("capability", "tools", "tokens"), [(one.capability, one.tools, one.tokens) for one in known], err=err)

@@ -29,11 +29,11 @@ def command(
     env_names: tuple[str, ...],
     output_format: str,
 ) -> int:
-    """List the variables that servers need, and the files, keyring entries and credentials.
+    """List the variables that servers need.
 
-    Each with whether it is required, and the servers, capabilities and agents that need it. With --env-file or --env
-    also whether it is set there; the exit status is 1 when a required one is not. No value is ever shown, and the
-    environment of this process is not looked at.
+    Of each, whether it is required, and the servers, capabilities and agents that need it; files, keyring entries and
+    credentials likewise. With --env-file or --env also whether it is set there; the exit status is 1 when a required
+    one is not. No value is ever shown, and the environment of this process is not looked at.
     """
     from octoc.cli.scoped import check_agent, scoped_of
     from octoc.cli.workspace import workspace_root

@@ -39,6 +39,7 @@ def command(ctx: click.Context, export: Path | None, source: str | None, workspa
         raise click.UsageError("--from and EXPORT belong together: octoc init --from octopus EXPORT.json")
     folder = workspace.absolute()
     has_servers = _write_found(folder) if export is None else _write_migrated(folder, export)
+    status = 0
     if has_servers:
         if pin is None:
             # Asked only where someone can answer: starting servers is never done unasked.
@@ -51,11 +52,10 @@ def command(ctx: click.Context, export: Path | None, source: str | None, workspa
             from octoc.cli.commands.pin import command as pin_command
 
             status = ctx.invoke(pin_command, servers=(), dump=None, workspace=folder)
-            if status:
-                return int(status)
     first = "octoc build" if source is None else "octoc check, then octoc build"
-    click.echo(f"next: {first}" if pin or not has_servers else f"next: octoc pin, then {first}")
-    return 0
+    is_pinned = (pin and not status) or not has_servers
+    click.echo(f"next: {first}" if is_pinned else f"next: octoc pin, then {first}")
+    return status
 
 
 def _write_found(folder: Path) -> bool:

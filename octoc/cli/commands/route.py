@@ -77,7 +77,8 @@ def command(
     from octoc.cli.tables import print_table
     from octoc.diagnostics.render import escape
 
-    click.echo(f"decision: {escape(routing.capability or 'abstain')} ({escape(routing.reason)})")
+    activated = [name for name in (routing.capability, *routing.also) if name is not None]
+    click.echo(f"decision: {escape(', '.join(activated) or 'abstain')} ({escape(routing.reason)})")
     click.echo(f"intent:   {escape(routing.intent)}")
     if gate is not None:
         profile = f", {escape(str(gate.data['profile']))}" if "profile" in gate.data else ""
@@ -136,6 +137,9 @@ def _print_explanation(message: str, routing: Routing, explanation: Explanation)
         click.echo(f"rival:    {lead}, then {escape(explanation.rival)} {explanation.rival_score:.4f}")
     for line in stripped(message, routing.intent):
         click.echo(f"left out: {escape(line)}")
+    for part in explanation.clauses:
+        won = f"{escape(part.winner or 'nobody')} ({escape(part.reason)})"
+        click.echo(f"clause:   {escape(repr(part.clause))}: {won}")
     for near in explanation.triggers:
         click.echo(f"trigger:  {escape(near.capability)}: {escape(repr(near.trigger))} ({near.similarity:.2f})")
     if explanation.parts:

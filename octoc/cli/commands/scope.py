@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 @click.option("--who-can", metavar="TOOL", help="Which agents reach `server/tool`, or what a pattern matches.")
 @format_options("text", "json")
 def command(agent: str | None, workspace: Path | None, who_can: str | None, output_format: str) -> int:
-    """Show what AGENT may reach, and why: each tool with the grant, the group, the capability or the profile.
+    """Show what AGENT may reach, and why.
+
+    Each tool with the grant, the group, the capability or the profile that gives it.
 
     Without AGENT: all agents with their areas, tenants and how much they reach, and all areas and groups. Octoc's own
     tools and the host's are nobody's to grant, and not among them.

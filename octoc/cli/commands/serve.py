@@ -228,6 +228,8 @@ def token() -> None:
 @workspace_option
 def add(agent: str, tenant: str | None, user: str | None, tokens: Path | None, workspace: Path | None) -> int:
     """Make a token for an agent and print it, this once."""
+    if not agent.strip():
+        raise click.UsageError("--agent names nobody: a token is for one agent")
     entry, text = _run(tokens, workspace, lambda file: file.add(agent, tenant, user))
     click.echo(f"token `{entry.id}` for agent `{entry.agent}`; it is not shown again", err=True)
     click.echo(text)

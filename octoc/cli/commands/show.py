@@ -31,7 +31,13 @@ _DEFAULT = ("agents", "tools", "tokens")
     metavar="[AGENT]",
     help="What a prompt cache keeps of the tool block: of this agent, or of each.",
 )
-@click.option("--context", metavar="AGENT", help="What this agent's model is given at the start, and what it costs.")
+@click.option(
+    "--context",
+    is_flag=False,
+    flag_value="",
+    metavar="[AGENT]",
+    help="What this agent's model is given at the start, and what it costs. Default: supervisor.",
+)
 @format_options("text", "json")
 def command(
     sections: tuple[str, ...],
@@ -62,7 +68,7 @@ def command(
 
         if sections:
             raise click.UsageError("--context stands without sections")
-        return show_context(target_of(bundle, workspace), context, output_format)
+        return show_context(target_of(bundle, workspace), context or agent or "supervisor", output_format)
     asked = sections or (SECTIONS if output_format == "json" else _DEFAULT)
 
     async def work(runtime: Runtime) -> dict[str, Any]:
@@ -224,7 +230,7 @@ def _print(found: dict[str, Any]) -> None:
         ),
         "skills": (
             ("skill", "why", "used by", "description"),
-            lambda e: (e["name"], e.get("why", ""), e.get("used_by", ""), one_line(e["description"])),
+            lambda e: (e["name"], e["why"], e["used_by"], one_line(e["description"])),
         ),
         "servers": (
             ("server", "transport", "tools", "state"),
@@ -243,6 +249,8 @@ def _print(found: dict[str, Any]) -> None:
             title = f"tokens in each request (counter: {entries['counter']}, approximate)"
             entries = entries["agents"]
         names, row = columns[section]
+        if section == "skills" and not any("why" in entry for entry in entries):  # told of one agent's alone
+            names, row = ("skill", "description"), lambda e: (e["name"], one_line(e["description"]))
         print_table(title, names, [row(entry) for entry in entries])
         if section != sections[-1]:
             click.echo()

@@ -85,10 +85,8 @@ def children(folder: Entry, sink: DiagnosticSink) -> Iterator[Entry]:
             continue
         path, display = folder.path / name, f"{folder.display}/{name}" if folder.display != "." else name
         if not name.isprintable():
-            shown = name.encode("utf-8", "backslashreplace").decode("utf-8")
-            message = (
-                f"`{shown!a}` in `{folder.display}` has characters that cannot be shown, expected a printable name"
-            )
+            shown = ascii(name)[1:-1]
+            message = f"`{shown}` in `{folder.display}` has characters that cannot be shown, expected a printable name"
             sink.report(rules.BAD_FILE_NAME, message, at=folder.place)
         elif is_link:
             entry = enter(path, display, folder.root, sink)

@@ -51,6 +51,6 @@ def _write(path: Path, data: bytes, context: Context) -> bool:
         return True
     except OSError as error:
         message = f"`{display_path(context.root, path)}` could not be written: {error.strerror}"
-        help_ = "name a place that this user may write with `--output`; an older bundle stays as it was"
+        help_ = "`octoc build --output FILE` writes it elsewhere; an older bundle stays as it was"
         context.sink.report(BUNDLE_NOT_WRITTEN, message, help=help_)
         return False

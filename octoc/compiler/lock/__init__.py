@@ -67,7 +67,7 @@ def lock(calibrated: Calibrated, context: Context) -> Locked:
         return Locked(calibrated=calibrated, text=text, plugins=plugins)
     said = tuple(change.text for change in found)
     if not path.is_file():
-        said = (f"`{LOCK_FILE}` is new",)
+        said = ("it is new",)
     keeps_newer = old is not None and not found and is_of_newer_revision(old)
     if keeps_newer or is_withheld(calibrated, context) or not _write(path, text, context):
         said = ()
