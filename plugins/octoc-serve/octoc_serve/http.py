@@ -94,9 +94,7 @@ class HttpApp:
         token = _bearer(headers.get("authorization", ""))
         admitted = self._admission.admit(token)
         if not admitted and self._admission.guarded:
-            known = self._admission.knows(token)
-            why = "this token is for no agent that is served here" if known else "a token is needed: " + _HOW
-            await _answer(send, 401, why, challenge=True)
+            await _answer(send, 401, self._unadmitted(token), challenge=True)
             return
         key = self._admission.choose(admitted, path)
         if key is None:
@@ -131,6 +129,11 @@ class HttpApp:
                     await _answer(send, 503, "this gateway has ended the request", retry=True)
         if scope["method"] == "DELETE" and session is not None:
             await self._surface.states.end(lambda one: one == whole)
+
+    def _unadmitted(self, token: str | None) -> str:
+        if self._admission.knows(token):
+            return "this token is for no agent that is served here"
+        return f"{'this token is not known, or no longer' if token else 'a token is needed'}: {_HOW}"
 
     @contextlib.contextmanager
     def _noted(self, scope: Scope, key: Key, receive: Receive, send: Send) -> Iterator[_Request]:

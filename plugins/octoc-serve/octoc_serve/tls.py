@@ -55,7 +55,9 @@ def _loaded(cert: Path, key: Path) -> ssl.SSLContext:
             with file.open("rb") as opened:
                 opened.read(1)
         except OSError as error:
-            raise GatewayRefused(f"the TLS {what} `{file}` cannot be read: {error.strerror}") from None
+            raise GatewayRefused(
+                f"the TLS {what} `{file}` cannot be read: {error.strerror}", "make it a file that this user may read"
+            ) from None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.options |= ssl.OP_NO_RENEGOTIATION

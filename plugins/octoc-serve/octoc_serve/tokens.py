@@ -90,7 +90,10 @@ class Tokens:
         except FileNotFoundError:
             return ()
         except OSError as error:
-            raise GatewayRefused(f"the file of tokens `{self.file}` cannot be read: {error.strerror}") from None
+            raise GatewayRefused(
+                f"the file of tokens `{self.file}` cannot be read: {error.strerror}",
+                "it belongs to the user that the gateway runs as; --tokens names another",
+            ) from None
         except (ValueError, RecursionError):  # the latter where it is nested without end
             raise GatewayRefused(f"the file of tokens `{self.file}` is no JSON", _ANEW) from None
         try:
@@ -117,7 +120,10 @@ class Tokens:
             finally:
                 os.close(lock)
         except OSError as error:
-            raise GatewayRefused(f"the file of tokens `{self.file}` cannot be written: {error.strerror}") from None
+            raise GatewayRefused(
+                f"the file of tokens `{self.file}` cannot be written: {error.strerror}",
+                "--tokens names another, in a folder that this user may write",
+            ) from None
 
     def _write(self, kept: list[Kept]) -> None:
         rows = [{**attrs.asdict(one.entry), "sha256": one.sha256} for one in kept]

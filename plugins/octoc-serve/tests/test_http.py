@@ -90,8 +90,15 @@ def test_a_token_says_which_agent_it_is(
     gateway = serve()
     status, headers, _ = ask(gateway.url, initialize)
     assert (status, headers["www-authenticate"]) == (401, "Bearer")
-    for authorization in ("Bearer octoc_wrong", f"Basic {clerk}", "Bearer", clerk):
-        assert ask(gateway.url, initialize, Authorization=authorization)[0] == 401
+    for authorization, why in (
+        ("Bearer octoc_wrong", "this token is not known"),
+        (f"Basic {clerk}", "a token is needed"),
+        ("Bearer", "a token is needed"),
+        (clerk, "a token is needed"),
+    ):
+        status, _, body = ask(gateway.url, initialize, Authorization=authorization)
+        assert status == 401
+        assert why in body
     status, _, body = ask(gateway.url, initialize, Authorization=f"Bearer {stranger}")
     assert status == 401
     assert "for no agent that is served here" in body

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from octoc.bundle.refusal import BundleRefused
+from octoc_serve.bugs import tell
 from octoc_serve.page.look import Asked, look
 from octoc_serve.page.routing import MAX_MESSAGE_CHARS, Asker
 from octoc_serve.page.sections import saying, showing, signing_in
@@ -63,8 +64,8 @@ class Site:
             logger.error("the page cannot be shown: %s", refused)  # noqa: TRY400  # the refusal says all there is to say
             given = Answer(saying("Not now", "The bundle cannot be used; the gateway’s log says why."), 503)
         except Exception as error:  # noqa: BLE001  # one visitor's bad luck ends no gateway, and shows nobody a traceback
-            logger.error("the page cannot be shown: %s", type(error).__name__)  # noqa: TRY400  # likewise
-            given = Answer(saying("This failed", "It is a fault of octoc’s; the gateway’s log has its kind."), 500)
+            tell("showing the page", error)
+            given = Answer(saying("This failed", "It is a fault of octoc’s; the gateway’s log has its place."), 500)
         await answer(send, request, given)
 
     async def _answer(self, request: Request, receive: Receive) -> Answer:
