@@ -127,15 +127,15 @@ def _looked_up(reference: Reference, builtins: Mapping[str, str]) -> str:
     return re.sub(_FOLDER, lambda match: builtins.get(match[0][2:-1], match[0]), reference.name)
 
 
-def builtins_of(workspace_folder: str, user_home: str) -> Mapping[str, str]:
-    """Return the values of BUILTINS for a workspace's folder (absolute, POSIX) and the home of who runs it."""
-    return {
+def builtins_of(workspace_folder: str, user_home: str | None) -> Mapping[str, str]:
+    """Return the values of BUILTINS for a workspace's folder (absolute, POSIX) and the home of who runs it, if any."""
+    values = {
         "workspaceFolder": workspace_folder,
         "workspaceFolderBasename": workspace_folder.rstrip("/").rpartition("/")[2],
-        "userHome": user_home,
         "pathSeparator": "/",
         "/": "/",
     }
+    return values if user_home is None else {**values, "userHome": user_home}
 
 
 def _forms(text: str) -> Iterator[tuple[re.Match[str], Reference | None]]:

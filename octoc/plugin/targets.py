@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import attrs
 
 from octoc.plugin.protocols import PluginError, ServerTarget
+from octoc.plugin.small_files import UnreadableError, small_text
 from octoc.references import Lookup, builtins_of, expand, find_references
 from octoc.secrets import is_secret_name
 
@@ -45,6 +46,7 @@ class NotReady(Exception):  # noqa: N818  # a state of the world, not a fault in
 
 
 _FILE = "file:"
+_MAX_ENV_FILE_BYTES = 1024 * 1024
 _ENV_SUFFIX = "_env"
 _URL_TRANSPORTS = frozenset({"http", "sse"})
 
@@ -64,7 +66,7 @@ def make_target(server: ServerDefinition, lookup: Lookup, workspace: Path) -> Se
             reference = f"{_FILE}{workspace / reference.removeprefix(_FILE)}"
         return lookup(reference)
 
-    resolving = _Resolving(found, builtins_of(workspace.as_posix(), Path.home().as_posix()))
+    resolving = _Resolving(found, builtins_of(workspace.as_posix(), _home()))
     try:
         return _made(server, resolving, workspace)
     except PluginError as error:
@@ -166,10 +168,17 @@ class _Resolving:
 
 def _read_env_file(server: str, workspace: Path, name: str) -> dict[str, str]:
     try:
-        return parse_env_file((workspace / name).read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        return parse_env_file(small_text(f"{workspace / name}", _MAX_ENV_FILE_BYTES))
+    except (FileNotFoundError, UnreadableError) as error:
+        why = error.strerror if isinstance(error, FileNotFoundError) else error
         raise NotReady(f"server `{server}` needs the file `{name}`, which cannot be read: {why}") from None
+
+
+def _home() -> str | None:
+    try:
+        return Path.home().as_posix()
+    except RuntimeError:  # a user without an entry and without $HOME, as a container may have
+        return None
 
 
 def parse_env_file(text: str) -> dict[str, str]:

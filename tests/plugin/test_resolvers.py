@@ -82,10 +82,10 @@ def test_what_a_file_is_not(tmp_path: Path) -> None:
     for name, why in {
         "none": "needs `file:none`, which is not there",
         "empty": "needs `file:empty`, which is not there",
-        "large": f"the file `{tmp_path}/large` is larger than 64 KiB",
+        "large": f"the file `{tmp_path}/large` cannot be read: it is larger than 64 KiB",
         "bytes": f"the file `{tmp_path}/bytes` cannot be read: it is not UTF-8",
-        "pipe": f"`{tmp_path}/pipe` is no regular file",
-        ".": f"`{tmp_path}` is no regular file",
+        "pipe": f"the file `{tmp_path}/pipe` cannot be read: it is no regular file",
+        ".": f"the file `{tmp_path}` cannot be read: it is no regular file",
         "large/below": f"the file `{tmp_path}/large/below` cannot be read: Not a directory",
     }.items():
         with pytest.raises(NotReady) as raised:

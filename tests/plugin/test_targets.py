@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 from typing import Any
 
@@ -55,12 +56,32 @@ def test_an_env_file_lies_under_the_environment(tmp_path: Path) -> None:
 
 
 def test_an_env_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    """A missing env file, and one that is no text, are each one line."""
+    """An env file that is missing, no text, too large, a pipe or a device is one line, and nobody waits for it."""
     (tmp_path / "bin.env").write_bytes(b"\xff\xfe")
-    with pytest.raises(NotReady, match="No such file or directory"):
-        make_target(entry(command="c", env_file="none.env"), VALUES.get, tmp_path)
-    with pytest.raises(NotReady, match="it is not UTF-8"):
-        make_target(entry(command="c", env_file="bin.env"), VALUES.get, tmp_path)
+    os.mkfifo(tmp_path / "pipe.env")
+    for name, why in {
+        "none.env": "No such file or directory",
+        "bin.env": "it is not UTF-8",
+        "pipe.env": "it is no regular file",
+        ".": "it is no regular file",
+        "/dev/zero": "it is no regular file",
+        "a\0b": "the path has a NUL in it",
+    }.items():
+        with pytest.raises(NotReady) as raised:
+            make_target(entry(command="c", env_file=name), VALUES.get, tmp_path)
+        assert str(raised.value) == f"server `s` needs the file `{name}`, which cannot be read: {why}"
+
+
+def test_without_a_home_only_who_needs_it_is_not_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody knows the user's home, as in some containers, servers that do not name it connect all the same."""
+
+    def nowhere() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", nowhere)
+    assert make_target(entry(command="${workspaceFolder}/c"), VALUES.get, tmp_path).command == f"{tmp_path}/c"
+    with pytest.raises(NotReady, match="needs `userHome`, which is not set"):
+        make_target(entry(command="${userHome}/c"), VALUES.get, tmp_path)
 
 
 def test_an_env_file_is_read_by_lines() -> None:
