@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _WHAT = "encoding texts"
 _WITHOUT = "so messages are routed by their words alone"
+_PLUGIN = "embed-onnx"
 _PACKAGES = {"minilm-l6": "octoc-embed-onnx[quantize]", "folder": "octoc-embed-onnx[folder]"}
 
 
@@ -59,7 +60,7 @@ def embed(described: Described, context: Context) -> Embedded:
     context.sink.report(
         ENCODER_FAILED,
         f"encoder `{settings.routing.encoder}` failed, {_WITHOUT}: {problem}",
-        at=settings.place,
+        at=settings.place.child("routing", "encoder"),
     )
     return Embedded(described=described)
 
@@ -81,16 +82,21 @@ def _made(settings: WorkspaceSettings, context: Context) -> Embedder | None:
     name = settings.routing.encoder
     embedder = context.plugins.make_embedder(name, located(settings.routing.encoder_settings, context.root))
     if embedder is None:
-        package = _PACKAGES.get(name)
         context.sink.report(
             ENCODER_MISSING,
             f"no plugin has the encoder `{name}`, {_WITHOUT}",
-            at=settings.place,
-            help=f"run `pip install '{package}'`"
-            if package and "embed-onnx" in context.plugins.missing
-            else "name the plugin that has it under `[workspace] plugins`, or set `[routing] encoder` to `minilm-l6`",
+            at=settings.place.child("routing", "encoder"),
+            help=_to_have(name, settings),
         )
     return embedder
+
+
+def _to_have(name: str, settings: WorkspaceSettings) -> str:
+    if name not in _PACKAGES:
+        return "name the plugin that has it in `[plugins] use`, or set `[routing] encoder` to `minilm-l6` or `folder`"
+    if _PLUGIN not in settings.plugins:
+        return f"add `{_PLUGIN}` to `[plugins] use`"
+    return f"run `pip install '{_PACKAGES[name]}'`"
 
 
 def _product(

@@ -5,6 +5,7 @@ Everything is asked of the router itself, so that what is told is what decides, 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 
@@ -16,6 +17,7 @@ from octoc.routing.clean import MIN_INTENT_CHARS
 from octoc.routing.decision import Decision, Reason
 from octoc.routing.gate import NOBODY
 from octoc.routing.router import Router, Vector
+from octoc.search.words import clauses
 
 MAX_WORDS = 60
 """Of a longer message only so many words are left out in turn, from its start."""
@@ -48,6 +50,15 @@ class NearTrigger:
 
 
 @attrs.frozen(kw_only=True)
+class ClauseWinner:
+    """Whom one clause of a message is for, None for nobody, and why that came out as it did."""
+
+    clause: str
+    winner: str | None
+    reason: Reason
+
+
+@attrs.frozen(kw_only=True)
 class Explanation:
     """Why a decision came out as it did.
 
@@ -56,9 +67,11 @@ class Explanation:
         best: the capability with the highest score, None where nothing was scored; `rival` the next, or
             `NOBODY_NAME`.
         parts: how much speaks for `best` rather than `rival`, in log-odds: `words` its characters, `meaning` the
-            vector, `prior` what holds for any message. Of the calibrated gate alone.
+            vector, `prior` what holds for any message, `nearby` the second look at the likeliest. Of the calibrated
+            gate alone.
         words: in the order of the message, each distinct word once.
         triggers: of `best`, then of `rival`.
+        clauses: who wins each, where a message may activate several; empty for one of a single clause.
         changes: what would have changed the decision, a sentence each.
     """
 
@@ -70,6 +83,7 @@ class Explanation:
     parts: Mapping[str, float] = attrs.field(factory=dict)
     words: tuple[WordEffect, ...] = ()
     triggers: tuple[NearTrigger, ...] = ()
+    clauses: tuple[ClauseWinner, ...] = ()
     changes: tuple[str, ...] = ()
 
 
@@ -115,13 +129,14 @@ def explain(text: str, field: Field) -> Explanation:
         best_score=best_score,
         rival=rival,
         rival_score=rival_score,
-        parts=_parts(text, best, rival, field),
+        parts=_parts(text, (best, best_score), (rival, rival_score), field),
         words=words,
         triggers=tuple(
             near
             for name in dict.fromkeys((best, rival, second[0] if second else None))
             if name is not None and (near := _nearest(text, name, field)) is not None
         ),
+        clauses=_clauses(text, field),
         changes=_changes(text, decision, second, words),
     )
 
@@ -140,6 +155,14 @@ def stripped(message: str, intent: str) -> tuple[str, ...]:
     return tuple(dropped)
 
 
+def _clauses(text: str, field: Field) -> tuple[ClauseWinner, ...]:
+    parts = clauses(text) if field.router.most > 1 else ()
+    if len(parts) < 2:
+        return ()
+    decided = ((part, field.decide(part)) for part in parts)
+    return tuple(ClauseWinner(clause=part, winner=one.winner, reason=one.reason) for part, one in decided)
+
+
 def _effects(text: str, decision: Decision, best: str, field: Field) -> tuple[WordEffect, ...]:
     words = text.split()
     whole = dict(decision.scores)[best]
@@ -152,9 +175,14 @@ def _effects(text: str, decision: Decision, best: str, field: Field) -> tuple[Wo
     return tuple(found)
 
 
-def _parts(text: str, best: str, rival: str | None, field: Field) -> dict[str, float]:
-    """Return how the log-odds of `best` against `rival` come about; they add up to the odds that were decided by."""
+def _parts(text: str, first: tuple[str, float], second: tuple[str | None, float], field: Field) -> dict[str, float]:
+    """Return how the log-odds of the first against the second come about; they add up to what was decided by.
+
+    Args:
+        first, second: a name and its score.
+    """
     classifier = field.router.classifier
+    (best, best_score), (rival, rival_score) = first, second
     if classifier is None or rival is None or best not in classifier.classes:
         return {}
     places = {name: number for number, name in enumerate(classifier.classes)}
@@ -172,6 +200,8 @@ def _parts(text: str, best: str, rival: str | None, field: Field) -> dict[str, f
     if vector is not None and model.vectors is not None and model.mean is not None:
         centred = (vector - model.mean).astype(np.float64)
         found["meaning"] = float(np.sum((model.vectors[one] - model.vectors[other]) * centred))
+        if classifier.nearby is not None and best_score > 0 and rival_score > 0:
+            found["nearby"] = math.log(best_score / rival_score) - math.fsum(found.values())
     return found
 
 

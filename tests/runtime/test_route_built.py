@@ -1,5 +1,6 @@
 """Messages that are decided in parts, or by what was said before: on a bundle of the core tap with the real encoder."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from octoc.compiler.build import build
 from octoc.runtime import Runtime
+from octoc.runtime.explain_route import explain_route
 from octoc.runtime.route import decide
 from octoc.runtime.values import Routing
 
@@ -76,3 +78,21 @@ def test_a_word_in_another_sense_activates_nothing(one: Decide) -> None:
     """What names a capability and means something else is for nobody."""
     for text in ("the git next door plays the drums at night", "how do I get over a hard time?"):
         assert one(text).capability is None
+
+
+def test_each_clause_is_explained(tmp_path: Path) -> None:
+    """Where a message may activate several, who wins each clause is told; the parts of a score add up to it."""
+    root = tmp_path / "explained"
+    built(root, 2)
+    session = Runtime.open(root / "dist" / "w.octoc").session()
+    routing, explanation = explain_route(session, BOTH)
+    assert explanation is not None
+    assert [(one.clause, one.winner) for one in explanation.clauses] == [
+        ("what time is it in Tokyo right now", "time"),
+        ("show me the git log of last week", "git"),
+    ]
+    assert {routing.capability, *routing.also} == {"time", "git"}
+    assert math.fsum(explanation.parts.values()) == pytest.approx(
+        math.log(explanation.best_score / explanation.rival_score)
+    )
+    assert explain_route(session, "show me the git log of last week")[1].clauses == ()  # type: ignore[union-attr]

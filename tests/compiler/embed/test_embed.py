@@ -63,10 +63,15 @@ class EncoderPlugin:
         return self.embedder if name == self.embedder.name else None
 
 
-def described(triggers: Mapping[str, tuple[str, ...]], **routing: Any) -> Described:
+def described(
+    triggers: Mapping[str, tuple[str, ...]], plugins: tuple[str, ...] = ("embed-onnx",), **routing: Any
+) -> Described:
     """Return a workspace of capabilities with these triggers."""
     settings = WorkspaceSettings(
-        name="w", place=PLACE, routing=RoutingSettings(**{"encoder": "digest", "gate": "octomind", **routing})
+        name="w",
+        place=PLACE,
+        plugins=plugins,
+        routing=RoutingSettings(**{"encoder": "digest", "gate": "octomind", **routing}),
     )
     capabilities = tuple(
         Capability(
@@ -200,6 +205,15 @@ def test_a_missing_package_is_named(tmp_path: Path) -> None:
     embed(described(TRIGGERS, encoder="minilm-l6"), context)
     (found,) = sink.diagnostics
     assert found.help == "run `pip install 'octoc-embed-onnx[quantize]'`"
+
+
+def test_a_plugin_that_the_workspace_does_not_use_is_named(tmp_path: Path) -> None:
+    """Where the default encoder's plugin is left out of the settings, that is what there is to do."""
+    sink = DiagnosticSink()
+    context = Context(root=tmp_path, sink=sink, cache=Cache(tmp_path), plugins=plugins_of())
+    embed(described(TRIGGERS, ("transport-mcp",), encoder="minilm-l6"), context)
+    (found,) = sink.diagnostics
+    assert found.help == "add `embed-onnx` to `[plugins] use`"
 
 
 class Unable(DigestEmbedder):
