@@ -13,7 +13,7 @@ from octoc.plugin import ConnectionFailed, PluginError
 from octoc.runtime import telemetry
 from octoc.runtime.builtin import BuiltinConnection
 from octoc.runtime.results import redact
-from octoc.runtime.server_pool import Made
+from octoc.runtime.server_pool import CLOSE_S, Made
 from octoc.runtime.unreachable import Unreachable, unreachable
 
 if TYPE_CHECKING:
@@ -159,5 +159,15 @@ class Connector:
         finally:
             # Also when this task is cancelled: a connection that nobody gets would leave its process behind.
             if listing is None:
-                await connection.close()
+                await _end(entry, connection)
         return listing
+
+
+async def _end(entry: ServerEntry, connection: Connection) -> None:
+    import asyncio
+
+    try:
+        async with asyncio.timeout(CLOSE_S):
+            await connection.close()
+    except Exception as error:  # noqa: BLE001  # a plugin's fault while ending must not hide why it had to end
+        logger.warning("server `%s` did not close: %s", entry.name, type(error).__name__)

@@ -6,7 +6,10 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from octoc.results import ToolFailure, ToolResult
+from tests.runtime.conftest import Link
 
 if TYPE_CHECKING:
     from tests.runtime.conftest import Fleet, Server
@@ -17,6 +20,28 @@ async def _called(server: Server) -> None:
     while not server.calls:
         server.busy.clear()
         await server.busy.wait()
+
+
+def test_a_connection_that_cannot_end_does_not_hide_why_it_had_to(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What a plugin raises while it closes an unlisted server that cannot list is logged; the call is a value."""
+
+    async def close(_: Link) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(Link, "close", close)
+    fleet.server("s", ["t"], listed=False).unlistable = True
+    fleet.agent(proxy=True)
+
+    async def scenario() -> ToolResult | ToolFailure:
+        async with fleet.open() as runtime:
+            return await runtime.session().call("s__t", {})
+
+    outcome = asyncio.run(scenario())
+    assert isinstance(outcome, ToolFailure)
+    assert (outcome.kind, outcome.message) == ("connect_failed", "it cannot list its tools")
+    assert "server `s` did not close: RuntimeError" in caplog.text
 
 
 def test_many_first_calls_connect_once(fleet: Fleet) -> None:
