@@ -36,7 +36,7 @@ def test_a_connection_that_cannot_end_does_not_hide_why_it_had_to(
 
     async def scenario() -> ToolResult | ToolFailure:
         async with fleet.open() as runtime:
-            return await runtime.session().call("s__t", {})
+            return await runtime.call_direct("s", "t")
 
     outcome = asyncio.run(scenario())
     assert isinstance(outcome, ToolFailure)
