@@ -75,9 +75,12 @@ def test_the_commands_for_ci_work(minute: dict[str, Any]) -> None:
 
 
 def test_the_readmes_workspace_routes(tmp_path: Path) -> None:
-    """The workspace of "Capabilities" builds, its question activates `time`, and its fixtures run."""
+    """The workspace of "Capabilities" fits the minute's `.mcp.json`, its question activates `time`, its fixtures hold."""
     found = blocks("Capabilities")
+    tmp_path.joinpath(".mcp.json").write_text(blocks("60 seconds")["json"][0], encoding="utf-8")
     tmp_path.joinpath("octoc.toml").write_text(found["toml"][0], encoding="utf-8")
+    done = run("octoc check --fail-on warning", tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
     done = run(found["sh"][0].strip(), tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "decision: time" in done.stdout
@@ -86,7 +89,9 @@ def test_the_readmes_workspace_routes(tmp_path: Path) -> None:
     for line in found["sh"][1].splitlines():
         done = run(line, tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr
-    assert "abstention (of messages that expect none)" in run("octoc test", tmp_path).stdout
+    figures = run("octoc test", tmp_path).stdout
+    assert re.search(r"right \(of messages that expect a capability\) +100\.0 % +1 of 1", figures)
+    assert re.search(r"abstention \(of messages that expect none\) +100\.0 % +1 of 1", figures)
 
 
 class Block(types.SimpleNamespace):
