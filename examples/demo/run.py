@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -47,29 +48,33 @@ async def converse(bundle: Path) -> int:
         for message in MESSAGES:
             routing = await session.on_user_message(message)
             best, score = next(iter(routing.scores.items()))
-            decision = f"activates {routing.capability}" if routing.capability else "abstains"
+            decision = f"activates {routing.capability}" if routing.capability else f"abstains: {routing.reason}"
             print(f"{message!r}\n    {decision} (best: {best} {score:.2f}, threshold {routing.threshold:.2f})")
             print(f"    active: {', '.join(session.capabilities)}; {tokens(session)} tokens of schemas")
         print()
-        calls = (
-            ("convert_time", {"source_timezone": "Europe/Lisbon", "time": "15:00", "target_timezone": "Asia/Tokyo"}),
-            ("git_log", {"repo_path": str(repository()), "max_count": 1}),
-        )
         failed = 0
-        for name, arguments in calls:
+        for name, arguments in calls():
             answer = await session.call(name, arguments)
             failed += not answer.ok
             print(f"{name}({json.dumps(arguments)})\n    {shown(answer)}")
         print(f"\ntokens of tool schemas in each request, counted as {APPROXIMATE.name}:")
-        print(f"    without octoc, every tool bound {sum(map(APPROXIMATE.count, every)):>6}  ({len(every)} tools)")
-        print(f"    with octoc, nothing active      {before:>6}")
-        print(f"    with octoc, {', '.join(session.capabilities)} active {tokens(session):>16}")
+        bill = {
+            f"without octoc, every tool bound ({len(every)} tools)": sum(map(APPROXIMATE.count, every)),
+            "with octoc, nothing active": before,
+            f"with octoc, {', '.join(session.capabilities) or 'nothing'} active": tokens(session),
+        }
+        for what, count in bill.items():
+            print(f"    {what:<44}{count:>6}")
     return 1 if failed else 0
 
 
-def repository() -> Path:
-    """Return the nearest folder that is a git repository, or the demo's own."""
-    return next((folder for folder in HERE.parents if (folder / ".git").exists()), HERE)
+def calls() -> list[tuple[str, dict[str, object]]]:
+    """Return two calls that this machine can make: the second needs git and a clone of it, or is another."""
+    zones: dict[str, object] = {"source_timezone": "Europe/Lisbon", "time": "15:00", "target_timezone": "Asia/Tokyo"}
+    clone = next((folder for folder in HERE.parents if (folder / ".git").exists()), None)
+    if clone is None or shutil.which("git") is None:
+        return [("convert_time", zones), ("get_current_time", {"timezone": "Asia/Tokyo"})]
+    return [("convert_time", zones), ("git_log", {"repo_path": str(clone), "max_count": 1})]
 
 
 def everything_bound(runtime: Runtime) -> list[str]:
