@@ -10,7 +10,7 @@ import attrs
 from octoc.results import ContentPart, ToolResult, Truncation
 from octoc.runtime.results.json_text import whole
 from octoc.runtime.results.limits import Limits
-from octoc.runtime.results.parts import STAGE, Keep, document_of, transport_cut, with_text
+from octoc.runtime.results.parts import STAGE, Keep, document_of, text_of, transport_cut, with_text
 
 if TYPE_CHECKING:
     from octoc.plugin import TokenCounter
@@ -26,9 +26,9 @@ def truncate(result: ToolResult, limits: Limits, counter: TokenCounter, keep: Ke
     not read counts as left out. The whole of what came is given to `keep`, and its handle is in the result. A result
     that was cut is not cut again, whatever the limits.
 
-    Profile `octoc` is described in `sampled`. In `octo` and `octopus`, text parts share the limit in order, those
-    behind the cut go, media stay as they are, and structured content goes when it exceeds the limit by itself. Source:
-    Octo and Octopus, their truncators.
+    Profile `octoc` is described in `sampled`. In `octo` and `octopus`, text parts and the texts of embedded resources
+    share the limit in order, those behind the cut go, media stay as they are, and structured content goes when it
+    exceeds the limit by itself. Source: Octo and Octopus, their truncators.
     """
     if any(cut.stage == STAGE for cut in result.truncations):
         return result
@@ -37,7 +37,7 @@ def truncate(result: ToolResult, limits: Limits, counter: TokenCounter, keep: Ke
         from octoc.runtime.results.sampled import cut_sampled
 
         return cut_sampled(result, limits, counter, keep)
-    texts = [part.text for part in result.content if part.text is not None]
+    texts = [text for part in result.content if (text := text_of(part)) is not None]
     text = "".join(texts)
     tokens = counter.count(text) if limits.tokens and texts else 0
     head = _head(text, tokens, limits, counter)
@@ -92,22 +92,24 @@ def _cut_parts(parts: Sequence[ContentPart], budget: int, notice: str) -> Iterab
         yield ContentPart(type="text", text=notice.lstrip("\n"))
         return
     for index, part in enumerate(parts):
-        if part.text is None:
+        text = text_of(part)
+        if text is None:
             yield part
         elif index < last:
-            budget -= len(part.text)
+            budget -= len(text)
             yield part
         elif index == last:
-            yield with_text(part, part.text[:budget] + notice)
+            yield with_text(part, text[:budget] + notice)
 
 
 def _last_kept(parts: Sequence[ContentPart], budget: int) -> int | None:
     last = None
     for index, part in enumerate(parts):
-        if part.text is None:
+        text = text_of(part)
+        if text is None:
             continue
         last = index
-        if len(part.text) > budget:
+        if len(text) > budget:
             break
-        budget -= len(part.text)
+        budget -= len(text)
     return last
