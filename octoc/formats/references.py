@@ -31,8 +31,10 @@ class Resources:
                 if fragment and not _split(name)[0]:
                     self._anchors[base, fragment] = one  # an anchor, as drafts up to 7 write it
                 else:
-                    base = self._base_of[path] = uri
+                    base = uri
                     self._by_uri[uri] = one
+            # Of every schema, so that the next one around a path is near, however deep that lies.
+            self._base_of[path] = base
             for key in _ANCHORS:
                 if isinstance(one.get(key), str):
                     self._anchors[base, one[key]] = one
