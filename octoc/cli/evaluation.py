@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,6 +98,15 @@ def evaluated(bundle: Path, root: Path, fixtures: Fixtures) -> Results:
         raise UserError(str(error), "`octoc show --json` names the bundle's plugins") from None
 
 
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn what goes wrong while `path` is written into a UserError."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"`{path}` cannot be written: {error.strerror or error}") from None
+
+
 def print_text(report: Report, *, verbose: bool) -> None:
     """Write a report for people: figures, kinds, what was confused, what changed, limits."""
     from octoc.cli.tables import print_table
@@ -172,11 +182,13 @@ def _print_changes(comparison: Comparison | None) -> None:
     for word, changes in (("worse", comparison.regressions), ("better", comparison.improvements)):
         for change in changes:
             click.echo(f"{word}: {_told(change)}")
-    others = len(comparison.changes) - len(comparison.regressions) - len(comparison.improvements)
-    counts = (("otherwise wrong", others), ("new", comparison.new), ("no longer there", comparison.gone))
-    said = [f"{count} {word}" for word, count in counts if count]
-    if said or comparison.improvements:
-        click.echo(f"against routing.lock: {', '.join(said) or 'better'}; octoc test --record accepts it", err=True)
+    worse, better = len(comparison.regressions), len(comparison.improvements)
+    others = len(comparison.changes) - worse - better
+    counts = {"worse": worse, "better": better, "otherwise wrong": others}
+    counts |= {"new": comparison.new, "no longer there": comparison.gone}
+    said = [f"{count} {word}" for word, count in counts.items() if count]
+    if said:
+        click.echo(f"against routing.lock: {', '.join(said)}; octoc test --record accepts it", err=True)
 
 
 def _told(change: Change) -> str:

@@ -121,6 +121,7 @@ def test_what_was_right_before_and_is_not_any_more_fails(octoc: Run, described: 
     done = octoc("test", "--workspace", str(root), "--junit", str(root / "junit.xml"))
     assert done.status == 1
     assert "worse: 'send an email to Ada please' got clock, and gets mail now" in done.out
+    assert "against routing.lock: 1 worse; " in done.err
     assert 'failures="1"' in (root / "junit.xml").read_text(encoding="utf-8")
     lock.write_text(text.replace('got = ["clock"] },', "got = [] },"), encoding="utf-8")
     done = octoc("test", "--workspace", str(root))
@@ -182,6 +183,17 @@ def test_a_lock_that_cannot_be_read_is_told(octoc: Run, described: WorkspaceBuil
     assert done.status == 1
     assert "its version is 99, expected 1" in done.err
     assert octoc("test", "--record", "--workspace", str(root)).status == 0
+
+
+def test_what_cannot_be_written_is_told(octoc: Run, described: WorkspaceBuilder) -> None:
+    """A report's folder that is not there, or a lock in the way of a folder, is one line with the path, and no bug."""
+    root = described.write()
+    done = octoc("test", "--workspace", str(root), "--junit", str(root / "no" / "junit.xml"))
+    assert done.status == 1
+    assert f"error: `{root}/no/junit.xml` cannot be written: No such file or directory" in done.err
+    (root / "routing.lock").mkdir()
+    done = octoc("test", "--workspace", str(root), "--record")
+    assert (done.status, "`routing.lock` cannot be written" in done.err.replace(f"{root}/", "")) == (1, True)
 
 
 def test_a_report_for_people(octoc: Run, described: WorkspaceBuilder) -> None:

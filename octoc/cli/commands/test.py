@@ -41,7 +41,7 @@ def command(
     came out better when it was recorded (routing.lock), and on a share that octoc.toml sets a limit to. Of a part of
     the fixtures no share is held against a limit.
     """
-    from octoc.cli.evaluation import built_bundle, evaluated, known_of, place_of_tests, print_text
+    from octoc.cli.evaluation import built_bundle, evaluated, known_of, place_of_tests, print_text, writing
     from octoc.cli.failures import UnavailableError, UserError
     from octoc.cli.report import print_diagnostics
     from octoc.cli.workspace import log_to_stderr
@@ -76,7 +76,10 @@ def command(
     limits = {} if is_part else {k: v for k, v in attrs.asdict(loaded.settings.test).items() if v is not None}
     lock = root / LOCK_NAME
     if record:
-        lock.write_text(recorded_text(results), encoding="utf-8", newline="\n")
+        from octoc.compiler.files import write_whole
+
+        with writing(lock):
+            write_whole(lock, recorded_text(results).encode())
     try:
         recorded = lock.read_text(encoding="utf-8") if lock.is_file() else None
         report = report_of(results, limits=limits, recorded=recorded, is_part=is_part)
@@ -85,7 +88,8 @@ def command(
     if junit is not None:
         from octoc.evaluation.junit import render_junit
 
-        junit.write_text(render_junit(results, report.regressions, report.floors), encoding="utf-8")
+        with writing(junit):
+            junit.write_text(render_junit(results, report.regressions, report.floors), encoding="utf-8")
     if output_format == "json":
         import json
 
