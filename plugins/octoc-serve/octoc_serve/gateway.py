@@ -26,7 +26,7 @@ from octoc_serve.states import Key, MemoryStates
 from octoc_serve.stdio import Lines, claimed, serve_lines
 from octoc_serve.tls import Certificate, certificate_of
 from octoc_serve.tokens import Kept, Tokens
-from octoc_serve.watch import Refresher, Watched, reload, watch
+from octoc_serve.watch import Refresher, Stamps, Watched, reload, stamps, watch
 
 _SWEEP_S = 30.0
 
@@ -34,12 +34,14 @@ _SWEEP_S = 30.0
 async def serve(settings: GatewaySettings) -> None:
     """Serve until the client leaves or a signal says so. Raises: GatewayRefused, BundleRefused, UnknownNameError."""
     if settings.transport == "stdio":
+        since = stamps(settings.bundle)
         with claimed() as (source, sink):
             async with _opened(settings) as runtime:
-                await _serve_stdio(runtime, settings, Lines(source, sink, settings.max_body_bytes))
+                await _serve_stdio(runtime, settings, since, Lines(source, sink, settings.max_body_bytes))
         return
-    certificate = certificate_of(settings.tls_cert, settings.tls_key)
     tokens = Tokens(settings.tokens, settings.workspace)
+    since = stamps(settings.bundle, tokens.file, settings.tls_cert, settings.tls_key)
+    certificate = certificate_of(settings.tls_cert, settings.tls_key)
     kept = tokens.read()
     if not kept and not is_loopback(settings.host):
         raise GatewayRefused(
@@ -47,11 +49,12 @@ async def serve(settings: GatewaySettings) -> None:
             "`octoc serve token add --agent NAME` makes a token",
         )
     with contextlib.closing(_bound(settings)) as listening, quiet():
-        await _serve_clients(settings, tokens, kept, certificate, listening)
+        await _serve_clients(settings, since, tokens, kept, certificate, listening)
 
 
 async def _serve_clients(
     settings: GatewaySettings,
+    since: Stamps,
     tokens: Tokens,
     kept: tuple[Kept, ...],
     certificate: Certificate | None,
@@ -74,7 +77,7 @@ async def _serve_clients(
             admission.tell()
             await app.end_strangers()
 
-        async with _tended(settings, surface, files, reloaded):
+        async with _tended(settings, surface, since, files, reloaded):
             await _serve_http(app, admission, certificate, settings, listening)
 
 
@@ -92,13 +95,13 @@ def _keep_nothing(runtime: Runtime) -> None:
     runtime.results.resize(memory_bytes=0, disk_bytes=0, seconds=0.0)
 
 
-async def _serve_stdio(runtime: Runtime, settings: GatewaySettings, lines: Lines) -> None:
+async def _serve_stdio(runtime: Runtime, settings: GatewaySettings, since: Stamps, lines: Lines) -> None:
     key = Key(agent=settings.agent, tenant=settings.tenant, user=settings.user)
     surface = SurfaceServer(
         runtime, MemoryStates(1, None), settings.stateless, alone=key, workdir=str(Path.cwd().absolute())
     )
     with _signals(lines.end, signal.SIGTERM, signal.SIGINT, last=True):
-        async with _tended(settings, surface):
+        async with _tended(settings, surface, since):
             await serve_lines(surface.lowlevel(), lines)
 
 
@@ -106,6 +109,7 @@ async def _serve_stdio(runtime: Runtime, settings: GatewaySettings, lines: Lines
 async def _tended(
     settings: GatewaySettings,
     surface: SurfaceServer,
+    since: Stamps,
     more: Sequence[Watched] = (),
     reloaded: Callable[[], Awaitable[object]] | None = None,
 ) -> AsyncIterator[None]:
@@ -130,7 +134,7 @@ async def _tended(
     files: list[Watched] = [(settings.bundle, new_bundle), *more]
     asked = asyncio.Event()
     with _signals(asked.set, signal.SIGHUP):
-        tasks = [asyncio.create_task(work) for work in (refresher.run(), watch(files, asked), sweep())]
+        tasks = [asyncio.create_task(work) for work in (refresher.run(), watch(files, since, asked), sweep())]
         try:
             yield
         finally:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import attrs
 
+from octoc_serve.bugs import survived
+
 if TYPE_CHECKING:
     from octoc_serve.served import Served
 
@@ -98,7 +100,8 @@ class MemoryStates:
         # Forgotten before the first wait: what asks meanwhile begins anew.
         gone = [self._forget(key) for key in tuple(self._kept) if matches(key)]
         for served in gone:
-            await served.close()
+            with survived("ending what a client had"):
+                await served.close()
 
     async def sweep(self) -> None:
         if self._idle_s is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ logger = logging.getLogger(__name__)
 
 POLL_S = 1.0
 _Stamp = tuple[int, int, int] | None
+Stamps = Mapping[Path, _Stamp]
 Watched = tuple[Path, Callable[[], Awaitable[object]]]
 """A file, and what to do when it has changed."""
 
@@ -64,9 +65,14 @@ async def reload(runtime: Runtime, bundle: Path, refresher: Refresher) -> bool:
     return True
 
 
-async def watch(files: Sequence[Watched], asked: asyncio.Event, poll_s: float = POLL_S) -> None:
-    """Run until cancelled: call what goes with a file when that has changed, or all when `asked` is set."""
-    seen = [_stamp(path) for path, _ in files]
+def stamps(*paths: Path | None) -> Stamps:
+    """Return what the files are now, to be taken before they are read: what changes meanwhile is a change, too."""
+    return {path: _stamp(path) for path in paths if path is not None}
+
+
+async def watch(files: Sequence[Watched], since: Stamps, asked: asyncio.Event, poll_s: float = POLL_S) -> None:
+    """Run until cancelled: call what goes with a file when that is not as it was, or all when `asked` is set."""
+    seen = [since[path] for path, _ in files]
     while True:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asked.wait(), poll_s)

@@ -16,7 +16,7 @@ from octoc.runtime import Runtime
 from octoc_serve.served import Served
 from octoc_serve.server import SurfaceServer
 from octoc_serve.states import Key, MemoryStates
-from octoc_serve.watch import Refresher, watch
+from octoc_serve.watch import Refresher, stamps, watch
 
 SECRET = "hunter2"
 
@@ -46,7 +46,7 @@ def test_watching_goes_on_when_a_change_could_not_be_taken_over(
             done.append("bundle")
             both.set()
 
-        watching = asyncio.create_task(watch([(files[0], broken), (files[1], whole)], asked))
+        watching = asyncio.create_task(watch([(files[0], broken), (files[1], whole)], stamps(*files), asked))
         for _ in range(2):
             asked.set()
             await both.wait()
