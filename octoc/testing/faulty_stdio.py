@@ -41,6 +41,7 @@ MODES = {
     "huge-line-id-last": "answers with a line of 50 MB, its id at the end",
     "huge-line-no-id": "answers with 50 MB of one letter",
     "invalid-utf8": "answers with bytes that are not UTF-8",
+    "half-character": "answers with half of a character, as JSON escapes it",
     "deep-json": "answers with JSON that is nested 100,000 deep",
     "not-an-object": "answers with a result that is no object",
     "null-id": "answers with an error without an id",
@@ -244,6 +245,8 @@ class FaultyServer:
             self._huge(b"", b"\n")
         elif mode == "invalid-utf8":
             self._raw(head + b'{"content":[{"type":"text","text":"\xff\xfe\xfa"}]}}\n')
+        elif mode == "half-character":
+            self._text(number, "half \ud83d of \U0001f600")
         elif mode == "deep-json":
             self._raw(head + b"[" * MANY + b"]" * MANY + b"}\n")
         elif mode == "not-an-object":

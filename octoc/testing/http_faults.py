@@ -278,6 +278,12 @@ async def bad_utf8(at: Fault) -> None:
 
 
 @fault
+async def half_character(at: Fault) -> None:
+    """An answer with half of a character, as JSON escapes it."""
+    await at.say(at.answer("half \ud83d of \U0001f600"))
+
+
+@fault
 async def deep_json(at: Fault) -> None:
     """An answer that is nested 100,000 deep."""
     await at.say(at.answer("deep").replace(b'"deep"', b"[" * 100_000 + b"]" * 100_000))

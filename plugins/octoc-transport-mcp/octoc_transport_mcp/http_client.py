@@ -25,6 +25,7 @@ from octoc_transport_mcp.http_bounds import EVENT_STREAM, BodyTooLarge, media_ty
 from octoc_transport_mcp.http_events import DroppedEvent, EventCutter, parse_event
 from octoc_transport_mcp.http_faults import Fault, HttpFault, HttpState, json_of
 from octoc_transport_mcp.ledger import why_unreadable
+from octoc_transport_mcp.surrogates import mended
 
 NOTICE_S = 5.0
 """How long a server may take to accept a message that asks for no answer."""
@@ -229,6 +230,9 @@ class GuardedClient(httpx2.AsyncClient):
             if exchange.answer is not None:
                 return response
         reason = unreadable(body, exchange.request_id)
+        whole = None if reason is None else mended(body)
+        if whole is not None and (reason := unreadable(whole, exchange.request_id)) is None:
+            return self._as_json(response, whole)
         if reason is not None:
             raise HttpFault(Fault(kind="protocol", said=f"answered with {reason}"))
         return response
@@ -238,6 +242,8 @@ class GuardedClient(httpx2.AsyncClient):
 
     def _as_json(self, response: httpx2.Response, body: bytes) -> httpx2.Response:
         headers = {"content-type": "application/json"}
+        if _SESSION in response.headers:
+            headers[_SESSION] = response.headers[_SESSION]
         return httpx2.Response(response.status_code, headers=headers, content=body, request=response.request)
 
     async def _notify(self, request: httpx2.Request, message: Any, options: dict[str, Any]) -> httpx2.Response:
@@ -324,8 +330,8 @@ class _Events(httpx2.AsyncByteStream):
         try:
             pieces = self._raw.__aiter__()
             while (piece := await self._next(pieces)) is not None:
-                for event in self._cutter.feed(piece):
-                    broken = self._broken(event)
+                for cut in self._cutter.feed(piece):
+                    event, broken = self._readable(cut)
                     if broken is None and isinstance(event, bytes):
                         resumable = resumable or (exchange is not None and parse_event(event).resumable)
                         yield event
@@ -344,6 +350,12 @@ class _Events(httpx2.AsyncByteStream):
             raise httpx2.ReadError("the stream of events has broken")
         instead = self._client.state.error(exchange.request_id, GONE if exchange.gone else fault)
         yield b"event: message\ndata: " + json.dumps(instead).encode("ascii") + b"\n\n"
+
+    def _readable(self, event: bytes | DroppedEvent) -> tuple[bytes | DroppedEvent, Fault | None]:
+        """Return an event as the SDK can read it, and why it cannot."""
+        broken = self._broken(event)
+        whole = mended(event) if broken is not None and isinstance(event, bytes) else None
+        return (event, broken) if whole is None else (whole, self._broken(whole))
 
     def _broken(self, event: bytes | DroppedEvent) -> Fault | None:
         if isinstance(event, DroppedEvent):

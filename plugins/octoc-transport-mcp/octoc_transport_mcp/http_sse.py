@@ -28,6 +28,7 @@ from octoc_transport_mcp.http_bounds import EVENT_STREAM, media_type
 from octoc_transport_mcp.http_client import NOTICE_S, unreadable
 from octoc_transport_mcp.http_events import DroppedEvent, EventCutter, parse_event
 from octoc_transport_mcp.http_faults import Fault, HttpFault, HttpState
+from octoc_transport_mcp.surrogates import mended
 
 _ENDS_BYTES = 512
 _ID = re.compile(rb'"id"\s*:\s*(?:(-?\d{1,18})|"([^"\\]{1,80})")')
@@ -146,6 +147,8 @@ class EventLink:
 
     async def _take(self, data: bytes, to_session: MemoryObjectSendStream[Incoming]) -> None:
         reason = unreadable(data)
+        if reason is not None and (whole := mended(data)) is not None:
+            data, reason = whole, unreadable(whole)
         if reason is not None:
             await self._fail(data, Fault(kind="protocol", said=f"answered with {reason}"), to_session)
             return

@@ -17,6 +17,7 @@ from mcp_types import RequestId
 
 from octoc.results import FailureKind
 from octoc_transport_mcp.framing import END_BYTES, DroppedLine
+from octoc_transport_mcp.surrogates import mended
 
 MAX_TOOLS = 20_000
 """How many tools a server may list: more is refused before it is parsed, or when a page passes it."""
@@ -124,7 +125,7 @@ class Ledger:
         if admitted.message is not None:
             return admitted.message
         try:
-            return SessionMessage(mcp_types.jsonrpc_message_adapter.validate_json(admitted.line, by_name=False))
+            return SessionMessage(message_in(admitted.line))
         except ValueError:
             return None
 
@@ -139,7 +140,7 @@ class Ledger:
             if is_listing and line.count(b'"inputSchema"') > MAX_TOOLS:
                 return self._fail(head, tail, LineFault(kind="too_large", reason=f"more than {MAX_TOOLS} tools"))
         try:
-            message = mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+            message = message_in(line)
         except ValueError as error:
             if b'"jsonrpc"' in head or b'"jsonrpc"' in tail:
                 fault = LineFault(kind="protocol", reason=why_unreadable(line, error))
@@ -156,7 +157,7 @@ class Ledger:
         if start < 1:
             return []
         try:
-            message = mcp_types.jsonrpc_message_adapter.validate_json(line[start:], by_name=False)
+            message = message_in(line[start:])
         except ValueError:
             return []
         reason = "a message that was never ended"
@@ -169,7 +170,7 @@ class Ledger:
         if isinstance(line, DroppedLine):
             return []
         try:
-            message = mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+            message = message_in(line)
         except ValueError:
             return []  # whoever waits for it is told that the server has ended, and how
         return self._known(message)
@@ -221,6 +222,17 @@ def _ids(head: bytes, tail: bytes) -> list[RequestId]:
 
 def _id_of(written: bytes) -> RequestId:
     return coerce_request_id(written.decode("utf-8", "replace").strip('"'))
+
+
+def message_in(data: bytes) -> mcp_types.JSONRPCMessage:
+    """Return the message that bytes are, half characters in it replaced. Raises: ValueError."""
+    try:
+        return mcp_types.jsonrpc_message_adapter.validate_json(data, by_name=False)
+    except ValueError:
+        whole = mended(data)
+        if whole is None:
+            raise
+        return mcp_types.jsonrpc_message_adapter.validate_json(whole, by_name=False)
 
 
 def why_unreadable(line: bytes, error: ValueError) -> str:

@@ -124,6 +124,7 @@ ROWS: tuple[Row, ...] = (
     Row(mode="huge-line-id-last", kind="too_large", says=("over the limit of 16777216",)),
     Row(mode="huge-line-no-id", kind="too_large", says=("over the limit of 16777216",)),
     *_both(mode="invalid-utf8", kind="protocol", says=("not UTF-8",)),
+    *_both(mode="half-character", kind="ok", says=("half \ufffd of \U0001f600",)),
     *_both(mode="deep-json", kind="protocol", says=("nested too deep",)),
     Row(mode="not-an-object", kind="protocol", says=("not JSON-RPC",)),
     Row(mode="null-id", kind="protocol", says=("an error without an id: cannot read that",)),

@@ -1,0 +1,19 @@
+"""Half characters in JSON: servers that cut a text by UTF-16 units write them, and strict parsers refuse the whole."""
+
+from __future__ import annotations
+
+import re
+
+# An escape that is a pair, half of one, or any other; the order keeps what is escaped itself (`\\ud800`) as it is.
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+
+
+def mended(data: bytes) -> bytes | None:
+    """Return JSON with U+FFFD for each surrogate that stands alone; None when there is none.
+
+    For what a parser has refused: it looks at every escape.
+    """
+    found = _ESCAPE.sub(lambda escape: escape[0] if escape[1] is None else rb"\ufffd", data)
+    return None if found == data else found

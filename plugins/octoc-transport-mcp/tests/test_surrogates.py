@@ -1,0 +1,30 @@
+"""Half characters in JSON are replaced, and nothing else."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from octoc_transport_mcp.ledger import message_in
+from octoc_transport_mcp.surrogates import mended
+
+PIECES = st.sampled_from(["\\ud83d", "\\uDE00", "\\\\ud83d", "\\u00e9", "\\n", '\\"', "\\\\", "x", "é", "ud83d"])
+
+
+@given(st.lists(PIECES, max_size=12))
+def test_only_halves_of_characters_are_replaced(pieces: list[str]) -> None:
+    """What a lenient parser reads of the original is read of the mended text, with U+FFFD for each half."""
+    written = '"' + "".join(pieces) + '"'
+    expected = "".join("\ufffd" if 0xD800 <= ord(char) < 0xE000 else char for char in json.loads(written))
+    whole = mended(written.encode())
+    assert json.loads(whole or written) == expected
+    assert (whole is None) == (expected == json.loads(written))
+
+
+def test_a_message_with_half_a_character_is_one() -> None:
+    """A strict parser refuses the whole message for it; what is no JSON for another reason stays so."""
+    message = message_in(b'{"jsonrpc":"2.0","id":1,"result":{"text":"a\\ud83d"}}')
+    assert getattr(message, "result", None) == {"text": "a\ufffd"}
+    with pytest.raises(ValueError, match="JSON"):
+        message_in(b'{"text":"a\\ud83d"')
