@@ -88,6 +88,13 @@ def expand(
     wanted = [name for name in sorted(known) if not names or name in names]
     due = [name for name in wanted if again or name not in there or there[name].triggers != told_digest(known[name])]
     asked: list[Asked] = []
+    gone = tuple(sorted(there.keys() - known.keys()))
+
+    def write() -> bool:
+        kept = [source for name, source in there.items() if name in known]
+        return bool(kept or gone) and write_if_changed(root / EXPANDED_FILE, expanded_text(kept).encode())
+
+    changed = False
     for number, name in enumerate(due):
         advance("expanding triggers", number, len(due))
         capability = known[name]
@@ -102,11 +109,9 @@ def expand(
             return Expanded(answers=False)
         there[name], outcome = _merged(capability, told, there.get(name))
         asked.append(outcome)
-    gone = tuple(sorted(there.keys() - known.keys()))
-    kept = [source for name, source in there.items() if name in known]
-    changed = False
-    if kept or gone:
-        changed = write_if_changed(root / EXPANDED_FILE, expanded_text(kept).encode())
+        # At once: an answer may have cost money, and the next one may be interrupted.
+        changed |= write()
+    changed |= write()
     return Expanded(
         asked=tuple(asked), current=tuple(name for name in wanted if name not in due), gone=gone, changed=changed
     )

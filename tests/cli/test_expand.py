@@ -77,3 +77,11 @@ def test_without_a_plugin(tmp_path: Path, octoc: Callable[..., Any]) -> None:
     done = octoc("expand", "--workspace", str(tmp_path))
     assert done.status == 1
     assert "no plugin expands triggers" in done.err
+
+
+def test_a_file_that_cannot_be_written_is_told(installed: Path, octoc: Callable[..., Any]) -> None:
+    """What stands in its way is named in one line."""
+    (installed / "routing").write_text("no folder", encoding="utf-8")
+    done = octoc("expand", "--workspace", str(installed))
+    assert done.status == 1
+    assert "routing/expanded.toml` cannot be written: " in done.err

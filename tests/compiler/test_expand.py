@@ -69,6 +69,24 @@ def says(root: Path) -> dict[str, tuple[str, ...]]:
     return dict(resolved.expansions)
 
 
+class Interrupted:
+    """A plugin that answers for `clock`, and is interrupted when it is asked for `notes`."""
+
+    @hookimpl
+    def octoc_expand_triggers(self, capability: str) -> list[str]:
+        if capability == "notes":
+            raise KeyboardInterrupt
+        return ["is it late already?"]
+
+
+def test_what_was_answered_is_kept_when_the_next_is_interrupted(tmp_path: Path) -> None:
+    """Each answer is written when it is there, so that nobody has to be asked for it again."""
+    workspace(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, Interrupted())
+    assert says(tmp_path) == {"clock": ("is it late already?",)}
+
+
 def test_answers_are_written_sorted_and_asked_for_once(tmp_path: Path) -> None:
     """Each capability is asked for with its triggers; a second run asks nobody and leaves the file as it is."""
     workspace(tmp_path)

@@ -26,6 +26,7 @@ def command(capabilities: tuple[str, ...], again: bool, workspace: Path | None, 
     written to routing/expanded.toml, which every build reads: review it. What you delete there stays deleted. The exit
     status is 1 when a capability could not be expanded.
     """
+    from octoc.cli.evaluation import writing
     from octoc.cli.failures import UserError
     from octoc.cli.progress import ProgressLine
     from octoc.cli.report import exit_status, print_diagnostics
@@ -34,6 +35,7 @@ def command(capabilities: tuple[str, ...], again: bool, workspace: Path | None, 
     root = workspace_root(workspace)
     from octoc.compiler.build import resolve_workspace
     from octoc.compiler.expand import expand
+    from octoc.compiler.expansion import EXPANDED_FILE
     from octoc.compiler.read.spans import SpanIndex
     from octoc.compiler.read.text import text_reader
     from octoc.diagnostics.model import DiagnosticSink
@@ -49,7 +51,7 @@ def command(capabilities: tuple[str, ...], again: bool, workspace: Path | None, 
         print_diagnostics(tuple(broken), root, output_format="full", verbose=False, err=True)
         return 1
     sink = DiagnosticSink(SpanIndex(text_reader(root)))
-    with ProgressLine() as progress:
+    with ProgressLine() as progress, writing(root / EXPANDED_FILE):
         outcome = expand(resolved, root, plugins, sink, names=capabilities, again=again, advance=progress)
     if not outcome.answers:
         raise UserError(
