@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octoc.compiler.lint.taps.lookup import sources_of
+from octoc.compiler.lint.taps.lookup import providers_of, sources_of
 from octoc.compiler.model.resolved import Scoped
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint import NO_TRIGGERS, NOTHING_TO_ACTIVATE
@@ -47,13 +47,17 @@ def check_triggers(scoped: Scoped, sink: DiagnosticSink) -> None:
 
 def check_substance(scoped: Scoped, sink: DiagnosticSink) -> None:
     """Report a capability that would activate nothing."""
+    providers = providers_of(scoped)
     for capability in scoped.resolved.capabilities:
         if not capability.grants and not capability.deps:
+            provider = providers.get(capability.name)
             sink.report(
                 NOTHING_TO_ACTIVATE,
                 f"capability `{capability.name}` has no server and no dependency left: there is nothing to activate",
                 at=capability.place,
-                help="add a `[[mcp.servers]]` or `[deps]`",
+                help="mend what is said of its servers and `allowed_tools`"
+                if provider is not None and (provider.servers or provider.server_refs)
+                else "add a `[[mcp.servers]]` or `[deps]`",
             )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from octoc.compiler.model.resolved import Scoped, Server
 from octoc.compiler.model.source import CapabilitySource, Located, ProviderSource, ServerSource
 from octoc.diagnostics.model import Place
+from octoc.diagnostics.suggest import some_names
 
 SHOWN = 3
 """How many names a message tells before it counts the rest."""
@@ -49,8 +50,7 @@ def defined_server(servers: dict[Place | str, Server], source: ServerSource) -> 
 
 def names(found: Sequence[str], limit: int = SHOWN) -> str:
     """Return `a`, `b`, `c` and 4 more."""
-    shown = ", ".join(f"`{name}`" for name in found[:limit])
-    return f"{shown} and {len(found) - limit} more" if len(found) > limit else shown
+    return some_names(found, limit)
 
 
 def inside(located: Located[str], start: int, end: int) -> Place:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import attrs
 
-from octoc.compiler.lint.taps.lookup import all_providers, names, providers_of
+from octoc.compiler.lint.taps.lookup import SHOWN, all_providers, names, providers_of
 from octoc.compiler.model.resolved import Capability, Scoped, ServerGrant
 from octoc.compiler.model.source import ProviderSource, ServerSource
 from octoc.diagnostics.model import DiagnosticSink, Place
@@ -15,22 +13,30 @@ from octoc.names import ToolPattern, any_glob_matches, glob_matches
 
 
 def check_shared_tools(scoped: Scoped, sink: DiagnosticSink) -> None:
-    """Report two capabilities that both grant a tool of one server: once for each pair and server."""
+    """Report a capability that grants a tool of a server as one before it does: once a server, with all of those."""
     providers = providers_of(scoped)
     granting: dict[str, list[tuple[Capability, ServerGrant]]] = {}
     for capability in scoped.resolved.capabilities:
         for grant in capability.grants:
             granting.setdefault(grant.server, []).append((capability, grant))
     for server, owners in granting.items():
-        for (one, first), (other, second) in combinations(owners, 2):
-            shared = _shared(first, second)
-            if not shared:
+        for number, (other, second) in enumerate(owners):
+            before = [(one, shared) for one, first in owners[:number] if (shared := _shared(first, second))]
+            if not before:
                 continue
+            tools = names(sorted({tool for _, shared in before for tool in shared}))
+            one, shared = before[0]
+            message = f"capabilities `{one.name}` and `{other.name}` both grant {tools} of server `{server}`"
+            if len(before) > 1:
+                message = f"capability `{other.name}` grants {tools} of server `{server}`, as {len(before)} others do"
             sink.report(
                 SHARED_TOOL,
-                f"capabilities `{one.name}` and `{other.name}` both grant {names(shared)} of server `{server}`",
+                message,
                 at=_granted_at(providers.get(other.name), other, shared[0]),
-                related={f"`{one.name}` grants it here": _granted_at(providers.get(one.name), one, shared[0])},
+                related={
+                    f"`{one.name}` grants it here": _granted_at(providers.get(one.name), one, shared[0])
+                    for one, shared in before[:SHOWN]
+                },
                 notes=("Octomind: disabling one takes it from the other too; octoc keeps it while one is active",),
                 help="leave it in one of them",
             )

@@ -22,6 +22,21 @@ def test_one_tool_of_two_capabilities(lint_tap: Callable[..., Any], capability: 
     assert [linted.text_at(label.span) for label in found.related] == ['"notes:find*"']
 
 
+def test_one_tool_of_many_capabilities(lint_tap: Callable[..., Any], capability: Files) -> None:
+    """Each owner but the first is one finding, however many there are before it, and a few of those are shown."""
+    linted = lint_tap(*(capability(f"c{number:02}", ["notes:*"], server="notes") for number in range(12)))
+    found = linted.of("OCT416")
+    assert len(found) == 11
+    assert found[-1].message == "capability `c11` grants `*` of server `notes`, as 11 others do"
+    assert len(found[-1].related) < 11
+
+
+def test_a_capability_whose_patterns_are_wrong(lint_tap: Callable[..., Any], capability: Files) -> None:
+    """Where a mistake left nothing to activate, the mistake is what there is to mend."""
+    (found,) = lint_tap(capability("read", ["other:view"], server="notes")).of("OCT404")
+    assert found.help == "mend what is said of its servers and `allowed_tools`"
+
+
 def test_capabilities_that_share_a_server_and_no_tool(lint_tap: Callable[..., Any], capability: Files) -> None:
     """Different tools of one server are no one's concern."""
     linted = lint_tap(
