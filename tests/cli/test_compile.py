@@ -202,6 +202,14 @@ def test_pin_as_json(octoc: Run, workspace: Path) -> None:
     assert [one["code"] for one in found["diagnostics"]] == ["OCT544"]
 
 
+def test_pin_of_a_workspace_without_servers(octoc: Run, tmp_path: Path) -> None:
+    """Where there is nothing to pin, that is said."""
+    WorkspaceBuilder(tmp_path).write()
+    done = octoc("pin", "--workspace", str(tmp_path))
+    assert (done.status, done.out) == (0, "")
+    assert done.err == "the workspace has no server that could be pinned\n"
+
+
 def test_pin_of_an_unknown_server(octoc: Run, workspace: Path) -> None:
     """A server that is not defined is an error with near names."""
     done = octoc("pin", "tiem", "--workspace", str(workspace))

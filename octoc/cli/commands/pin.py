@@ -72,6 +72,8 @@ def command(servers: tuple[str, ...], dump: Path | None, workspace: Path | None,
         click.echo(f"the workspace has {many}, shown by `octoc check`", err=True)
     sink = DiagnosticSink(SpanIndex(text_reader(root)))
     if dump is None:
+        if not servers and not _connectable(resolved.servers):
+            click.echo("the workspace has no server that could be pinned", err=True)
         recorded = _pin_live(root, resolved, servers, plugins, sink)
     else:
         recorded = _pin_dump(root, resolved, servers[0] if servers else None, dump, sink)
