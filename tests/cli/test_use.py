@@ -154,7 +154,7 @@ def test_find_ranks_and_tells_of_unlisted_servers(octoc: Run, bundle: str) -> No
     hits = json.loads(done.out)
     assert hits[0]["name"] == "time/get_current_time"
     assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
-    assert done.err == "1 server is unlisted, so their tools are not searched: octoc pin\n"
+    assert done.err == "1 server is unlisted, so its tools are not searched: octoc pin\n"
 
 
 def test_find_without_a_hit(octoc: Run, bundle: str) -> None:

@@ -56,8 +56,9 @@ def command(
             if explained:
                 found |= {"answered": place < len(answer.hits), "parts": dict(ranked.parts)}
             hits.append(found)
-        unlisted = sum(not server.listed for server in session.runtime.bundle.servers if server.transport != "builtin")
-        return hits, unlisted, answer
+        servers = session.runtime.servers
+        unlisted = [name for name in session.surface.unlisted_servers() if servers[name].transport != "builtin"]
+        return hits, len(unlisted), answer
 
     hits, unlisted, answer = with_session(target_of(bundle, workspace), agent, search)
     if output_format == "json":
@@ -72,8 +73,8 @@ def command(
         rows = [(f"{hit['score']:.2f}", hit["name"], one_line(hit["description"])) for hit in hits]
         print_table("tools", ("score", "tool", "description"), rows)
     if unlisted:
-        servers = "1 server is unlisted" if unlisted == 1 else f"{unlisted} servers are unlisted"
-        click.echo(f"{servers}, so their tools are not searched: octoc pin", err=True)
+        servers = "1 server is unlisted, so its" if unlisted == 1 else f"{unlisted} servers are unlisted, so their"
+        click.echo(f"{servers} tools are not searched: octoc pin", err=True)
     return 0
 
 
