@@ -156,7 +156,7 @@ def test_the_lock_shows_a_scope_that_grew(octoc: Run, company: Path) -> None:
     assert "agent `recruiter`: reaches `docs/*`" in "".join(octoc("build", "--workspace", str(company)).out)
 
 
-@pytest.mark.parametrize(("agent", "told"), [("cfo", True), ("recruiter", False)])
+@pytest.mark.parametrize("agent, told", [("cfo", True), ("recruiter", False)])
 def test_a_search_tells_of_the_agents_own_unlisted_servers(octoc: Run, company: Path, agent: str, told: bool) -> None:
     """`octoc find` as an agent counts no server that the agent may not reach."""
     done = octoc("find", "pay", "--agent", agent, "--workspace", str(company))
