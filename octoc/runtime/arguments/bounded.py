@@ -34,6 +34,8 @@ MAX_NODES = 20_000
 MAX_STEPS = 20_000
 MAX_SECONDS = 0.25
 """Of the processor, not of the clock: a schema is not given up because the machine is busy."""
+UNTIMED_STEPS = 32
+"""What nearly all calls do with, and takes less than reading that clock, which is a system call."""
 _MAX_ERRORS = 20
 _MAX_PATTERNS = 1000
 _PATTERN_MEMORY = 1 << 20
@@ -97,7 +99,7 @@ class Judge:
     def __init__(self) -> None:
         self._classes: dict[str, Any] = {}
         self._patterns: dict[str, Any] = {}
-        self._steps_left = 0
+        self._steps = 0
         self._until = 0.0
         self._patterned = False
 
@@ -129,8 +131,7 @@ class Judge:
     def _guarded(self, work: Callable[[], T]) -> T:
         from referencing.exceptions import Unresolvable
 
-        self._steps_left = MAX_STEPS
-        self._until = time.thread_time() + MAX_SECONDS
+        self._steps = 0
         try:
             return work()
         except Doubt:
@@ -144,8 +145,12 @@ class Judge:
             raise Doubt(f"judging by it failed with `{type(error).__name__}`", final=False) from None
 
     def _step(self) -> None:
-        self._steps_left -= 1
-        if self._steps_left < 0 or time.thread_time() > self._until:
+        self._steps += 1
+        if self._steps < UNTIMED_STEPS:
+            return
+        if self._steps == UNTIMED_STEPS:
+            self._until = time.thread_time() + MAX_SECONDS
+        elif self._steps > MAX_STEPS or time.thread_time() > self._until:
             raise Doubt("judging by it takes too long", final=False, costly=True)
 
     def _class(self, dialect: str) -> Any:

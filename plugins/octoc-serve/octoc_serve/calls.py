@@ -73,14 +73,16 @@ class UnderWay:
         """Wait until the call has ended, or something is asked; return the outcome, or the questions."""
         assert self.task is not None  # noqa: S101  # it was begun by who waits for it
         while True:
-            asked = asyncio.ensure_future(self._asked.wait())
+            # Where nothing is asked between two requests, nothing waits for it.
+            asked = [asyncio.ensure_future(self._asked.wait())] if self.answers else []
             try:
-                await asyncio.wait((self.task, asked), return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait((self.task, *asked), return_when=asyncio.FIRST_COMPLETED)
             except asyncio.CancelledError:
                 await self.stop()
                 raise
             finally:
-                asked.cancel()
+                for waiting in asked:
+                    waiting.cancel()
             self._asked.clear()
             if self.task.done():
                 return self.task.result()

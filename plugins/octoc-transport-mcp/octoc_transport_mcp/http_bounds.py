@@ -12,13 +12,12 @@ from typing import Any
 import httpx2
 
 from octoc_transport_mcp.auth_settings import is_loopback
-from octoc_transport_mcp.http_joined import JoiningBackend
+from octoc_transport_mcp.http_joined import IDLE_S, JoiningBackend
 
 DEFAULT_MAX_BODY_BYTES = 16 * 1024 * 1024
 EVENT_STREAM = "text/event-stream"
 _PIECE = 64 * 1024
-# Servers of the usual kinds close a connection that was idle for 5 s: a call that is sent at that moment would be lost.
-_LIMITS = httpx2.Limits(max_connections=200, max_keepalive_connections=20, keepalive_expiry=4.0)
+_LIMITS = httpx2.Limits(max_connections=200, max_keepalive_connections=20, keepalive_expiry=IDLE_S)
 _WINDOW_BITS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 
 

@@ -136,7 +136,7 @@ def test_only_a_stream_that_was_asked_for_is_not_limited() -> None:
 def test_a_connection_that_was_idle_nearly_as_long_as_servers_keep_one_is_not_used_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Servers like uvicorn and Node end it after 5 s: a request sent at 4.5 would meet the end. At 3.5 it is kept."""
+    """Servers like uvicorn and Node end it after 5 s: a request sent at 4.5 would meet the end. At 2.5 it is kept."""
     real, ahead = time.monotonic, 0.0
     monkeypatch.setattr(time, "monotonic", lambda: real() + ahead)
     connections: list[int] = []
@@ -155,7 +155,7 @@ def test_a_connection_that_was_idle_nearly_as_long_as_servers_keep_one_is_not_us
         async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
             url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
             async with httpx2.AsyncClient(transport=BoundedTransport(100)) as client:
-                for idle_s in (0.0, 3.5, 4.5):
+                for idle_s in (0.0, 2.5, 4.5):
                     ahead += idle_s
                     assert (await client.get(url)).content == b"{}"
 

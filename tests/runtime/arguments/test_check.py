@@ -195,12 +195,14 @@ def test_a_large_value_does_not_spoil_a_schema() -> None:
 
 def test_one_long_moment_does_not_spoil_a_schema(monkeypatch: pytest.MonkeyPatch) -> None:
     """What else took the processor's time during a call costs its check alone."""
+    schema = {"properties": {"all": {"items": {"type": "integer"}}}}
+    wrong = {"all": [*range(bounded.UNTIMED_STEPS), "x"]}
     checks, tool = ArgumentChecks(), ToolId("s", "t")
-    assert asyncio.run(checks.problems(tool, CREATE, {"repo": 1})) != ()
+    assert asyncio.run(checks.problems(tool, schema, wrong)) != ()
     with monkeypatch.context() as long:
         long.setattr(bounded, "MAX_SECONDS", -1.0)
-        assert asyncio.run(checks.problems(tool, CREATE, {"repo": 1})) == ()
-    assert asyncio.run(checks.problems(tool, CREATE, {"repo": 1})) != ()
+        assert asyncio.run(checks.problems(tool, schema, wrong)) == ()
+    assert asyncio.run(checks.problems(tool, schema, wrong)) != ()
 
 
 def test_a_schema_is_made_ready_once(monkeypatch: pytest.MonkeyPatch) -> None:
