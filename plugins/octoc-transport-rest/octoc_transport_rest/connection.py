@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import re
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -45,6 +46,8 @@ HEALTH_S = 2.0
 CLOSE_S = 5.0
 UNAUTHORIZED, FORBIDDEN = 401, 403
 _WAITING = frozenset({429, 503})
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+"""Half of a character, escaped; the other half may stand beside it."""
 LIMITS = httpx.Limits(max_connections=20, max_keepalive_connections=10, keepalive_expiry=15.0)
 
 
@@ -196,6 +199,8 @@ class RestConnection:
             text, truncation = answer.body.text()
             return ToolResult(content=(ContentPart(type="text", text=text),), truncations=(truncation,))
         value = self._parsed(answer, what)
+        if _HALF.search(answer.body.data):
+            value = without_secrets(value, ())  # no UTF-8 can hold it
         return ToolResult(
             content=(ContentPart(type="text", text=answer.body.data.decode("utf-8")),),
             structured=value if isinstance(value, (dict, list)) else None,

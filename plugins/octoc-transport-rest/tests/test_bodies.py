@@ -84,3 +84,9 @@ def test_a_listing_beyond_the_limit_fails(listing_of: Callable[..., Any]) -> Non
     """A list of tools that would be cut is no list."""
     with pytest.raises(ConnectionFailed, match="longer than 4194304 bytes"):
         listing_of(says(answer(b'["' + b"x" * LIMIT + b'"]')))
+
+
+def test_half_a_character_is_replaced(call_of: Callable[..., Any]) -> None:
+    """A lone surrogate, which no UTF-8 can hold, is replaced in what was parsed; a pair is its character."""
+    outcome = call_of(says(answer(rb'{"a": "half \ud83d of \ud83d\ude00"}')))
+    assert outcome.structured == {"a": "half ? of \U0001f600"}

@@ -47,6 +47,12 @@ def test_pages_of_a_text_are_the_text(text: str, limit: int) -> None:
     assert "".join(pages) == text
 
 
+def test_half_a_character_of_a_string_is_replaced() -> None:
+    """What JSON can escape and no UTF-8 can hold stands as U+FFFD, and the characters behind it where they were."""
+    page = json_page({"a": "half \ud83d, whole"}, "/a", 5, 3)
+    assert (page.text, page.end, page.total) == ("\ufffd, ", 8, 13)
+
+
 def _read_all(value: Any, pointer: str, limit: int) -> Any:
     """Put a value together from pages, going down by the pointer wherever a child came cut."""
     found = resolve(value, pointer)
