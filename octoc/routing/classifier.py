@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from octoc.routing.features import Hashed, TfIdf
 from octoc.routing.follow import CUES, cues
-from octoc.routing.nearby import Nearby, Space
-from octoc.routing.scores import dots
+from octoc.routing.linear import Linear
+from octoc.routing.nearby import Nearby, Shares, Space
 
 Vector = NDArray[np.float32]
 
@@ -33,23 +33,6 @@ SPACE = ("space_mean", "space")
 
 
 _MEMO = 64
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class Linear:
-    """Weights over n-grams and, with an encoder, over vectors.
-
-    Args:
-        grams: shape (m, k + 1), a row per n-gram.
-        bias: shape (k + 1,).
-        vectors: shape (k + 1, d); None is a model of words alone.
-        mean: shape (d,), taken from a message's vector before it is weighed.
-    """
-
-    grams: Vector
-    bias: Vector
-    vectors: Vector | None = None
-    mean: Vector | None = None
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -94,14 +77,21 @@ class Classifier:
         found = {name: arrays[name].shape for name in expected}
         if found != expected:
             raise ValueError(f"the gate's arrays have shapes {found}, expected {expected}")
+        ngrams = (
+            Hashed(size)
+            if "hashed" in data
+            else TfIdf.of(data["grams"], [float(value) for value in arrays["idf"].astype(np.float64)])
+        )
         full = words = follow = None
         if "word_weights" in arrays:
             words = Linear(
+                ngrams=ngrams,
                 grams=arrays["word_weights"].astype(np.float32),
                 bias=arrays["word_bias"].astype(np.float32),
             )
         if "mean" in arrays:
             full = Linear(
+                ngrams=ngrams,
                 grams=arrays["gram_weights"].astype(np.float32),
                 bias=arrays["bias"].astype(np.float32),
                 vectors=arrays["vector_weights"].astype(np.float32),
@@ -112,16 +102,14 @@ class Classifier:
         classes = tuple(data["classes"])
         return cls(
             classes=classes,
-            ngrams=Hashed(size)
-            if "hashed" in data
-            else TfIdf.of(data["grams"], [float(value) for value in arrays["idf"].astype(np.float64)]),
+            ngrams=ngrams,
             words=words,
             full=full,
             follow=follow,
             nearby=_nearby(data, classes, arrays) if EXAMPLES in arrays else None,
         )
 
-    def logits(self, intent: str, vector: Vector | None) -> Vector:
+    def logits(self, intent: str, vector: Vector | None) -> Shares:
         """Return the logit of each class, of the background, and of what is no class (-inf): shape (k + 2,).
 
         Args:
@@ -131,15 +119,9 @@ class Classifier:
         model = self.words if vector is None or self.full is None else self.full
         if model is None:
             raise ValueError("the gate has no model that does without an encoder")
-        columns, values = self.ngrams.transform(intent)
-        logits: Vector = np.empty(len(model.bias) + 1, np.float32)
+        logits = np.empty(len(self.classes) + 2)
+        logits[:-1] = model.logits(intent, vector)
         logits[-1] = -np.inf
-        own = logits[:-1]
-        rows = model.grams[columns]
-        rows *= values.astype(np.float32)[:, None]
-        np.add(rows.sum(axis=0), model.bias, out=own)
-        if vector is not None and model.vectors is not None and model.mean is not None:
-            own += dots(model.vectors, vector - model.mean)
         return logits
 
     def probabilities(
@@ -152,23 +134,23 @@ class Classifier:
         A candidate that the classifier does not know, as one without triggers, has probability 0.
         """
         names = tuple(candidates)
-        chosen = self.logits(intent, vector)[self._places(names)].astype(np.float64)
+        chosen = self.logits(intent, vector)[self._places(names)]
         shares = np.exp(chosen - chosen.max())
         shares /= shares.sum()
-        background = float(shares[-1])
-        shares = shares[:-2]
+        background = shares.item(-1)
+        shares = shares[:-1]
         if self.nearby is not None and vector is not None and self.full is not None:
             weighed = self.nearby.judge(intent, vector, names, shares)
             shares, background = (shares, background) if weighed is None else weighed
         return dict(zip(names, shares.tolist(), strict=True)), background
 
     def _places(self, names: tuple[str, ...]) -> NDArray[np.intp]:
-        """Return where the logits of names stand, then that of what has none, then the background's."""
+        """Return where in `logits` those of names stand, and the background's behind them."""
         found = self._memo.get(names)
         if found is None:
             number = {name: place for place, name in enumerate(self.classes)}
             last = len(self.classes)
-            found = np.array([*(number.get(name, last + 1) for name in names), last + 1, last])
+            found = np.array([*(number.get(name, last + 1) for name in names), last])
             # A session asks for the same few sets of names again and again.
             if len(self._memo) >= _MEMO:
                 self._memo.clear()

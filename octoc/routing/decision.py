@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import operator
+from collections.abc import Iterable, Mapping
 
 import attrs
 
@@ -37,7 +39,7 @@ class Decision:
         capability: what to activate, or None to abstain.
         also: what else to activate, as far as `max_per_message` allows; the best first.
         winner: whom the message is for, by the gate, also where it cannot be activated; None when it is for nobody.
-        scores: (capability, score) of all that took part, the best first, ties by name; empty when nothing was scored.
+        scores: capability -> score, of all that took part, the best first, ties by name; empty when nothing was scored.
             Cosines in [-1, 1] of the octomind gate, probabilities in [0, 1] of the calibrated one.
         background: the probability that the message is for no capability; 0.0 of the octomind gate.
         threshold: the score that the best must reach, in the same unit.
@@ -48,18 +50,18 @@ class Decision:
     reason: Reason
     also: tuple[str, ...] = ()
     winner: str | None = None
-    scores: tuple[tuple[str, float], ...] = ()
+    scores: Mapping[str, float] = attrs.field(factory=dict)
     background: float = 0.0
     threshold: float
     margin: float = 0.0
     method: Method = Method.VECTORS
 
 
-def ranked(scores: dict[str, float]) -> tuple[tuple[str, float], ...]:
-    """Return (name, score) pairs, the best first, ties by name."""
-    # Names first, then a stable sort by score: quicker than one by pairs.
-    return tuple(sorted(sorted(scores.items()), key=_score, reverse=True))
+def ranked(scores: Mapping[str, float]) -> dict[str, float]:
+    """Return name -> score, the best first, ties by name."""
+    return by_score(sorted(scores.items()))
 
 
-def _score(pair: tuple[str, float]) -> float:
-    return pair[1]
+def by_score(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Return name -> score, the best first, ties as they come."""
+    return dict(sorted(pairs, key=operator.itemgetter(1), reverse=True))

@@ -117,8 +117,8 @@ def explain(text: str, field: Field) -> Explanation:
     decision = field.decide(text)
     if not decision.scores:
         return Explanation(text=text, changes=_changes(text, decision, None, ()))
-    best, best_score = decision.scores[0]
-    second = decision.scores[1] if len(decision.scores) > 1 else None
+    (best, best_score), *others = decision.scores.items()
+    second = others[0] if others else None
     rival, rival_score = second or (None, 0.0)
     if decision.background >= rival_score and decision.background > 0:
         rival, rival_score = NOBODY_NAME, decision.background
@@ -165,11 +165,11 @@ def _clauses(text: str, field: Field) -> tuple[ClauseWinner, ...]:
 
 def _effects(text: str, decision: Decision, best: str, field: Field) -> tuple[WordEffect, ...]:
     words = text.split()
-    whole = dict(decision.scores)[best]
+    whole = decision.scores[best]
     found = []
     for word in list(dict.fromkeys(words))[:MAX_WORDS]:
         without = field.decide(" ".join(one for one in words if one != word))
-        score = dict(without.scores).get(best, 0.0)
+        score = without.scores.get(best, 0.0)
         instead = None if without.capability == decision.capability else without.capability or "none"
         found.append(WordEffect(word=word, effect=whole - score, instead=instead))
     return tuple(found)
@@ -228,7 +228,7 @@ def _changes(
     text: str, decision: Decision, second: tuple[str, float] | None, words: Sequence[WordEffect]
 ) -> tuple[str, ...]:
     said = []
-    best, score = decision.scores[0] if decision.scores else ("", 0.0)
+    best, score = next(iter(decision.scores.items()), ("", 0.0))
     lead = score - (second[1] if second else 0.0)
     match decision.reason:
         case Reason.TOO_SHORT:

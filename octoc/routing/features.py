@@ -22,7 +22,8 @@ _MEMO = 4096
 _MEMO_CHARS = 32
 """Of so many words, none longer, it is remembered which n-grams they have: people use the same ones again and again."""
 
-Row = tuple[NDArray[np.intp], NDArray[np.float64]]
+Columns = NDArray[np.intp]
+Row = tuple[Columns, NDArray[np.float64]]
 """Columns, each once, and their values: both of shape (m,)."""
 
 
@@ -58,7 +59,12 @@ class TfIdf:
 
     columns: Mapping[str, int] = attrs.field(repr=False)
     idf: NDArray[np.float64] = attrs.field(repr=False)
-    _memo: dict[str, NDArray[np.intp]] = attrs.field(factory=dict, init=False, repr=False)
+    _squares: NDArray[np.float64] = attrs.field(init=False, repr=False)
+    _memo: dict[str, Columns] = attrs.field(factory=dict, init=False, repr=False)
+
+    @_squares.default
+    def _squared(self) -> NDArray[np.float64]:
+        return self.idf * self.idf
 
     @classmethod
     def of(cls, vocabulary: Sequence[str], idf: Sequence[float]) -> TfIdf:
@@ -72,10 +78,7 @@ class TfIdf:
 
         Both are empty if none is known.
         """
-        memo = self._memo
-        words = [
-            found if (found := memo.get(word)) is not None else self._of_word(word) for word in text.lower().split()
-        ]
+        words = [self.numbers_of(word) for word in text.lower().split()]
         if not words:
             return np.zeros(0, np.intp), np.zeros(0)
         # Whole numbers until here, so that the order of words is no matter.
@@ -85,14 +88,27 @@ class TfIdf:
         norm = math.sqrt(float((values * values).sum()))
         return columns, values / norm if norm else values
 
-    def _of_word(self, word: str) -> NDArray[np.intp]:
-        known = self.columns
-        found = np.array([known[gram] for gram in _cut(word) if gram in known], np.intp)
-        if len(word) <= _MEMO_CHARS:
-            if len(self._memo) >= _MEMO:
-                self._memo.clear()
-            self._memo[word] = found
+    def numbers_of(self, word: str) -> Columns:
+        """Return the column of each known n-gram of a lower-case word, as often as the word has it."""
+        found = self._memo.get(word)
+        if found is None:
+            known = self.columns
+            found = np.array([known[gram] for gram in _cut(word) if gram in known], np.intp)
+            if len(word) <= _MEMO_CHARS:
+                if len(self._memo) >= _MEMO:
+                    self._memo.clear()
+                self._memo[word] = found
         return found
+
+    def weighed(self, numbers: Columns, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the sum of the rows of these n-grams, shape (k,) of (columns, k), each times its inverse frequency."""
+        found: NDArray[np.float32] = (rows[numbers] * self.idf[numbers, None].astype(np.float32)).sum(axis=0)
+        return found
+
+    def length(self, numbers: Columns) -> float:
+        """Return the length that the row of a text with these n-grams has before it is normalised."""
+        counts = np.bincount(numbers)
+        return math.sqrt(float((self._squares[numbers] * counts[numbers]).sum()))
 
 
 @attrs.frozen
@@ -113,6 +129,23 @@ class Hashed:
         values = np.fromiter(found.values(), np.float64, len(found))
         norm = math.sqrt(math.fsum((values * values).tolist()))
         return columns, values / norm if norm else values
+
+    def numbers_of(self, word: str) -> Columns:
+        """Return a number below 2 * `size` for each n-gram of a lower-case word: its column, or that and `size`."""
+        digests = (zlib.crc32(gram.encode("utf-8", "surrogatepass")) for gram in _cut(word))
+        return np.array([one % self.size + (0 if one & 1 << 31 else self.size) for one in digests], np.intp)
+
+    def weighed(self, numbers: Columns, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the sum of the rows of these n-grams, shape (k,) of (size, k), less those from `size` on."""
+        signs = np.where(numbers < self.size, np.float32(1), np.float32(-1))
+        found: NDArray[np.float32] = (rows[numbers % self.size] * signs[:, None]).sum(axis=0)
+        return found
+
+    def length(self, numbers: Columns) -> float:
+        """Return the length that the row of a text with these n-grams has before it is normalised."""
+        counts = np.bincount(numbers, minlength=2 * self.size)
+        values = counts[: self.size] - counts[self.size :]
+        return math.sqrt(float((values * values).sum()))
 
 
 def fit(texts: Iterable[str], max_features: int) -> tuple[list[str], list[float]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from octoc.routing.decision import Decision, Method, Reason, ranked
+from octoc.routing.decision import Decision, Method, Reason, by_score, ranked
 
 OCTOMIND_THRESHOLD = 0.55
 OCTOMIND_MARGIN = 0.08
@@ -43,17 +44,17 @@ def octomind_gate(
     Source: Octomind, "Token Efficiency", How It Decides, step 4.
     """
     order = ranked(scores)
-    best = order[0][1] if order else 0.0
-    second = order[1][1] if len(order) > 1 else 0.0
-    if not order:
+    first = next(iter(order), None)
+    best, second, *_ = *order.values(), 0.0, 0.0
+    if first is None:
         reason = Reason.NO_CANDIDATES
     elif best < threshold:
         reason = Reason.BELOW_THRESHOLD
     elif best - second < margin:
         reason = Reason.MARGIN
     else:
-        reason = held.get(order[0][0], Reason.ACTIVATED)
-        return _won(order, (order[0][0],), reason, held, threshold=threshold, margin=margin)
+        reason = held.get(first, Reason.ACTIVATED)
+        return _won(order, (first,), reason, held, threshold=threshold, margin=margin)
     return Decision(capability=None, reason=reason, scores=order, threshold=threshold, margin=margin)
 
 
@@ -69,19 +70,19 @@ def calibrated_gate(
     """Activate the best candidates, at most `most`, whose probability reaches `threshold`.
 
     Args:
-        probabilities: competitor -> its probability among the competitors and the background.
+        probabilities: competitor -> its probability among the competitors and the background, in the order of names.
         background: the probability that the message is for none of them.
         threshold: a probability.
         held: competitors that are not activated when they win, and why.
     """
-    order = ranked(probabilities)
-    winners = tuple(name for name, score in order[:most] if score >= threshold)
+    order = by_score(probabilities.items())
+    winners = tuple(name for name, score in itertools.islice(order.items(), most) if score >= threshold)
     if winners:
         reason = held.get(winners[0], Reason.ACTIVATED)
         return _won(order, winners, reason, held, threshold=threshold, background=background, method=method)
     if not order:
         reason = Reason.NO_CANDIDATES
-    elif background >= order[0][1]:
+    elif background >= next(iter(order.values())):
         reason = Reason.BACKGROUND
     else:
         reason = Reason.BELOW_THRESHOLD
@@ -98,13 +99,12 @@ def of_clauses(whole: Decision, parts: Sequence[Decision], held: Mapping[str, Re
     best: dict[str, float] = {}
     for decision in (whole, *parts):
         if decision.winner is not None:
-            score = dict(decision.scores)[decision.winner]
+            score = decision.scores[decision.winner]
             best[decision.winner] = max(score, best.get(decision.winner, score))
     if not best:
         return whole
-    scores = dict(whole.scores)
-    order = ranked({name: max(score, best.get(name, score)) for name, score in scores.items()} | best)
-    winners = tuple(name for name, _ in ranked(best))[:most]
+    order = ranked({name: max(score, best.get(name, score)) for name, score in whole.scores.items()} | best)
+    winners = tuple(ranked(best))[:most]
     return _won(
         order,
         winners,
@@ -118,7 +118,7 @@ def of_clauses(whole: Decision, parts: Sequence[Decision], held: Mapping[str, Re
 
 
 def _won(
-    order: tuple[tuple[str, float], ...],
+    order: Mapping[str, float],
     winners: tuple[str, ...],
     reason: Reason,
     held: Mapping[str, Reason],

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -19,6 +19,10 @@ from octoc.routing.scores import dots
 
 Vector = NDArray[np.float32]
 Shares = NDArray[np.float64]
+
+_MEMO = 4096
+_MEMO_CHARS = 32
+"""Of so many words, none longer, it is remembered which beginnings they have."""
 
 LIKELIEST = 3
 """So many of the likeliest candidates are weighed; what is likelier by the examples overtakes."""
@@ -89,6 +93,11 @@ class Space:
         return turned
 
 
+_Own = tuple[float, Sequence[tuple[int, float]]]
+"""Of a capability's word: its weight, 0 where only triggers have it, and of each such trigger the number and which
+share of it the word is."""
+
+
 @attrs.frozen(kw_only=True, eq=False)
 class Nearby:
     """Examples by capability, of the background, and of needs that no capability meets.
@@ -110,8 +119,8 @@ class Nearby:
     names: Mapping[str, tuple[float, frozenset[str]]]
     says: Mapping[str, Sequence[Sequence[str]]]
     space: Space | None = None
-    _named: dict[str, dict[str, float]] = attrs.field(factory=dict, init=False, repr=False)
-    _said: dict[str, dict[str, list[tuple[int, float]]]] = attrs.field(factory=dict, init=False, repr=False)
+    _own: dict[str, dict[str, _Own]] = attrs.field(factory=dict, init=False, repr=False)
+    _memo: dict[str, dict[str, None]] = attrs.field(factory=dict, init=False, repr=False)
 
     @classmethod
     def of(
@@ -165,11 +174,10 @@ class Nearby:
             names: the candidates.
             probabilities: what the classifier gives each of them, shape (len(names),).
         """
-        order = np.argsort(-probabilities, kind="stable")[:LIKELIEST].tolist()
-        best = [place for place in order if probabilities[place] > 0]
+        best = [place for place in _best(probabilities, LIKELIEST) if probabilities[place] > 0]
         if not best:
             return None
-        found = [float(probabilities[place]) for place in best]
+        found = [probabilities.item(place) for place in best]
         figures = self.features(text, vector, found, [names[place] for place in best])
         odds = [BIAS + math.fsum(map(operator.mul, CONSTANTS, one)) for one in figures]
         ahead = sorted(odds, reverse=True)
@@ -185,7 +193,7 @@ class Nearby:
     ) -> list[tuple[float, ...]]:
         """Return what each of `CONSTANTS` is multiplied with, for each of `names`, whose probability is above 0."""
         turned = vector if self.space is None else self.space.turned(vector)
-        found = stems(text)
+        found = self._known(text)
         # Both at once: what is first done for a message costs more than to do it again.
         others = dots(self.vectors[self.background :], turned)
         behind = self.missed - self.background
@@ -197,8 +205,7 @@ class Nearby:
                 _highest(dots(self.vectors[slice(*self.rows[name])], turned)),
                 background,
                 missed,
-                self._rarest(found, name),
-                self._containment(found, name),
+                *self._of_words(found, name),
                 size,
             )
             for name, probability in zip(names, probabilities, strict=True)
@@ -206,54 +213,79 @@ class Nearby:
 
     def named(self, text: str, capability: str) -> float:
         """Return the weight of the rarest word of a text that the capability's own texts have; 0 without one."""
-        return self._rarest(stems(text), capability)
+        return self._of_words(self._known(text), capability)[0]
 
     def said(self, text: str, capability: str) -> float:
         """Return the largest share, by weight of its words, of a trigger that a text says with two words or more."""
-        return self._containment(stems(text), capability)
+        return self._of_words(self._known(text), capability)[1]
 
-    def _rarest(self, found: set[str], capability: str) -> float:
-        own = self._named.get(capability)
+    def _known(self, text: str) -> Collection[str]:
+        """Return those `stems` of a text that any capability has, in one order in every process."""
+        memo = self._memo
+        found: dict[str, None] = {}
+        for word in text.lower().split():
+            known = memo.get(word)
+            if known is None:
+                known = dict.fromkeys(sorted(stems(word) & self.names.keys()))
+                if len(word) <= _MEMO_CHARS:
+                    if len(memo) >= _MEMO:
+                        memo.clear()
+                    memo[word] = known
+            found.update(known)
+        return found.keys()
+
+    def _of_words(self, found: Collection[str], capability: str) -> tuple[float, float]:
+        """Return what `named` and `said` do, of a text with these known beginnings of words."""
+        own = self._own.get(capability)
         if own is None:
-            own = {stem: weight for stem, (weight, owners) in self.names.items() if capability in owners}
-            self._named[capability] = own
-        return max([own[stem] for stem in own.keys() & found], default=0.0)
+            own = self._own[capability] = self._words_of(capability)
+        rarest = largest = 0.0
+        said: dict[int, float] = {}
+        for stem in found:
+            if stem not in own:
+                continue
+            weight, shares = own[stem]
+            rarest = max(rarest, weight)
+            for number, share in shares:
+                if number in said:
+                    said[number] += share
+                    largest = max(largest, said[number])
+                else:
+                    said[number] = share
+        return rarest, min(1.0, largest)
 
-    def _containment(self, found: set[str], capability: str) -> float:
-        own = self._said.get(capability)
-        if own is None:
-            own = self._said[capability] = self._shares(capability)
-        said: dict[int, list[float]] = {}
-        for stem in own.keys() & found:
-            for number, share in own[stem]:
-                said.setdefault(number, []).append(share)
-        # fsum, since a set leaves the order open.
-        return max((min(1.0, math.fsum(shares)) for shares in said.values() if len(shares) > 1), default=0.0)
-
-    def _shares(self, capability: str) -> dict[str, list[tuple[int, float]]]:
-        """Return word's beginning -> (number of a trigger, which share of it the word is)."""
-        found: dict[str, list[tuple[int, float]]] = {}
+    def _words_of(self, capability: str) -> dict[str, _Own]:
+        """Return a capability's words by their beginnings."""
+        shares: dict[str, list[tuple[int, float]]] = {}
         for number, trigger in enumerate(self.says[capability]):
             weights = {stem: self.names[stem][0] for stem in trigger}
             total = math.fsum(weights.values())
             for stem, weight in weights.items():
                 if total > 0:
-                    found.setdefault(stem, []).append((number, weight / total))
-        return found
+                    shares.setdefault(stem, []).append((number, weight / total))
+        named = {stem: weight for stem, (weight, owners) in self.names.items() if capability in owners}
+        return {stem: (named.get(stem, 0.0), shares.get(stem, ())) for stem in named.keys() | shares.keys()}
 
 
 def _share(odds: float) -> float:
     return 1 / (1 + math.exp(-max(-700.0, odds)))
 
 
+def _best(figures: NDArray[np.floating[Any]], most: int) -> list[int]:
+    """Return where the highest stand, the best first, of equals the first."""
+    # One by one: so few are found sooner than all are sorted or parted.
+    left = figures.copy()
+    found: list[int] = []
+    for _ in range(min(most, len(left))):
+        found.append(int(left.argmax()))
+        left[found[-1]] = -np.inf
+    return found
+
+
 def _highest(cosines: Vector) -> float:
-    return float(cosines.max()) if len(cosines) else 0.0
+    return cosines.item(cosines.argmax()) if len(cosines) else 0.0
 
 
 def _nearest(cosines: Vector) -> float:
-    if not len(cosines):
-        return 0.0
-    if len(cosines) > NEAREST:
-        cosines = np.partition(cosines, -NEAREST)[-NEAREST:]
-    # fsum, since a partition leaves the order open.
-    return math.fsum(cosines.tolist()) / len(cosines)
+    best = _best(cosines, NEAREST)
+    return math.fsum(map(cosines.item, best)) / len(best) if best else 0.0

@@ -68,7 +68,7 @@ def test_a_words_effect_is_what_leaving_it_out_does(kind: str, encoder: bool) ->
     for effect in explanation.words:
         without = found.decide(" ".join(word for word in text.split() if word != effect.word))
         assert explanation.best is not None
-        assert effect.effect == dict(whole.scores)[explanation.best] - dict(without.scores)[explanation.best]
+        assert effect.effect == whole.scores[explanation.best] - without.scores[explanation.best]
         assert effect.instead == (None if without.capability == whole.capability else without.capability or "none")
 
 

@@ -88,7 +88,7 @@ def judge_fixtures(
             continue
         names = sorted({*registry.capabilities, *registry.boot})
         probabilities, _ = classifier.probabilities(intent, None if vectors is None else vectors[intent], names)
-        best = ranked(probabilities)[:most]
+        best = list(ranked(probabilities).items())[:most]
         judged = ((score, name in fixture.expect, name in registry.boot) for name, score in best)
         key = sha256_hex(f"{fixture.agent} {intent} {fixture.expect}".encode())
         found[key] = tuple((score, right) for score, right, boot in judged if right or not boot)

@@ -35,7 +35,7 @@ def check_reach(calibrated: Calibrated, sink: DiagnosticSink) -> None:
         refused = _refusals(router, calibrated, entry, own)
         if refused is None:
             continue
-        best = max(refused, key=lambda decision: dict(decision.scores).get(capability.name, 0.0))
+        best = max(refused, key=lambda decision: decision.scores.get(capability.name, 0.0))
         sink.report(
             UNREACHABLE,
             f"none of the {len(entry.triggers)} triggers of capability `{capability.name}` activates it",
@@ -83,9 +83,9 @@ def _told(best: Decision, capability: Capability) -> str:
     winner = best.capability
     if winner is not None:
         return f"the nearest of them activates `{winner}`"
-    rival = next((name for name, _ in best.scores if name != capability.name), None)
-    own = dict(best.scores).get(capability.name)
+    rival = next((name for name in best.scores if name != capability.name), None)
+    own = best.scores.get(capability.name)
     if own is None:
         return f"the gate abstains: {best.reason.value}"
-    beside = "" if rival is None else f", beside {dict(best.scores)[rival]:.3f} for `{rival}`"
+    beside = "" if rival is None else f", beside {best.scores[rival]:.3f} for `{rival}`"
     return f"the best score is {own:.3f}, the threshold {best.threshold:.3f}{beside}"
