@@ -16,8 +16,9 @@ def member(made: Any, agent: str) -> Any:
 
 
 def test_an_agent_cannot_live_in_two_areas(company: Compile) -> None:
-    """Both places are told, and the agent is left out, since nobody knows whose it is."""
-    made = company('[areas.a]\nagents = ["cfo"]\n[areas.b]\nagents = ["c*"]\n')
+    """Both places are told, and nothing else; the agent is left out, since nobody knows whose it is."""
+    made = company('[areas.a]\nagents = ["cfo"]\n[areas.b]\nagents = ["c*"]\ndefault_agent = "cfo"\n')
+    assert made.errors == ["OCT363"]
     (found,) = made.found("OCT363")
     assert found.message == "agent `cfo` lives in area `a` and in area `b`; it is left out"
     assert [found.span.line, found.related[0].span.line] == [4, 2]

@@ -94,7 +94,7 @@ def membership(tables: ScopeTables, settings: WorkspaceSettings, known: Known) -
             work.doubtful |= override.enabled is False
     on_areas = {name: area for name, area in areas.first.items() if work.is_on(area) and name not in work.unusable}
     for area in areas.first.values():
-        _check_default(area, inside, known)
+        _check_default(area, inside, work)
     return Membership(
         tenants={name: tenant for name, tenant in tenants.first.items() if tenant.enabled},
         areas=on_areas,
@@ -167,10 +167,12 @@ def _leave_out(agent: str, why: str, at: Place, work: _Work) -> None:
     work.known.sink.report(AGENT_LEFT_OUT, f"agent `{agent}` is not in the bundle: {why} is switched off", at=at)
 
 
-def _check_default(area: AreaSource, inside: Mapping[str, tuple[str, ...]], known: Known) -> None:
-    default = area.default_agent
+def _check_default(area: AreaSource, inside: Mapping[str, tuple[str, ...]], work: _Work) -> None:
+    default, known = area.default_agent, work.known
     if default is None or area.name in inside.get(default.value, ()):
         return
+    if default.value not in inside and default.value in work.left_out:
+        return  # its place cannot be told, which was said
     if default.value not in known.agents:
         known.matched(default, known.agents, UNKNOWN_AGENT, f"area `{area.name}`", "agent")
         return
