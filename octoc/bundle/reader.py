@@ -356,7 +356,7 @@ class OpenBundle:
 
 def _without_waiting(path: str, flags: int) -> int:
     # A pipe would be waited for until somebody writes into it.
-    return os.open(path, flags | os.O_NONBLOCK)
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _decoded(fields: dict[str, Any]) -> Bundle:

@@ -2,7 +2,8 @@
 
 A caller's key has all that the value depends on, and octoc's version is added: no entry is stale. Each entry ends
 in the digest of its content: what is cut or altered is a miss, and so is a folder that cannot be read or written.
-The caller keeps out whatever is marked secret.
+Of each kind the newest entries are kept, so that years of edits fill no disk. The caller keeps out whatever is marked
+secret.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ from octoc.data import schemas_dir
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+MOST_ENTRIES = 128
+"""Of one kind, in one folder. A gate has one for each of its arrays, some ten; nothing else has more than one."""
 
 _TRAILER = 66  # a newline, 64 hex digits, a newline
 
@@ -65,17 +69,6 @@ class Cache:
     def __init__(self, root: Path | None) -> None:
         self._root = root
         self._is_made = False
-
-    def keep_newest(self, kind: str, count: int) -> None:
-        """Forget all but the newest `count` entries of a kind: where no folder's end takes its cache with it."""
-        try:
-            entries = (
-                sorted((self._root / kind).iterdir(), key=lambda entry: entry.stat().st_mtime_ns) if self._root else []
-            )
-            for entry in entries[:-count]:
-                entry.unlink(missing_ok=True)
-        except OSError:
-            return  # as with writing
 
     def get_json(self, kind: str, key: str) -> Any | None:
         """Return the value, or None when there is none (so None itself is not worth keeping)."""
@@ -125,8 +118,18 @@ class Cache:
                 write_whole(self._root / ".gitignore", b"*\n")
             self._is_made = True
             write_whole(path, data + _trailer(data))
+            _keep_newest(path.parent)
         except OSError:
             return  # a cache that cannot be written costs time, nothing else
+
+
+def _keep_newest(folder: Path) -> None:
+    """Delete all but the newest entries. Raises: OSError, as when another build does the same."""
+    if len(os.listdir(folder)) <= MOST_ENTRIES:  # noqa: PTH208  # names alone: most writes end here
+        return
+    entries = sorted(folder.iterdir(), key=lambda entry: entry.stat().st_mtime_ns)
+    for entry in entries[:-MOST_ENTRIES]:
+        entry.unlink(missing_ok=True)
 
 
 def _trailer(data: bytes | memoryview) -> bytes:

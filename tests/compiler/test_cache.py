@@ -1,5 +1,6 @@
 """The cache: what was put is got, and whatever is wrong with it is a miss."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -99,3 +100,17 @@ def test_another_version_of_octoc_starts_anew(tmp_path: Path, monkeypatch: pytes
     Cache(tmp_path).put_json("words", KEY, 1)
     monkeypatch.setattr(module, "__version__", "999")
     assert Cache(tmp_path).get_json("words", KEY) is None
+
+
+def test_of_each_kind_the_newest_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However much is put, a kind has a bounded number of entries, and the last ones are among them."""
+    monkeypatch.setattr(module, "MOST_ENTRIES", 4)
+    cache = Cache(tmp_path)
+    cache.put_json("other", KEY, [0])
+    for number in range(9):
+        cache.put_json("words", str(number), [number])
+        (written,) = (entry for entry in (tmp_path / "words").iterdir() if entry.stat().st_mtime > 100)
+        os.utime(written, (number, number))  # clocks of file systems are too coarse to tell one from the next
+    assert len(list((tmp_path / "words").iterdir())) == 4
+    assert [number for number in range(9) if cache.get_json("words", str(number)) is not None] == [5, 6, 7, 8]
+    assert cache.get_json("other", KEY) == [0]

@@ -40,7 +40,6 @@ __all__ = ["Checkup", "check_subject", "check_workspace"]
 
 _KIND = "check"
 _LOCK_FILE = "octoc.lock"  # as `octoc.compiler.lock` has it, which a remembered answer need not import
-_KEPT_OF_USER = 64
 # Rules that one file alone can break, among those that look across files.
 _OF_ONE_FILE = frozenset({"OCT340", "OCT402", "OCT403"})
 
@@ -112,8 +111,6 @@ def check_subject(
         diagnostics = tuple(found for found in diagnostics if _stands_alone(found, together[0].files[0].kind))
     if key:
         remember(cache, key, Outcome(diagnostics=diagnostics), kind=_KIND)
-        if subject.folder is not None or subject.file is not None:
-            cache.keep_newest(_KIND, _KEPT_OF_USER)
     return Checkup(diagnostics=diagnostics, read=read, workspaces=workspaces)
 
 

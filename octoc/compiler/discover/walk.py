@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -140,7 +141,7 @@ def _report_link(path: Path, display: str, error: OSError, sink: DiagnosticSink,
     if isinstance(error, FileNotFoundError):
         message = f"`{display}` is a link to `{target}`, which is not there"
         sink.report(rules.BROKEN_LINK, message, at=place, help="point it to something that is there, or delete it")
-    elif "loop" in why(error) or "symbolic links" in why(error):
+    elif error.errno == errno.ELOOP:
         sink.report(
             rules.LINK_LOOP, f"`{display}` is a link that leads back to itself", at=place, help="delete the link"
         )
