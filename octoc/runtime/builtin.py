@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from octoc.results import ContentPart, ListedTool, ServerListing, ToolCall, ToolFailure, ToolResult
@@ -19,6 +19,11 @@ class BuiltinConnection:
 
     def __init__(self, server: str, tools: Iterable[PythonTool]) -> None:
         self._server = server
+        self._tools: Mapping[str, PythonTool] = {}
+        self.bind(tools)
+
+    def bind(self, tools: Iterable[PythonTool]) -> None:
+        """Have these tools from now on instead of those before; calls under way end as they began."""
         self._tools = {tool.name: tool for tool in tools}
 
     @property

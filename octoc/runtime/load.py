@@ -220,12 +220,18 @@ class Runtime:
         return self.session(agent, tenant=next(iter(entry.tenants), None))
 
     def bind(self, server: str, tools: Iterable[PythonTool]) -> None:
-        """Give a builtin server its tools, which join at once. Raises: UnknownNameError when there is none such."""
+        """Give a builtin server its tools, which join at once, in place of what was bound to it before.
+
+        Raises: UnknownNameError when there is none such.
+        """
         entry = self.servers.get(server)
         if entry is None or entry.transport != BUILTIN:
             builtin = [one.name for one in self.bundle.servers if one.transport == BUILTIN]
             raise UnknownNameError("builtin server", server, builtin)
-        connection = self._bound[server] = BuiltinConnection(server, tools)
+        connection = self._bound.get(server)
+        if connection is None:
+            connection = self._bound[server] = BuiltinConnection(server, ())
+        connection.bind(tools)  # the same one, as it may be in use
         for generation in (self.generation, *self.older):
             known = generation.servers.get(server)
             if known is not None and not known.listed:

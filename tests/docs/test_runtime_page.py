@@ -108,7 +108,14 @@ def test_progress_pages_and_explanations(page: dict[str, Any], bundle: Path) -> 
             session = runtime.session()
             outcome = await session.call("notes__act")
             assert outcome.handle is not None
-            assert await page["whole"](session, outcome) == text
+            assert await page["whole"](session, outcome) == [text]
+            bound(runtime, lambda _: {"lines": [text, text]})
+            outcome = await session.call("notes__act")
+            first, second = await page["whole"](session, outcome)
+            assert json.loads(first) == json.loads(second) == {"lines": [text, text]}
+            bound(runtime, lambda _: "short")
+            assert await page["whole"](session, await session.call("notes__act")) == ["short"]
+            bound(runtime, lambda arguments: 1 / 0 if arguments else text)
             assert "line 0" in await page["told"](session, "notes__act", {}, lambda *_: None)
 
             texts = [

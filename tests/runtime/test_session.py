@@ -243,6 +243,21 @@ def test_a_builtin_server_has_what_the_host_binds(fleet: Fleet) -> None:
         runtime.bind("cor", [])
 
 
+def test_what_is_bound_again_is_called_from_then_on(fleet: Fleet) -> None:
+    """Tools that the host binds in place of others are those that a call reaches, though the server was in use."""
+    fleet.server("core", listed=False, transport="builtin", command=None)
+    fleet.agent(proxy=True)
+
+    async def run() -> list[str]:
+        async with fleet.open() as runtime:
+            runtime.bind("core", [_python_tool("say", "one")])
+            first = await runtime.call_direct("core", "say")
+            runtime.bind("core", [_python_tool("say", "two"), _python_tool("more", "three")])
+            return [first.text, *[(await runtime.call_direct("core", name)).text for name in ("say", "more")]]
+
+    assert asyncio.run(run()) == ["one", "two", "three"]
+
+
 def test_a_plugin_binds_a_builtin_server(fleet: Fleet) -> None:
     """Tools that a plugin brings are there once the server is first needed."""
     fleet.server("core", listed=False, transport="builtin", command=None)
