@@ -17,7 +17,7 @@ from octoc.compiler.context import Context
 from octoc.compiler.model.resolved import Calibrated, Embedded
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.needs import Need
-from octoc.diagnostics.rules.plugin import GATE_METHOD, GATE_SETTING_UNUSED, PRECISION_UNMET, THRESHOLD_CHOSEN
+from octoc.diagnostics.rules.plugin import GATE_METHOD, PRECISION_UNMET, THRESHOLD_CHOSEN
 from octoc.routing.gate import (
     CALIBRATED_THRESHOLDS,
     NEEDS_THRESHOLDS,
@@ -65,7 +65,6 @@ def calibrate(embedded: Embedded, context: Context) -> Calibrated:
             data={"profile": routing.profile} if routing.profile in OCTOMIND_PROFILES else {},
         )
         return Calibrated(embedded=embedded, gate=gate)
-    _report_unused(settings, context)
     learned, arrays = _learned(embedded, context)
     profile = routing.profile if routing.profile in CALIBRATED_THRESHOLDS else BALANCED
     data = {
@@ -151,17 +150,6 @@ def _report_method(classes: int, settings: WorkspaceSettings, context: Context) 
         f"{classes} capabilities: the gate is a ridge regression over hashed n-grams, not a logistic regression",
         at=settings.place,
     )
-
-
-def _report_unused(settings: WorkspaceSettings, context: Context) -> None:
-    for name in ("threshold", "margin"):
-        if getattr(settings.routing, name) is not None:
-            context.sink.report(
-                GATE_SETTING_UNUSED,
-                f"`{name}` belongs to the gate `octomind`, and has no effect on `{settings.routing.gate}`",
-                at=settings.place.child("routing", name),
-                help='remove it, or set `gate = "octomind"` under `[routing]`',
-            )
 
 
 def _learned(embedded: Embedded, context: Context) -> tuple[Mapping[str, Any], Arrays]:

@@ -14,7 +14,8 @@ from octoc.diagnostics.rules import advice_for, is_configurable, rule_named
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.rules.lint_policy import UNKNOWN_RULE
 
-_OF_OCTOMIND_GATE = ("threshold", "margin")
+_OF_OCTOMIND_GATE = ("threshold", "margin", "top_k")
+_OF_CALIBRATED_GATE = ("precision", "max_per_message", "follow_ups", "needs", "background")
 _PROFILES = ("eager", "balanced", "cautious")
 _OCTOMIND_PROFILES = ("public", "newest")
 _HEADS_ONLY = ("octo", "octopus")
@@ -64,7 +65,7 @@ def check_workspace(values: Mapping[str, Any], inspection: Inspection) -> None:
 
 
 def _check_profile(routing: Mapping[str, Any], inspection: Inspection) -> None:
-    """Report a profile of the other gate, and a precision that no fixture can choose a threshold for."""
+    """Report a profile of the other gate, and what the octomind gate does not know."""
     if ("routing", "gate") in inspection.cut_before:
         return
     octomind = routing.get("gate") == "octomind"
@@ -77,14 +78,15 @@ def _check_profile(routing: Mapping[str, Any], inspection: Inspection) -> None:
             ("routing", "profile"),
             help=f"expected {one_of(mine)}",
         )
-    if octomind and "precision" in routing:
-        inspection.report(
-            rules.UNUSED_SETTING,
-            "`precision` belongs to the calibrated gate, and the gate is `octomind`, whose constants are its own",
-            ("routing", "precision"),
-            key=True,
-            help='write `gate = "calibrated"`, or leave it out',
-        )
+    for key in _OF_CALIBRATED_GATE:
+        if octomind and key in routing:
+            inspection.report(
+                rules.UNUSED_SETTING,
+                f"`{key}` belongs to the calibrated gate, and the gate is `octomind`, whose rule is Octomind's own",
+                ("routing", key),
+                key=True,
+                help='write `gate = "calibrated"`, or leave it out',
+            )
 
 
 def _check_severities(severities: Mapping[str, Any], path: KeyPath, inspection: Inspection) -> None:

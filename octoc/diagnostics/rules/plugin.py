@@ -14,12 +14,6 @@ ENCODER_FAILED = Rule(
     "The encoder could not be made or could not encode a text, so messages are routed by their words alone.",
     Severity.WARNING,
 )
-GATE_SETTING_UNUSED = Rule(
-    "OCT703",
-    "gate-setting-unused",
-    "A setting of the octomind gate stands beside another gate, where it has no effect.",
-    Severity.WARNING,
-)
 GATE_METHOD = Rule(
     "OCT704",
     "gate-method",

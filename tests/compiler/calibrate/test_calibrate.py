@@ -143,16 +143,6 @@ def test_octominds_gate_takes_what_the_workspace_sets() -> None:
     assert product.gate == Gate(kind="octomind", threshold=0.45, margin=0.0, top_k=1)
 
 
-def test_a_setting_of_the_other_gate_is_a_warning() -> None:
-    """`threshold` beside the calibrated gate has no effect, and is reported at its place."""
-    product, sink = run(embedded(threshold=0.55))
-    (found,) = sink.diagnostics
-    assert (found.rule.code, found.severity.label) == ("OCT703", "warning")
-    assert "`threshold`" in found.message
-    assert product.gate is not None
-    assert product.gate.threshold == 0.175
-
-
 def digest(product: Calibrated) -> str:
     """Return a digest of all that the stage made."""
     assert product.gate is not None

@@ -125,6 +125,12 @@ UNSOUND: list[tuple[str, str, str, str]] = [
         "`threshold` belongs to the octomind gate, and the gate is calibrated",
         "threshold",
     ),
+    (
+        HEAD + "[routing]\ngate = 'octomind'\nmax_per_message = 2\n",
+        "OCT246",
+        "`max_per_message` belongs to the calibrated gate, and the gate is `octomind`, whose rule is Octomind's own",
+        "max_per_message",
+    ),
 ]
 
 
