@@ -1,4 +1,4 @@
-"""What the SDK and the HTTP server log of clients that have left: nothing that anybody can act on."""
+"""What the SDK and the HTTP server log of clients that have left, or speak something else: nobody can act on it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import anyio
 from starlette.requests import ClientDisconnect
 
 _GONE = (anyio.ClosedResourceError, anyio.BrokenResourceError, ClientDisconnect)
+_FOREIGN = ("Unsupported upgrade request", "No supported WebSocket library", "Invalid HTTP request received")
+"""How uvicorn's warnings on bytes that are no request, and on WebSockets, begin: who sends them gets an answer."""
 _LOGGERS = ("mcp.server.streamable_http", "mcp.server.streamable_http_manager", "uvicorn.error")
 
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Meanwhile leave out what is logged as an error when a client leaves in the middle; all else stays as it is."""
+    """Meanwhile leave out what is logged when a client leaves in the middle, or sends nonsense; all else stays."""
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     for one in loggers:
         one.addFilter(_matters)
@@ -28,7 +30,9 @@ def quiet() -> Iterator[None]:
 
 def _matters(record: logging.LogRecord) -> bool:
     error = record.exc_info[1] if record.exc_info else None
-    return error is None or not _is_of_one_gone(error)
+    if error is None:
+        return not record.getMessage().startswith(_FOREIGN)
+    return not _is_of_one_gone(error)
 
 
 def _is_of_one_gone(error: BaseException) -> bool:

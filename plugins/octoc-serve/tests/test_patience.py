@@ -213,6 +213,22 @@ def test_heads_are_bounded(serve: Callable[..., Any], connection: Open, ask: Ask
     assert ask(f"{gateway.base}/healthz")[0] == 200
 
 
+def test_what_is_not_spoken_here_is_answered_and_not_logged(serve: Callable[..., Any], connection: Open) -> None:
+    """Bytes that are no request, and a WebSocket, get an answer, and no line in the log that strangers could fill."""
+    gateway = serve()
+    wanted = b"Connection: Upgrade, close\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\r\n"
+    for sent, status in (
+        (b"\x16\x03\x01 hello\r\n\r\n", b"400 "),
+        (b"GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n" + wanted, b"406 "),
+        (b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", b"200 "),
+    ):
+        raw = connection(gateway)
+        raw.send(sent)
+        assert raw.rest().startswith(b"HTTP/1.1 " + status)
+    gateway.stop()
+    assert [line for line in gateway.said if "serving MCP at" not in line] == []
+
+
 def test_connections_are_bounded(serve: Callable[..., Any], connection: Open) -> None:
     """One more than there may be is told to come again; when one ends there is room."""
     gateway = serve("--max-connections", "2")
