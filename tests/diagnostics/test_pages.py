@@ -48,7 +48,7 @@ NOT_SHOWN: Mapping[str, str] = {
     **dict.fromkeys((f"OCT{number}" for number in range(501, 516)), _LOCK),
     **dict.fromkeys((f"OCT{number}" for number in range(540, 546)), _PIN),
     **dict.fromkeys((f"OCT{number}" for number in range(601, 609)), _BUNDLE),
-    **dict.fromkeys((f"OCT{number}" for number in range(701, 708)), _ENCODER),
+    **dict.fromkeys((f"OCT{number}" for number in (701, 702, *range(704, 708))), _ENCODER),
     "OCT720": "a page installs nothing",
     "OCT721": "a page installs nothing",
     "OCT901": "about a bug of octoc",
