@@ -77,6 +77,7 @@ class Ledger:
         self.system = frozenset(index for index, message in enumerate(messages) if shape.is_system(message))
         self.kept_from = self.start_of_turns(keep_turns)
         self.groups = message_groups(messages, shape)
+        self.held = tuple(held)
         stays = self.system.union(held)
         self.removable = [group for group in self.groups if group[-1] < self.kept_from and stays.isdisjoint(group)]
 
@@ -129,11 +130,13 @@ class Ledger:
         if tokens <= budget:
             return ""
         system = sum(self.costs[index] for index in self.system)
-        reasons = [f"the last {self.keep_turns} turns take {tokens - system}"]
+        held = sum(self.costs[index] for index in self.held)
+        left = self.cost_of(self.removable[dropped:])
+        reasons = [f"the last {self.keep_turns} turns take {tokens - system - held - left}"]
         if system:
             reasons.append(f"system messages take {system}")
-        left = self.cost_of(self.removable[dropped:])
+        if held:
+            reasons.append(f"the summary takes {held}")
         if left:
-            reasons[0] = f"the last {self.keep_turns} turns take {tokens - system - left}"
             reasons.append(f"{left} stay so that the list begins with a message of the user")
         return f"{tokens} tokens must stay of a budget of {budget}: {', '.join(reasons)}"

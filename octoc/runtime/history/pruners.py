@@ -41,8 +41,8 @@ class SlidingWindow:
 class Summarize:
     """When the list is over the budget, one summary replaces the oldest `share` of its groups. Source: Octopus.
 
-    A summariser that fails, says nothing or says more than it replaces is reported, and the oldest groups go instead;
-    they also go when the list with the summary is still over the budget.
+    A summariser that fails, says nothing, or says more than it replaces or than there is room for is reported, and the
+    oldest groups go instead; they also go when the list with the summary is still over the budget.
     """
 
     summarizer: Summarizer = attrs.field(repr=False)
@@ -104,11 +104,15 @@ async def fit(
     summary = shape.written(SUMMARY.format(count=sum(map(len, groups)), text=text))
     if not problem and cost(summary) >= ledger.cost_of(groups):
         problem = "the summary is no shorter than what it stands for"
-    if problem:
-        logger.warning("not summarized: %s; the oldest messages are dropped instead", problem)
-        fallen_back = _dropped(ledger, ledger.fewest_to_drop(budget), budget, counter)
-        return attrs.evolve(fallen_back, problem=problem)
-    return _with_summary(ledger, groups, summary, cost, budget, counter)
+    fitted = None if problem else _with_summary(ledger, groups, summary, cost, budget, counter)
+    if fitted is not None and fitted.fits:
+        return fitted
+    without = _dropped(ledger, ledger.fewest_to_drop(budget), budget, counter)
+    if fitted is not None and not without.fits:
+        return fitted  # what has to stay is too much anyway
+    problem = problem or "there is no room for the summary"
+    logger.warning("not summarized: %s; the oldest messages are dropped instead", problem)
+    return attrs.evolve(without, problem=problem)
 
 
 def _dropped(ledger: Ledger, count: int, budget: int, counter: TokenCounter) -> Fitted:

@@ -1,6 +1,8 @@
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from octoc.runtime.history import INTERRUPTED, SHAPES, repair
 from octoc.runtime.history.repair import NO_BEGINNING
 
@@ -132,3 +134,10 @@ def test_objects_of_an_sdk_are_repaired_too() -> None:
     assert done[0] is ASKS
     assert done[1] == {"role": "assistant", "content": [{"type": "tool_use", "id": "call_2", "name": "t", "input": {}}]}
     assert done[2]["content"][0]["tool_use_id"] == "call_2"
+
+
+@pytest.mark.parametrize("calls", [[7], [None], ["x"], "x", {}, 7])
+def test_calls_that_are_none_are_no_reason_to_raise(calls: Any) -> None:
+    """Whatever stands where calls should, as a broken store may give it, the rest of the conversation is there."""
+    messages, _ = _repaired("openai", [ASKS, {"role": "assistant", "content": "hm", "tool_calls": calls}, ASKS])
+    assert messages[0] == messages[-1] == ASKS

@@ -105,3 +105,19 @@ def test_what_still_does_not_fit_goes_after_the_summary() -> None:
     assert done.fits
     assert done.dropped[0] == (6,)
     assert done.messages[1:] == MESSAGES[6 + len(done.dropped) :]
+
+
+def test_a_summary_that_there_is_no_room_for_is_left_out() -> None:
+    """Where only the list without it meets the budget, the oldest groups go instead, and that is said."""
+    done = _fitted(lambda _: "z" * 2000, budget=900)
+    assert done.fits
+    assert done.summarized == ()
+    assert done.problem == "there is no room for the summary"
+    assert done.messages == MESSAGES[-len(done.messages) :]
+
+
+def test_what_a_summary_takes_of_too_much_is_told() -> None:
+    """Where the last turns alone are over the budget the summary stays, and counts by itself."""
+    done = _fitted(lambda _: "z" * 400, budget=100)
+    assert done.summarized
+    assert "the last 3 turns take 630, the summary takes 112" in done.why_over

@@ -123,7 +123,9 @@ def as_dict(thing: Any) -> dict[str, Any]:
     if isinstance(thing, Mapping):
         return dict(thing)
     dump = getattr(thing, "model_dump", None)
-    return dict(dump(by_alias=True, exclude_unset=True)) if callable(dump) else dict(vars(thing))
+    if callable(dump):
+        return dict(dump(by_alias=True, exclude_unset=True))
+    return dict(getattr(thing, "__dict__", {}))  # a number or the like, where an object was due, has no fields
 
 
 def listed(value: Any) -> tuple[Any, ...]:
