@@ -49,25 +49,39 @@ def opened(serve: Serve, ask: Ask, initialize: dict[str, Any]) -> tuple[str, dic
     return gateway.url, session
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No answer takes so long, by whatever else the machine does, that it begins as a stream for that alone."""
+    monkeypatch.setattr(octoc_serve.answers, "SILENT_S", 120.0)
+
+
 def messages_of(body: str) -> list[dict[str, Any]]:
     """Return the messages of a stream of events."""
     return [json.loads(line.removeprefix("data: ")) for line in body.splitlines() if line.startswith("data: ")]
 
 
-def test_an_answer_with_nothing_before_it_is_json(opened: tuple[str, dict[str, str]], ask: Ask) -> None:
+def test_an_answer_with_nothing_before_it_is_json(
+    root: Path, tmp_path: Path, initialize: dict[str, Any], patient: None
+) -> None:
     """A call's result, a list and an error are each one body of JSON, with the session's id."""
-    url, session = opened
     asked = [
         call_of("plain__echo", {"n": 1}),
         {"jsonrpc": "2.0", "id": 7, "method": "tools/list"},
         {"jsonrpc": "2.0", "id": 7, "method": "no/such"},
     ]
-    answers = []
-    for message in asked:
-        status, headers, body = ask(url, message, **session)
-        assert (status, headers["content-type"]) == (200, "application/json")
-        assert headers["mcp-session-id"] == session["Mcp_Session_Id"]
-        answers.append(json.loads(body))
+
+    async def scenario() -> list[dict[str, Any]]:
+        answers = []
+        async with _application(root, tmp_path) as (app, _), app.manager.run():
+            session = await _begun(app, initialize)
+            for message in asked:
+                headers, body = await _posted(app, message, session)
+                assert headers["content-type"] == "application/json"
+                assert headers["mcp-session-id"] == session["mcp-session-id"]
+                answers.append(json.loads(body))
+        return answers
+
+    answers = asyncio.run(asyncio.wait_for(scenario(), 300))
     assert [answer["id"] for answer in answers] == [7, 7, 7]
     assert [next(iter(answer.keys() - {"jsonrpc", "id"})) for answer in answers] == ["result", "result", "error"]
 
@@ -80,7 +94,12 @@ def test_the_sdk_has_what_is_used_of_it() -> None:
 
 @pytest.mark.parametrize("lacking", ["the transport", "the manager", None])
 def test_a_release_of_the_sdk_without_what_is_used_of_it_answers_itself(
-    root: Path, tmp_path: Path, initialize: dict[str, Any], monkeypatch: pytest.MonkeyPatch, lacking: str | None
+    root: Path,
+    tmp_path: Path,
+    initialize: dict[str, Any],
+    patient: None,
+    monkeypatch: pytest.MonkeyPatch,
+    lacking: str | None,
 ) -> None:
     """A session is served all the same, by the SDK's own streams of events."""
     if lacking == "the transport":
@@ -90,9 +109,7 @@ def test_a_release_of_the_sdk_without_what_is_used_of_it_answers_itself(
 
     async def scenario() -> tuple[str, Any]:
         async with _application(root, tmp_path) as (app, _), app.manager.run():
-            headers, _ = await _posted(app, initialize, {})
-            session = {"mcp-session-id": headers["mcp-session-id"], "mcp-protocol-version": "2025-11-25"}
-            await _posted(app, {"jsonrpc": "2.0", "method": "notifications/initialized"}, session)
+            session = await _begun(app, initialize)
             headers, body = await _posted(app, call_of("plain__echo", {"n": 1}), session)
             (answer,) = messages_of(body) or [json.loads(body)]
             return headers["content-type"].partition(";")[0], answer["result"]
@@ -224,6 +241,14 @@ async def _asked(app: HttpApp, tool: str, arguments: dict[str, Any]) -> dict[str
     _, body = await _posted(app, message, said)
     result: dict[str, Any] = json.loads(body)["result"]
     return result
+
+
+async def _begun(app: HttpApp, initialize: dict[str, Any]) -> dict[str, str]:
+    """Begin a session of the handshake era, and return its headers."""
+    headers, _ = await _posted(app, initialize, {})
+    session = {"mcp-session-id": headers["mcp-session-id"], "mcp-protocol-version": "2025-11-25"}
+    await _posted(app, {"jsonrpc": "2.0", "method": "notifications/initialized"}, session)
+    return session
 
 
 async def _posted(app: HttpApp, message: dict[str, Any], more: dict[str, str]) -> tuple[dict[str, str], str]:
