@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from types import FrameType
 from typing import IO, TYPE_CHECKING, Any
 
@@ -91,6 +92,9 @@ def report_failure(error: Exception, words: Sequence[str]) -> int:
                 f"this needs the package `{error.name}`, which is not installed", f"run `{command}`"
             ).show()
             return 2
+    if isinstance(error, FileNotFoundError) and _is_nowhere():
+        UnavailableError("the working directory is not there any more", "go to a folder that is").show()
+        return 2
     from octoc import __version__
     from octoc.cli.root import COMMANDS
     from octoc.diagnostics.model import Diagnostic
@@ -109,6 +113,15 @@ def report_failure(error: Exception, words: Sequence[str]) -> int:
         )
     ]).show()  # fmt: skip
     return 2
+
+
+def _is_nowhere() -> bool:
+    """Tell whether the working directory was deleted."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _frames(error: Exception) -> list[str]:

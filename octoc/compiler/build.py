@@ -13,6 +13,7 @@ from octoc.compiler.cache import Cache
 from octoc.compiler.context import Progress, no_progress
 from octoc.compiler.discover import discover
 from octoc.compiler.encoder_settings import folder_stamp
+from octoc.compiler.files import bytes_if_any
 from octoc.compiler.memo import Outcome as Remembered
 from octoc.compiler.memo import build_key, recall, remember, still_there
 from octoc.compiler.model.settings import WorkspaceSettings
@@ -111,8 +112,7 @@ def build(
 
     emitted = run_discovered(discovered, context)
     bill = bill_of(emitted.locked.calibrated.embedded.described.scoped, context.plugins)
-    lock = root / LOCK_FILE
-    lock_bytes = lock.read_bytes() if lock.is_file() else None
+    lock_bytes = bytes_if_any(root / LOCK_FILE)
     remember(
         context.cache,
         key,
@@ -166,7 +166,7 @@ def current_inputs(root: Path) -> tuple[Path, str] | None:
 
 
 def _digest(path: Path) -> str:
-    return sha256_hex(path.read_bytes()) if path.is_file() else ""
+    return sha256_hex(bytes_if_any(path) or b"")
 
 
 def _refused(root: Path, opened: Opened) -> Outcome:

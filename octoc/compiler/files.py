@@ -1,12 +1,29 @@
-"""Writes a file whole or not at all: aside in the same folder, then renamed over the old one."""
+"""Writes a file whole or not at all: aside in the same folder, then renamed over the old one. Reads regular files."""
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import tempfile
 from pathlib import Path
 
 _MODE = 0o644
+
+
+def regular_bytes(path: Path) -> bytes:
+    """Return the bytes of a regular file; a pipe is not waited for. Raises: OSError."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return path.read_bytes()
+
+
+def bytes_if_any(path: Path) -> bytes | None:
+    """Return the bytes of a regular file, None where there is none or it cannot be read."""
+    try:
+        return regular_bytes(path)
+    except OSError:
+        return None
 
 
 def write_whole(path: Path, data: bytes, *, mode: int = _MODE) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from octoc.compiler.drift import drift
-from octoc.compiler.files import write_if_changed
+from octoc.compiler.files import regular_bytes, write_if_changed
 from octoc.compiler.model.resolved import Server
 from octoc.compiler.packages import Package, package_of
 from octoc.compiler.snapshots import FOLDER, listing_of_snapshot, snapshot_file_name, snapshot_text
@@ -186,6 +186,6 @@ def differences(old: ServerListing | None, new: ServerListing) -> tuple[str, ...
 
 def _old(path: Path) -> ServerListing | None:
     try:
-        return listing_of_snapshot(path.read_text(encoding="utf-8"))
+        return listing_of_snapshot(regular_bytes(path).decode("utf-8"))
     except (OSError, UnicodeDecodeError):
         return None  # nothing to compare with

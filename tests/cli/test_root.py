@@ -28,6 +28,23 @@ def test_version(octoc_process: Run) -> None:
     assert (done.status, done.out, done.err) == (0, f"octoc {__version__}\n", "")
 
 
+def test_a_working_directory_that_was_deleted(tmp_path: Path) -> None:
+    """A command that needs the folder that it is run in says that it is gone, exit status 2."""
+    program = "import os; os.rmdir(os.getcwd()); from octoc.cli import main; raise SystemExit(main(['build']))"
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: the working directory is not there any more\n")
+
+
 @pytest.mark.parametrize("words", [["--version"], ["--help"]])
 def test_what_the_command_imports(words: list[str]) -> None:
     """`--version` and `--help` load neither rich nor compiler, runtime, numpy or pluggy."""

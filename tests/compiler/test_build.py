@@ -1,8 +1,12 @@
 """Building again: what is remembered of the last build never hides what has changed since."""
 
+import os
 from pathlib import Path
 
+import pytest
+
 from octoc.compiler.build import build
+from octoc.compiler.checkup import check_workspace
 
 
 def _codes(root: Path) -> list[str]:
@@ -32,3 +36,40 @@ def test_a_link_that_leads_elsewhere_now_is_told_anew(tmp_path: Path) -> None:
     assert "OCT122" in _codes(root)
     (tmp_path / "provider.toml").write_text("", "utf-8")
     assert "OCT123" in _codes(root)
+
+
+def test_a_lock_that_may_not_be_read_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lock of which the system gives no byte is told as that, and the build goes on."""
+    (tmp_path / "octoc.toml").write_text('[workspace]\nname = "acme"\n', "utf-8")
+    assert _codes(tmp_path) == []
+    real_open, real_read = os.open, Path.read_bytes
+
+    def refused(path: object, *args: object, **kwargs: object) -> int:
+        if str(path).endswith("octoc.lock"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real_open(path, *args, **kwargs)  # type: ignore[arg-type]
+
+    def unread(path: Path) -> bytes:
+        if path.name == "octoc.lock":
+            raise PermissionError(13, "Permission denied", str(path))
+        return real_read(path)
+
+    monkeypatch.setattr(os, "open", refused)
+    monkeypatch.setattr(Path, "read_bytes", unread)
+    assert _codes(tmp_path) == ["OCT502"]
+
+
+def test_no_pipe_is_waited_for(tmp_path: Path) -> None:
+    """Pipes in the places of the lock, a snapshot and a default provider are findings, of a build and of a check."""
+    capability = tmp_path / "taps" / "acme" / "capabilities" / "notes"
+    for folder in (capability, tmp_path / "snapshots"):
+        folder.mkdir(parents=True)
+    (tmp_path / "octoc.toml").write_text(
+        '[workspace]\nname = "acme"\n[[taps]]\nname = "acme"\npath = "taps/acme"\n', "utf-8"
+    )
+    (capability / "config.toml").write_text('triggers = ["take a note"]\n', "utf-8")
+    for pipe in (tmp_path / "octoc.lock", tmp_path / "snapshots" / "notes.json", capability / "default.toml"):
+        os.mkfifo(pipe)
+    unread = {found.span.file for found in check_workspace(tmp_path).diagnostics if found.span is not None}
+    assert unread >= {"snapshots/notes.json", "taps/acme/capabilities/notes/default.toml"}
+    assert "OCT502" in _codes(tmp_path)

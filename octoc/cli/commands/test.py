@@ -83,7 +83,7 @@ def command(
     try:
         recorded = lock.read_text(encoding="utf-8") if lock.is_file() else None
         report = report_of(results, limits=limits, recorded=recorded, is_part=is_part)
-    except (RecordedError, UnicodeDecodeError) as error:
+    except (RecordedError, OSError, UnicodeDecodeError) as error:
         raise UserError(f"`{LOCK_NAME}` cannot be compared with: {error}", "run `octoc test --record`") from None
     if junit is not None:
         from octoc.evaluation.junit import render_junit

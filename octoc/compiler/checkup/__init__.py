@@ -22,6 +22,7 @@ from octoc.compiler.cache import Cache, cache_key, code_stamp
 from octoc.compiler.checkup.subject import Subject
 from octoc.compiler.context import Context, Progress, no_progress
 from octoc.compiler.discover import discover
+from octoc.compiler.files import bytes_if_any
 from octoc.compiler.memo import Outcome, build_key, recall, remember
 from octoc.compiler.model.documents import Discovered, FileKind
 from octoc.compiler.opening import CACHE_FOLDER, NO_OVERLAY, Opened, open_workspace
@@ -159,10 +160,7 @@ def _key(subject: Subject, together: tuple[Discovered, ...], before: tuple[Diagn
 
 
 def _digest(path: Path) -> str:
-    try:
-        return sha256_hex(path.read_bytes())
-    except OSError:
-        return ""
+    return sha256_hex(bytes_if_any(path) or b"")
 
 
 def _installed() -> str:

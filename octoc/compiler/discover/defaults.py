@@ -14,6 +14,7 @@ from pathlib import Path
 
 from octoc.compiler.discover.found import Found
 from octoc.compiler.discover.walk import Entry, child
+from octoc.compiler.files import regular_bytes
 from octoc.compiler.model.documents import DefaultLink, FileKind
 from octoc.compiler.read.text import UTF8_BOM
 from octoc.diagnostics.rules import read as rules
@@ -65,8 +66,8 @@ def _copied(path: Path, providers: Mapping[str, Entry]) -> str | None:
     try:
         size = path.stat().st_size
         alike = [entry.path for entry in providers.values() if entry.path.stat().st_size == size]
-        content = path.read_bytes() if alike else b""
-        return next((other.name for other in alike if other.read_bytes() == content), None)
+        content = regular_bytes(path) if alike else b""
+        return next((other.name for other in alike if regular_bytes(other) == content), None)
     except OSError:
         return None
 
@@ -78,7 +79,7 @@ def _target(path: Path) -> str | None:
             return os.readlink(path)  # noqa: PTH115  # the text of the link, as it stands
         if path.stat().st_size > _MAX_LINK_TEXT:
             return None
-        text = path.read_bytes().removeprefix(UTF8_BOM)
+        text = regular_bytes(path).removeprefix(UTF8_BOM)
     except OSError:
         return None
     if not _LINK_TEXT.match(text):

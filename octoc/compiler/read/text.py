@@ -10,6 +10,7 @@ from pathlib import Path
 
 import attrs
 
+from octoc.compiler.files import regular_bytes
 from octoc.compiler.workspace import file_at
 from octoc.diagnostics.model import DiagnosticSink, Place, Span
 from octoc.diagnostics.rules import read as rules
@@ -130,19 +131,12 @@ def text_reader(root: Path, overlay: Mapping[str, bytes] | None = None) -> Calla
 
     def read_text(display: str) -> str | None:
         try:
-            data = instead[display] if display in instead else _regular_bytes(file_at(root, display))
+            data = instead[display] if display in instead else regular_bytes(file_at(root, display))
             return data.removeprefix(UTF8_BOM).decode("utf-8").replace("\r\n", "\n")
         except (OSError, UnicodeDecodeError):
             return None
 
     return read_text
-
-
-def _regular_bytes(path: Path) -> bytes:
-    # A pipe would be waited for.
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise FileNotFoundError
-    return path.read_bytes()
 
 
 def why(error: OSError) -> str:

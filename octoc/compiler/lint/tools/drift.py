@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from octoc.bundle.refusal import BundleError
 from octoc.compiler.context import Context
+from octoc.compiler.files import regular_bytes
 from octoc.compiler.lint.tools.recorded import recorded_tools
 from octoc.compiler.lock import LOCK_FILE, tool_pin
 from octoc.compiler.lock.content import LockContent
@@ -62,6 +63,6 @@ def check_drift(scoped: Scoped, context: Context) -> None:
 
 def _lock(context: Context) -> LockContent | None:
     try:
-        return parse((context.root / LOCK_FILE).read_text(encoding="utf-8"))
+        return parse(regular_bytes(context.root / LOCK_FILE).decode("utf-8"))
     except (OSError, UnicodeDecodeError, BundleError, LockNewer):
         return None  # the build says what is wrong with it
