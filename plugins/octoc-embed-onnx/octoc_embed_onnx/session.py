@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from pathlib import Path
 from typing import Any
 
 from octoc.plugin import PluginError
 
+_SILENT = "ORT_DISABLE_TELEMETRY"
 _CPU = Path("/proc/cpuinfo")
 _FIRST_CORE = 8192
 """Bytes of cpuinfo that hold the flags of the first core."""
@@ -22,13 +24,7 @@ def open_session(model: bytes, what: str) -> Any:
 
     Raises: PluginError when onnxruntime is missing or refuses the model.
     """
-    try:
-        import onnxruntime
-    except ImportError as error:
-        raise PluginError(
-            "encoders run on onnxruntime, which is not installed: run `pip install octoc-embed-onnx`"
-        ) from error
-    onnxruntime.disable_telemetry_events()
+    onnxruntime = _imported()
     options = onnxruntime.SessionOptions()
     # One thread: the bits of a vector depend on nothing but the text, and callers may run several texts side by side.
     options.intra_op_num_threads = 1
@@ -40,6 +36,29 @@ def open_session(model: bytes, what: str) -> Any:
         return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's own errors share no base but Exception
         raise PluginError(f"onnxruntime cannot open {what}") from error
+
+
+def _imported() -> Any:
+    """Import onnxruntime so that nothing is sent anywhere. Raises: PluginError when it is missing.
+
+    Where it is only told so afterwards, it has by then put a number for this device and a database into the user's
+    cache, or complained on stderr that it cannot, and begun a thread that sends. So the import sees the variable.
+    """
+    before = os.environ.get(_SILENT)
+    os.environ[_SILENT] = "1"
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise PluginError(
+            "encoders run on onnxruntime, which is not installed: run `pip install octoc-embed-onnx`"
+        ) from error
+    finally:
+        if before is None:
+            del os.environ[_SILENT]
+        else:
+            os.environ[_SILENT] = before
+    onnxruntime.disable_telemetry_events()
+    return onnxruntime
 
 
 def products_overflow(cpu: Path = _CPU) -> bool:
