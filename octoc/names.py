@@ -20,6 +20,8 @@ AgentName = NewType("AgentName", str)
 SkillName = NewType("SkillName", str)
 """The name of a skill: its folder and its front matter's `name`."""
 
+BUILTIN = "builtin"
+"""The transport of a server whose tools the host binds, or a plugin."""
 SUPERVISOR = AgentName("supervisor")
 """The agent that every workspace has, unless it defines one of this name."""
 

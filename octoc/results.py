@@ -7,6 +7,21 @@ from typing import Any, Literal
 
 import attrs
 
+from octoc.caller import Caller
+
+__all__ = [
+    "Caller",
+    "ContentPart",
+    "FailureKind",
+    "ListedTool",
+    "Progress",
+    "ServerListing",
+    "ToolCall",
+    "ToolFailure",
+    "ToolResult",
+    "Truncation",
+]
+
 FailureKind = Literal[
     "bad_request",  # the call itself is malformed: no name, arguments that are no object or not what the tool takes
     "not_found",  # no such tool for this agent
@@ -43,21 +58,6 @@ class Truncation:
     original: int
     kept: int
     unit: str
-
-
-@attrs.frozen(kw_only=True)
-class Caller:
-    """For whom a call is made; passed to transports, tools and observers, and interpreted by none of octoc's parts.
-
-    `session` is the conversation's name, `workdir` the folder that it is about.
-    """
-
-    agent: str = ""
-    session: str | None = None
-    workdir: str | None = None
-    tenant: str | None = None
-    user: str | None = None
-    correlation_id: str | None = None
 
 
 @attrs.frozen(kw_only=True)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.bundle.model import ServerEntry
 from octoc.names import ToolId, any_glob_matches
-from octoc.results import ListedTool, ServerListing
 
 if TYPE_CHECKING:
     from octoc.aliases import AliasStyle
+    from octoc.bundle.model import ServerEntry
     from octoc.bundle.reader import OpenBundle
+    from octoc.results import ListedTool, ServerListing
 
 
 @attrs.frozen(kw_only=True)

@@ -8,23 +8,20 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from octoc.bundle.model import ServerEntry
-from octoc.plugin import ConnectionFailed, PluginError
-from octoc.runtime import telemetry
-from octoc.runtime.builtin import BuiltinConnection
-from octoc.runtime.results import redact
+from octoc.names import BUILTIN
 from octoc.runtime.server_pool import CLOSE_S, Made
 from octoc.runtime.unreachable import Unreachable, unreachable
 
 if TYPE_CHECKING:
+    from octoc.bundle.model import ServerEntry
     from octoc.plugin import Connection, Host
     from octoc.plugin.manager import Plugins
     from octoc.results import ServerListing
+    from octoc.runtime.builtin import BuiltinConnection
     from octoc.runtime.load import Runtime
 
 logger = logging.getLogger("octoc.runtime")
 
-BUILTIN = "builtin"
 _GRACE_S = 5.0
 _MAX_SECRETS = 64
 
@@ -55,6 +52,8 @@ class Connector:
             changed: called when the server says that its tools are others; the host is told as well.
             first: that there is no other: then an unlisted server says its tools, too.
         """
+        from octoc.runtime import telemetry  # here, as below: opening a bundle connects nothing
+
         with telemetry.connecting(entry) as watched:
             try:
                 if entry.transport == BUILTIN:
@@ -78,9 +77,10 @@ class Connector:
     ) -> Connection:
         import asyncio
 
-        # Not at the top: opening a bundle connects nothing.
+        from octoc.plugin import ConnectionFailed, PluginError
         from octoc.plugin.distributions import no_transport
         from octoc.plugin.targets import NotReady, make_target
+        from octoc.secrets import redact
 
         try:
             # In a thread: a keyring may ask its owner, and a file may lie far away. When this task is cancelled the
@@ -131,17 +131,23 @@ class Connector:
             del known[next(iter(known))]
 
     def _host(self, changed: Callable[[], None]) -> Host:
-        own = self._runtime.host.tools_changed
+        from octoc.plugin import Host
+
+        host = self._runtime.host or Host()
+        own = host.tools_changed
 
         def tools_changed(server: str) -> None:
             changed()
             if own is not None:
                 own(server)
 
-        return attrs.evolve(self._runtime.host, tools_changed=tools_changed)
+        return attrs.evolve(host, tools_changed=tools_changed)
 
     async def _tools(self, entry: ServerEntry, connection: Connection) -> ServerListing:
         import asyncio
+
+        from octoc.plugin import ConnectionFailed
+        from octoc.secrets import redact
 
         listing = None
         try:

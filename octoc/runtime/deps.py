@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Literal
 import attrs
 
 from octoc.bundle.digest import sha256_hex
-from octoc.bundle.model import DepEntry
 from octoc.runtime.scripts import clean_environment, how_it_ended, run_script
-from octoc.secrets import is_secret_name, redact
 
 if TYPE_CHECKING:
     import asyncio
 
+    from octoc.bundle.model import DepEntry
     from octoc.runtime.generation import Generation
 
 State = Literal["ready", "missing", "unknown", "failed", "unasked"]
@@ -135,6 +134,8 @@ class Dependencies:
             if status == 0:
                 return DepState(name=entry.name, state="ready")
             why = how_it_ended(status)
+        from octoc.secrets import redact  # here, as below: most bundles have nothing to run
+
         said = _last_words(bytes(output), lambda text: redact(text, self.secrets(generation)))
         return DepState(name=entry.name, state="failed", note=f"{why}: {said}" if said else why)
 
@@ -145,6 +146,8 @@ class Dependencies:
 
     def secrets(self, generation: Generation) -> tuple[str, ...]:
         """Return what a script may have found elsewhere and must not tell: credentials of servers and of the host."""
+        from octoc.secrets import is_secret_name
+
         own = (value for name, value in self._environ.items() if is_secret_name(name))
         of_servers = (value for name in generation.servers for value in generation.connector.secrets(name))
         return tuple(dict.fromkeys(value for value in (*own, *of_servers) if value))

@@ -19,6 +19,7 @@ from octoc.runtime.calls import call_server
 from octoc.runtime.form import MCP, Form
 from octoc.runtime.pool import Unreachable
 from octoc.runtime.results import failure, worded
+from octoc.runtime.results.cutting import cut_aside
 
 if TYPE_CHECKING:
     from octoc.runtime.calls import Outcome
@@ -111,7 +112,7 @@ async def _dispatched(session: Session, name: str, arguments: Any, asked: Asked)
         given = own_arguments(session, name, given, asked.form)
     if name == CALL_MCP_TOOL:
         return await _call_mcp_tool(session, given, asked)
-    return await session.cut_aside(await _own(name)(session, given))
+    return await cut_aside(session, await _own(name)(session, given), None)
 
 
 def _own(name: str) -> Callable[[Session, Mapping[str, Any]], Awaitable[Outcome]]:
@@ -191,7 +192,7 @@ async def _called(session: Session, index: int, given: Mapping[str, Any], asked:
         from octoc.runtime.explain import explain
 
         outcome = await explain(session, tool.id, surface.alias(index), given, outcome, asked.caller)
-    return await session.cut_aside(outcome, tool.id)
+    return await cut_aside(session, outcome, tool.id)
 
 
 async def _found(

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import attrs
 
+from octoc.names import BUILTIN
 from octoc.runtime.breaker import CircuitBreaker
 from octoc.runtime.catalog import Catalog, passes_filter
-from octoc.runtime.connect import BUILTIN
 from octoc.runtime.costs import ToolCosts
-from octoc.runtime.drift import Drift, drift_between
 from octoc.runtime.pool import GRACE_S, Pool
 from octoc.runtime.route import RoutingParts
 from octoc.runtime.scope import AgentScope
@@ -27,8 +26,12 @@ if TYPE_CHECKING:
     from octoc.results import ServerListing
     from octoc.runtime.arguments import ArgumentChecks
     from octoc.runtime.block import ToolForms
+    from octoc.runtime.connect import Connector
+    from octoc.runtime.drift import Drift
+    from octoc.runtime.late_plugins import LatePlugins
     from octoc.runtime.load import Runtime
     from octoc.runtime.search import SearchParts
+    from octoc.runtime.server_pool import Made
     from octoc.runtime.skills.rules import SkillRules
 
 logger = logging.getLogger("octoc.runtime")
@@ -44,14 +47,13 @@ class Generation:
         self,
         runtime: Runtime,
         opened: OpenBundle,
-        plugins: Plugins,
+        plugins: LatePlugins,
         embedder: Embedder | None,
         previous: Generation | None = None,
     ) -> None:
         self.runtime = runtime
         self.opened = opened
         self.bundle = opened.bundle
-        self.plugins = plugins
         self.servers = {server.name: server for server in self.bundle.servers}
         self.capabilities = {capability.name: capability for capability in self.bundle.capabilities}
         self.skills = {skill.name: skill for skill in self.bundle.skills}
@@ -59,12 +61,22 @@ class Generation:
         self.catalog = Catalog(opened)
         self.costs = ToolCosts(self.catalog)
         self._scopes: dict[str, AgentScope] = {}
+        self.late_plugins = plugins
         self.routing = RoutingParts(self, embedder)
-        self.connector = runtime.connector
         self._drift: dict[str, Drift] = {}
         self.pool = Pool({server.name: self._server_pool(server, previous) for server in self.bundle.servers})
         for server in self.bundle.servers:
             self.pool.listen(server.name, functools.partial(self._take, server))
+
+    @functools.cached_property
+    def plugins(self) -> Plugins:
+        """The plugins that the host gave, or that the bundle names."""
+        return self.late_plugins()
+
+    @property
+    def connector(self) -> Connector:
+        """What connects the servers of this generation and of all others."""
+        return self.runtime.connector
 
     @functools.cached_property
     def search(self) -> SearchParts:
@@ -118,11 +130,12 @@ class Generation:
             shared = previous.pool[entry.name]
             shared.breaker.configure(settings.breaker_failures, settings.breaker_s)
             return shared
-        connect = functools.partial(self.connector.connect, self.plugins, production=settings.mode == "production")
+        # Nothing of this generation: the pool may outlive it.
+        connect = functools.partial(_connect, self.runtime, self.late_plugins, production=settings.mode == "production")
         return ServerPool(entry, connect, CircuitBreaker(settings.breaker_failures, settings.breaker_s))
 
     def _is_as_in(self, previous: Generation, entry: ServerEntry) -> bool:
-        same_plugins = self.plugins is previous.plugins
+        same_plugins = self.late_plugins is previous.late_plugins
         same_mode = self.bundle.settings.mode == previous.bundle.settings.mode
         # What counts is the pool's own entry: in between it may have been shared by several generations.
         return same_plugins and same_mode and _connection(entry) == _connection(previous.pool[entry.name].entry)
@@ -133,6 +146,8 @@ class Generation:
             self.catalog.join(entry, listing)
             return
         listed = ((tool.name, tool.wire) for tool in listing.tools if passes_filter(entry, tool.name))
+        from octoc.runtime.drift import Drift, drift_between
+
         drift = drift_between(self.catalog.compiled(entry.name), listed)
         if drift == self._drift.get(entry.name, Drift()):
             return
@@ -147,6 +162,8 @@ class Generation:
 
     def drift(self, server: str) -> Drift:
         """Return how a listed server differs from the bundle, as far as it has been listed."""
+        from octoc.runtime.drift import Drift
+
         return self._drift.get(server, Drift())
 
     def can_connect(self, server: str) -> bool:
@@ -157,6 +174,18 @@ class Generation:
     async def close(self, grace_s: float = GRACE_S) -> None:
         """End the connections that no other generation shares."""
         await self.pool.close_all(grace_s)
+
+
+async def _connect(
+    runtime: Runtime,
+    plugins: LatePlugins,
+    entry: ServerEntry,
+    changed: Callable[[], None],
+    *,
+    first: bool,
+    production: bool,
+) -> Made:
+    return await runtime.connector.connect(plugins(), entry, changed, first=first, production=production)
 
 
 def _connection(entry: ServerEntry) -> ServerEntry:

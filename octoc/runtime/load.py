@@ -11,28 +11,28 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from octoc.bundle.model import AgentEntry, Bundle, CapabilityEntry, ServerEntry
-from octoc.bundle.reader import OpenBundle
-from octoc.names import SUPERVISOR
-from octoc.plugin import Host, PluginError
-from octoc.plugin.manager import Plugins, load_plugins
-from octoc.results import Caller
+from octoc.caller import Caller
+from octoc.names import BUILTIN, SUPERVISOR
 from octoc.runtime.active_set import References
-from octoc.runtime.builtin import BuiltinConnection
-from octoc.runtime.connect import BUILTIN, Connector
+from octoc.runtime.connect import Connector
 from octoc.runtime.deps import Dependencies
 from octoc.runtime.generation import Generation
+from octoc.runtime.late_plugins import LatePlugins
 from octoc.runtime.quota import Quotas
-from octoc.runtime.results import ResultStore
 from octoc.runtime.server_pool import outlast
 from octoc.runtime.session import Session
+from octoc.runtime.store import ResultStore
 from octoc.runtime.values import UnknownNameError
 from octoc.tokens import APPROXIMATE
 
 if TYPE_CHECKING:
     import asyncio
 
-    from octoc.plugin import Embedder, Explainer, PythonTool, TokenCounter
+    from octoc.bundle.model import AgentEntry, Bundle, CapabilityEntry, ServerEntry
+    from octoc.bundle.reader import OpenBundle
+    from octoc.plugin import Embedder, Explainer, Host, PythonTool, TokenCounter
+    from octoc.plugin.manager import Plugins
+    from octoc.runtime.builtin import BuiltinConnection
     from octoc.runtime.calls import Outcome
     from octoc.runtime.catalog import Catalog
     from octoc.runtime.drift import Drift
@@ -50,7 +50,7 @@ class Runtime:
     def __init__(
         self,
         opened: OpenBundle,
-        plugins: Plugins,
+        plugins: Plugins | LatePlugins,
         *,
         clock: Callable[[], float] = time.monotonic,
         embedder: Embedder | None = None,
@@ -58,11 +58,11 @@ class Runtime:
         token_counter: TokenCounter | None = None,
         host: Host | None = None,
         explain: Explainer | None = None,
-        plugins_for: Callable[[Bundle], Plugins] | None = None,
+        plugins_for: Callable[[Bundle], LatePlugins] | None = None,
     ) -> None:
         self.clock = clock
         self.workspace = (workspace or Path.cwd()).absolute()
-        self.host = host or Host()
+        self.host = host
         self.explain = explain
         self.references = References()
         self.deps = Dependencies()
@@ -86,7 +86,8 @@ class Runtime:
         self._bound: dict[str, BuiltinConnection | None] = {}
         self.quotas = Quotas(opened.bundle, clock)
         """What agents and tenants have used; the limits are those of the last reload."""
-        self.generation = Generation(self, opened, plugins, embedder)
+        late = plugins if isinstance(plugins, LatePlugins) else LatePlugins(lambda: plugins)
+        self.generation = Generation(self, opened, late, embedder)
         """What new sessions use. A session's own is `Session.generation`: another, between a reload and its next
         message."""
 
@@ -155,14 +156,21 @@ class Runtime:
 
         Raises: BundleRefused when the file is cut, altered, of a newer format or no bundle.
         """
+        from octoc.bundle.reader import OpenBundle
+
         opened = OpenBundle.open(path, verify)
         environment = os.environ if env is None else env
         more = tuple(observers)
 
-        def named(bundle: Bundle) -> Plugins:
-            loaded = load_plugins(bundle.plugins, environment)
-            loaded.join(*more)
-            return loaded
+        def named(bundle: Bundle) -> LatePlugins:
+            def load() -> Plugins:
+                from octoc.plugin.manager import load_plugins
+
+                loaded = load_plugins(bundle.plugins, environment)
+                loaded.join(*more)
+                return loaded
+
+            return LatePlugins(load)
 
         if plugins is not None:
             plugins.join(*more)
@@ -228,6 +236,8 @@ class Runtime:
         if entry is None or entry.transport != BUILTIN:
             builtin = [one.name for one in self.bundle.servers if one.transport == BUILTIN]
             raise UnknownNameError("builtin server", server, builtin)
+        from octoc.runtime.builtin import BuiltinConnection
+
         connection = self._bound.get(server)
         if connection is None:
             connection = self._bound[server] = BuiltinConnection(server, ())
@@ -240,6 +250,9 @@ class Runtime:
     def bound(self, server: str) -> BuiltinConnection | None:
         """Return what is bound to a builtin server, by the host or else by a plugin; None is logged once."""
         if server not in self._bound:
+            from octoc.plugin import PluginError
+            from octoc.runtime.builtin import BuiltinConnection
+
             try:
                 tools = self.plugins.tools(server)
             except PluginError as error:
@@ -268,6 +281,8 @@ class Runtime:
 
     def lookup(self, name: str) -> str | None:
         """Return the value of a variable or input, or None. A resolver that fails is logged, and knows nothing."""
+        from octoc.plugin import PluginError
+
         try:
             return self.plugins.resolve_secret(name)
         except PluginError as error:
@@ -291,6 +306,8 @@ class Runtime:
         if self._counter is not None:
             return self._counter
         if model not in self._counters:
+            from octoc.plugin import PluginError
+
             try:
                 self._counters[model] = self.plugins.token_counter(model)
             except PluginError as error:
@@ -302,10 +319,10 @@ class Runtime:
         """Return the builtin servers that something was bound to."""
         return [(server, connection) for server, connection in self._bound.items() if connection is not None]
 
-    def plugins_for(self, bundle: Bundle) -> Plugins:
+    def plugins_for(self, bundle: Bundle) -> LatePlugins:
         """Return the plugins that a bundle names: the same ones when the host gave them or the names are the same."""
         if self._plugins_for is None or bundle.plugins.keys() == self.bundle.plugins.keys():
-            return self.plugins
+            return self.generation.late_plugins
         return self._plugins_for(bundle)
 
     def drift(self, server: str) -> Drift:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from octoc.runtime.lease import Lease
 from octoc.runtime.server_pool import ServerPool, outlast
 from octoc.runtime.unreachable import Unreachable, closed
 
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from octoc.results import ServerListing
+    from octoc.runtime.lease import Lease
 
 __all__ = ["GRACE_S", "Pool", "Unreachable"]
 
@@ -48,6 +48,8 @@ class Pool:
 
         Raises: Unreachable when the pool is closed, KeyError for a server that is not there.
         """
+        from octoc.runtime.lease import Lease
+
         if self._closed:
             raise closed()
         return Lease(self._by_name[server], until)

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from octoc.results import ToolFailure
-from octoc.runtime.results import failure
-
 if TYPE_CHECKING:
     from octoc.bundle.model import Bundle, Quota
+    from octoc.results import ToolFailure
 
 SLICES = 1024
 """What is used within a 1024th of the window is counted as one, and expires with the last of it: so a window takes a
@@ -155,6 +153,8 @@ class Quotas:
                 continue
             refused = meter.refusal()
             if refused is not None:
+                from octoc.runtime.results import failure
+
                 why, wait = refused
                 return failure("rate_limited", f"{who} {why}", profile=profile, retry_after_s=wait)
             meters.append(meter)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from octoc.results import FailureKind, ToolFailure
+if TYPE_CHECKING:
+    from octoc.results import FailureKind, ToolFailure
 
 MAX_REPEATS = 2
 _FIRST_S = 0.1

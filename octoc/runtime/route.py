@@ -8,9 +8,6 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from octoc.plugin import PluginError
-from octoc.plugin.folders import located
-from octoc.runtime.activate import servers_of
 from octoc.runtime.values import Routing
 
 if TYPE_CHECKING:
@@ -79,6 +76,8 @@ class RoutingParts:
     def encode(self, text: str) -> Vector:
         """Return the vector of a text. Raises: EncoderUnavailable, also where the encoder fails on this text alone."""
         embedder = self.embedder()
+        from octoc.plugin import PluginError  # here, as below: a runtime that encodes nothing does without plugins
+
         try:
             return embedder.embed(text)
         except PluginError as error:
@@ -102,6 +101,9 @@ class RoutingParts:
         if encoder is None:
             self._problem = "the bundle was built without an encoder"
             return
+        from octoc.plugin import PluginError
+        from octoc.plugin.folders import located
+
         files = self._generation.opened.encoder_files() or None
         try:
             made = self._generation.plugins.make_embedder(
@@ -171,7 +173,7 @@ def _brings_nothing(session: Session, entry: CapabilityEntry) -> bool:
     # A capability whose only servers are builtin and unbound would push out another one and bring no tool.
     if not entry.grants:
         return not entry.deps
-    return not any(session.generation.can_connect(server) for server in servers_of(entry))
+    return not any(session.generation.can_connect(grant.server) for grant in entry.grants)
 
 
 def decide(

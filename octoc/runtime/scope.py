@@ -11,7 +11,6 @@ import attrs
 from octoc.aliases import ToolNames
 from octoc.names import any_glob_matches, globs_meet
 from octoc.runtime.naming import Naming
-from octoc.runtime.results import ToolLimits
 
 if TYPE_CHECKING:
     from octoc.bundle.model import AgentEntry, CapabilityEntry, Grant, Settings
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from octoc.plugin import TokenCounter
     from octoc.runtime.active_set import Use
     from octoc.runtime.generation import Generation
+    from octoc.runtime.results import ToolLimits
 
 T = TypeVar("T")
 
@@ -89,6 +89,8 @@ class AgentScope:
     @cached_property
     def limits(self) -> ToolLimits:
         """How much of each tool's results its model sees."""
+        from octoc.runtime.results import ToolLimits
+
         return ToolLimits(self._generation, self.settings.results)
 
     def owned(self, capability: str) -> tuple[int, ...]:

@@ -12,8 +12,6 @@ import attrs
 from octoc.runtime.route import EncoderUnavailable
 from octoc.runtime.values import SearchHit
 from octoc.search import BY_MEANING, OCTO
-from octoc.search.keyword import Document
-from octoc.search.keyword import rank as rank_by_keywords
 
 if TYPE_CHECKING:
     from octoc.plugin.protocols import Vector
@@ -70,13 +68,15 @@ def look(session: Session, query: str, limit: int, *, others: bool = False) -> A
 
 
 def _by_keywords(session: Session, query: str, limit: int) -> Answer:
+    from octoc.search.keyword import Document, rank
+
     catalog = session.generation.catalog
     documents = []
     for index in session.surface.reachable():
         tool = catalog[index]
         documents.append(Document(key=index, name=tool.id.tool, description=tool.description))
     shown = frozenset(session.surface.visible())
-    found = rank_by_keywords(query, documents, limit)
+    found = rank(query, documents, limit)
     return Answer(hits=tuple(_ranked(session, hit.key, float(hit.score), shown, {}) for hit in found), method=OCTO)
 
 

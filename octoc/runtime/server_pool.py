@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import attrs
 
-from octoc.bundle.model import ServerEntry
 from octoc.runtime.breaker import CircuitBreaker, Open
 from octoc.runtime.places import Places
 from octoc.runtime.refresh import Refresher
@@ -19,6 +18,7 @@ from octoc.runtime.unreachable import Unreachable, closed, unreachable
 if TYPE_CHECKING:
     import asyncio
 
+    from octoc.bundle.model import ServerEntry
     from octoc.plugin import Connection
     from octoc.results import FailureKind, ServerListing
     from octoc.runtime.lease import Lease

@@ -6,7 +6,7 @@ import logging
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -161,9 +161,9 @@ class Session:
 
     def search(self, query: str, limit: int = DEFAULT_LIMIT) -> list[SearchHit]:
         """Return the tools that this session can call and that fit the query best; connects nothing."""
-        from octoc.runtime.find_tools import search
+        from octoc.runtime.search import look
 
-        return [hit for _, hit in search(self, query, limit)]
+        return [found.hit for found in look(self, query, limit).hits]
 
     def route(self, text: str, before: Sequence[str] | None = None) -> Routing:
         """Decide which capability a user's message is for; changes nothing.
@@ -410,32 +410,8 @@ class Session:
         self.runtime.sweep()
         self.runtime.results.forget(self.key)
 
-    def cut(self, outcome: Outcome, tool: ToolId | None = None) -> Outcome:
-        """Return what came back, cut to the limit for `tool`; None is one of octoc's own."""
-        from octoc.results import ToolFailure
-        from octoc.runtime.results import truncate
-
-        if isinstance(outcome, ToolFailure):
-            return outcome
-        limits, counter = self.limits(tool)
-        return truncate(outcome, limits, counter, partial(self.runtime.results.keep, self.key))
-
-    async def cut_aside(self, outcome: Outcome, tool: ToolId | None = None) -> Outcome:
-        """Return what `cut` returns, worked out in a thread where it is so much that the loop would stand still."""
-        import asyncio
-
-        from octoc.results import ToolFailure
-        from octoc.runtime.results import is_large, truncate
-
-        if isinstance(outcome, ToolFailure) or not is_large(outcome):
-            return self.cut(outcome, tool)
-        limits, counter = self.limits(tool)
-        keep = partial(self.runtime.results.keep, self.key)
-        # When this task is cancelled the thread ends on its own, and what it kept ends with the session, or expires.
-        return await asyncio.to_thread(truncate, outcome, limits, counter, keep)
-
     def limits(self, tool: ToolId | None) -> tuple[Limits, TokenCounter]:
-        """Return how much of a result of `tool` the model sees, and what counts its tokens; None as in `cut`."""
+        """Return how much of a result of `tool` the model sees, and what counts its tokens; None is octoc's own."""
         limits = self.surface.scope.limits.of(tool)
         # Asking for the workspace's counter loads its plugins, for which a limit in characters has no use.
         return limits, self.counter if limits.tokens else APPROXIMATE

@@ -3,6 +3,10 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
+
+from octoc.bundle.model import AgentEntry, Bundle, Settings
+from octoc.bundle.writer import write_bundle
 
 HEAVY = {
     *("tomlkit", "jsonschema", "jinja2", "sklearn", "yaml", "tree_sitter", "cattrs"),  # the compiler's
@@ -12,19 +16,17 @@ HEAVY = {
 }
 
 
+OF_A_BUNDLE = {"octoc.bundle.model", "octoc.bundle.reader", "hashlib"}
+"""What opening a bundle loads."""
 LATER = {
-    "octoc.formats.gemini",
-    "octoc.formats.render",
-    "octoc.runtime.block",
-    "octoc.runtime.direct",
-    "octoc.runtime.explain",
-    "octoc.runtime.history",
-    "octoc.runtime.results.json_cut",
-    "octoc.runtime.results.read",
-    "octoc.runtime.results.sampled",
-    "asyncio",
+    *("octoc.results", "octoc.secrets", "octoc.plugin", "pluggy", "importlib.metadata"),  # a call, or a question
+    *("octoc.runtime.results", "octoc.runtime.telemetry", "octoc.runtime.builtin", "octoc.runtime.dispatch"),
+    *("octoc.runtime.activate", "octoc.runtime.skills", "octoc.runtime.message", "octoc.runtime.drift"),
+    *("octoc.formats.gemini", "octoc.formats.render", "octoc.runtime.block", "octoc.runtime.history"),
+    *("octoc.runtime.direct", "octoc.runtime.explain", "octoc.search.index", "octoc.routing.router"),
+    *("zipfile", "asyncio", "ssl"),
 }
-"""What the first call, long result or history loads that needs it."""
+"""What the first call, message, search, tool block or history loads that needs it."""
 
 
 def _loaded_by(statement: str) -> frozenset[str]:
@@ -41,8 +43,19 @@ def test_importing_the_runtime_loads_no_heavy_package() -> None:
 
 
 def test_importing_the_runtime_loads_nothing_that_waits_for_its_use() -> None:
-    """Parts of the runtime that not every process needs are not loaded with it."""
-    assert _loaded_by("from octoc.runtime import Runtime") & LATER == set()
+    """Parts of the runtime that not every process needs are not loaded with it, nor is a bundle's model."""
+    assert _loaded_by("from octoc.runtime import Runtime") & (LATER | OF_A_BUNDLE) == set()
+
+
+def test_opening_a_bundle_loads_nothing_that_waits_for_its_use(tmp_path: Path) -> None:
+    """An open bundle and a session of it load the bundle's model, and neither plugins nor what calls need."""
+    file = tmp_path / "small.octoc"
+    agent = AgentEntry(name="a", kind="octo")
+    bundle = Bundle(name="small", octoc_version="0", settings=Settings(), agents=(agent,))
+    file.write_bytes(write_bundle(bundle, blobs={"tools": b"", "texts": b""}))
+    loaded = _loaded_by(f"from octoc.runtime import Runtime\nRuntime.open({str(file)!r}).session('a')")
+    assert loaded & (LATER | HEAVY) == set()
+    assert loaded > OF_A_BUNDLE
 
 
 def test_a_heavy_package_would_be_seen() -> None:

@@ -17,6 +17,7 @@ from octoc.plugin.manager import plugins_of
 from octoc.results import Progress, ToolCall, ToolFailure, ToolResult
 from octoc.runtime import Runtime
 from octoc.runtime.results import is_large
+from octoc.runtime.results.cutting import cut
 
 if TYPE_CHECKING:
     from tests.runtime.conftest import Fleet
@@ -132,7 +133,7 @@ def test_a_large_result_is_cut_in_a_thread(fleet: Fleet, rows: int, aside: bool)
             outcome = await session.call("s__x")
             threads = set(counter.threads)
             assert (threading.get_ident() not in threads) is aside
-            expected = session.cut(table)
+            expected = cut(session, table, None)
             assert isinstance(outcome, ToolResult)
             assert isinstance(expected, ToolResult)
             assert outcome.content[0] == expected.content[0]

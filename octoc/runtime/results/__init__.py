@@ -4,8 +4,8 @@ from octoc.runtime.results.failures import as_mcp_result, exception_of, explaine
 from octoc.runtime.results.hiding import progress_without_secrets, without_secrets
 from octoc.runtime.results.limits import OCTOPUS_MAX_TOKENS, Limits, ToolLimits
 from octoc.runtime.results.parts import STAGE, is_large
-from octoc.runtime.results.store import ResultStore
 from octoc.runtime.results.truncate import truncate
+from octoc.runtime.store import ResultStore
 from octoc.secrets import MASK, redact
 
 __all__ = [

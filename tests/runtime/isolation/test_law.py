@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from octoc.runtime import dispatch
 from octoc.runtime.generation import Generation
-from octoc.runtime.store import ResultStore
 from octoc.runtime.scope import AgentScope
 from octoc.runtime.skills.skillset import SkillSet
+from octoc.runtime.store import ResultStore
 from octoc.runtime.surface import Surface
 from octoc.search.rank import Scope
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octoc.runtime.results import ResultStore
-from octoc.runtime.results.store import ENTRY_OVERHEAD
+from octoc.runtime.store import ENTRY_OVERHEAD
 
 
 class Clock:

@@ -1,0 +1,20 @@
+"""For whom a call is made. `octoc.results` has it for plugins; here it comes without the rest of a call."""
+
+from __future__ import annotations
+
+import attrs
+
+
+@attrs.frozen(kw_only=True)
+class Caller:
+    """For whom a call is made; passed to transports, tools and observers, and interpreted by none of octoc's parts.
+
+    `session` is the conversation's name, `workdir` the folder that it is about.
+    """
+
+    agent: str = ""
+    session: str | None = None
+    workdir: str | None = None
+    tenant: str | None = None
+    user: str | None = None
+    correlation_id: str | None = None
