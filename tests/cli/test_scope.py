@@ -162,3 +162,25 @@ def test_a_search_tells_of_the_agents_own_unlisted_servers(octoc: Run, company: 
     done = octoc("find", "pay", "--agent", agent, "--workspace", str(company))
     assert done.status == 0
     assert ("1 server is unlisted, so its tools are not searched: octoc pin" in done.err) == told
+
+
+def test_show_as_an_agent_shows_what_it_has(octoc: Run, tmp_path: Path) -> None:
+    """Servers, and what a capability brings, as far as the agent has them; and what its model calls its tools."""
+    builder = WorkspaceBuilder(tmp_path / "acme", scopes={"profile": "allow"}, aliases={"style": "bare"})
+    builder.server("ledger", "ledger-mcp", env={"KEY": "${LEDGER_KEY}"}).snapshot("ledger", ["read"])
+    builder.server("docs", "docs-mcp").snapshot("docs", ["read", "get"])
+    patterns = '[roles.mcp]\nserver_refs = ["docs", "ledger"]\nallowed_tools = ["docs:*", "ledger:*"]\n'
+    folder = "taps/local/capabilities/reading"
+    builder.tap().file(f"{folder}/config.toml", 'triggers = ["read it to me"]\n')
+    builder.file(f"{folder}/default.toml", f"# Title: Reading\n# Description: Reads\n\n{patterns}")
+    owned = '[groups.own]\nagent = "cfo"\ntools = ["ledger/*"]\n'
+    workspace = builder.agent("cfo").agent("clerk").file("scopes/all.toml", owned).write()
+    shown = ["show", "servers", "capabilities", "tools", "--json", "--workspace", str(workspace), "--agent"]
+    found = json.loads(octoc(*shown, "clerk").out)
+    assert {server["name"]: server["tools"] for server in found["servers"]} == {"docs": 2}
+    (capability,) = found["capabilities"]
+    assert (capability["servers"], capability["tools"]) == (["docs"], ["docs/read", "docs/get"])
+    assert capability["requires_env"] == []
+    assert {tool["id"]: tool["alias"] for tool in found["tools"]} == {"docs/read": "read", "docs/get": "get"}
+    (capability,) = json.loads(octoc(*shown, "cfo").out)["capabilities"]
+    assert capability["requires_env"] == ["LEDGER_KEY"]

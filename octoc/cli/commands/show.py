@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,7 +87,13 @@ def command(
 
 
 def _capabilities(runtime: Runtime, agent: str | None) -> Entries:
-    scope = _names_in_scope(runtime, agent)
+    if agent is None:
+        found = [
+            (entry, [index for grant in entry.grants for index in grant.tools]) for entry in runtime.bundle.capabilities
+        ]
+    else:
+        scope = runtime.owners_session(agent).surface.scope
+        found = [(entry, list(scope.owned(name))) for name, entry in scope.entries.items()]
     return [
         {
             "name": entry.name,
@@ -96,11 +103,10 @@ def _capabilities(runtime: Runtime, agent: str | None) -> Entries:
             "domains": list(entry.domains),
             "triggers": list(entry.triggers),
             "servers": sorted({grant.server for grant in entry.grants}),
-            "tools": [_id(runtime, index) for grant in entry.grants for index in grant.tools],
+            "tools": [_id(runtime, index) for index in tools],
             "requires_env": list(entry.requires_env),
         }
-        for entry in runtime.bundle.capabilities
-        if scope is None or entry.name in scope
+        for entry, tools in found
     ]
 
 
@@ -130,31 +136,40 @@ def _skills(runtime: Runtime, agent: str | None) -> Entries:
 
 
 def _servers(runtime: Runtime, agent: str | None) -> Entries:
-    del agent
+    tools, reached = Counter(tool.server for tool in runtime.bundle.tools), frozenset(runtime.servers)
+    if agent is not None:
+        surface = runtime.owners_session(agent).surface
+        tools = Counter(runtime.bundle.tools[index].server for index in surface.known())
+        brought = (grant.server for entry in surface.scope.entries.values() for grant in entry.grants)
+        reached = frozenset((*tools, *surface.unlisted_servers(), *brought))
     return [
         {
             "name": entry.name,
             "transport": entry.transport,
             "listed": entry.listed,
-            "tools": sum(tool.server == entry.name for tool in runtime.bundle.tools),
+            "tools": tools[entry.name],
         }
         for entry in runtime.bundle.servers
+        if entry.name in reached
     ]
 
 
 def _tools(runtime: Runtime, agent: str | None) -> Entries:
-    registry = runtime.owners_session(agent).agent.registry if agent is not None else None
-    chosen = range(len(runtime.bundle.tools)) if registry is None else sorted({*registry.tools, *registry.direct})
-    entries = ((index, runtime.bundle.tools[index]) for index in chosen)
+    if agent is None:
+        named = [(index, tool.alias) for index, tool in enumerate(runtime.bundle.tools)]
+    else:
+        surface = runtime.owners_session(agent).surface
+        named = [(index, surface.alias(index)) for index in sorted(surface.known())]
+    entries = ((index, alias, runtime.bundle.tools[index]) for index, alias in named)
     return [
         {
             "name": entry.name,
             "server": entry.server,
             "id": _id(runtime, index),
-            "alias": entry.alias,
+            "alias": alias,
             "description": entry.description,
         }
-        for index, entry in entries
+        for index, alias, entry in entries
     ]
 
 
@@ -171,9 +186,8 @@ def _tokens(runtime: Runtime, agent: str | None) -> dict[str, Any]:
     agents = []
     for name in _agent_names(runtime, agent):
         session = runtime.owners_session(name)
-        registry = session.agent.registry
-        indexes = sorted({*registry.tools, *registry.direct})
-        tools = ((runtime.bundle.tools[index].alias, runtime.opened.tool_wire(index)) for index in indexes)
+        indexes = sorted(session.surface.known())
+        tools = ((session.surface.alias(index), runtime.opened.tool_wire(index)) for index in indexes)
         bound = [rendered(alias, wire, "anthropic").tool for alias, wire in tools]
         text = session.servers_prompt
         shown = session.tools(format="anthropic")
@@ -201,13 +215,6 @@ _READERS: dict[str, Callable[[Runtime, str | None], Any]] = {
 
 def _agent_names(runtime: Runtime, agent: str | None) -> Sequence[str]:
     return [entry.name for entry in runtime.bundle.agents] if agent is None else [agent]
-
-
-def _names_in_scope(runtime: Runtime, agent: str | None) -> frozenset[str] | None:
-    if agent is None:
-        return None
-    registry = runtime.owners_session(agent).agent.registry
-    return frozenset({*registry.capabilities, *registry.boot})
 
 
 def _id(runtime: Runtime, index: int) -> str:
