@@ -99,7 +99,8 @@ def _print_explained(hits: list[dict[str, Any]], answer: Answer) -> None:
         click.echo(f"fit:    {answer.fit:.4f} of at least {answer.least:.4f}: {verdict}")
     left_out = len(answer.others)
     click.echo(
-        f"answer: {len(answer.hits)} tools" + (f"; {left_out} more are shown, and not answered" if left_out else "")
+        f"answer: {len(answer.hits)} tool{'' if len(answer.hits) == 1 else 's'}"
+        + (f"; {left_out} more shown, and not answered" if left_out else "")
     )
     parts = list(dict.fromkeys(name for hit in hits for name in hit["parts"]))
     rows = [
