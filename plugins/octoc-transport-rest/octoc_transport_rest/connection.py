@@ -48,7 +48,8 @@ UNAUTHORIZED, FORBIDDEN = 401, 403
 _WAITING = frozenset({429, 503})
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 """Half of a character, escaped; the other half may stand beside it."""
-LIMITS = httpx.Limits(max_connections=20, max_keepalive_connections=10, keepalive_expiry=15.0)
+# Servers of the usual kinds close a connection that was idle for 5 s: a call that is sent at that moment would be lost.
+LIMITS = httpx.Limits(max_connections=20, max_keepalive_connections=10, keepalive_expiry=3.0)
 
 
 async def open_connection(target: ServerTarget) -> Connection:

@@ -1,8 +1,10 @@
 """Whether a server is reached at all, and by which TLS: real sockets on the loopback."""
 
 import asyncio
+import contextlib
 import ssl
 import subprocess
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -219,3 +221,40 @@ def test_plain_http_behind_https_is_refused() -> None:
 
     with pytest.raises(ConnectionFailed, match="TLS handshake failed"):
         asyncio.run(called_once(converse, scheme="https"))
+
+
+def test_a_connection_that_was_idle_nearly_as_long_as_servers_keep_one_is_not_used_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Servers like Node and uvicorn end it after 5 s: a call sent at 4.5 would be lost. At 2.5 it is kept."""
+    real, ahead = time.monotonic, 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: real() + ahead)
+    connections: list[int] = []
+
+    async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        idle_since = real() + ahead
+        connections.append(0)
+        with contextlib.closing(writer), contextlib.suppress(asyncio.IncompleteReadError):
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                if head.startswith(b"POST"):
+                    await reader.readexactly(len(b"{}"))
+                if real() + ahead > idle_since + 4.5:
+                    return
+                connections[-1] += 1
+                writer.write(ONE.replace(b"Connection: close\r\n", b""))
+                idle_since = real() + ahead
+
+    async def scenario() -> None:
+        nonlocal ahead
+        async with await asyncio.start_server(converse, "127.0.0.1", 0) as server:
+            connection = await connected(server.sockets[0].getsockname()[1])
+            try:
+                for idle_s in (0.0, 2.5, 4.5):
+                    ahead += idle_s
+                    outcome = await connection.call(CALL)
+                    assert isinstance(outcome, ToolResult), outcome
+            finally:
+                await connection.close()
+
+    asyncio.run(asyncio.wait_for(scenario(), 60))
+    assert connections == [3, 1]
