@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import httpx2
 import mcp_types
-from mcp.shared._otel import inject_trace_context, otel_span
 from mcp.shared.exceptions import MCPError
-from opentelemetry.trace import SpanKind, StatusCode
+from opentelemetry.propagate import inject
+from opentelemetry.trace import SpanKind, StatusCode, get_tracer
 
 if TYPE_CHECKING:
     from mcp.client.session import ClientSession
@@ -32,6 +32,8 @@ FIRST_ID = 1_000_000_000
 """The SDK counts its own requests from 1: the ids of two that are under way must differ."""
 CANCEL_S = 5.0
 """How long the notice that a call is given up may take; as long as the SDK's."""
+_TRACER = get_tracer("mcp-python-sdk")
+"""A call has the span that the SDK would give it, under the SDK's name."""
 
 
 @contextlib.contextmanager
@@ -97,8 +99,9 @@ class DirectCalls:
         meta = dict(params.pop("_meta", None) or {})
         told = {"mcp.method.name": "tools/call", "jsonrpc.request.id": str(request_id)}
         answer = None
-        with otel_span(f"MCP send tools/call {params.get('name', '')}", kind=SpanKind.CLIENT, attributes=told) as span:
-            inject_trace_context(meta)
+        name = f"MCP send tools/call {params.get('name', '')}"
+        with _TRACER.start_as_current_span(name, kind=SpanKind.CLIENT, attributes=told) as span:
+            inject(meta)
             if meta:
                 params["_meta"] = meta
             message = {"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params}
