@@ -98,14 +98,13 @@ def with_runtime(target: Target, work: Callable[[Runtime], Awaitable[T]]) -> T:
 
     A bundle whose inputs changed since it was built is used, with a warning on stderr.
     """
-    import asyncio
-
     from octoc.bundle.refusal import BundleRefused
+    from octoc.cli.running import run
     from octoc.plugin.protocols import PluginError
     from octoc.runtime import Runtime
     from octoc.runtime.values import UnknownNameError
 
-    async def run() -> T:
+    async def opened() -> T:
         async with Runtime.open(target.bundle, workspace=target.workspace) as runtime:
             if target.inputs not in {None, runtime.bundle.inputs}:
                 name = target.bundle.name
@@ -115,7 +114,7 @@ def with_runtime(target: Target, work: Callable[[Runtime], Awaitable[T]]) -> T:
             return await work(runtime)
 
     try:
-        return asyncio.run(run())
+        return run(opened())
     except BundleRefused as refused:
         raise FindingsError([refused.diagnostic()]) from None
     except UnknownNameError as error:

@@ -90,13 +90,14 @@ def _pin_live(
     root: Path, resolved: Resolved, names: Sequence[str], plugins: Plugins, sink: DiagnosticSink
 ) -> list[_Recorded]:
     from octoc.cli.progress import ProgressLine
+    from octoc.cli.running import run
     from octoc.compiler.packages import package_of
     from octoc.compiler.pin import named_servers, write_snapshot
     from octoc.diagnostics.rules.lock import PIN_FAILED
 
     chosen = named_servers(names, resolved.servers, sink) if names else _connectable(resolved.servers)
     with ProgressLine() as progress:
-        listings = asyncio.run(_listings(chosen, plugins, root, progress))
+        listings = run(_listings(chosen, plugins, root, progress))
     recorded = []
     for server, listing in zip(chosen, listings, strict=True):
         if isinstance(listing, str):
