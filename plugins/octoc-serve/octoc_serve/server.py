@@ -12,8 +12,8 @@ import mcp_types as types
 from mcp.server import Server
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
+from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import ValidationError
 
 from octoc import __version__
 from octoc.bundle.refusal import BundleRefused
@@ -137,9 +137,10 @@ class SurfaceServer:
         """Put the agent's own instructions into the first answer, and that the list of tools may change."""
         try:
             result = await call_next(ctx)
-        except (MCPError, ValidationError):
-            raise
-        except Exception as error:  # noqa: BLE001  # the SDK would send its text to the client
+        except Exception as error:
+            if handler_exception_to_error_data(error) is not None:
+                raise  # it says what the client did wrong
+            # The SDK would send its text.
             tell(f"`{ctx.method}`", error)
             raise MCPError(types.INTERNAL_ERROR, "this is a bug in octoc, not a mistake of yours") from None
         if ctx.method not in {"initialize", "server/discover"} or not isinstance(result, dict):
