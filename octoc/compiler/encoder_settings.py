@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from octoc.compiler.workspace import is_folder
 from octoc.plugin import PluginError
 from octoc.plugin.folders import WORKSPACE_FOLDER, located
 
@@ -46,6 +47,8 @@ def folder_stamp(settings: Mapping[str, str], root: Path) -> list[list[str | int
     if PATH not in settings:
         return []
     folder = Path(located(settings, root)[PATH])
+    if not is_folder(folder):
+        return []
     found: list[list[str | int]] = []
     for path in sorted([*folder.glob("*"), *folder.glob("*/*")]):
         try:

@@ -29,6 +29,11 @@ def file_at(root: Path, display: str) -> Path:
     return core_tap_dir() / inside if shipped == CORE_TAP else root / display
 
 
+def is_folder(path: Path) -> bool:
+    """Tell whether there is a folder; a path that no file can have, as one with a NUL, is none either."""
+    return os.path.isdir(path)  # noqa: PTH112  # Path.is_dir raises where a name is too long
+
+
 def display_path(root: Path, path: Path) -> str:
     """Return how diagnostics name `path`: POSIX, relative to `root` when it lies inside it, else absolute.
 

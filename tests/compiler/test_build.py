@@ -73,3 +73,15 @@ def test_no_pipe_is_waited_for(tmp_path: Path) -> None:
     unread = {found.span.file for found in check_workspace(tmp_path).diagnostics if found.span is not None}
     assert unread >= {"snapshots/notes.json", "taps/acme/capabilities/notes/default.toml"}
     assert "OCT502" in _codes(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a\\u0000b", "n" * 300, "d/" * 3000])
+def test_what_no_file_can_be_called_is_not_there(tmp_path: Path, name: str) -> None:
+    """A path that the system refuses to look for is told as one where nothing is, whatever it should lead to."""
+    lists = {"mcp": "files", "agents": "paths", "skills": "paths", "scopes": "paths", "routing": "fixtures"}
+    lines = [f'[{section}]\n{key} = ["{name}"]\n' for section, key in lists.items()]
+    text = f'[workspace]\nname = "acme"\n[[taps]]\nname = "t"\npath = "{name}"\n{"".join(lines)}'
+    (tmp_path / "octoc.toml").write_text(f'{text}[routing.encoder_settings]\npath = "{name}"\n', "utf-8")
+    found = [found for found in build(tmp_path).diagnostics if found.severity.label == "error"]
+    assert {found.rule.code for found in found} <= {"OCT101", "OCT120", "OCT121"}
+    assert sum(found.rule.code == "OCT121" for found in found) == len(lists)

@@ -14,7 +14,7 @@ from octoc.compiler.discover.tap import add_agent_folder, add_skills, add_tap, i
 from octoc.compiler.discover.walk import Entry, Root, child, children, enter, files_below
 from octoc.compiler.model.documents import Discovered, FileKind, FoundFile, Tap
 from octoc.compiler.model.settings import TapRef, WorkspaceSettings
-from octoc.compiler.workspace import CORE_TAP, display_of, file_at
+from octoc.compiler.workspace import CORE_TAP, display_of, file_at, is_folder
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules import read as rules
 
@@ -82,8 +82,8 @@ def _add_tap(root: Path, ref: TapRef, found: Found) -> None:
     path = file_at(root, ref.path)
     display = display_of(root, ref.path)
     at = ref.place.child("path")
-    if not path.is_dir():
-        is_file = path.exists()
+    if not is_folder(path):
+        is_file = os.path.lexists(path)
         found.sink.report(
             rules.MISSING_TAP,
             f"tap `{ref.name}` is not at `{ref.path}`: " + ("that is a file" if is_file else "no such folder"),
@@ -104,17 +104,17 @@ def _named_path(
     """Return the entry at a path of octoc.toml. One that is not there is an error, unless the path is a default."""
     at = settings.place.child(*key)
     absolute = os.path.normpath(workspace.path / path)
-    if not workspace.root.holds(os.path.realpath(absolute)) and os.path.lexists(absolute):
+    if not os.path.lexists(absolute):
+        if _written(settings, key[0]) != _written(_DEFAULTS, key[0]):
+            sink.report(rules.MISSING_PATH, f"`{path}` is not there", at=at, help="correct the path, or delete it")
+        return None
+    if not workspace.root.holds(os.path.realpath(absolute)):
         sink.report(
             rules.OUTSIDE_ROOT,
             f"`{path}` leads out of {workspace.root.what}",
             at=at,
             help="copy it into the workspace, or name its folder as a tap",
         )
-        return None
-    if not os.path.lexists(absolute):
-        if _written(settings, key[0]) != _written(_DEFAULTS, key[0]):
-            sink.report(rules.MISSING_PATH, f"`{path}` is not there", at=at, help="correct the path, or delete it")
         return None
     return enter(Path(absolute), display_of(workspace.path, path), workspace.root, sink)
 

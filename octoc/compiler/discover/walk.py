@@ -51,7 +51,7 @@ def enter(path: Path, display: str, root: Root, sink: DiagnosticSink) -> Entry |
     """
     try:
         mode = path.lstat().st_mode
-    except FileNotFoundError:
+    except (FileNotFoundError, ValueError):  # the latter for what no file can be called, as with a NUL
         return None
     except OSError as error:
         sink.report(rules.UNREADABLE, f"`{display}` cannot be read: {why(error)}", at=Place(file=display))

@@ -113,13 +113,15 @@ def _was(what: str) -> Callable[[str, str], str]:
 
 
 def _setting(old: Any, new: Any) -> str:
-    return f" is `{_shown(new)}`, was `{_shown(old)}`"
+    return f" is {_shown(new)}, was {_shown(old)}"
 
 
 def _shown(value: Any) -> str:
-    return (
-        ", ".join(value) if isinstance(value, list) else str(value).lower() if isinstance(value, bool) else str(value)
-    )
+    if value in ([], ""):
+        return "empty"
+    if isinstance(value, list):
+        return f"`{', '.join(map(str, value))}`"
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
 def _tap(old: TapLock, new: TapLock) -> str:

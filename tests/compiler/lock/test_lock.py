@@ -180,6 +180,12 @@ STALE: list[tuple[str, Callable[[Calibrated, ProductsMaker, Path, Changer], Cali
         "OCT512",
         "setting `routing.threshold` added",
     ),
+    (
+        "emptied",
+        lambda base, _, __, change: change(base, settings={"mcp_files": ()}),
+        "OCT512",
+        "setting `mcp_files` is empty, was `.mcp.json`",
+    ),
 ]
 
 
