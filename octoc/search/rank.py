@@ -44,6 +44,9 @@ FIT = 0.37
 WORDS_IN_FIT = 0.3
 FIT_OF_WORDS = 0.12
 """The same without an encoder: the share of the query's words, by weight, that the best tool has."""
+USUAL_TOOLS = 200
+"""As if there were so many tools at least, when words alone have to tell whether one fits: of a few tools of one kind
+most have the word that says what they are about, and it is the one that counts."""
 
 _DIGITS = 4
 
@@ -148,9 +151,12 @@ def rank(
     total = sum(map(len, parts)) if rows is None else len(rows)
     if not total or not query.terms or limit < 1:
         return Ranking()
-    words, share = _words(query, parts, rows)
-    dense = None if by_words or query.vector is None else _dense(query, parts, rows, words)
+    alone = by_words or query.vector is None
+    words, share = _words(query, parts, rows, total)
+    dense = None if alone else _dense(query, parts, rows, words)
     if dense is None:
+        if alone and total < USUAL_TOOLS:
+            _, share = _words(query, parts, rows, USUAL_TOOLS)
         best = _best(words, limit, rows, name_of, least=0.0)
         found = tuple(
             Found(number=number, score=score, parts={"words": score}) for _, number, score in best if score > 0
@@ -206,14 +212,16 @@ def _best(
     return found[:limit]
 
 
-def _words(query: Query, parts: Sequence[Index], rows: Array | None) -> tuple[Array, Array]:
+def _words(query: Query, parts: Sequence[Index], rows: Array | None, total: int) -> tuple[Array, Array]:
     """Return the scope's BM25 scores, and the share that each is of the most that the query could have.
 
     A term that no tool in scope has counts for the share too: it is what the query asks for and nothing has.
+
+    Args:
+        total: of how many tools a term is rare by so many having it; at least as many as are in scope.
     """
     sizes = [len(part) for part in parts]
     count = sum(sizes)
-    total = count if rows is None else len(rows)
     mask = Scope(rows).mask(count)
     scores = np.zeros(count, np.float32)
     most = 0.0

@@ -56,6 +56,15 @@ def _plain(ranking: Ranking, numbers: Sequence[int] | None = None) -> list[tuple
     return [(original(found), found.score) for found in ranking.found]
 
 
+def test_a_word_that_most_of_a_few_tools_have_still_fits() -> None:
+    """Of few tools of one kind the word for that kind is what is asked for, though it tells them hardly apart."""
+    verbs = ("create", "delete", "rename", "list", "compare", "protect")
+    found = [ToolText(server="tracker", name=f"{verb}_branch", description="Of a branch.") for verb in verbs]
+    index = _index(found, dense=False)
+    assert _rank("merge branches", [index], None, dense=False).fits
+    assert not _rank("order a pizza", [index], None, dense=False).fits
+
+
 @pytest.mark.parametrize("dense", [False, True])
 def test_what_is_out_of_scope_is_as_if_it_were_not_there(dense: bool) -> None:
     """A scope's answers, scores and fit are those of an index of its tools alone."""
