@@ -37,7 +37,7 @@ def workspace_root(named: Path | None) -> Path:
     A folder that has only a `.mcp.json` is one, too, where no folder above has an octoc.toml.
     Raises: UnavailableError, exit status 2.
     """
-    from octoc.compiler.workspace import MCP_FILE, WORKSPACE_FILE, find_bare_workspace, find_workspace
+    from octoc.compiler.workspace import MCP_FILE, WORKSPACE_FILE, find_bare_workspace, find_workspace, is_folder
 
     if named is None:
         found = find_workspace(Path()) or find_bare_workspace(Path())
@@ -48,7 +48,7 @@ def workspace_root(named: Path | None) -> Path:
             )
         return found
     folder = named.absolute()
-    if not folder.is_dir():
+    if not is_folder(folder):
         raise UnavailableError(f"there is no folder `{named}`", "--workspace names a folder with an octoc.toml")
     if not any((folder / name).is_file() for name in (WORKSPACE_FILE, MCP_FILE)):
         raise UnavailableError(

@@ -45,6 +45,13 @@ def test_a_working_directory_that_was_deleted(tmp_path: Path) -> None:
     assert done.stderr.startswith("error: the working directory is not there any more\n")
 
 
+def test_a_workspace_that_no_folder_can_be(octoc: Run) -> None:
+    """A name that the system refuses is that of no folder, exit status 2."""
+    done = octoc("build", "--workspace", "n" * 300)
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith("error: there is no folder `nnn")
+
+
 @pytest.mark.parametrize("words", [["--version"], ["--help"]])
 def test_what_the_command_imports(words: list[str]) -> None:
     """`--version` and `--help` load neither rich nor compiler, runtime, numpy or pluggy."""
