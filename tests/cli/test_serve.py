@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from octoc.cli.commands.serve import command
 from octoc.testing import WorkspaceBuilder
 
 Run = Callable[..., Any]
@@ -92,6 +93,30 @@ def test_an_option_that_means_nothing_over_stdio_is_refused(octoc: Run, tmp_path
         done = octoc("serve", "--bundle", str(outcome.bundle), *words)
         assert (done.status, done.out) == (2, "")
         assert named in done.err
+
+
+@pytest.mark.parametrize(
+    "written, origin",
+    [
+        ("https://Tools.Example/", "https://tools.example"),
+        ("https://tools.example:443", "https://tools.example"),
+        ("http://[::1]:3000", "http://[::1]:3000"),
+        ("tools.example", None),
+        ("*", None),
+        ("https://tools.example/page", None),
+        ("https://tools.example:port", None),
+        ("null", None),
+    ],
+)
+def test_an_origin_is_taken_as_browsers_write_it(octoc: Run, written: str, origin: str | None) -> None:
+    """What would match no browser's Origin is a usage error, rather than an option that does nothing."""
+    if origin is None:
+        done = octoc("serve", "--transport", "http", "--allow-origin", written)
+        assert (done.status, done.out) == (2, "")
+        assert f"`{written}` is no origin" in done.err
+    else:
+        context = command.make_context("serve", ["--transport", "http", "--allow-origin", written])
+        assert context.params["origins"] == (origin,)
 
 
 def test_tokens_are_made_listed_and_revoked(octoc: Run, tmp_path: Path) -> None:

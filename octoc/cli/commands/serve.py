@@ -30,6 +30,24 @@ _tokens_option = click.option(
 )
 
 
+def _origin(text: str) -> str:
+    """Return an origin as browsers write it: what is written otherwise would let nobody in, without a word."""
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        parts, port = urlsplit(""), None
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/") or parts.query:
+        raise click.BadParameter(
+            f"`{text}` is no origin: expected one as `https://tools.example` or `http://host:3000`"
+        )
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    usual = {"http": 80, "https": 443}[parts.scheme]
+    return f"{parts.scheme}://{host}" if port in {None, usual} else f"{parts.scheme}://{host}:{port}"
+
+
 @click.group(invoke_without_command=True)
 @workspace_option
 @bundle_option
@@ -49,7 +67,14 @@ _tokens_option = click.option(
     "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="With http: the port; 0 is any."
 )
 @click.option("--stateless", is_flag=True, help="Keep nothing: only find_tools, call_mcp_tool and direct tools.")
-@click.option("--allow-origin", "origins", multiple=True, metavar="URL", help="With http: a web page's origin.")
+@click.option(
+    "--allow-origin",
+    "origins",
+    multiple=True,
+    metavar="URL",
+    callback=lambda _, __, texts: tuple(map(_origin, texts)),
+    help="With http: a web page's origin.",
+)
 @click.option("--tls-cert", type=_file, metavar="FILE", help="With http: speak TLS with this certificate, PEM.")
 @click.option("--tls-key", type=_file, metavar="FILE", help="The certificate's key, PEM, without a passphrase.")
 @click.option("--request-timeout", type=_seconds, default=30.0, show_default=True, help="Seconds for a whole request.")
