@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Sequence
 
 import click
 
 from octoc.cli.root import root
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,6 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as left:  # click leaves by this on a closed pipe, and after shell completion
         return 2 if left.code else 0
     except Exception as error:  # noqa: BLE001  # the one place where a bug becomes a message instead of a traceback
+        if isinstance(error, OSError) and error.errno in _FULL:
+            _forget_stdout()
+            click.echo(f"error: it could not be written: {error.strerror}", err=True)
+            return 2
         from octoc.cli.failures import report_failure
 
         return report_failure(error, words)

@@ -198,6 +198,18 @@ def test_a_closed_pipe_ends_quietly() -> None:
     assert (done.returncode, done.stderr) == (2, "")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_is_no_bug_of_octoc() -> None:
+    """Where what a command prints finds no room, it says so in one line."""
+    program = "from octoc.cli import main\nimport sys\nsys.exit(main(['explain', 'OCT901']))"
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", program], stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=CHECKOUT
+        )
+    said = "error: it could not be written: No space left on device\n"
+    assert (done.returncode, done.stderr) == (2, said)
+
+
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_a_command_that_is_started_without_a_stream_does_its_work(closed: str) -> None:
     """Without stdin, stdout or stderr what would be read is empty, and what would be written is dropped."""
