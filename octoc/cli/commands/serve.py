@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -166,6 +167,12 @@ def command(
         return 0
     import asyncio
 
+    if transport == "stdio" and sys.stdin.isatty():
+        click.echo(
+            "octoc: a client is expected on stdin, which starts this itself: `--print-config claude` prints how, "
+            "and `--transport http` serves whoever connects. Ctrl-D ends this",
+            err=True,
+        )
     with _told():
         asyncio.run(gateway.serve(settings))
     return 0

@@ -123,6 +123,20 @@ def test_a_line_that_is_no_message_costs_nothing(root: Path) -> None:
     client.end()
 
 
+def test_somebody_at_a_terminal_is_told_what_is_awaited(root: Path) -> None:
+    """Who types `octoc serve` sees what it is for, on stderr; the end of what is typed ends it."""
+    ours, theirs = os.openpty()
+    words = [sys.executable, "-m", "octoc", "serve", "--workspace", str(root)]
+    with os.fdopen(ours, "wb", buffering=0) as terminal:
+        process = subprocess.Popen(words, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        os.close(theirs)
+        assert process.stderr is not None
+        assert b"--print-config claude" in process.stderr.readline()
+        terminal.write(b"\x04")
+        out, err = process.communicate(timeout=120)
+    assert (process.returncode, out, err) == (0, b"", b"")
+
+
 def test_a_backend_that_is_killed_costs_its_own_calls(run: Run, connect: Callable[..., Any]) -> None:
     """SIGKILL of a backend while calls run: every call is answered, failures say why, and later calls succeed."""
 
