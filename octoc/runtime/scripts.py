@@ -77,10 +77,9 @@ async def run_script(
                 try:
                     async with _ended(process):
                         status = await process.wait()
-                    # What the script left behind may hold the pipe open for ever.
+                    # What the script left behind may say a last word, hold the pipe open for ever, or just live on.
                     await asyncio.wait([reading], timeout=_PIPE_S)
-                    if not reading.done():
-                        _signal(process, "SIGKILL")
+                    _signal(process, "SIGKILL")
                     return status
                 finally:
                     reading.cancel()

@@ -214,10 +214,11 @@ class TestRun:
         assert asyncio.run(scenario()).text.endswith("dependency 'org/slow': the runtime is closed")
         _all_gone(pids)
 
-    def test_a_script_that_leaves_a_child_behind(self, fleet: Fleet, tmp_path: Path) -> None:
-        """A child that holds on to the output is ended with the script, and does not keep the activation waiting."""
+    @pytest.mark.parametrize("output", ["", ">/dev/null 2>&1"], ids=["that holds the output", "that is silent"])
+    def test_a_script_that_leaves_a_child_behind(self, fleet: Fleet, tmp_path: Path, output: str) -> None:
+        """A child is ended with the script, and does not keep the activation waiting."""
         pids = tmp_path / "pids"
-        fleet.dep("org/tool", f"sleep 600 & echo $! >> {pids}\nexit 0\n")
+        fleet.dep("org/tool", f"sleep 600 {output} & echo $! >> {pids}\nexit 0\n")
         fleet.capability("tools", deps=("org/tool",))
         assert _enabled(fleet).ok
         _all_gone(pids)
