@@ -58,10 +58,14 @@ class AgentScope:
 
 def scope_of(scoped: Scoped, agent: str) -> AgentScope:
     """Return the scope of one agent. Raises: KeyError when the bundle has no such agent."""
+    return _scope(scoped, agent, _limits(scoped))
+
+
+def _scope(scoped: Scoped, agent: str, limits: Limits) -> AgentScope:
     registry = scoped.registries[agent]
-    scopes = scopes_of(scoped)
+    scopes = limits.scopes
     member = scopes.members.get(agent, Member())
-    ceiling = _limits(scoped).ceiling(agent)
+    ceiling = limits.ceiling(agent)
     why = scoped.reasons.get(agent, {})
     tools = [
         Reached(tool=str(scoped.tools[index].id), how=_how(index, registry), reasons=why.get(index, ()))
@@ -103,10 +107,11 @@ def who_can(scoped: Scoped, tool: str) -> tuple[tuple[tuple[str, Reached], ...],
 
 def _reaching(scoped: Scoped, asked: Tools) -> Iterator[tuple[str, Reached]]:
     names = {str(scoped.tools[index].id) for index in asked.numbers}
+    limits = _limits(scoped)
     for agent, registry in scoped.registries.items():
         if not reached(registry) & asked:
             continue
-        for one in scope_of(scoped, agent).tools:
+        for one in _scope(scoped, agent, limits).tools:
             server, _, glob = one.tool.partition("/")
             if one.tool in names or any(server == of and meet(glob, wanted) is not None for of, wanted in asked.globs):
                 yield agent, one
