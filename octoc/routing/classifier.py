@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from octoc.routing.features import Hashed, TfIdf
 from octoc.routing.follow import CUES, cues
 from octoc.routing.linear import Linear
-from octoc.routing.nearby import Nearby, Shares, Space
+from octoc.routing.nearby import Nearby, Space
 
 Vector = NDArray[np.float32]
 
@@ -109,43 +109,37 @@ class Classifier:
             nearby=_nearby(data, classes, arrays) if EXAMPLES in arrays else None,
         )
 
-    def logits(self, intent: str, vector: Vector | None) -> Shares:
-        """Return the logit of each class, of the background, and of what is no class (-inf): shape (k + 2,).
+    def probabilities(
+        self, intent: str, vector: Vector | None, candidates: Collection[str]
+    ) -> tuple[dict[str, float], float]:
+        """Return the probability that each candidate is to be activated, the best first, and that none is.
+
+        What is no candidate takes no part in it. One that the classifier does not know, as one without triggers, has
+        probability 0.
 
         Args:
             intent: the cleaned message.
             vector: its vector, shape (d,), L2-normalised; None is judged by words alone.
+            candidates: of those that are equally likely the one that stands before is the better one.
         """
         model = self.words if vector is None or self.full is None else self.full
         if model is None:
             raise ValueError("the gate has no model that does without an encoder")
-        logits = np.empty(len(self.classes) + 2)
-        logits[:-1] = model.logits(intent, vector)
-        logits[-1] = -np.inf
-        return logits
-
-    def probabilities(
-        self, intent: str, vector: Vector | None, candidates: Collection[str]
-    ) -> tuple[dict[str, float], float]:
-        """Return the probability that each candidate is to be activated, and that none is.
-
-        What is no candidate takes no part in it.
-
-        A candidate that the classifier does not know, as one without triggers, has probability 0.
-        """
         names = tuple(candidates)
-        chosen = self.logits(intent, vector)[self._places(names)]
-        shares = np.exp(chosen - chosen.max())
-        shares /= shares.sum()
+        chosen = model.logits(intent, vector)[self._places(names)]
+        shares = np.exp(chosen - np.maximum.reduce(chosen))
+        shares /= np.add.reduce(shares)
         background = shares.item(-1)
         shares = shares[:-1]
         if self.nearby is not None and vector is not None and self.full is not None:
             weighed = self.nearby.judge(intent, vector, names, shares)
             shares, background = (shares, background) if weighed is None else weighed
-        return dict(zip(names, shares.tolist(), strict=True)), background
+        order = np.argsort(-shares, kind="stable")
+        ranked = map(names.__getitem__, order.tolist())
+        return dict(zip(ranked, shares[order].tolist(), strict=True)), background
 
     def _places(self, names: tuple[str, ...]) -> NDArray[np.intp]:
-        """Return where in `logits` those of names stand, and the background's behind them."""
+        """Return where in a model's logits those of names stand, and the background's behind them."""
         found = self._memo.get(names)
         if found is None:
             number = {name: place for place, name in enumerate(self.classes)}

@@ -108,7 +108,7 @@ class TfIdf:
     def length(self, numbers: Columns) -> float:
         """Return the length that the row of a text with these n-grams has before it is normalised."""
         counts = np.bincount(numbers)
-        return math.sqrt(float((self._squares[numbers] * counts[numbers]).sum()))
+        return math.sqrt(np.dot(self._squares[numbers], counts[numbers]))
 
 
 @attrs.frozen
@@ -145,7 +145,7 @@ class Hashed:
         """Return the length that the row of a text with these n-grams has before it is normalised."""
         counts = np.bincount(numbers, minlength=2 * self.size)
         values = counts[: self.size] - counts[self.size :]
-        return math.sqrt(float((values * values).sum()))
+        return math.sqrt(np.dot(values, values))
 
 
 def fit(texts: Iterable[str], max_features: int) -> tuple[list[str], list[float]]:

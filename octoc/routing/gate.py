@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from octoc.routing.decision import Decision, Method, Reason, by_score, ranked
+from octoc.routing.decision import Decision, Method, Reason, ranked
 
 OCTOMIND_THRESHOLD = 0.55
 OCTOMIND_MARGIN = 0.08
@@ -59,7 +59,7 @@ def octomind_gate(
 
 
 def calibrated_gate(
-    probabilities: dict[str, float],
+    probabilities: Mapping[str, float],
     background: float,
     threshold: float,
     held: Mapping[str, Reason] = NOBODY,
@@ -70,24 +70,28 @@ def calibrated_gate(
     """Activate the best candidates, at most `most`, whose probability reaches `threshold`.
 
     Args:
-        probabilities: competitor -> its probability among the competitors and the background, in the order of names.
+        probabilities: competitor -> its probability among the competitors and the background, the best first.
         background: the probability that the message is for none of them.
         threshold: a probability.
         held: competitors that are not activated when they win, and why.
     """
-    order = by_score(probabilities.items())
-    winners = tuple(name for name, score in itertools.islice(order.items(), most) if score >= threshold)
+    winners = tuple(name for name, score in itertools.islice(probabilities.items(), most) if score >= threshold)
     if winners:
         reason = held.get(winners[0], Reason.ACTIVATED)
-        return _won(order, winners, reason, held, threshold=threshold, background=background, method=method)
-    if not order:
+        return _won(probabilities, winners, reason, held, threshold=threshold, background=background, method=method)
+    if not probabilities:
         reason = Reason.NO_CANDIDATES
-    elif background >= next(iter(order.values())):
+    elif background >= next(iter(probabilities.values())):
         reason = Reason.BACKGROUND
     else:
         reason = Reason.BELOW_THRESHOLD
     return Decision(
-        capability=None, reason=reason, scores=order, threshold=threshold, background=background, method=method
+        capability=None,
+        reason=reason,
+        scores=probabilities,
+        threshold=threshold,
+        background=background,
+        method=method,
     )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from octoc.routing.scores import dots
 
 Vector = NDArray[np.float32]
+Logits = NDArray[np.float64]
 Numbers = NDArray[np.intp]
 
 _MEMO = 4096
@@ -53,24 +54,32 @@ class Linear:
     bias: Vector
     vectors: Vector | None = None
     mean: Vector | None = None
+    _start: Logits = attrs.field(init=False, repr=False)
     _memo: dict[str, _Word] = attrs.field(factory=dict, init=False, repr=False)
 
-    def logits(self, text: str, vector: Vector | None) -> Vector:
-        """Return the logit of each class and of the background, shape (k + 1,).
+    @_start.default
+    def _started(self) -> Logits:
+        return np.append(self.bias.astype(np.float64), -np.inf)
+
+    def logits(self, text: str, vector: Vector | None) -> Logits:
+        """Return the logit of each class, of the background, and of what is no class (-inf): shape (k + 2,).
 
         Args:
             text: the cleaned message.
             vector: its vector, shape (d,); not looked at by a model of words alone.
         """
-        logits = self.bias.copy()
+        logits = self._start.copy()
+        known = logits[:-1]
         memo = self._memo
         words = [memo.get(word) or self._of_word(word) for word in text.lower().split()]
         if words:
             length = self.ngrams.length(np.concatenate([numbers for numbers, _ in words]))
             if length:
-                logits += _sum([added for _, added in words]) * np.float32(1 / length)
+                added = _sum([row for _, row in words])
+                added /= length
+                known += added
         if vector is not None and self.vectors is not None and self.mean is not None:
-            logits += dots(self.vectors, vector - self.mean)
+            known += dots(self.vectors, vector - self.mean)
         return logits
 
     def _of_word(self, word: str) -> _Word:

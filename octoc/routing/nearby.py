@@ -174,7 +174,8 @@ class Nearby:
             names: the candidates.
             probabilities: what the classifier gives each of them, shape (len(names),).
         """
-        best = [place for place in _best(probabilities, LIKELIEST) if probabilities[place] > 0]
+        likeliest = np.argsort(-probabilities, kind="stable")[:LIKELIEST].tolist()
+        best = [place for place in likeliest if probabilities[place] > 0]
         if not best:
             return None
         found = [probabilities.item(place) for place in best]
@@ -185,7 +186,8 @@ class Nearby:
         weighed = [_share(one - LEVEL * level) for one in odds]
         # None of the others is likelier than the last of these.
         shares: Shares = np.minimum(probabilities, found[-1]) / found[-1] * min(weighed)
-        shares[best] = weighed
+        for place, share in zip(best, weighed, strict=True):
+            shares[place] = share
         return shares, 1 - max(weighed)
 
     def features(
@@ -271,21 +273,16 @@ def _share(odds: float) -> float:
     return 1 / (1 + math.exp(-max(-700.0, odds)))
 
 
-def _best(figures: NDArray[np.floating[Any]], most: int) -> list[int]:
-    """Return where the highest stand, the best first, of equals the first."""
-    # One by one: so few are found sooner than all are sorted or parted.
-    left = figures.copy()
-    found: list[int] = []
-    for _ in range(min(most, len(left))):
-        found.append(int(left.argmax()))
-        left[found[-1]] = -np.inf
-    return found
-
-
 def _highest(cosines: Vector) -> float:
     return cosines.item(cosines.argmax()) if len(cosines) else 0.0
 
 
 def _nearest(cosines: Vector) -> float:
-    best = _best(cosines, NEAREST)
-    return math.fsum(map(cosines.item, best)) / len(best) if best else 0.0
+    """Return the mean of the `NEAREST` highest. They are taken out of `cosines`."""
+    found: list[float] = []
+    # One by one: so few are found sooner than all are parted.
+    for _ in range(min(NEAREST, len(cosines))):
+        place = cosines.argmax()
+        found.append(cosines.item(place))
+        cosines[place] = -np.inf
+    return math.fsum(found) / len(found) if found else 0.0

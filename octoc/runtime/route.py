@@ -76,14 +76,12 @@ class RoutingParts:
     def encode(self, text: str) -> Vector:
         """Return the vector of a text. Raises: EncoderUnavailable, also where the encoder fails on this text alone."""
         embedder = self.embedder()
-        from octoc.plugin import PluginError  # here, as below: a runtime that encodes nothing does without plugins
-
         try:
             return embedder.embed(text)
-        except PluginError as error:
-            problem = str(error)
         except Exception as error:  # noqa: BLE001  # a plugin's own fault, of whatever type, must not end a session
-            problem = f"{type(error).__name__}: {error}"
+            from octoc.plugin import PluginError
+
+            problem = str(error) if isinstance(error, PluginError) else f"{type(error).__name__}: {error}"
         problem = f"the encoder `{embedder.name}` failed: {problem}"
         if not self._failed:
             # Once: what cannot be opened fails on every message.
@@ -221,7 +219,7 @@ def decide(
         capability=decision.capability,
         also=decision.also,
         winner=decision.winner,
-        scores=dict(decision.scores),
+        scores=decision.scores,
         background=decision.background,
         threshold=decision.threshold,
         margin=decision.margin,

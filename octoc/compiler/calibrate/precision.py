@@ -9,7 +9,6 @@ import attrs
 
 from octoc.bundle.digest import sha256_hex
 from octoc.routing.clean import clean_intent, is_routable
-from octoc.routing.decision import ranked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -88,7 +87,7 @@ def judge_fixtures(
             continue
         names = sorted({*registry.capabilities, *registry.boot})
         probabilities, _ = classifier.probabilities(intent, None if vectors is None else vectors[intent], names)
-        best = list(ranked(probabilities).items())[:most]
+        best = list(probabilities.items())[:most]
         judged = ((score, name in fixture.expect, name in registry.boot) for name, score in best)
         key = sha256_hex(f"{fixture.agent} {intent} {fixture.expect}".encode())
         found[key] = tuple((score, right) for score, right, boot in judged if right or not boot)
