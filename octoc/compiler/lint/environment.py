@@ -8,6 +8,7 @@ from octoc.compiler.environment import Environment, Variable, contract
 from octoc.compiler.model.resolved import Scoped
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.lint_env import ENVIRONMENT_CONTRACT, UNSET_VARIABLE
+from octoc.diagnostics.suggest import some_names
 
 _SHOWN = 5
 
@@ -50,9 +51,7 @@ def _needed_by(variable: Variable) -> tuple[str, ...]:
 
 
 def _quoted(what: str, names: Sequence[str]) -> str:
-    shown = ", ".join(f"`{name}`" for name in names[:_SHOWN])
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"{_plural(what, len(names))} {shown}{more}"
+    return f"{_plural(what, len(names))} {some_names(names, _SHOWN)}"
 
 
 def _plural(what: str, count: int) -> str:

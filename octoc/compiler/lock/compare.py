@@ -32,6 +32,7 @@ from octoc.diagnostics.rules.lock import (
     STALE_SNAPSHOT,
     STALE_TAP,
 )
+from octoc.diagnostics.suggest import some_names
 
 V = TypeVar("V")
 _ADDED, _REMOVED = "added", "removed"
@@ -156,15 +157,10 @@ def _agent(old: AgentLock, new: AgentLock) -> str:
             more = [name for name in getattr(after, what) if name not in getattr(before, what)]
             if more:
                 kind = {"reach": "", "areas": "in area ", "tenants": "for tenant "}.get(what, what + " ")
-                parts.append(f"{word} {kind}{_some(more)}")
+                parts.append(f"{word} {kind}{some_names(more, _SHOWN)}")
     if old.tools != new.tools:
         parts.append(f"{new.tools} {'tool' if new.tools == 1 else 'tools'}, was {old.tools}")
     return f": {'; '.join(parts) or 'tools or settings changed'}"
-
-
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(f"`{name}`" for name in names[:_SHOWN]) + more
 
 
 def _tool(old: ToolPin, new: ToolPin) -> str:

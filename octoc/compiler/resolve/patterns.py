@@ -15,7 +15,7 @@ from octoc.diagnostics.rules.resolve import (
     UNKNOWN_PATTERN_SERVER,
     UNKNOWN_TOOL,
 )
-from octoc.diagnostics.suggest import did_you_mean
+from octoc.diagnostics.suggest import did_you_mean, some_names
 from octoc.names import ToolId, ToolPattern, any_glob_matches, glob_matches
 
 EVERY = ("*",)
@@ -125,12 +125,13 @@ def _report_unknown(
     names = [tool.name for server in servers.values() for tool in server.tools]
     prefix = "" if pattern.server is None else f"{pattern.server}:"
     what = "tool" if pattern.is_literal else "pattern"
+    recorded = "recorded is 1 tool" if len(names) == 1 else f"recorded are {len(names)} tools"
     sink.report(
         UNKNOWN_TOOL,
         f"{what} `{pattern.glob}` matches no tool of {_quoted(servers)}",
         at=entry.place,
         help=did_you_mean(pattern.glob.rstrip("*"), names),
-        notes=(f"recorded are {len(names)} tools: {_some(names)}",),
+        notes=(f"{recorded}: {some_names(names, 8)}",),
         fix=renamed(entry.place, entry.value, [f"{prefix}{name}" for name in names]) if pattern.is_literal else None,
     )
 
@@ -138,8 +139,3 @@ def _report_unknown(
 def _quoted(names: Mapping[str, Server] | Sequence[str]) -> str:
     listed = [f"`{name}`" for name in names]
     return "no server" if not listed else f"server {listed[0]}" if len(listed) == 1 else f"servers {', '.join(listed)}"
-
-
-def _some(names: Sequence[str], limit: int = 8) -> str:
-    more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return ", ".join(f"`{name}`" for name in names[:limit]) + more

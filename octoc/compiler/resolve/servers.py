@@ -147,10 +147,10 @@ def _named(
 ) -> Server:
     base, name = server.name, server.name
     if name in made:
-        name = f"{base}-{re.sub(r'[^A-Za-z0-9_.-]+', '-', definition.owner)}"
-        number = 2
+        own = f"{base}-{re.sub(r'[^A-Za-z0-9_.-]+', '-', definition.owner)}"
+        name, number = own, 2
         while name in made:
-            name, number = f"{base}-{definition.owner}-{number}", number + 1
+            name, number = f"{own}-{number}", number + 1
         sink.report(
             SERVER_RENAMED,
             f"server `{base}` is defined differently elsewhere; this definition becomes `{name}`",

@@ -12,6 +12,7 @@ from octoc.compiler.scope.tools import Tools, missing
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.resolve import GRANT_OUTSIDE_AREA, UNGRANTED_GROUP, WITHHELD_GRANT
+from octoc.diagnostics.suggest import some_names
 
 _SHOWN = 3
 
@@ -180,5 +181,4 @@ def _shares(one: OwnedGroup, groups: Collection[OwnedGroup]) -> bool:
 
 
 def _names(names: Sequence[str]) -> str:
-    shown = ", ".join(f"`{name}`" for name in names[:_SHOWN])
-    return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown
+    return some_names(names, _SHOWN)

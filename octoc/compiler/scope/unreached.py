@@ -15,6 +15,7 @@ from octoc.compiler.scope.confine import reached, unlisted
 from octoc.compiler.scope.tools import Tools, union
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.resolve import UNREACHED_GRANT
+from octoc.diagnostics.suggest import some_names
 
 _SHOWN = 3
 
@@ -97,11 +98,10 @@ def _report(given: _Given, agents: list[Agent], limits: Limits, sink: Diagnostic
     for agent in agents:
         ways.setdefault(_why(agent, given, limits), []).append(agent)
     for why, found in ways.items():
-        names = ", ".join(f"`{agent.name}`" for agent in found[:_SHOWN])
-        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        names = some_names([agent.name for agent in found], _SHOWN)
         sink.report(
             UNREACHED_GRANT,
-            f"{given.what} is granted to {names}{more}, {why.words}",
+            f"{given.what} is granted to {names}, {why.words}",
             at=given.at,
             related={f"agent `{agent.name}` is here": _place(agent) for agent in found[:_SHOWN]},
             help=why.advice,

@@ -10,6 +10,7 @@ import attrs
 
 from octoc.compiler.model.resolved import Scoped
 from octoc.diagnostics.model import Place
+from octoc.diagnostics.suggest import some_names
 from octoc.names import ToolId
 
 _NAMED = 3
@@ -58,9 +59,7 @@ class Prompts:
         agents = sorted({agent for tool in tools for agent in self._agents.get(tool, ())})
         if not agents:
             return "no agent has it in its prompt: it is reached through `find_tools` and `call_mcp_tool`"
-        named = ", ".join(f"`{name}`" for name in agents[:_NAMED])
-        more = f" and {len(agents) - _NAMED} more" if len(agents) > _NAMED else ""
-        return f"it can be in the prompt of {named}{more}"
+        return f"it can be in the prompt of {some_names(agents, _NAMED)}"
 
     @cached_property
     def _agents(self) -> Mapping[ToolId, tuple[str, ...]]:

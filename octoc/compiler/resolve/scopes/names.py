@@ -15,7 +15,7 @@ from octoc.compiler.resolve.spelling import qualified
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rule import Rule, Severity
 from octoc.diagnostics.rules.resolve import UNKNOWN_SERVER, UNKNOWN_TOOL
-from octoc.diagnostics.suggest import did_you_mean, near_names
+from octoc.diagnostics.suggest import did_you_mean, near_names, some_names
 from octoc.names import ToolId, glob_matches
 
 EVERYTHING = "*"
@@ -153,5 +153,4 @@ def _some(kind: str, names: Iterable[str], limit: int = 6) -> str:
     shown = sorted(names)
     if not shown:
         return f"the workspace has no {kind}"
-    more = f" and {len(shown) - limit} more" if len(shown) > limit else ""
-    return f"there is {', '.join(f'`{name}`' for name in shown[:limit])}{more}"
+    return f"there is {some_names(shown, limit)}"
