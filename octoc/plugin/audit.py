@@ -81,8 +81,16 @@ class AuditLog:
         if self._arguments:
             event["arguments"] = dict(call.arguments)
         # One write per line: lines of calls that end at the same time never mix.
-        self._stream.write(json.dumps(event, ensure_ascii=False, default=str) + "\n")
+        self._stream.write(_line(event) + "\n")
         self._stream.flush()
+
+
+def _line(event: dict[str, Any]) -> str:
+    """Return an event as one line, in ASCII: whatever a model wrote, there is no stream that cannot take it."""
+    try:
+        return json.dumps(event, default=str)
+    except (TypeError, ValueError, RecursionError):
+        return json.dumps({**event, "arguments": "what was given is no JSON"}, default=str)
 
 
 def _now() -> dt.datetime:

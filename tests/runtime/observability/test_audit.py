@@ -43,7 +43,8 @@ def _runtime(fleet: Any, **options: Any) -> Runtime:
 
 
 def _events(fleet: Any, calls: list[tuple[str, Any]], *more: object, **options: Any) -> list[dict[str, Any]]:
-    stream = io.StringIO()
+    written = io.BytesIO()
+    stream = io.TextIOWrapper(written, encoding="ascii")
 
     async def main() -> None:
         audit = AuditLog(stream, now=lambda: NOON, **options)
@@ -53,7 +54,7 @@ def _events(fleet: Any, calls: list[tuple[str, Any]], *more: object, **options: 
                 await session.call(name, arguments)
 
     asyncio.run(main())
-    return [json.loads(line) for line in stream.getvalue().splitlines()]
+    return [json.loads(line) for line in written.getvalue().splitlines()]
 
 
 def test_a_line_says_who_what_when_how_long_how_much_and_how_it_ended(fleet: Any) -> None:
@@ -117,6 +118,22 @@ def test_arguments_are_written_only_when_asked_for(fleet: Any, new_fleet: Any) -
     assert "p4ssw0rd" not in json.dumps(_events(fleet, calls))
     (event,) = _events(new_fleet(), calls, arguments=True)
     assert event["arguments"] == {"text": "p4ssw0rd"}
+
+
+def test_no_call_can_write_what_keeps_it_out_of_the_log(fleet: Any) -> None:
+    """Half characters in a name or in arguments, and arguments that are no JSON, leave a line that any file takes."""
+    nested: list[Any] = []
+    nested.append(nested)
+    calls: list[tuple[str, Any]] = [
+        ("e__\ud800", {}),
+        ("e__echo", {"text": "é\ud83d"}),
+        ("e__echo", {"text": nested}),
+        ("e__echo", {(1, 2): 3}),
+    ]
+    events = _events(fleet, calls, arguments=True)
+    assert [event["tool"].removeprefix("e__") for event in events] == ["\ud800", "echo", "echo", "echo"]
+    assert events[1]["arguments"] == {"text": "é\ud83d"}
+    assert events[2]["arguments"] == events[3]["arguments"] == "what was given is no JSON"
 
 
 def test_one_observers_failure_is_not_anothers(fleet: Any, caplog: pytest.LogCaptureFixture) -> None:
