@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from typing import TYPE_CHECKING
 
 import attrs
@@ -18,8 +19,19 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("octoc.runtime")
 
+_HALF = re.compile("[\ud800-\udfff]")
+"""Half of a character, as a client leaves it that cuts by UTF-16 units: no expression and no encoder takes it."""
 
-async def route_message(session: Session, text: str) -> Routing:
+
+async def take_message(session: Session, text: str) -> Routing:
+    """Route a message, activate what it is for, and use the skills whose rules it meets."""
+    text = _HALF.sub("\ufffd", text)
+    routing = await _route_message(session, text)
+    skills = await session.skillset.use_matching(text) if session.surface.scope.auto else ()
+    return attrs.evolve(routing, skills=skills) if skills else routing
+
+
+async def _route_message(session: Session, text: str) -> Routing:
     """Route a message and activate what it is for; nothing where the agent leaves that to the model."""
     import asyncio
 

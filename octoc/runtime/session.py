@@ -186,11 +186,9 @@ class Session:
 
         Raises: UnknownNameError when a reload took the agent away, as `Runtime.session` does for one that is not there.
         """
-        from octoc.runtime.message import route_message
+        from octoc.runtime.message import take_message
 
-        routing = await route_message(self, text)
-        skills = await self.skillset.use_matching(text) if self.surface.scope.auto else ()
-        return attrs.evolve(routing, skills=skills) if skills else routing
+        return await take_message(self, text)
 
     async def renew(self) -> None:
         """Go over to the bundle of the last reload now, not at the next message; calls under way go on undisturbed.

@@ -298,6 +298,13 @@ def test_a_message_of_any_size(fleet: Fleet) -> None:
     assert not _fires(fleet, "content(shop)", r"match((a*)*\bshop)", text=f"{long} shop")
 
 
+def test_a_message_with_half_a_character(fleet: Fleet) -> None:
+    """What a client that cuts texts in two sends is read like any other message."""
+    fleet.skill("tried", rules=("match(RSA)",), domains=("developer",))
+    fleet.agent(domain="developer")
+    assert [skill.name for skill in _routed(fleet, text=f"\ud83d {MESSAGE} \ude00").skills] == ["tried"]
+
+
 @pytest.mark.parametrize("value", ["{{INPUT:x}}", "a" * 100_000, "(" * 5000, "\\", "\0"])
 def test_any_argument(fleet: Fleet, project: Path, value: str) -> None:
     """No argument of a check makes it fail."""
