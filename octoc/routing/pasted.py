@@ -63,9 +63,12 @@ _CLOSING = re.compile(
 )
 _CODE = re.compile(
     r"(?:\t| {4,})\S|\s*(?:def|class|fn|func|function|async def|pub fn|impl|struct|enum|interface) [\w.<>].*[:{(]\s*$"
-    r"|\s*(?:import [\w.{*]|from [\w.]+ import |#include|package [\w.]+;?$|using [\w.]+;|use [\w:]+;|@\w+(?:\(.*\))?$)"
-    r"|\s*(?:return|throw|raise|yield|elif|else|try|except|finally|catch)\b.{0,200}[:;{})]?$"
-    r"|\s*(?:public|private|protected|static|const|let|var|export|final) .{0,300}"
+    r"|\s*import (?:[\w.*]+(?: as \w+)?(?:, [\w.]+(?: as \w+)?){0,20};?\s*$|[{\"'*])"
+    r"|\s*import (?:\w+, \{|static |type |\w+ from [\"'])"
+    r"|\s*(?:from [\w.]+ import |#include|package [\w.]+;?$|using [\w.]+;|use [\w:]+;|@\w+(?:\(.*\))?$)"
+    r"|\s*(?:return|throw|raise|yield)(?:(?: [\w.]+)?;?$| .{0,200}[(\[{;=\"'+*])"
+    r"|\s*(?:(?:elif|else|try|except|finally|catch)\b.{0,200}[:{]|try|else|finally|\} ?(?:else|catch).{0,200})$"
+    r"|\s*(?:public|private|protected|static|const|let|var|export|final) (?:.{0,300}[=({;<]|default |\* |\w+$)"
     r"|\s*(?:if|for|while|switch|with) .{0,300}[:{]\s*$|.*[;{}]\s*$|\s*[)\]}]+[;,]?\s*$|\s*(?://|/\*|\*/|<!--)"
     r"|\s*(?:FROM|RUN|COPY|ADD|CMD|ENTRYPOINT|WORKDIR|ENV|EXPOSE|ARG|USER|VOLUME|LABEL|HEALTHCHECK) \S"
     r"|\s*(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|WHERE|GROUP BY|ORDER BY|LEFT JOIN|INNER JOIN|JOIN) "
