@@ -75,7 +75,7 @@ def test_the_commands_for_ci_work(minute: dict[str, Any]) -> None:
 
 
 def test_the_readmes_workspace_routes(tmp_path: Path) -> None:
-    """The workspace of "Capabilities" fits the minute's `.mcp.json`, its question activates `time`, its fixtures hold."""
+    """The workspace of "Capabilities" fits the `.mcp.json`, its question activates `time`, its fixtures pass."""
     found = blocks("Capabilities")
     tmp_path.joinpath(".mcp.json").write_text(blocks("60 seconds")["json"][0], encoding="utf-8")
     tmp_path.joinpath("octoc.toml").write_text(found["toml"][0], encoding="utf-8")
