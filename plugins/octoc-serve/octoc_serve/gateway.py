@@ -130,6 +130,7 @@ async def _tended(
             await asyncio.sleep(min(_SWEEP_S, settings.idle_s / 4))
             with survived("ending idle clients"):
                 await states.sweep()
+            refresher.tidy()
 
     files: list[Watched] = [(settings.bundle, new_bundle), *more]
     asked = asyncio.Event()

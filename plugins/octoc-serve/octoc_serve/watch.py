@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
@@ -32,9 +33,10 @@ class Refresher:
         self._runtime = runtime
         self._states = states
         self._wanted = asyncio.Event()
-        self.listen()
+        self._replaced = False
+        self._listen()
 
-    def listen(self) -> None:
+    def _listen(self) -> None:
         """Hear of every list of tools that a server of the runtime's bundle gives."""
         for server in self._runtime.servers:
             self._runtime.pool.listen(server, lambda _: self._wanted.set())
@@ -48,9 +50,20 @@ class Refresher:
                 with survived("showing a client what changed"):
                     await served.refresh()
 
-    def wake(self) -> None:
-        """Have a run begin."""
+    def take_over(self) -> None:
+        """Have a run begin, for another bundle than before."""
+        self._listen()
+        self._replaced = True
         self._wanted.set()
+
+    def tidy(self) -> None:
+        """Let go of the bundle before, once all have left it: its file is mapped for as long as its parts are there.
+
+        They refer to each other, and a process that has little to do collects no garbage by itself.
+        """
+        if self._replaced:
+            self._replaced = False
+            gc.collect()
 
 
 async def reload(runtime: Runtime, bundle: Path, refresher: Refresher) -> bool:
@@ -60,8 +73,7 @@ async def reload(runtime: Runtime, bundle: Path, refresher: Refresher) -> bool:
     except (BundleRefused, OSError) as refused:
         logger.error("the new bundle is refused, the old one stays: %s", refused)  # noqa: TRY400  # the refusal says all
         return False
-    refresher.listen()
-    refresher.wake()
+    refresher.take_over()
     return True
 
 

@@ -83,7 +83,7 @@ def test_news_reach_the_others_when_one_clients_view_fails(root: Path, caplog: p
             refresher = Refresher(runtime, states)
             running = asyncio.create_task(refresher.run())
             for _ in range(2):
-                refresher.wake()
+                refresher.take_over()
                 await refreshed.wait()
                 refreshed.clear()
             running.cancel()

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from pathlib import Path
 
-from octoc_serve.watch import stamps, watch
+from octoc.runtime import Runtime
+from octoc_serve.served import Served
+from octoc_serve.states import Key, MemoryStates
+from octoc_serve.watch import Refresher, reload, stamps, watch
 
 
 def test_what_changed_while_a_file_was_read_is_taken_over(tmp_path: Path) -> None:
@@ -33,3 +38,31 @@ def test_what_changed_while_a_file_was_read_is_taken_over(tmp_path: Path) -> Non
 
     asyncio.run(asyncio.wait_for(scenario(), 30))
     assert changed == ["acme.octoc", "key.pem"]
+
+
+def test_a_bundle_that_was_replaced_is_let_go(root: Path) -> None:
+    """Its file is not mapped for longer than its clients take to go over, though Python collects no garbage."""
+    (bundle,) = (root / "dist").glob("*.octoc")
+
+    async def scenario() -> None:
+        async with Runtime.open(bundle, workspace=root) as runtime:
+            states = MemoryStates(9, None)
+            states.get(Key(agent="clerk"), lambda: Served(runtime.session("clerk")))
+            refresher = Refresher(runtime, states)
+            running = asyncio.create_task(refresher.run())
+            before = weakref.ref(runtime.generation)
+            assert await reload(runtime, bundle, refresher)
+            while runtime.older:  # noqa: ASYNC110  # nothing tells that the client has gone over
+                await asyncio.sleep(0.01)
+            ending = [task for task in asyncio.all_tasks() if task.get_name() == "octoc end of a bundle"]
+            await asyncio.gather(*ending)
+            refresher.tidy()
+            assert before() is None
+            running.cancel()
+            await states.end(lambda _: True)
+
+    gc.disable()
+    try:
+        asyncio.run(asyncio.wait_for(scenario(), 60))
+    finally:
+        gc.enable()
