@@ -19,9 +19,12 @@ _PLAIN_HTTP = re.compile(r"http://(?:[^/?#@]*@)?(?P<host>\[[^\]/]*\]|[^:/?#]*)",
 
 
 def check_pins(scoped: Scoped, sink: DiagnosticSink) -> None:
-    """Report a server of a tap whose command would run whatever version is newest today."""
+    """Report a server whose command would run whatever version is newest today.
+
+    In a tap, which others rely on, it is an error; one's own `.mcp.json` is told of it.
+    """
     for server in scoped.resolved.servers:
-        if server.open or server.command is None:
+        if server.command is None:
             continue
         package = fetched_by(server.command, server.args)
         if package is None or package.is_fixed:
@@ -32,6 +35,7 @@ def check_pins(scoped: Scoped, sink: DiagnosticSink) -> None:
             f"server `{server.name}` runs package `{package.name}` {written}",
             at=_place_of(server, package),
             help=_advice(package),
+            severity=Severity.INFO if server.open else None,
             fix=_pinned(server, package),
         )
 

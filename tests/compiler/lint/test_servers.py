@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from octoc.diagnostics.rule import Severity
+
 TAP = '[workspace]\nname = "acme"\n\n[[taps]]\nname = "acme"\npath = "taps/acme"\n'
 
 
@@ -42,6 +44,14 @@ def test_the_advice_is_in_the_registrys_own_spelling(lint: Callable[..., Any]) -
     )
     linted = lint({"octoc.toml": TAP, "taps/acme/capabilities/notes/default.toml": provider})
     assert [found.help for found in linted.of("OCT402")] == ["write `mcp/notes:X.Y.Z`"]
+
+
+def test_ones_own_servers_are_told_of_packages_that_move(lint: Callable[..., Any]) -> None:
+    """In a `.mcp.json` it is an info, as nobody else relies on it, unless the workspace says more."""
+    servers = {"notes": {"command": "npx", "args": ["-y", "@a/notes"]}}
+    assert [found.severity for found in lint(servers=servers).of("OCT402")] == [Severity.INFO]
+    strict = '[workspace]\nname = "acme"\n\n[lint]\nrules = { unpinned-package = "error" }\n'
+    assert [found.severity for found in lint({"octoc.toml": strict}, servers=servers).of("OCT402")] == [Severity.ERROR]
 
 
 @pytest.mark.parametrize(
