@@ -20,6 +20,7 @@ from octoc.runtime.form import MCP, Form
 from octoc.runtime.pool import Unreachable
 from octoc.runtime.results import failure, worded
 from octoc.runtime.results.cutting import cut_aside
+from octoc.runtime.values import whole_characters
 
 if TYPE_CHECKING:
     from octoc.runtime.calls import Outcome
@@ -110,6 +111,7 @@ async def _dispatched(session: Session, name: str, arguments: Any, asked: Asked)
         from octoc.runtime.block import own_arguments
 
         given = own_arguments(session, name, given, asked.form)
+    given = {key: whole_characters(value) if isinstance(value, str) else value for key, value in given.items()}
     if name == CALL_MCP_TOOL:
         return await _call_mcp_tool(session, given, asked)
     return await cut_aside(session, await _own(name)(session, given), None)

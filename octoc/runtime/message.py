@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 from typing import TYPE_CHECKING
 
 import attrs
@@ -12,20 +11,17 @@ import attrs
 from octoc.runtime import telemetry
 from octoc.runtime.activate import activate, begin_turn
 from octoc.runtime.route import candidates_of, decide, held_of
-from octoc.runtime.values import AUTO_OFF, Routing
+from octoc.runtime.values import AUTO_OFF, Routing, whole_characters
 
 if TYPE_CHECKING:
     from octoc.runtime.session import Session
 
 logger = logging.getLogger("octoc.runtime")
 
-_HALF = re.compile("[\ud800-\udfff]")
-"""Half of a character, as a client leaves it that cuts by UTF-16 units: no expression and no encoder takes it."""
-
 
 async def take_message(session: Session, text: str) -> Routing:
     """Route a message, activate what it is for, and use the skills whose rules it meets."""
-    text = _HALF.sub("\ufffd", text)
+    text = whole_characters(text)  # no expression and no encoder takes half of one
     routing = await _route_message(session, text)
     skills = await session.skillset.use_matching(text) if session.surface.scope.auto else ()
     return attrs.evolve(routing, skills=skills) if skills else routing

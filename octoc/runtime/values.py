@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 import attrs
 
 from octoc.diagnostics.suggest import did_you_mean, some_names
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def whole_characters(text: str) -> str:
+    """Return a text with U+FFFD for each half of a character, as who cuts by UTF-16 units leaves it.
+
+    JSON can escape one, and a string hold it, but no UTF-8 can: a host could not send it on.
+    """
+    return text if text.isascii() else _HALF.sub("\ufffd", text)
+
 
 AUTO_OFF = "auto-off"
 """The agent's area or its own settings let a message activate nothing: the model does, or nobody."""

@@ -126,6 +126,23 @@ def test_a_name_that_no_tool_could_have_is_repeated_in_part(session: Session) ->
     assert "\n" not in outcome.text + outcome.message
 
 
+@pytest.mark.parametrize(
+    "name, arguments",
+    [
+        ("no\ud83d", {}),
+        ("call_mcp_tool", {"tool_name": "no\ud83d"}),
+        ("find_tools", {"query": "\ude00zzz"}),
+        ("read_result", {"handle": "r-\ud83d"}),
+        ("github__create_issue", {"no\ud83d": 1}),
+    ],
+)
+def test_no_answer_has_half_a_character(session: Session, name: str, arguments: dict[str, Any]) -> None:
+    """Whatever a model wrote into its call, a host can send on what octoc says to it."""
+    outcome = asyncio.run(session.call(name, arguments))
+    assert outcome.text.encode()
+    assert not isinstance(outcome, ToolFailure) or outcome.message.encode()
+
+
 @pytest.mark.parametrize("name", [None, 7, ["x"]])
 def test_a_name_that_is_no_text_is_a_value(session: Session, name: Any) -> None:
     """What a model's answer may hold in place of a name does not raise."""

@@ -14,6 +14,7 @@ from typing import Any, TypeGuard
 import attrs
 
 from octoc.results import ContentPart, FailureKind, ToolFailure, ToolResult
+from octoc.runtime.values import whole_characters
 
 OCTOPUS_INTERNAL = ("internal_error", "An internal error occurred. Please try again.")
 """What Octopus shows of an unexpected exception: the details are for the log. Source: Octopus, tool registration."""
@@ -62,6 +63,7 @@ def failure(
         text = _octopus_text(kind, message, similar, retry_after_s, field)
     elif text is None:
         text = with_retry(f"[Error] {message}", retry_after_s)
+    message, text = whole_characters(message), whole_characters(text)  # a model's own words may be part of them
     return ToolFailure(
         kind=kind, message=message, text=text, similar=tuple(similar), retry_after_s=retry_after_s, sent=sent
     )

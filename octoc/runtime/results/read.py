@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +15,7 @@ from octoc.runtime.results.json_text import MAX_DEPTH, parse_container, quoted, 
 from octoc.runtime.results.limits import Limits
 from octoc.runtime.results.notice import LONGEST_POINTER, notice, read_call
 from octoc.runtime.results.parts import STAGE
+from octoc.runtime.values import whole_characters
 
 if TYPE_CHECKING:
     from octoc.plugin import TokenCounter
@@ -27,8 +27,6 @@ Unit = Literal["characters", "items", "members"]
 _SHOWN_KEYS = 5
 _SHOWN_KEY = 40
 _LEAST_JSON = 2
-_HALF = re.compile("[\ud800-\udfff]")
-"""Half of a character, which JSON can escape and no UTF-8 can hold; what stands for it is as long."""
 
 
 @attrs.frozen(kw_only=True)
@@ -69,7 +67,7 @@ def json_page(value: Any, pointer: str, offset: int, limit: int) -> Page:
     found = resolve(value, pointer)
     if not isinstance(found, (Mapping, list)):
         is_string = isinstance(found, str) and type(found) is str
-        return text_page(_HALF.sub("\ufffd", found) if is_string else scalar(found), offset, limit)
+        return text_page(whole_characters(found) if is_string else scalar(found), offset, limit)
     keys = list(found) if isinstance(found, Mapping) else None
     children: Sequence[Any] = list(found.values()) if isinstance(found, Mapping) else found
     unit: Unit = "items" if keys is None else "members"
