@@ -60,11 +60,16 @@ class TfIdf:
     columns: Mapping[str, int] = attrs.field(repr=False)
     idf: NDArray[np.float64] = attrs.field(repr=False)
     _squares: NDArray[np.float64] = attrs.field(init=False, repr=False)
+    _weights: NDArray[np.float32] = attrs.field(init=False, repr=False)
     _memo: dict[str, Columns] = attrs.field(factory=dict, init=False, repr=False)
 
     @_squares.default
     def _squared(self) -> NDArray[np.float64]:
         return self.idf * self.idf
+
+    @_weights.default
+    def _weighing(self) -> NDArray[np.float32]:
+        return self.idf.astype(np.float32)
 
     @classmethod
     def of(cls, vocabulary: Sequence[str], idf: Sequence[float]) -> TfIdf:
@@ -102,7 +107,7 @@ class TfIdf:
 
     def weighed(self, numbers: Columns, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the sum of the rows of these n-grams, shape (k,) of (columns, k), each times its inverse frequency."""
-        found: NDArray[np.float32] = (rows[numbers] * self.idf[numbers, None].astype(np.float32)).sum(axis=0)
+        found: NDArray[np.float32] = np.add.reduce(rows[numbers] * self._weights[numbers, None])
         return found
 
     def length(self, numbers: Columns) -> float:
