@@ -169,7 +169,7 @@ def _converter(hint: Any, of_class: Callable[[type], _Convert], make: _Make) -> 
     raise TypeError(f"the bundle's model has a type that the codec has no form for: {hint!r}")
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class _Shape:
     """A class as the codec sees it: its fields' converters, their defaults, and whether it is an array."""
 

@@ -52,7 +52,7 @@ _MAX_SIZE = 2**32 - 2  # no zip64
 _MAX_MEMBERS = 2**16 - 2
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Member:
     """One member: its name, its size in bytes and the CRC-32 that zip wants."""
 
@@ -61,7 +61,7 @@ class Member:
     crc32: int
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Frame:
     """Where everything is: `pieces` are the framing's bytes by offset, `starts` where each member's data begins."""
 

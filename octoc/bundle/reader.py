@@ -63,21 +63,21 @@ _NAME_A_BUNDLE = "name a file that `octoc build` wrote"
 _REPORT = "it was not written by a released octoc: build it again with `octoc build`"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False)
 class _MemberFacts:
     size: int
     crc32: int
     sha256: str
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False)
 class _Format:
     name: str
     version: int
     revision: int
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False)
 class _Index:
     """What the reader itself needs of `bundle.json`."""
 

@@ -16,7 +16,7 @@ def _anything_fits(_: Sequence[str]) -> bool:
     return True
 
 
-@attrs.define(kw_only=True)
+@attrs.define(kw_only=True, eq=False)
 class _Active:
     last_used: tuple[float, int]
 

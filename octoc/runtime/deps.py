@@ -39,7 +39,7 @@ class DepState:
         return f"{self.name} ({self.note})" if self.note else self.name
 
 
-@attrs.define
+@attrs.define(eq=False)
 class _Run:
     task: asyncio.Task[DepState]
     waiting: int = 0

@@ -24,7 +24,7 @@ _SOON_S = 1.0
 """When to try again where that depends on when other calls end."""
 
 
-@attrs.define
+@attrs.define(eq=False)
 class _Slice:
     first: float
     last: float

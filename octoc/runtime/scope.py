@@ -177,7 +177,7 @@ class AgentScope:
         return self._seen
 
 
-@attrs.define(kw_only=True)
+@attrs.define(kw_only=True, eq=False)
 class _Seen:
     """What was worked out of an agent's tools, while the catalog was of generation `tools`."""
 

@@ -48,7 +48,7 @@ class Opened:
     death_counted: bool = False
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False)
 class Made:
     """A new connection, and the server's tools if it was asked for them."""
 

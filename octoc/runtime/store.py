@@ -35,7 +35,7 @@ def _locked(method: Callable[Concatenate[ResultStore, P], T]) -> Callable[Concat
     return locked
 
 
-@attrs.define(kw_only=True)
+@attrs.define(kw_only=True, eq=False)
 class _Entry:
     owner: Hashable
     sizes: tuple[int, ...]
