@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -21,6 +22,14 @@ def seconds(command: Sequence[str], cwd: Path | None = None, env: Mapping[str, s
     if done.returncode and (done.returncode != 1 or b"Traceback" in done.stderr):
         sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr.decode(errors='replace')[-2000:]}")
     return elapsed
+
+
+def processor_seconds(command: Sequence[str]) -> float:
+    """Return the processor's time of a process that must succeed, which busy cores stretch less than wall time."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds(command)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def in_turn(runs: int, *what: Callable[[], float]) -> list[list[float]]:
