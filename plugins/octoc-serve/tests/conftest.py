@@ -108,26 +108,52 @@ def serve(root: Path, tmp_path: Path) -> Iterator[Serve]:
 
     def start(*arguments: str, bundle: Path | None = None) -> Gateway:
         where = ["--workspace", str(root)] if bundle is None else ["--bundle", str(bundle)]
-        words = ["serve", *where, "--transport", "http", "--port", "0", "--tokens", str(tmp_path / "tokens.json")]
-        process = subprocess.Popen([sys.executable, "-m", "octoc", *words, *arguments], stderr=subprocess.PIPE)
-        assert process.stderr is not None
-        said: list[str] = []
-        for line in process.stderr:
-            said.append(line.decode())
-            if "serving MCP at " in said[-1]:
-                break
-        assert said, "the gateway ended without a word"
-        assert "serving MCP at " in said[-1], "".join(said)
-        url = said[-1].split("serving MCP at ")[1].strip()
-        threading.Thread(target=_collect, args=(process.stderr, said), daemon=True).start()
-        begun.append(Gateway(process, url, said))
+        begun.append(_started(*where, "--tokens", str(tmp_path / "tokens.json"), *arguments))
         return begun[-1]
 
     yield start
     for gateway in begun:
-        status = gateway.stop() if gateway.process.poll() is None else gateway.process.returncode
-        assert status == 0, "".join(gateway.said)
-        assert "Traceback" not in "".join(gateway.said)
+        _ended(gateway)
+
+
+@pytest.fixture(scope="session")
+def shared(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
+    """As `serve`, without tokens, and the same gateway for the same arguments: for tests that leave nothing in it."""
+    tokens = str(tmp_path_factory.mktemp("shared") / "tokens.json")
+    begun: dict[tuple[str, ...], Gateway] = {}
+
+    def start(*arguments: str) -> Gateway:
+        if arguments not in begun:
+            begun[arguments] = _started("--workspace", str(root), "--tokens", tokens, *arguments)
+        return begun[arguments]
+
+    yield start
+    for gateway in begun.values():
+        _ended(gateway)
+
+
+def _started(*arguments: str) -> Gateway:
+    """Start a gateway over HTTP on a free port, and wait until it serves."""
+    words = ["serve", "--transport", "http", "--port", "0", *arguments]
+    process = subprocess.Popen([sys.executable, "-m", "octoc", *words], stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    said: list[str] = []
+    for line in process.stderr:
+        said.append(line.decode())
+        if "serving MCP at " in said[-1]:
+            break
+    assert said, "the gateway ended without a word"
+    assert "serving MCP at " in said[-1], "".join(said)
+    url = said[-1].split("serving MCP at ")[1].strip()
+    threading.Thread(target=_collect, args=(process.stderr, said), daemon=True).start()
+    return Gateway(process, url, said)
+
+
+def _ended(gateway: Gateway) -> None:
+    """Stop a gateway that has not ended yet, and see that it ended well."""
+    status = gateway.stop() if gateway.process.poll() is None else gateway.process.returncode
+    assert status == 0, "".join(gateway.said)
+    assert "Traceback" not in "".join(gateway.said)
 
 
 def _collect(stderr: Any, said: list[str]) -> None:

@@ -162,10 +162,10 @@ def test_progress_and_cancellation_pass_through(
 @everywhere
 @both_eras
 def test_a_backend_asks_the_client_that_called(
-    run: Run, serve: Callable[..., Any], connect: Callable[..., Any], transport: str, era: str
+    run: Run, shared: Callable[..., Any], connect: Callable[..., Any], transport: str, era: str
 ) -> None:
     """What a backend asks during a call is answered by that call's client, in the one request or between two."""
-    gateway = serve() if transport == "http" else None
+    gateway = shared() if transport == "http" else None
 
     async def elicit(_: Any, params: Any) -> ElicitResult:
         assert params.message == "Which one?"
@@ -182,10 +182,10 @@ def test_a_backend_asks_the_client_that_called(
 @everywhere
 @both_eras
 def test_a_question_that_no_client_can_answer_is_declined(
-    run: Run, serve: Callable[..., Any], connect: Callable[..., Any], transport: str, era: str
+    run: Run, shared: Callable[..., Any], connect: Callable[..., Any], transport: str, era: str
 ) -> None:
     """Without an answering client a question is declined at once, and the model is told."""
-    gateway = serve() if transport == "http" else None
+    gateway = shared() if transport == "http" else None
 
     async def scenario() -> None:
         async with connect(era, gateway) as heard:

@@ -87,10 +87,10 @@ def test_an_answer_is_good_once_for_its_own_client_and_call(
 
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 def test_a_question_that_is_left_out_is_declined(
-    run: Run, serve: Callable[..., Any], connect: Callable[..., Any], transport: str
+    run: Run, shared: Callable[..., Any], connect: Callable[..., Any], transport: str
 ) -> None:
     """A client that asks again without an answer gets the call's outcome, which says what was asked in vain."""
-    gateway = serve() if transport == "http" else None
+    gateway = shared() if transport == "http" else None
 
     async def scenario() -> None:
         async with connect("modern", gateway, elicitation_callback=elicit) as heard:
@@ -102,10 +102,10 @@ def test_a_question_that_is_left_out_is_declined(
 
 
 def test_while_a_call_waits_for_its_answer_others_go_on(
-    run: Run, serve: Callable[..., Any], connect: Callable[..., Any]
+    run: Run, shared: Callable[..., Any], connect: Callable[..., Any]
 ) -> None:
     """Calls of other backends are answered meanwhile, and then it is, too."""
-    gateway = serve()
+    gateway = shared()
 
     async def scenario() -> None:
         async with connect("modern", gateway, elicitation_callback=elicit) as heard:
@@ -158,10 +158,10 @@ def test_a_client_that_gives_a_question_up_ends_its_call(
 
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 def test_completions_and_roots_are_asked_too(
-    run: Run, serve: Callable[..., Any], connect: Callable[..., Any], transport: str
+    run: Run, shared: Callable[..., Any], connect: Callable[..., Any], transport: str
 ) -> None:
     """A completion is asked of the client everywhere; roots only over stdio, and declined over HTTP."""
-    gateway = serve() if transport == "http" else None
+    gateway = shared() if transport == "http" else None
 
     async def sample(*_: Any) -> CreateMessageResult:
         return CreateMessageResult(role="assistant", content=TextContent(type="text", text="hi"), model="test")
