@@ -262,6 +262,8 @@ def test_bad_arguments_say_where(octoc: Run, bundle: str, arguments: str, reason
         (["tiem", "get_current_time"], "`time`"),
         (["get_curent_time"], "`get_current_time`"),
         (["zzz"], "octoc show tools"),
+        (["time"], "its tools are `get_current_time`, `convert_time`"),
+        (["notes"], "no tool of it is recorded"),
     ],
 )
 def test_call_of_what_is_not_there(octoc: Run, bundle: str, names: list[str], hint: str) -> None:

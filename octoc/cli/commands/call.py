@@ -105,7 +105,7 @@ def _json_type(value: object) -> str:
 def _meant(names: Sequence[str], bundle: Bundle) -> tuple[str, str]:
     """Return the server and the tool that one or two words mean. Raises: UserError."""
     from octoc.cli.failures import UserError
-    from octoc.diagnostics.suggest import did_you_mean
+    from octoc.diagnostics.suggest import did_you_mean, some_names
 
     if len(names) == 2:
         return names[0], names[1]
@@ -117,6 +117,10 @@ def _meant(names: Sequence[str], bundle: Bundle) -> tuple[str, str]:
     if len(found) > 1:
         ids = ", ".join(f"`{entry.server}/{entry.name}`" for entry in found)
         raise UserError(f"several servers have a tool `{name}`", f"name one: {ids}")
+    if not found and any(name == entry.name for entry in bundle.servers):
+        tools = [entry.name for entry in bundle.tools if entry.server == name]
+        hint = f"its tools are {some_names(tools)}" if tools else "ask it with a tool's name: no tool of it is recorded"
+        raise UserError(f"`{name}` is a server, and which of its tools is meant was not said", hint)
     if not found:
         known = [*(entry.name for entry in bundle.tools), *(f"{entry.server}/{entry.name}" for entry in bundle.tools)]
         hint = did_you_mean(name, known) or "`octoc show tools` lists the tools; name the server of an unlisted one"
