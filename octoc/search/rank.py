@@ -36,6 +36,8 @@ UNION = 200
 
 SHARE = 0.6
 """A list ends where scores fall under this share of the first."""
+FEW = 5
+"""Of so many tools or fewer no list is cut: how far each is from the mean of so few says nothing of how near it is."""
 SLIP = 0.6
 """What a term counts that is near to a misspelt one of the query."""
 
@@ -180,7 +182,8 @@ def rank(
         for place, number, score in best
     )
     fit = dense.nearest + WORDS_IN_FIT * float(share.max())
-    return _ranking(found, round(fit, _DIGITS), FIT)
+    ranking = _ranking(found, round(fit, _DIGITS), FIT)
+    return attrs.evolve(ranking, cut=len(found)) if total <= FEW else ranking
 
 
 def _ranking(found: tuple[Found, ...], fit: float, least: float) -> Ranking:

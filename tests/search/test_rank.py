@@ -65,6 +65,12 @@ def test_a_word_that_most_of_a_few_tools_have_still_fits() -> None:
     assert not _rank("order a pizza", [index], None, dense=False).fits
 
 
+def test_a_list_of_few_tools_is_not_cut() -> None:
+    """Two tools that fit alike are both answered, where the mean of the two lies between them."""
+    found = [ToolText(server="clock", name=f"{verb}_time", description="The time.") for verb in ("get", "convert")]
+    assert len(_rank("time", [_index(found, dense=True)], None, dense=True).answer) == len(found)
+
+
 @pytest.mark.parametrize("dense", [False, True])
 def test_what_is_out_of_scope_is_as_if_it_were_not_there(dense: bool) -> None:
     """A scope's answers, scores and fit are those of an index of its tools alone."""
