@@ -67,7 +67,7 @@ def test_a_word_that_most_of_a_few_tools_have_still_fits() -> None:
 
 def test_a_list_of_few_tools_is_not_cut() -> None:
     """Two tools that fit alike are both answered, where the mean of the two lies between them."""
-    found = [ToolText(server="clock", name=f"{verb}_time", description="The time.") for verb in ("get", "convert")]
+    found = [ToolText(server=SERVERS[0], name=f"{verb}_time", description="The time.") for verb in ("get", "convert")]
     assert len(_rank("time", [_index(found, dense=True)], None, dense=True).answer) == len(found)
 
 
