@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 import octoc.testing.faulty_stdio
-from octoc.bundle.model import Grant, Settings
+from octoc.bundle.model import Grant, Settings, ToolPolicy
 from octoc.plugin.manager import load_plugins
 from octoc.results import Progress, ToolFailure, ToolResult
 from octoc.runtime import Runtime
@@ -61,6 +61,8 @@ class Row:
     tool: str = "fault"
     timeout_s: float = PATIENT_S
     heard: tuple[float, ...] = ()
+    warm: bool = False
+    """Whether the server is connected first: the time limit is then of a call alone, however long a start takes."""
 
     @property
     def within_s(self) -> float:
@@ -113,11 +115,19 @@ ROWS: tuple[Row, ...] = (
         timeout_s=TIMEOUT_S,
         era="unlisted",
     ),
-    *_both(mode="hang-in-call", kind="timeout", says=("did not answer `fault` within 5 s",), timeout_s=TIMEOUT_S),
-    Row(mode="deaf", kind="ok", says=("I hear nothing",), after="timeout", timeout_s=TIMEOUT_S),
+    *_both(
+        mode="hang-in-call", kind="timeout", says=("did not answer `fault` within 5 s",), timeout_s=TIMEOUT_S, warm=True
+    ),
+    Row(mode="deaf", kind="ok", says=("I hear nothing",), after="timeout", timeout_s=TIMEOUT_S, warm=True),
     Row(mode="banner", kind="ok", says=("nothing is wrong",)),
-    Row(mode="garbage", kind="timeout", says=("it printed `what is this`, which is not MCP",), timeout_s=TIMEOUT_S),
-    Row(mode="half-frame", kind="timeout", says=("did not answer `fault` within 5 s",), timeout_s=TIMEOUT_S),
+    Row(
+        mode="garbage",
+        kind="timeout",
+        says=("it printed `what is this`, which is not MCP",),
+        timeout_s=TIMEOUT_S,
+        warm=True,
+    ),
+    Row(mode="half-frame", kind="timeout", says=("did not answer `fault` within 5 s",), timeout_s=TIMEOUT_S, warm=True),
     Row(mode="half-frame-exit", kind="connection_lost", says=("exited with code 9: cut off",)),
     Row(mode="broken-frame", kind="protocol", says=("a message that is not JSON",)),
     *_both(mode="huge-line", kind="too_large", says=("an answer of 524288", "over the limit of 16777216")),
@@ -148,7 +158,7 @@ ROWS: tuple[Row, ...] = (
     *_both(mode="tool-disappears", kind="ok", says=("changed",)),
     Row(mode="wrong-id", kind="ok", says=("for you",)),
     Row(mode="twice", kind="ok", says=("once",)),
-    Row(mode="late", kind="timeout", says=("did not answer `fault` within 5 s",), timeout_s=TIMEOUT_S),
+    Row(mode="late", kind="timeout", says=("did not answer `fault` within 5 s",), timeout_s=TIMEOUT_S, warm=True),
     Row(mode="stderr-flood", kind="ok", says=("written",)),
     Row(mode="ignore-sigterm", kind="ok", says=("nothing is wrong",)),
     Row(mode="child", kind="ok", says=("nothing is wrong",)),
@@ -213,6 +223,10 @@ async def bystander(session: Session, done: asyncio.Event) -> dict[str, Any]:
     return {"calls": calls, "wrong": wrong, "slowest_s": slowest}
 
 
+def _limited(tool: str, row: Row) -> ToolPolicy:
+    return ToolPolicy(glob=tool, timeout_s=row.timeout_s)
+
+
 async def play(row: Row, folder: Path) -> dict[str, Any]:
     """Play one row on a runtime of its own, with another server beside the faulty one."""
     fleet = Fleet(folder)
@@ -223,9 +237,11 @@ async def play(row: Row, folder: Path) -> dict[str, Any]:
     tools = ["echo", "fault"] if row.listed else []
     run: dict[str, Any] = {"command": sys.executable, "env": env, "retry": "never"}
     fleet.server("good", ["echo"], args=(*python, "none", "--era", era), **run)
-    fleet.server(
-        "bad", tools, args=(*python, row.mode, "--era", era), timeout_s=row.timeout_s, listed=row.listed, **run
-    )
+    limit: dict[str, Any] = {"timeout_s": row.timeout_s}
+    if row.warm:
+        tools.append("pid")
+        limit = {"timeout_s": PATIENT_S, "policies": tuple(_limited(tool, row) for tool in ("echo", "fault"))}
+    fleet.server("bad", tools, args=(*python, row.mode, "--era", era), listed=row.listed, **limit, **run)
     unlisted = () if row.listed else (Grant(server="bad", globs=("*",)),)
     fleet.agent(proxy=True, unlisted=unlisted, direct=fleet.index("good/echo"))
     report: dict[str, Any] = {"row": row.name}
@@ -235,6 +251,8 @@ async def play(row: Row, folder: Path) -> dict[str, Any]:
         heard: list[Progress] = []
         beside = asyncio.create_task(bystander(session, done))
         try:
+            if row.warm:
+                assert (await session.call("call_mcp_tool", {"tool_name": "bad/pid", "arguments": {}})).ok
             for when, tool in (("first", row.tool), ("after", "echo")):
                 started = time.monotonic()
                 arguments = {"tool_name": f"bad/{tool}", "arguments": {}}

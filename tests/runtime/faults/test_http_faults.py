@@ -193,7 +193,7 @@ def test_a_fault_costs_its_own_call_alone(fleet: Fleet, bounded: Callable[[], in
                     session = runtime.session()
                     assert kind_of(await ask(session, "bad/echo", text="first")) == "ok"
                     # Where the session ends an answer on its stream would stand amid the fault's.
-                    wait = 2.0 if session_ends else 0.2
+                    wait = 8.0 if session_ends else 0.2
                     beside = asyncio.create_task(ask(session, "bad/wait", text="other call", seconds=wait))
                     elsewhere = asyncio.create_task(ask(session, "good/wait", text="other server", seconds=0.2))
                     await until(
