@@ -22,19 +22,33 @@ help:
 
 setup: $(STAMP)
 
-# One pip command, so that octoc and its plugins are resolved together; pip 25.1 is the first that reads a group.
-$(STAMP): Makefile pyproject.toml $(PLUGINS:%=%/pyproject.toml)
+# Three parts beside each other where make may (`make -j3 setup`), each done again when what it installs may have changed.
+$(STAMP): $(VENV)/.python $(VENV)/.node $(VENV)/.langchain
+	@touch $@
+
+$(VENV)/.pip: Makefile
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and f"octoc needs Python 3.11 or newer, and $(PYTHON) is {sys.version.split()[0]}: make PYTHON=python3.11")'
-	@echo "setup: installing octoc, its plugins and the tools of development into $(VENV)"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	@touch $@
+
+# One pip command, so that octoc and its plugins are resolved together; pip 25.1 is the first that reads a group.
+$(VENV)/.python: $(VENV)/.pip pyproject.toml $(PLUGINS:%=%/pyproject.toml)
+	@echo "setup: installing octoc, its plugins and the tools of development into $(VENV)"
 	$(BIN)/python -m pip install --quiet --editable ".[compile]" $(PLUGINS:%=--editable ./%) --group dev
 	$(BIN)/python -m compileall -q octoc plugins/*/octoc_* # pip compiles what it copies, and an editable install copies nothing
+	@touch $@
+
+$(VENV)/.node: Makefile
+	@mkdir -p $(VENV)
 	@if ! command -v npm >/dev/null; then \
 	    echo "setup: npm is not here, so the tests that need node will be skipped"; \
 	elif ! { mkdir -p $(VENV)/node && npm install --silent --no-audit --no-fund --prefix $(VENV)/node $(NODE_SERVERS) $(NODE_CLIENTS); }; then \
 	    echo "setup: npm could not install $(NODE_SERVERS) $(NODE_CLIENTS), so the tests that need them will be skipped"; \
 	fi
+	@touch $@
+
+$(VENV)/.langchain: $(VENV)/.pip
 	@if ! { $(BIN)/python -m venv --without-pip $(VENV)/langchain && \
 	    $(BIN)/python -m pip --python $(VENV)/langchain/bin/python install --quiet $(LANGCHAIN); }; then \
 	    echo "setup: pip could not install $(LANGCHAIN), so the tests that need it will be skipped"; rm -rf $(VENV)/langchain; \
