@@ -152,7 +152,12 @@ async def _call_mcp_tool(session: Session, arguments: Mapping[str, Any], asked: 
 async def dispatch_tool(session: Session, name: str, arguments: Any, asked: Asked) -> Outcome:
     """Call a tool of the session's registry by any of its names, octoc's own tools apart."""
     started = time.monotonic()
-    found = await _found(session, name, arguments, asked.form)
+    while True:
+        generation = session.generation
+        found = await _found(session, name, arguments, asked.form)
+        # Arguments may take a while to judge: another bundle, taken over meanwhile, has another tool by this number.
+        if isinstance(found, ToolFailure) or session.generation is generation:
+            break
     if isinstance(found, ToolFailure):
         _tell_refused(session, name, arguments, asked, found, started)
         return found
