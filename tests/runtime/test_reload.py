@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 
+import octoc.runtime.arguments
 from octoc.bundle.model import Grant, ResultSettings, Settings
 from octoc.bundle.refusal import BundleRefused
 from octoc.results import ToolFailure, ToolResult
@@ -84,6 +85,39 @@ def test_a_session_follows_at_its_next_message(fleet: Fleet, new_fleet: NewFleet
 
     asyncio.run(run())
     assert all(server.open == 0 for server in fleet.servers.values())
+
+
+def test_a_call_that_is_judged_while_a_session_follows_goes_to_its_own_tool(
+    fleet: Fleet, new_fleet: NewFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next bundle has another tool by the number that the called one had: the name decides, and not the number."""
+    for one, tools in ((fleet, ["x"]), (second := new_fleet(), ["w", "x"])):
+        one.server("a", tools)
+        one.capability("keeps", one.grant("a"))
+        one.agent()
+    judged = octoc.runtime.arguments.refusal
+
+    async def run() -> None:
+        async with fleet.open() as runtime:
+            session = runtime.session()
+            await session.activate("keeps")
+            fleet.servers["a"].tools.update(second.servers["a"].tools)
+            followed: list[bool] = []
+
+            async def judging(*given: Any, **more: Any) -> ToolFailure | None:
+                if not followed:
+                    followed.append(True)
+                    await runtime.reload(second.write())
+                    await session.renew()
+                    return None  # they fit
+                return await judged(*given, **more)
+
+            monkeypatch.setattr(octoc.runtime.arguments, "refusal", judging)
+            assert (await session.call("a__x")).ok
+            assert followed
+            assert [call.tool for call in fleet.servers["a"].calls] == ["x"]
+
+    asyncio.run(run())
 
 
 def test_a_session_follows_without_a_message_when_it_is_told(fleet: Fleet, new_fleet: NewFleet) -> None:
