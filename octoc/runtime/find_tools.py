@@ -46,7 +46,12 @@ async def find_tools(session: Session, arguments: Mapping[str, Any]) -> Outcome:
     if session.generation.search.encodes:
         import asyncio
 
-        found = await asyncio.to_thread(look, session, query, DEFAULT_LIMIT)
+        while True:
+            generation = session.generation
+            found = await asyncio.to_thread(look, session, query, DEFAULT_LIMIT)
+            # Another bundle, taken over meanwhile, has other tools by these numbers.
+            if session.generation is generation:
+                break
     else:
         found = look(session, query, DEFAULT_LIMIT)
     if not found.hits:
