@@ -12,6 +12,8 @@ import attrs
 import pytest
 
 import octoc.runtime.arguments
+import octoc.runtime.find_tools
+import octoc.runtime.search
 from octoc.bundle.model import Grant, ResultSettings, Settings
 from octoc.bundle.refusal import BundleRefused
 from octoc.results import ToolFailure, ToolResult
@@ -116,6 +118,42 @@ def test_a_call_that_is_judged_while_a_session_follows_goes_to_its_own_tool(
             assert (await session.call("a__x")).ok
             assert followed
             assert [call.tool for call in fleet.servers["a"].calls] == ["x"]
+
+    asyncio.run(run())
+
+
+def test_a_search_during_which_a_session_follows_shows_no_other_tool(
+    fleet: Fleet, new_fleet: NewFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was found by number in the bundle before is not read by number in the next: the search is made again."""
+    for one, tools in ((fleet, ["wanted"]), (second := new_fleet(), ["hidden", "wanted"])):
+        one.server("a", tools, schemas={tool: {"type": "object", "title": tool} for tool in tools})
+        one.agent(proxy=True, tools=(len(tools) - 1,))
+    searched = octoc.runtime.find_tools.look
+
+    async def run() -> None:
+        async with fleet.open() as runtime:
+            session, loop = runtime.session(), asyncio.get_running_loop()
+            followed: list[bool] = []
+
+            async def follow() -> None:
+                await runtime.reload(second.write())
+                await session.renew()
+
+            def looking(*given: Any) -> Any:
+                found = searched(*given)
+                if not followed:
+                    followed.append(True)
+                    asyncio.run_coroutine_threadsafe(follow(), loop).result(30)
+                return found
+
+            monkeypatch.setattr(octoc.runtime.search.SearchParts, "encodes", True)
+            monkeypatch.setattr(octoc.runtime.find_tools, "look", looking)
+            answer = await session.call("find_tools", {"query": "wanted"})
+            assert isinstance(answer, ToolResult)
+            assert followed
+            assert "hidden" not in answer.text
+            assert "wanted" in answer.text
 
     asyncio.run(run())
 
