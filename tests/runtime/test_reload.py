@@ -129,7 +129,7 @@ def test_a_search_during_which_a_session_follows_shows_no_other_tool(
     for one, tools in ((fleet, ["wanted"]), (second := new_fleet(), ["hidden", "wanted"])):
         one.server("a", tools, schemas={tool: {"type": "object", "title": tool} for tool in tools})
         one.agent(proxy=True, tools=(len(tools) - 1,))
-    searched = octoc.runtime.find_tools.look
+    searched = octoc.runtime.search.look
 
     async def run() -> None:
         async with fleet.open() as runtime:
