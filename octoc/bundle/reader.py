@@ -101,13 +101,20 @@ class OpenBundle:
         self._fields, self._members, self._starts = self._read_index()
 
     @classmethod
-    def open(cls, path: str | Path, verify: Literal["lazy", "full"] = "lazy") -> OpenBundle:
-        """Verify and map the bundle at `path`. Raises: BundleRefused."""
+    def open(cls, path: str | Path, verify: Literal["lazy", "full"] = "lazy", *, in_memory: bool = False) -> OpenBundle:
+        """Verify and map the bundle at `path`; with `in_memory` it is read, and the file not looked at any more.
+
+        A file that gets shorter while it is mapped ends the process (SIGBUS). Raises: BundleRefused.
+        """
+        mapped: mmap.mmap | None = None
         try:
             with open(path, "rb", opener=_without_waiting) as handle:  # the path may be a plain string
                 if not stat.S_ISREG(os.fstat(handle.fileno()).st_mode):
                     raise BundleRefused(BUNDLE_UNREADABLE, f"`{path}` is not a regular file", _READABLE, str(path))
-                mapped = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
+                # Of no bytes at all nothing can be mapped, read or not: both end below.
+                if not in_memory or not os.fstat(handle.fileno()).st_size:
+                    mapped = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
+                data = memoryview(handle.read() if mapped is None else mapped)
         except FileNotFoundError:
             raise BundleRefused(BUNDLE_UNREADABLE, f"there is no bundle at `{path}`", _BUILD, str(path)) from None
         except ValueError:  # mmap's word for a file of no bytes
@@ -115,7 +122,7 @@ class OpenBundle:
         except OSError as error:
             reason = f"the bundle at `{path}` cannot be read: {error.strerror}"
             raise BundleRefused(BUNDLE_UNREADABLE, reason, _READABLE, str(path)) from None
-        return cls._checked(str(path), memoryview(mapped), mapped, verify)
+        return cls._checked(str(path), data, mapped, verify)
 
     @classmethod
     def of_bytes(cls, data: bytes, verify: Literal["lazy", "full"] = "full", file: str = "") -> OpenBundle:

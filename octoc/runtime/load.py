@@ -59,11 +59,13 @@ class Runtime:
         host: Host | None = None,
         explain: Explainer | None = None,
         plugins_for: Callable[[Bundle], LatePlugins] | None = None,
+        in_memory: bool = False,
     ) -> None:
         self.clock = clock
         self.workspace = (workspace or Path.cwd()).absolute()
         self.host = host
         self.explain = explain
+        self.in_memory = in_memory
         self.references = References()
         self.deps = Dependencies()
         self.connector = Connector(self)
@@ -129,6 +131,7 @@ class Runtime:
         path: str | Path,
         *,
         verify: Literal["lazy", "full"] = "lazy",
+        in_memory: bool = False,
         plugins: Plugins | None = None,
         clock: Callable[[], float] = time.monotonic,
         embedder: Embedder | None = None,
@@ -143,6 +146,8 @@ class Runtime:
 
         Args:
             verify: `full` checks every member now instead of before its first use.
+            in_memory: read bundles instead of mapping them, this one and those of `reload`: a host that lives long
+                then does not end with a file that somebody copies another over, in place.
             plugins: instead of those that the bundle names.
             clock: seconds that never go back; orders the use of capabilities.
             embedder: instead of the one that the bundle names.
@@ -158,7 +163,7 @@ class Runtime:
         """
         from octoc.bundle.reader import OpenBundle
 
-        opened = OpenBundle.open(path, verify)
+        opened = OpenBundle.open(path, verify, in_memory=in_memory)
         environment = os.environ if env is None else env
         more = tuple(observers)
 
@@ -184,6 +189,7 @@ class Runtime:
             host=host,
             explain=explain,
             plugins_for=None if plugins is not None else named,
+            in_memory=in_memory,
         )
 
     def agents_of(self, tenant: str | None) -> Mapping[str, AgentEntry]:

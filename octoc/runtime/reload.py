@@ -26,7 +26,7 @@ async def reload(runtime: Runtime, path: str | Path) -> None:
     import asyncio
 
     # All of it is verified and decoded now, in a thread: what is swapped in must not turn out to be damaged.
-    opened = await asyncio.to_thread(OpenBundle.open, path, "full")
+    opened = await asyncio.to_thread(OpenBundle.open, path, "full", in_memory=runtime.in_memory)
     if runtime.closed:
         opened.close()
         raise RuntimeError("the runtime is closed")

@@ -230,18 +230,19 @@ def test_each_refusal_names_its_rule_and_reason(data: bytes, code: str, reason: 
     assert found.span.file == "acme.octoc"
 
 
-def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_missing_files_and_folders_are_refused(tmp_path: Path, *, in_memory: bool) -> None:
     """No file, an empty file, a folder and a pipe are refused as any other."""
     with pytest.raises(BundleRefused, match="there is no bundle at"):
-        OpenBundle.open(tmp_path / "none.octoc")
+        OpenBundle.open(tmp_path / "none.octoc", in_memory=in_memory)
     with pytest.raises(BundleRefused, match="cannot be read: Is a directory"):
-        OpenBundle.open(tmp_path)
+        OpenBundle.open(tmp_path, in_memory=in_memory)
     (tmp_path / "empty.octoc").touch()
     with pytest.raises(BundleRefused, match="is empty"):
-        OpenBundle.open(tmp_path / "empty.octoc")
+        OpenBundle.open(tmp_path / "empty.octoc", in_memory=in_memory)
     os.mkfifo(tmp_path / "pipe.octoc")
     with pytest.raises(BundleRefused, match="is not a regular file"):
-        OpenBundle.open(tmp_path / "pipe.octoc")
+        OpenBundle.open(tmp_path / "pipe.octoc", in_memory=in_memory)
 
 
 def test_members_must_be_those_of_the_format() -> None:

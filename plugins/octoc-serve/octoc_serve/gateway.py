@@ -83,7 +83,7 @@ async def _serve_clients(
 
 @contextlib.asynccontextmanager
 async def _opened(settings: GatewaySettings) -> AsyncIterator[Runtime]:
-    async with Runtime.open(settings.bundle, workspace=settings.workspace) as runtime:
+    async with Runtime.open(settings.bundle, workspace=settings.workspace, in_memory=True) as runtime:
         check_agents(runtime.agents, settings)
         if settings.stateless:
             _keep_nothing(runtime)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import weakref
 from pathlib import Path
 
+from octoc.plugin.gateway import GatewaySettings
 from octoc.runtime import Runtime
+from octoc_serve.gateway import _opened
 from octoc_serve.served import Served
 from octoc_serve.states import Key, MemoryStates
 from octoc_serve.watch import Refresher, reload, stamps, watch
@@ -66,3 +69,24 @@ def test_a_bundle_that_was_replaced_is_let_go(root: Path) -> None:
         asyncio.run(asyncio.wait_for(scenario(), 60))
     finally:
         gc.enable()
+
+
+def test_a_bundle_may_be_copied_over_in_place(root: Path, tmp_path: Path) -> None:
+    """While its file is empty, or half there, the gateway goes on with what it has; then it takes the new one."""
+    (built,) = (root / "dist").glob("*.octoc")
+    data = built.read_bytes()
+    bundle = tmp_path / "served.octoc"
+    bundle.write_bytes(data)
+
+    async def scenario() -> list[bool]:
+        async with _opened(GatewaySettings(bundle=bundle, workspace=root, agent="clerk", transport="http")) as runtime:
+            states = MemoryStates(9, None)
+            taken = []
+            for size in (0, len(data) // 2, len(data)):
+                os.truncate(bundle, 0)
+                bundle.write_bytes(data[:size])
+                assert runtime.session("clerk").tools()
+                taken.append(await reload(runtime, bundle, Refresher(runtime, states)))
+            return taken
+
+    assert asyncio.run(asyncio.wait_for(scenario(), 60)) == [False, False, True]
