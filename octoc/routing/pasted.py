@@ -52,6 +52,8 @@ _FIELD = re.compile(r"[a-z][a-z0-9]{0,40}(?:-[a-z0-9]{1,40}){1,6}: \S|[A-Z][A-Z0
 _RULER = " \t_-"
 """What a line above a mail's head is made of."""
 _GREETING = re.compile(
+    # Who greets the agent writes to it, and pastes nothing.
+    r"(?!.*\b(?:Claude|ChatGPT|GPT|Copilot|Gemini|Assistant|Agent|Bot|AI)\b)"
     r"\s*(?:Hi|Hello|Hey|Dear|Hallo|Lieber?|Guten Tag|Sehr geehrter?|Bonjour|Cher|Chère|Hola|Estimad[oa]|Ciao"
     r"|Gentile|Beste|Car[oa]|Olá) (?:[^\W\d_][\w.'-]{0,40} ){0,3}[^\W\d_a-z][\w.'-]{0,40} ?[,:!]?\s*$"
 )

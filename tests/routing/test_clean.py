@@ -149,6 +149,13 @@ def test_what_was_pasted_does_not_count(paste: str) -> None:
         assert clean_intent(f"{paste}\n\nwhat went wrong here?") == "what went wrong here?"
 
 
+def test_a_letter_to_the_agent_is_a_request() -> None:
+    """Who greets it by what it is called, and signs, asks for something all the same."""
+    request = "Hi Claude,\nplease open an issue about the login.\nCheers\nAnn"
+    assert "open an issue about the login" in clean_intent(request)
+    assert not is_routable(clean_intent(request.replace("Claude", "Claudia")))
+
+
 def test_an_answered_mail_does_not_count() -> None:
     """Behind words of one's own a mail's head begins what is answered, up to the end; at the start it is a paste."""
     mail = "From: Ann <a@b.c>\nSent: Monday\nTo: d@e.f\nSubject: docker\n\nThe container is down.\nRestart it."
