@@ -36,7 +36,9 @@ from octoc.testing import WorkspaceBuilder
 
 ALONE = 20
 """Calls of one client alone in each turn."""
-TURNS = 20
+BURST = 5
+"""Calls that each client makes in a turn, one after the other: the first is on a connection that was idle in the turns
+of the others, and may have to be opened anew."""
 WAIT_S = 60.0
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -142,12 +144,10 @@ def fastmcp(urls: Sequence[str], python: Path) -> Iterator[Front]:
         yield Front(urls=(f"http://127.0.0.1:{port}/mcp",), tools=tools, process=process.pid, share=0.02)
 
 
-async def measure(
-    fronts: dict[str, Front], *, clients: int, calls: int, era: Era = "handshake", turns: int = TURNS
-) -> dict[str, Tally]:
+async def measure(fronts: dict[str, Front], *, clients: int, calls: int, era: Era = "handshake") -> dict[str, Tally]:
     """Make `calls` calls through each front by `clients` clients at once, in turns, and some by one alone."""
     tallies = {name: Tally() for name in fronts}
-    each = max(1, calls // (clients * turns))
+    turns = max(1, calls // (clients * BURST))
     async with contextlib.AsyncExitStack() as stack:
         held = {
             name: [await _client(stack, front, number, era) for number in range(max(1, int(clients * front.share)))]
@@ -160,7 +160,7 @@ async def measure(
                 for number in range(ALONE if front.share == 1 else 1):
                     tally.alone.append(await _call(held[name][0], front, 0, number, tally.outcomes))
                 start, before = time.perf_counter(), _cpu(front.process)
-                work = (_work(client, front, number, each, tally) for number, client in enumerate(held[name]))
+                work = (_work(client, front, number, BURST, tally) for number, client in enumerate(held[name]))
                 await asyncio.gather(*work)
                 tally.spent_s += time.perf_counter() - start
                 tally.cpu_s += _cpu(front.process) - before
