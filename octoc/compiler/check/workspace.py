@@ -41,17 +41,7 @@ def check_workspace(values: Mapping[str, Any], inspection: Inspection) -> None:
             )
     check_tables(values, inspection)
     routing = values.get("routing", {})
-    calibrated = routing.get("gate") != "octomind" and ("routing", "gate") not in inspection.cut_before
-    for key in _OF_OCTOMIND_GATE:
-        if key in routing and calibrated:
-            inspection.report(
-                rules.UNUSED_SETTING,
-                f"`{key}` belongs to the octomind gate, and the gate is calibrated",
-                ("routing", key),
-                key=True,
-                help='add `gate = "octomind"`, or leave it out',
-            )
-    _check_profile(routing, inspection)
+    _check_gate(routing, inspection)
     results = values.get("results", {})
     profile = results.get("profile")
     if profile in _HEADS_ONLY and results.get("keep", "head") != "head":
@@ -64,28 +54,28 @@ def check_workspace(values: Mapping[str, Any], inspection: Inspection) -> None:
         )
 
 
-def _check_profile(routing: Mapping[str, Any], inspection: Inspection) -> None:
-    """Report a profile of the other gate, and what the octomind gate does not know."""
+def _check_gate(routing: Mapping[str, Any], inspection: Inspection) -> None:
+    """Report a profile of the other gate, and settings that are the other gate's alone."""
     if ("routing", "gate") in inspection.cut_before:
         return
     octomind = routing.get("gate") == "octomind"
+    gate, other = ("octomind", "calibrated") if octomind else ("calibrated", "octomind")
     profile = routing.get("profile")
     if profile is not None and (profile in _OCTOMIND_PROFILES) != octomind:
-        mine = _OCTOMIND_PROFILES if octomind else _PROFILES
         inspection.report(
             rules.UNUSED_SETTING,
-            f"profile `{profile}` belongs to the gate `{'calibrated' if octomind else 'octomind'}`",
+            f"profile `{profile}` belongs to the gate `{other}`",
             ("routing", "profile"),
-            help=f"expected {one_of(mine)}",
+            help=f"expected {one_of(_OCTOMIND_PROFILES if octomind else _PROFILES)}",
         )
-    for key in _OF_CALIBRATED_GATE:
-        if octomind and key in routing:
+    for key in _OF_CALIBRATED_GATE if octomind else _OF_OCTOMIND_GATE:
+        if key in routing:
             inspection.report(
                 rules.UNUSED_SETTING,
-                f"`{key}` belongs to the calibrated gate, and the gate is `octomind`, whose rule is Octomind's own",
+                f"`{key}` belongs to the gate `{other}`, and the gate is `{gate}`",
                 ("routing", key),
                 key=True,
-                help='write `gate = "calibrated"`, or leave it out',
+                help=f'write `gate = "{other}"`, or leave it out',
             )
 
 

@@ -122,13 +122,13 @@ UNSOUND: list[tuple[str, str, str, str]] = [
     (
         HEAD + "[routing]\nthreshold = 0.6\n",
         "OCT246",
-        "`threshold` belongs to the octomind gate, and the gate is calibrated",
+        "`threshold` belongs to the gate `octomind`, and the gate is `calibrated`",
         "threshold",
     ),
     (
         HEAD + "[routing]\ngate = 'octomind'\nmax_per_message = 2\n",
         "OCT246",
-        "`max_per_message` belongs to the calibrated gate, and the gate is `octomind`, whose rule is Octomind's own",
+        "`max_per_message` belongs to the gate `calibrated`, and the gate is `octomind`",
         "max_per_message",
     ),
 ]
