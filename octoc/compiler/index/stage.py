@@ -29,7 +29,7 @@ _WHAT = "indexing tools"
 def index(calibrated: Calibrated, context: Context) -> Calibrated:
     """Make the search index; none where there is no tool to find, or Octo's own rule ranks, which needs none.
 
-    An encoder is used where a list could be longer than an answer: where it serves routing it is there already.
+    An encoder is used where it serves routing and is there already, and where a list could be longer than an answer.
     """
     embedded = calibrated.embedded
     scoped = embedded.described.scoped
@@ -37,7 +37,7 @@ def index(calibrated: Calibrated, context: Context) -> Calibrated:
     if rank == OCTO or not any(registry.proxy for registry in scoped.registries.values()):
         return calibrated
     tools = tool_texts(scoped)
-    if rank in BY_MEANING and _is_long(scoped):
+    if rank in BY_MEANING and (embedded.encoder_name is not None or _is_long(scoped)):
         made = _encoder(embedded, context)
         if made is not None:
             return _with_vectors(calibrated, tools, made, context)

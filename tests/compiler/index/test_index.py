@@ -32,8 +32,10 @@ class _Encoder:
         return fake_embedder(name, files)
 
 
-def _built(root: Path, *plugins: object, tools: Any = TOOLS, **search: Any) -> Path:
+def _built(root: Path, *plugins: object, tools: Any = TOOLS, triggers: tuple[str, ...] = (), **search: Any) -> Path:
     workspace = WorkspaceBuilder(root)
+    if triggers:
+        workspace.capability("tickets", triggers, server={"name": "tracker", "command": "none"})
     if search:
         workspace.settings("search", **search)
     workspace.server("tracker", "none").snapshot("tracker", tools)
@@ -66,6 +68,13 @@ def test_without_an_encoder_words_alone_are_indexed(tmp_path: Path) -> None:
 def test_a_list_that_fits_an_answer_needs_no_encoder(tmp_path: Path) -> None:
     """Few tools are ranked by their words: shipping an encoder for them would cost more than it finds."""
     assert _names(_built(tmp_path, _Encoder(), tools=TOOLS[:5])) == set(LEXICAL)
+
+
+def test_an_encoder_that_routes_ranks_a_few_tools_too(tmp_path: Path) -> None:
+    """Where it is in the bundle already, it costs next to nothing to find by meaning as well."""
+    triggers = ("file a ticket for this", "what is open in the tracker", "label that bug")
+    path = _built(tmp_path, _Encoder(), tools=TOOLS[:5], triggers=triggers)
+    assert _names(path) == {*LEXICAL, *DENSE, *DEEDS}
 
 
 def test_the_bundle_finds_by_meaning(tmp_path: Path) -> None:
