@@ -9,7 +9,8 @@ import attrs
 class Caller:
     """For whom a call is made; passed to transports, tools and observers, and interpreted by none of octoc's parts.
 
-    `session` is the conversation's name, `workdir` the folder that it is about.
+    `session` is the conversation's name, `workdir` the folder that it is about. `account` names whose shares of octoc's
+    limits the call uses where there is no tenant.
     """
 
     agent: str = ""
@@ -18,3 +19,4 @@ class Caller:
     tenant: str | None = None
     user: str | None = None
     correlation_id: str | None = None
+    account: str | None = None

@@ -22,6 +22,7 @@ from octoc.runtime.results import (
     worded,
 )
 from octoc.runtime.retry import MAX_REPEATS, is_harmless, may_repeat, pause_before
+from octoc.runtime.shares import account_of
 
 if TYPE_CHECKING:
     from octoc.bundle.model import ServerEntry
@@ -128,7 +129,7 @@ class _Call:
         import asyncio
 
         try:
-            lease = self._generation.pool.use(self._entry.name, self._until)
+            lease = self._generation.pool.use(self._entry.name, self._until, account_of(self._call.caller))
             async with asyncio.timeout(self._until - time.monotonic()):
                 await lease.acquire()
         except TimeoutError:

@@ -132,7 +132,9 @@ class Generation:
             return shared
         # Nothing of this generation: the pool may outlive it.
         connect = functools.partial(_connect, self.runtime, self.late_plugins, production=settings.mode == "production")
-        return ServerPool(entry, connect, CircuitBreaker(settings.breaker_failures, settings.breaker_s))
+        breaker = CircuitBreaker(settings.breaker_failures, settings.breaker_s)
+        accounts = self.runtime.accounts
+        return ServerPool(entry, connect, breaker, shared=lambda: accounts.shared)
 
     def _is_as_in(self, previous: Generation, entry: ServerEntry) -> bool:
         same_plugins = self.late_plugins is previous.late_plugins

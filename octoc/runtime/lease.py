@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from octoc.results import ToolFailure
 from octoc.runtime.server_pool import FAULTS
+from octoc.runtime.shares import NOBODY
 
 if TYPE_CHECKING:
     import asyncio
@@ -25,10 +26,11 @@ _SILENT: frozenset[FailureKind] = frozenset({"cancelled", "internal", "not_ready
 class Lease:
     """What `Pool.use` lends: `async with pool.use(server) as lease`, or `acquire` and `release`."""
 
-    __slots__ = ("_admission", "_opened", "_pool", "_until", "_verdict", "interrupted", "scope", "stage")
+    __slots__ = ("_account", "_admission", "_opened", "_pool", "_until", "_verdict", "interrupted", "scope", "stage")
 
-    def __init__(self, pool: ServerPool, until: float | None) -> None:
+    def __init__(self, pool: ServerPool, until: float | None, account: str = NOBODY) -> None:
         self._pool = pool
+        self._account = account
         self._until = until
         self._opened: Opened | None = None
         self._admission = 0
@@ -50,7 +52,7 @@ class Lease:
         """Wait for a place and a connection. Raises: Unreachable. Cancelled or refused, it holds nothing."""
         pool = self._pool
         pool.check()
-        await pool.places.enter()
+        await pool.places.enter(self._account)
         self.stage = "connection"
         try:
             self._admission = pool.admit()
@@ -60,7 +62,7 @@ class Lease:
                 pool.breaker.ended(self._admission, "unknown")
                 raise
         except BaseException:
-            pool.places.leave()
+            pool.places.leave(self._account)
             raise
         opened.users += 1
         self._opened = opened
@@ -107,7 +109,7 @@ class Lease:
         pool.leases.discard(self)
         pool.breaker.ended(self._admission, self._verdict)
         pool.release(opened)
-        pool.places.leave()
+        pool.places.leave(self._account)
 
     async def __aenter__(self) -> Self:
         await self.acquire()

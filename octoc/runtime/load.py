@@ -21,6 +21,7 @@ from octoc.runtime.late_plugins import LatePlugins
 from octoc.runtime.quota import Quotas
 from octoc.runtime.server_pool import outlast
 from octoc.runtime.session import Session
+from octoc.runtime.shares import Accounts, account_of
 from octoc.runtime.store import ResultStore
 from octoc.runtime.values import UnknownNameError
 from octoc.tokens import APPROXIMATE
@@ -68,6 +69,7 @@ class Runtime:
         self.in_memory = in_memory
         self.references = References()
         self.deps = Dependencies()
+        self.accounts = Accounts()
         self.connector = Connector(self)
         self.session_numbers = itertools.count(1)
         self.sessions: dict[int, Generation] = {}
@@ -208,19 +210,30 @@ class Runtime:
         tenant: str | None = None,
         user: str | None = None,
         correlation_id: str | None = None,
+        account: str | None = None,
     ) -> Session:
         """Begin a conversation of `agent`, for a tenant where it is one of some tenants alone.
 
         An agent that the tenant may not use is one that does not exist. Raises: UnknownNameError, a LookupError, when
         there is no such agent.
+
+        Args:
+            account: whose shares of the runtime's limits it uses if it has no tenant, such as a token's id.
         """
         entry = self.generation.agent_of(agent, tenant)
         if entry is None:
             raise UnknownNameError("agent", agent, self.generation.agents_of(tenant))
         folder = None if workdir is None else str(workdir)
         caller = Caller(
-            agent=agent, session=name, workdir=folder, tenant=tenant, user=user, correlation_id=correlation_id
+            agent=agent,
+            session=name,
+            workdir=folder,
+            tenant=tenant,
+            user=user,
+            correlation_id=correlation_id,
+            account=account,
         )
+        self.accounts.note(account_of(caller))
         return Session(self.generation, entry, caller)
 
     def owners_session(self, agent: str = SUPERVISOR) -> Session:

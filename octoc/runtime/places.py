@@ -1,64 +1,114 @@
-"""Places for the calls that run at once on one server: first come, first served, and whoever gives up loses none."""
+"""Places for the calls that run at once on one server: each account in turn, and a waiter that gives up loses none."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from octoc.runtime.shares import NOBODY, may_take
 from octoc.runtime.unreachable import closed, unreachable
 
 if TYPE_CHECKING:
     import asyncio
+
+    Queue = OrderedDict[asyncio.Future[None], None]
 
 MAX_WAITING = 10_000
 """Calls that may wait for a place at one server; the next is refused."""
 
 
 class Places:
-    """At most `limit` are taken. `enter` waits for one, `leave` gives it to who waits longest."""
+    """At most `limit` places are taken. `enter` waits for one, `leave` gives it to the account whose turn it is.
 
-    def __init__(self, server: str, limit: int) -> None:
+    Within an account the call that waits longest comes first. While `shared` is True, one account leaves a part of the
+    places, and of the queue, to others (`may_take`).
+    """
+
+    def __init__(self, server: str, limit: int, shared: Callable[[], bool] = lambda: False) -> None:
         self.taken = 0
         self._server = server
         self._limit = max(1, limit)
-        self._queue: OrderedDict[asyncio.Future[None], None] = OrderedDict()
+        self._shared = shared
+        self._held: Counter[str] = Counter()
+        self._queues: OrderedDict[str, Queue] = OrderedDict()
+        """Account -> its waiting calls; the account whose turn is next comes first."""
+        self._waiting = 0
         self._ended = False
 
-    async def enter(self) -> None:
+    async def enter(self, account: str = NOBODY) -> None:
         """Take a place. Raises: Unreachable when too many wait already, or it has ended."""
         import asyncio
 
         if self._ended:
             raise closed()
-        if self.taken < self._limit and not self._queue:
-            self.taken += 1
+        if account not in self._queues and self._may_run(account):
+            self._take(account)
             return
-        if len(self._queue) >= MAX_WAITING:
-            message = f"server `{self._server}` is busy: {self._limit} calls run and {len(self._queue)} wait"
-            raise unreachable("unavailable", message, final=True)
+        self._check_queue(account)
         turn = asyncio.get_running_loop().create_future()
-        self._queue[turn] = None
+        self._queues.setdefault(account, OrderedDict())[turn] = None
+        self._waiting += 1
         try:
             await turn
         except asyncio.CancelledError:
-            self._queue.pop(turn, None)
+            self._forget(account, turn)
             if turn.done() and not turn.cancelled() and turn.exception() is None:
-                self.leave()  # the place had been given just before
+                self.leave(account)  # the place had been given just before
             raise
 
-    def leave(self) -> None:
+    def leave(self, account: str = NOBODY) -> None:
         """Give a place back."""
-        while self._queue:
-            turn, _ = self._queue.popitem(last=False)
-            if not turn.done():
-                turn.set_result(None)
-                return
         self.taken -= 1
+        self._held[account] -= 1
+        if not self._held[account]:
+            del self._held[account]
+        self._grant()
 
     def end(self) -> None:
         """Refuse all who wait, and all who come."""
         self._ended = True
-        for turn in self._queue:
-            if not turn.done():
-                turn.set_exception(closed())
-        self._queue.clear()
+        for queue in self._queues.values():
+            for turn in queue:
+                if not turn.done():
+                    turn.set_exception(closed())
+        self._queues.clear()
+        self._waiting = 0
+
+    def _grant(self) -> None:
+        """Give free places to accounts in turn, until none of those that wait may take one."""
+        while (account := next((one for one in self._queues if self._may_run(one)), None)) is not None:
+            self._give(account)
+
+    def _give(self, account: str) -> None:
+        turn = next(iter(self._queues[account]))
+        self._queues.move_to_end(account)
+        self._forget(account, turn)
+        if not turn.done():
+            self._take(account)
+            turn.set_result(None)
+
+    def _take(self, account: str) -> None:
+        self.taken += 1
+        self._held[account] += 1
+
+    def _forget(self, account: str, turn: asyncio.Future[None]) -> None:
+        queue = self._queues.get(account)
+        if queue is None or turn not in queue:
+            return
+        del queue[turn]
+        self._waiting -= 1
+        if not queue:
+            del self._queues[account]
+
+    def _may_run(self, account: str) -> bool:
+        free = self._limit - self.taken
+        return may_take(self._held[account], free) if self._shared() else free > 0
+
+    def _check_queue(self, account: str) -> None:
+        free = MAX_WAITING - self._waiting
+        own = len(self._queues.get(account, ()))
+        if may_take(own, free) if self._shared() else free > 0:
+            return
+        message = f"server `{self._server}` is busy: {self.taken} calls run and {self._waiting} wait"
+        raise unreachable("unavailable", message, retry_after_s=1.0, final=True)

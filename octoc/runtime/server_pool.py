@@ -68,6 +68,7 @@ class ServerPool:
     Args:
         connect: makes a connection, in a task of its own: whoever waits for it may be cancelled, the others still get
             it.
+        shared: whether accounts share the places for calls.
     """
 
     def __init__(
@@ -77,9 +78,10 @@ class ServerPool:
         breaker: CircuitBreaker,
         *,
         clock: Callable[[], float] = time.monotonic,
+        shared: Callable[[], bool] = lambda: False,
     ) -> None:
         self.entry = entry
-        self.places = Places(entry.name, entry.max_concurrent)
+        self.places = Places(entry.name, entry.max_concurrent, shared)
         self.breaker = breaker
         self.owners = 0
         """How many generations use it; the last one that leaves ends it."""

@@ -15,6 +15,7 @@ from octoc.runtime.active_set import ActiveSet, References, Use
 from octoc.runtime.form import MCP, Deferral, Form
 from octoc.runtime.room import surplus
 from octoc.runtime.route import MAX_TURNS, candidates_of, decide, held_of
+from octoc.runtime.shares import account_of
 from octoc.runtime.surface import Surface
 from octoc.runtime.switching import Switching, pin, set_pins, unpin
 from octoc.runtime.values import Routing, SearchHit
@@ -223,8 +224,10 @@ class Session:
         form = self.shown if format is None else Form(format)
         if caller is None:
             caller = self.caller
-        elif caller.tenant is None:
-            caller = attrs.evolve(caller, tenant=self.caller.tenant)
+        else:
+            tenant = self.caller.tenant if caller.tenant is None else caller.tenant
+            caller = attrs.evolve(caller, tenant=tenant, account=caller.account or self.caller.account)
+            self.runtime.accounts.note(account_of(caller))
         from octoc.runtime.dispatch import Asked, dispatch
 
         return await dispatch(self, name, arguments, Asked(on_progress, caller, form))
