@@ -151,9 +151,13 @@ class ListedTool:
 
 @attrs.frozen(kw_only=True)
 class ServerListing:
-    """What a server says of itself and of its tools, all pages joined, in the server's order."""
+    """What a server says of itself and of its tools, all pages joined, in the server's order.
+
+    `left_out` has one line for each tool that the server listed and that cannot be used: which one, and why.
+    """
 
     server_info: Mapping[str, Any]
     protocol_version: str
     instructions: str | None
     tools: tuple[ListedTool, ...]
+    left_out: tuple[str, ...] = ()

@@ -13,16 +13,24 @@ from octoc.compiler.drift import drift
 from octoc.compiler.files import regular_bytes, write_if_changed
 from octoc.compiler.model.resolved import Server
 from octoc.compiler.packages import Package, package_of
-from octoc.compiler.snapshots import FOLDER, listing_of_snapshot, snapshot_file_name, snapshot_text
+from octoc.compiler.snapshots import (
+    FOLDER,
+    left_out_lines,
+    listing_of_snapshot,
+    snapshot_file_name,
+    snapshot_text,
+    usable_tools,
+)
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.lock import PIN_NO_MATCH, PIN_UNKNOWN_SERVER, SNAPSHOT_NOT_WRITTEN
 from octoc.diagnostics.suggest import did_you_mean, some_names
+from octoc.names import BUILTIN
 from octoc.plugin.distributions import no_transport
 from octoc.plugin.manager import Plugins
 from octoc.plugin.protocols import ConnectionFailed, PluginError
 from octoc.plugin.targets import NotReady, make_target
 from octoc.results import ListedTool, ServerListing
-from octoc.secrets import SHORTEST_SECRET, redactor
+from octoc.secrets import SHORTEST_SECRET, redact, redactor
 
 _PYTHON = re.compile(r"python(?:3(?:\.[0-9]+)?)?|py")
 
@@ -36,26 +44,55 @@ class Pinned:
     is_new: bool = False
 
 
-async def pin_live(server: Server, plugins: Plugins, workspace: Path) -> ServerListing | str:
-    """Connect to a server and return what it lists, or one line on why that failed.
+@attrs.frozen(kw_only=True)
+class NotPinned:
+    """Why a server has no new snapshot, in one line. `needs` are the references without a value, if only they lack."""
 
-    Values that its references were resolved to are cut out of the listing, should the server echo one.
+    reason: str
+    needs: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+async def pin_live(server: Server, plugins: Plugins, workspace: Path, *, production: bool) -> ServerListing | NotPinned:
+    """Connect to a server and return what it lists, or why that failed.
+
+    The values of its references are removed from the listing and from the reason, should the server echo one. A tool
+    that cannot be called by name stands in `left_out`.
+
+    Args:
+        production: refuse what production mode refuses of a connection, as plain HTTP beyond loopback.
     """
-    if server.transport == "builtin":
-        return f"`{server.name}` is bound by the host or a plugin: there is nothing to connect to"
+    if server.transport == BUILTIN:
+        return NotPinned(reason=f"`{server.name}` is bound by the host or a plugin: there is nothing to connect to")
+    given: list[str] = []
     try:
-        target = make_target(server, plugins.resolve_secret, workspace)
+        target = make_target(server, plugins.resolve_secret, workspace, production=production)
+    except NotReady as error:
+        return NotPinned(reason=str(error), needs=error.missing)
+    target = attrs.evolve(target, max_body_bytes=server.max_body_bytes, on_secret=given.append)
+    try:
         transport = plugins.make_transport(server.transport)
         if transport is None:
-            return no_transport(server.transport)
+            return NotPinned(reason=no_transport(server.transport))
         connection = await transport.connect(target)
         try:
             listing = await connection.list_tools()
         finally:
             await connection.close()
-    except (ConnectionFailed, NotReady, PluginError) as error:
-        return str(error)
-    return redacted(listing, target.secrets)
+    except (ConnectionFailed, PluginError) as error:
+        return NotPinned(reason=redact(str(error), (*target.secrets, *given)))
+    except Exception as error:  # noqa: BLE001  # a plugin's own fault must not cost the answers of other servers
+        reason = f"the transport of `{server.name}` failed: {error}"
+        return NotPinned(reason=redact(reason, (*target.secrets, *given)))
+    return redacted(_usable(listing), (*target.secrets, *given))
+
+
+def _usable(listing: ServerListing) -> ServerListing:
+    """Return the listing without the tools that no model can call; `left_out` then says which."""
+    tools, left_out = usable_tools([{**tool.wire, "name": tool.name} for tool in listing.tools])
+    return attrs.evolve(listing, tools=tools, left_out=(*listing.left_out, *left_out_lines(left_out)))
 
 
 def redacted(listing: ServerListing, values: Sequence[str]) -> ServerListing:
@@ -82,6 +119,7 @@ def redacted(listing: ServerListing, values: Sequence[str]) -> ServerListing:
         protocol_version=listing.protocol_version,
         instructions=clean(listing.instructions),
         tools=tuple(map(cleaned, listing.tools)),
+        left_out=tuple(map(redacted, listing.left_out)),
     )
 
 

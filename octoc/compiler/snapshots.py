@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +65,7 @@ def snapshot_text(*, server: str, definition: str, package: str | None, listing:
         "protocolVersion": listing.protocol_version,
         "instructions": listing.instructions,
         "tools": [tool.wire for tool in listing.tools],
+        **({"leftOut": list(listing.left_out)} if listing.left_out else {}),
     }
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, indent=1)
     # A lone surrogate has no UTF-8; its JSON escape says the same.
@@ -79,7 +80,7 @@ def listing_of_snapshot(text: str) -> ServerListing | None:
         return None
     if not isinstance(value, dict) or not isinstance(value.get("tools"), list):
         return None
-    return _listing(value, tuple(_tools(value["tools"], None, None)))
+    return _listing(value, *usable_tools(value["tools"]))
 
 
 def load_dump(path: Path, display: str, limits: LimitSettings, sink: DiagnosticSink) -> Dump | None:
@@ -114,7 +115,7 @@ def dump_of(value: Any, place: Place, sink: DiagnosticSink) -> Dump | None:
 def listing_from_dump(value: Any, place: Place, sink: DiagnosticSink) -> ServerListing | None:
     """Return the listing of a recorded dump; report and return None when there is none.
 
-    A tool without a name, or of a name that was there before, is left out and reported.
+    A tool without a name, or of a name that was there before, is left out and reported; `left_out` has a line for it.
     """
     whole = value if isinstance(value, Mapping) else {"tools": value}
     if isinstance(whole.get("result"), Mapping) and "tools" not in whole:  # the whole answer of a server
@@ -124,7 +125,10 @@ def listing_from_dump(value: Any, place: Place, sink: DiagnosticSink) -> ServerL
         sink.report(DUMP_SHAPE, f"`{place.file}` holds no list of tools", at=place, help=_SHAPE)
         return None
     at = place.child("tools") if isinstance(value, Mapping) else place
-    return _listing(whole, tuple(_tools(tools, at, sink)))
+    usable, left_out = usable_tools(tools)
+    for index, why in left_out.items():
+        sink.report(DUMP_TOOL_SKIPPED, f"tool {index + 1} of `{place.file}` {why}", at=at.child(index))
+    return _listing(whole, usable, left_out)
 
 
 def package_of_dump(value: Any) -> Package | None:
@@ -144,40 +148,47 @@ def package_of_dump(value: Any) -> Package | None:
 _SHAPE = 'expected what a server answers to `tools/list`: `{"tools": [{"name": …, "inputSchema": {…}}, …]}`'
 
 
-def _listing(value: Mapping[str, Any], tools: tuple[ListedTool, ...]) -> ServerListing:
+def _listing(value: Mapping[str, Any], tools: tuple[ListedTool, ...], left_out: Mapping[int, str]) -> ServerListing:
     info, version, instructions = (value.get(key) for key in ("serverInfo", "protocolVersion", "instructions"))
     return ServerListing(
         server_info=info if isinstance(info, dict) else {},
         protocol_version=version if isinstance(version, str) else "",
         instructions=instructions if isinstance(instructions, str) and instructions else None,
         tools=tools,
+        left_out=left_out_lines(left_out),
     )
 
 
-def _tools(tools: list[Any], place: Place | None, sink: DiagnosticSink | None) -> Iterator[ListedTool]:
-    seen: set[str] = set()
+def left_out_lines(left_out: Mapping[int, str]) -> tuple[str, ...]:
+    """Return a line for each tool that `usable_tools` left out."""
+    return tuple(f"number {index + 1}: it {why}" for index, why in left_out.items())
+
+
+def usable_tools(tools: Sequence[Any]) -> tuple[tuple[ListedTool, ...], Mapping[int, str]]:
+    """Return the tools in wire form that can be called by name, and for each other one its index and why not."""
+    usable: dict[str, ListedTool] = {}
+    left_out: dict[int, str] = {}
     for index, tool in enumerate(tools):
-        why = _unusable(tool, seen)
+        why = _unusable(tool, usable)
         if why:
-            if sink is not None and place is not None:
-                sink.report(DUMP_TOOL_SKIPPED, f"tool {index + 1} of `{place.file}` {why}", at=place.child(index))
+            left_out[index] = why
             continue
-        seen.add(tool["name"])
         # Keys that say nothing: a listing that was connected has none of them either.
         wire = {key: item for key, item in tool.items() if item is not None}
-        yield ListedTool(name=tool["name"], description=tool.get("description") or "", wire=wire)
+        usable[tool["name"]] = ListedTool(name=tool["name"], description=tool.get("description") or "", wire=wire)
+    return tuple(usable.values()), left_out
 
 
-def _unusable(tool: Any, seen: set[str]) -> str:
+def _unusable(tool: Any, known: Container[str]) -> str:
     if not isinstance(tool, dict):
-        return "is no object"
+        return "is not an object"
     name = tool.get("name")
     if not isinstance(name, str) or not name.strip():
         return "has no name"
-    if name in seen:
+    if name in known:
         return f"has the name `{name}` of another one before it"
     if not isinstance(tool.get("description") or "", str):
-        return f"`{name}` has a description that is no text"
+        return f"has the name `{name}` and a description that is no text"
     if not isinstance(tool.get("inputSchema", {}), dict):
-        return f"`{name}` has an `inputSchema` that is no object"
+        return f"has the name `{name}` and an `inputSchema` that is no object"
     return ""

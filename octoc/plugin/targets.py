@@ -42,7 +42,14 @@ class ServerDefinition(Protocol):
 
 
 class NotReady(Exception):  # noqa: N818  # a state of the world, not a fault in the program
-    """A server's target cannot be made; the message is one line that names what is not set or cannot be read."""
+    """A server's target cannot be made; the message is one line that names what is not set or cannot be read.
+
+    `missing` are the references without a value, such as `API_KEY` or `file:/run/key`; empty when that is not why.
+    """
+
+    def __init__(self, message: str, missing: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.missing = missing
 
 
 _FILE = "file:"
@@ -51,7 +58,7 @@ _ENV_SUFFIX = "_env"
 _URL_TRANSPORTS = frozenset({"http", "sse"})
 
 
-def make_target(server: ServerDefinition, lookup: Lookup, workspace: Path) -> ServerTarget:
+def make_target(server: ServerDefinition, lookup: Lookup, workspace: Path, *, production: bool) -> ServerTarget:
     """Return the server with every reference resolved. Raises: NotReady.
 
     Args:
@@ -59,6 +66,7 @@ def make_target(server: ServerDefinition, lookup: Lookup, workspace: Path) -> Se
             which becomes NotReady.
         workspace: `${workspaceFolder}`, absolute; a server runs there, and a relative `cwd`, env file or `file:` starts
             there.
+        production: refuse connections that are only fit for development, as `ServerTarget.production` says.
     """
 
     def found(reference: str) -> str | None:
@@ -68,7 +76,7 @@ def make_target(server: ServerDefinition, lookup: Lookup, workspace: Path) -> Se
 
     resolving = _Resolving(found, builtins_of(workspace.as_posix(), _home()))
     try:
-        return _made(server, resolving, workspace)
+        return attrs.evolve(_made(server, resolving, workspace), production=production)
     except PluginError as error:
         raise NotReady(f"server `{server.name}` is not ready: {error}") from None
 
@@ -94,7 +102,7 @@ def _made(server: ServerDefinition, resolving: _Resolving, workspace: Path) -> S
         names = ", ".join(f"`{name}`" for name in resolving.missing)
         are = "is" if len(resolving.missing) == 1 else "are"
         set_ = "not set" if all(":" not in name for name in resolving.missing) else "not there"
-        raise NotReady(f"server `{server.name}` needs {names}, which {are} {set_}")
+        raise NotReady(f"server `{server.name}` needs {names}, which {are} {set_}", tuple(resolving.missing))
     if env_file is not None:
         read = _read_env_file(server.name, workspace, env_file)
         resolving.values.update(dict.fromkeys(value for value in read.values() if value))

@@ -86,7 +86,9 @@ class Connector:
             # In a thread: a keyring may ask its owner, and a file may lie far away. When this task is cancelled the
             # thread ends on its own, and what it found goes nowhere.
             async with asyncio.timeout(entry.timeout_s):
-                target = await asyncio.to_thread(make_target, entry, plugins.resolve_secret, self._runtime.workspace)
+                target = await asyncio.to_thread(
+                    make_target, entry, plugins.resolve_secret, self._runtime.workspace, production=production
+                )
         except TimeoutError:
             message = f"the credentials of server `{entry.name}` were not there within {entry.timeout_s:g} s"
             raise unreachable("timeout", message) from None
@@ -95,7 +97,6 @@ class Connector:
         target = attrs.evolve(
             target,
             max_body_bytes=entry.max_body_bytes,
-            production=production,
             on_secret=lambda secret: self._remember(entry.name, (secret,)),
         )
         self._remember(entry.name, target.secrets)

@@ -53,7 +53,7 @@ def entries() -> Iterator[dict[tuple[str, str], str]]:
 def target(text: str, workspace: Path, env: dict[str, str] | None = None, *objects: object) -> ServerTarget:
     """The target of a server with one header."""
     entry = ServerEntry(name="s", transport="http", url="https://h.example", headers={"Authorization": text})
-    return make_target(entry, Plugins(env=env or {}, objects=objects).resolve_secret, workspace)
+    return make_target(entry, Plugins(env=env or {}, objects=objects).resolve_secret, workspace, production=False)
 
 
 def header(text: str, workspace: Path, env: dict[str, str] | None = None, *objects: object) -> str:
@@ -203,7 +203,10 @@ def test_what_to_do_about_a_refusal(tmp_path: Path, fields: dict[str, object], l
     (tmp_path / "t").write_text(SECRET, encoding="utf-8")
     entry = ServerEntry(**{"name": "s", "transport": "http", **fields})  # type: ignore[arg-type]
     made = make_target(
-        entry, dict.fromkeys("ABRS", SECRET).get if "file:" not in str(fields) else lambda _: SECRET, tmp_path
+        entry,
+        dict.fromkeys("ABRS", SECRET).get if "file:" not in str(fields) else lambda _: SECRET,
+        tmp_path,
+        production=False,
     )
     assert made.login == login
 
@@ -214,7 +217,7 @@ def test_octos_name_of_a_variable(tmp_path: Path) -> None:
     def auth(env: dict[str, str], **more: str) -> object:
         written = {"type": "client_credentials", "client_id": "me", "client_secret_env": "S", **more}
         entry = ServerEntry(name="s", transport="http", url="https://h.example", auth=written)
-        made = make_target(entry, env.get, tmp_path)
+        made = make_target(entry, env.get, tmp_path, production=False)
         assert set(made.secrets) <= set(env.values())
         return (made.auth or {}).get("client_secret")
 

@@ -29,6 +29,7 @@ def test_every_text_is_expanded(tmp_path: Path) -> None:
         ),
         VALUES.get,
         tmp_path,
+        production=True,
     )
     assert target.command == f"{tmp_path.as_posix()}/run"
     assert target.args == ("--host=example.org", "quick")
@@ -39,18 +40,20 @@ def test_every_text_is_expanded(tmp_path: Path) -> None:
     assert target.auth == {"scopes": ["example.org"], "count": 1}
     assert set(target.secrets) == {"s3cr3t-token", "example.org"}
     assert "s3cr3t-token" not in repr(target)
+    assert target.production
 
 
 def test_what_is_not_set_is_named(tmp_path: Path) -> None:
     """Every variable without a value is named once, in order."""
-    with pytest.raises(NotReady, match=r"^server `s` needs `A`, `B`, which are not set$"):
-        make_target(entry(command="${A}", args=("${B}", "${A}")), VALUES.get, tmp_path)
+    with pytest.raises(NotReady, match=r"^server `s` needs `A`, `B`, which are not set$") as raised:
+        make_target(entry(command="${A}", args=("${B}", "${A}")), VALUES.get, tmp_path, production=False)
+    assert raised.value.missing == ("A", "B")
 
 
 def test_an_env_file_lies_under_the_environment(tmp_path: Path) -> None:
     """A server's own `env` wins over its env file, whose values count as secrets."""
     (tmp_path / "x.env").write_text("A=from-file\nB=from-file-too\n", encoding="utf-8")
-    target = make_target(entry(command="c", env={"A": "own"}, env_file="x.env"), VALUES.get, tmp_path)
+    target = make_target(entry(command="c", env={"A": "own"}, env_file="x.env"), VALUES.get, tmp_path, production=False)
     assert target.env == {"A": "own", "B": "from-file-too"}
     assert set(target.secrets) == {"from-file", "from-file-too"}
 
@@ -68,7 +71,7 @@ def test_an_env_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         "a\0b": "the path has a NUL in it",
     }.items():
         with pytest.raises(NotReady) as raised:
-            make_target(entry(command="c", env_file=name), VALUES.get, tmp_path)
+            make_target(entry(command="c", env_file=name), VALUES.get, tmp_path, production=False)
         assert str(raised.value) == f"server `s` needs the file `{name}`, which cannot be read: {why}"
 
 
@@ -79,9 +82,12 @@ def test_without_a_home_only_who_needs_it_is_not_ready(tmp_path: Path, monkeypat
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.setattr(Path, "home", nowhere)
-    assert make_target(entry(command="${workspaceFolder}/c"), VALUES.get, tmp_path).command == f"{tmp_path}/c"
+    assert (
+        make_target(entry(command="${workspaceFolder}/c"), VALUES.get, tmp_path, production=False).command
+        == f"{tmp_path}/c"
+    )
     with pytest.raises(NotReady, match="needs `userHome`, which is not set"):
-        make_target(entry(command="${userHome}/c"), VALUES.get, tmp_path)
+        make_target(entry(command="${userHome}/c"), VALUES.get, tmp_path, production=False)
 
 
 def test_an_env_file_is_read_by_lines() -> None:
@@ -92,4 +98,4 @@ def test_an_env_file_is_read_by_lines() -> None:
 
 def test_a_server_runs_in_the_workspace(tmp_path: Path) -> None:
     """Without a `cwd` of its own a server starts in the workspace's folder, so that `.` in its arguments means it."""
-    assert make_target(entry(command="x", args=(".",)), VALUES.get, tmp_path).cwd == str(tmp_path)
+    assert make_target(entry(command="x", args=(".",)), VALUES.get, tmp_path, production=False).cwd == str(tmp_path)

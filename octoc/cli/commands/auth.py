@@ -136,7 +136,10 @@ def _target(runtime: Runtime, server: str) -> ServerTarget:
     """Return the server, its references resolved. Raises: NotReady, UserError, UnknownNameError."""
     from octoc.plugin.targets import make_target
 
-    return make_target(_entry(runtime, server), runtime.plugins.resolve_secret, runtime.workspace)
+    production = runtime.bundle.settings.mode == "production"
+    return make_target(
+        _entry(runtime, server), runtime.plugins.resolve_secret, runtime.workspace, production=production
+    )
 
 
 def _login_of(runtime: Runtime, target: ServerTarget) -> Login:

@@ -14,7 +14,7 @@ from octoc.cli.options import format_options, workspace_option
 
 if TYPE_CHECKING:
     from octoc.compiler.model.resolved import Resolved, Server
-    from octoc.compiler.pin import Pinned
+    from octoc.compiler.pin import NotPinned, Pinned
     from octoc.diagnostics.model import DiagnosticSink
     from octoc.plugin.manager import Plugins
     from octoc.results import ServerListing
@@ -41,14 +41,23 @@ class _Recorded:
     metavar="FILE",
     help="Take a recorded answer to tools/list instead of starting a server.",
 )
+@click.option("--strict", is_flag=True, help="Fail when a server lacks variables, too.")
 @workspace_option
 @format_options("full", "concise", "json")
-def command(servers: tuple[str, ...], dump: Path | None, workspace: Path | None, output_format: str) -> int:
+def command(
+    servers: tuple[str, ...],
+    dump: Path | None,
+    workspace: Path | None,
+    output_format: str,
+    *,
+    strict: bool,
+) -> int:
     """Record the tools of servers.
 
-    Each SERVER, or every one, is started and asked, and its answer written to snapshots/. With --from nothing is
-    started: FILE is recorded for SERVER, or for every server whose command runs the package that FILE is of. The exit
-    status is 1 when a server could not be pinned.
+    Each SERVER, or every one, is started and asked, and its answer written to snapshots/ as soon as it is there. With
+    --from nothing is started: FILE is recorded for SERVER, or for every server whose command runs the package that FILE
+    is of. The exit status is 1 when a server could not be pinned, and 2 when the workspace cannot be read. A server
+    that only lacks variables is listed, and fails the command with --strict.
     """
     from octoc.cli.report import exit_status, print_diagnostics
     from octoc.cli.workspace import workspace_root
@@ -65,7 +74,7 @@ def command(servers: tuple[str, ...], dump: Path | None, workspace: Path | None,
     resolved, found, plugins = resolve_workspace(root)
     if resolved is None or plugins is None:
         print_diagnostics(found, root, output_format="full", verbose=False, err=True)
-        return 1
+        return 2
     errors = sum(diagnostic.severity >= Severity.ERROR for diagnostic in found)
     if errors:
         many = "1 error" if errors == 1 else f"{errors} errors"
@@ -74,8 +83,11 @@ def command(servers: tuple[str, ...], dump: Path | None, workspace: Path | None,
     if dump is None:
         if not servers and not _connectable(resolved.servers):
             click.echo("the workspace has no server that could be pinned", err=True)
-        recorded = _pin_live(root, resolved, servers, plugins, sink)
+        pinning = _Pinning(root=root, plugins=plugins, sink=sink, strict=strict)
+        interrupted = _pin_live(resolved, servers, pinning)
+        recorded = pinning.recorded
     else:
+        interrupted = False
         recorded = _pin_dump(root, resolved, servers[0] if servers else None, dump, sink)
     if output_format == "json":
         _print_json(recorded, sink, root)
@@ -83,61 +95,94 @@ def command(servers: tuple[str, ...], dump: Path | None, workspace: Path | None,
         _print(recorded)
         if sink.diagnostics:
             print_diagnostics(sink.diagnostics, root, output_format=output_format, verbose=False, err=True)
+    if interrupted:
+        raise click.exceptions.Abort
     return exit_status(sink.diagnostics, "error")
 
 
-def _pin_live(
-    root: Path, resolved: Resolved, names: Sequence[str], plugins: Plugins, sink: DiagnosticSink
-) -> list[_Recorded]:
+@attrs.define(kw_only=True)
+class _Pinning:
+    """Writes the answers of servers as they come in. `waiting` names the servers that have not answered yet."""
+
+    root: Path
+    plugins: Plugins
+    sink: DiagnosticSink
+    strict: bool
+    waiting: dict[str, None] = attrs.field(factory=dict)
+    recorded: list[_Recorded] = attrs.field(factory=list)
+
+    def take(self, server: Server, answer: ServerListing | NotPinned) -> None:
+        """Write the snapshot of a server, or report why it has none."""
+        from octoc.compiler.packages import package_of
+        from octoc.compiler.pin import NotPinned, write_snapshot
+        from octoc.diagnostics.rule import Severity
+        from octoc.diagnostics.rules.lock import PIN_FAILED
+
+        if isinstance(answer, NotPinned):
+            lacks_only = bool(answer.needs) and not self.strict
+            # The reason may have several lines: what a server wrote before it died.
+            self.sink.report(
+                PIN_FAILED,
+                f"server `{server.name}` could not be pinned: {' '.join(answer.reason.split())}",
+                at=server.place,
+                help=f"{'set what it needs' if answer.needs else 'correct it'}, then run `octoc pin {server.name}`",
+                severity=Severity.WARNING if lacks_only else None,
+            )
+            return
+        package = package_of(server.command, server.args) if server.command else None
+        pinned = write_snapshot(self.root, server, answer, None if package is None else str(package), self.sink)
+        if pinned is not None:
+            self.recorded.append(_Recorded(server=server.name, tools=len(answer.tools), pinned=pinned))
+
+
+def _pin_live(resolved: Resolved, names: Sequence[str], pinning: _Pinning) -> bool:
+    """Ask the servers and write what they answer; return whether somebody interrupted it."""
     from octoc.cli.progress import ProgressLine
     from octoc.cli.running import run
-    from octoc.compiler.packages import package_of
-    from octoc.compiler.pin import named_servers, write_snapshot
-    from octoc.diagnostics.rules.lock import PIN_FAILED
+    from octoc.compiler.pin import named_servers
 
-    chosen = named_servers(names, resolved.servers, sink) if names else _connectable(resolved.servers)
-    with ProgressLine() as progress:
-        listings = run(_listings(chosen, plugins, root, progress))
-    recorded = []
-    for server, listing in zip(chosen, listings, strict=True):
-        if isinstance(listing, str):
-            # The reason may have several lines: what a server wrote before it died.
-            sink.report(
-                PIN_FAILED,
-                f"server `{server.name}` could not be pinned: {' '.join(listing.split())}",
-                at=server.place,
-                help=f"mend it, then run `octoc pin {server.name}`",
-            )
-            continue
-        package = package_of(server.command, server.args) if server.command else None
-        pinned = write_snapshot(root, server, listing, None if package is None else str(package), sink)
-        if pinned is not None:
-            recorded.append(_Recorded(server=server.name, tools=len(listing.tools), pinned=pinned))
-    return recorded
+    chosen = named_servers(names, resolved.servers, pinning.sink) if names else _connectable(resolved.servers)
+    production = resolved.sources.discovered.settings.mode == "production"
+    interrupted = False
+    try:
+        with ProgressLine() as progress:
+            run(_ask(chosen, pinning, progress, production=production))
+    except (KeyboardInterrupt, click.exceptions.Abort):
+        interrupted = True
+        waiting = ", ".join(f"`{name}`" for name in pinning.waiting)
+        click.echo(f"stopped while waiting for {waiting}; what the others answered is kept", err=True)
+    order = {server.name: index for index, server in enumerate(chosen)}
+    pinning.recorded.sort(key=lambda one: order[one.server])
+    return interrupted
 
 
 def _connectable(servers: Sequence[Server]) -> tuple[Server, ...]:
     return tuple(server for server in servers if server.transport != "builtin")
 
 
-async def _listings(
-    servers: Sequence[Server], plugins: Plugins, root: Path, progress: Callable[[str, int, int], None]
-) -> list[ServerListing | str]:
+async def _ask(
+    servers: Sequence[Server], pinning: _Pinning, progress: Callable[[str, int, int], None], *, production: bool
+) -> None:
     from octoc.compiler.pin import pin_live
 
     free = asyncio.Semaphore(_AT_ONCE)
     done = 0
 
-    async def one(server: Server) -> ServerListing | str:
+    async def one(server: Server) -> None:
         nonlocal done
         async with free:
-            progress(f"asking {server.name}", done, len(servers))
-            listing = await pin_live(server, plugins, root)
+            pinning.waiting[server.name] = None
+            show()
+            answer = await pin_live(server, pinning.plugins, pinning.root, production=production)
+            pinning.take(server, answer)
+            del pinning.waiting[server.name]
             done += 1
-            progress(f"asked {server.name}", done, len(servers))
-            return listing
+            show()
 
-    return await asyncio.gather(*map(one, servers))
+    def show() -> None:
+        progress(f"waiting for {', '.join(pinning.waiting) or 'servers'}", done, len(servers))
+
+    await asyncio.gather(*map(one, servers))
 
 
 def _pin_dump(root: Path, resolved: Resolved, name: str | None, dump: Path, sink: DiagnosticSink) -> list[_Recorded]:

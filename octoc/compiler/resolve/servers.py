@@ -21,6 +21,7 @@ from octoc.diagnostics.rules.resolve import (
     SERVER_DISABLED,
     SERVER_RENAMED,
     STALE_SNAPSHOT,
+    TOOL_LEFT_OUT,
     UNKNOWN_TOOL,
     UNLISTED_SERVER,
 )
@@ -212,6 +213,13 @@ def _listed(server: Server, snapshot: SnapshotSource | None, sink: DiagnosticSin
             at=snapshot.place.child("definition"),
             related={"the definition in use": server.place},
             help=f"run `octoc pin {server.name}`",
+        )
+    for index, line in enumerate(snapshot.listing.left_out):
+        sink.report(
+            TOOL_LEFT_OUT,
+            f"server `{server.name}` listed a tool that was left out, {line}",
+            at=snapshot.place.child("leftOut", index),
+            help=f"correct the tool in the server, then run `octoc pin {server.name}`",
         )
     names = [tool.name for tool in snapshot.listing.tools]
     for field, globs in (("include_tools", server.include or ()), ("exclude_tools", server.exclude)):

@@ -91,6 +91,7 @@ def snapshot(document: Document) -> SnapshotSource:
             tools=tuple(
                 ListedTool(name=tool["name"], description=tool.get("description") or "", wire=tool) for _, tool in tools
             ),
+            left_out=tuple(line for _, line in kept(values.get("leftOut", ()))),
         ),
         digest=document.digest,
         indexes=tuple(index for index, _ in tools),

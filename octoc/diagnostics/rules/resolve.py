@@ -23,6 +23,12 @@ STALE_SNAPSHOT = Rule(
 )
 ORPHAN_SNAPSHOT = Rule("OCT314", "orphan-snapshot", "A snapshot belongs to no server.", Severity.WARNING)
 BUILTIN_SERVER = Rule("OCT315", "builtin-server", "The host or a plugin must bind this server's tools.", Severity.INFO)
+TOOL_LEFT_OUT = Rule(
+    "OCT316",
+    "tool-left-out",
+    "A server listed a tool that cannot be used, and its snapshot has no such tool.",
+    Severity.WARNING,
+)
 UNKNOWN_PATTERN_SERVER = Rule(
     "OCT320", "unknown-pattern-server", "A tool pattern names a server that its file does not have."
 )

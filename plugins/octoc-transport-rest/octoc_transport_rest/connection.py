@@ -161,13 +161,19 @@ class RestConnection:
             descriptors = self._parsed(answer, "the list of its tools")
             if not isinstance(descriptors, list):
                 raise Fault("protocol", f"`{name}` lists its tools in something that is no JSON array")
-            tools, left_out = tools_of(name, descriptors, self._secrets)
+            listed = tools_of(name, descriptors, self._secrets)
         except Fault as fault:
             raise fault.failed() from None
         except RecursionError:
             raise ConnectionFailed(f"`{name}` lists its tools in too deep a JSON value", kind="protocol") from None
-        info = {**self._server_info, LEFT_OUT: left_out} if left_out else self._server_info
-        return ServerListing(server_info=info, protocol_version=PROTOCOL, instructions=None, tools=tools)
+        info = {**self._server_info, LEFT_OUT: listed.more} if listed.more else self._server_info
+        return ServerListing(
+            server_info=info,
+            protocol_version=PROTOCOL,
+            instructions=None,
+            tools=listed.tools,
+            left_out=listed.left_out,
+        )
 
     async def call(self, call: ToolCall) -> ToolResult | ToolFailure:
         """Call a tool. Never raises for a failure of server, tool or connection; cancellation passes through."""

@@ -6,6 +6,8 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import attrs
+
 from octoc.results import ListedTool
 from octoc_transport_rest.faults import one_line, without_secrets
 from octoc_transport_rest.protocol import MAX_TOOLS, TOOL_NAME
@@ -15,17 +17,29 @@ log = logging.getLogger(__name__)
 _NAMED = 5
 
 
-def tools_of(server: str, descriptors: Sequence[Any], secrets: tuple[str, ...]) -> tuple[tuple[ListedTool, ...], int]:
-    """Return the first MAX_TOOLS sound tools in the server's order, and how many more there are.
+@attrs.frozen(kw_only=True)
+class Tools:
+    """The first MAX_TOOLS sound tools in the server's order.
 
-    What is left out is named in a warning.
+    `more` is the number of sound tools after them; `left_out` has one line for each tool that breaks a rule, of the
+    first MAX_TOOLS descriptors.
     """
+
+    tools: tuple[ListedTool, ...]
+    more: int
+    left_out: tuple[str, ...]
+
+
+def tools_of(server: str, descriptors: Sequence[Any], secrets: tuple[str, ...]) -> Tools:
+    """Return the tools of a server's answer. Each tool that is left out is named in a warning."""
     sound: dict[str, ListedTool] = {}
+    left_out: list[str] = []
     for index, wire in enumerate(without_secrets(list(descriptors), secrets)):
         why = _fault(wire, sound)
         if why is None:
             sound[wire["name"]] = ListedTool(name=wire["name"], description=wire["description"], wire=wire)
         elif index < MAX_TOOLS:  # a server that lists nonsense without end gets no log without end
+            left_out.append(one_line(f"number {index + 1}: {why}", secrets))
             log.warning("%s", one_line(f"`{server}` lists a tool that is left out, number {index + 1}: {why}", secrets))
     tools = tuple(sound.values())
     rest = tools[MAX_TOOLS:]
@@ -35,7 +49,7 @@ def tools_of(server: str, descriptors: Sequence[Any], secrets: tuple[str, ...]) 
             f"`{server}` lists {len(tools)} tools: the first {MAX_TOOLS} are taken, and {len(rest)} left out: {named}"
         )
         log.warning("%s", one_line(text, secrets))
-    return tools[:MAX_TOOLS], len(rest)
+    return Tools(tools=tools[:MAX_TOOLS], more=len(rest), left_out=tuple(left_out))
 
 
 def _fault(descriptor: Any, known: Mapping[str, ListedTool]) -> str | None:

@@ -1,4 +1,5 @@
 import asyncio
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 from octoc.compiler.model.resolved import Server
 from octoc.compiler.packages import Package
 from octoc.compiler.pin import (
+    NotPinned,
     differences,
     named_servers,
     pin_live,
@@ -53,11 +55,11 @@ def listing_of(*names: str, **descriptions: str) -> ServerListing:
 
 
 def pinned(
-    subject: Server, workspace: Path, env: dict[str, str] | None = None, *plugins: object
-) -> ServerListing | str:
+    subject: Server, workspace: Path, env: dict[str, str] | None = None, *plugins: object, production: bool = False
+) -> ServerListing | NotPinned:
     """What pinning a server gives, with the given environment."""
     manager: Plugins = plugins_of(*(plugins or (McpPlugin(),)), env=env or {})
-    return asyncio.run(pin_live(subject, manager, workspace))
+    return asyncio.run(pin_live(subject, manager, workspace, production=production))
 
 
 SERVERS = (
@@ -96,6 +98,54 @@ FAILURES = [
 def test_a_server_that_cannot_be_asked_says_why(tmp_path: Path, subject: Server, message: str) -> None:
     """Each reason for which a server cannot be pinned is one line."""
     assert message in str(pinned(subject, tmp_path))
+
+
+def test_production_refuses_what_it_refuses_of_a_connection(tmp_path: Path) -> None:
+    """In production mode nothing is sent over plain HTTP beyond this machine, as at run time."""
+    web = server("web", transport="http", url="http://mcp.invalid/mcp", headers={"Authorization": "Bearer ${TOKEN}"})
+    refused = pinned(web, tmp_path, {"TOKEN": "s3cr3t-value"}, production=True)
+    assert "a plain `http` address beyond this machine, which production mode refuses" in str(refused)
+
+
+class BrokenPlugin:
+    @hookimpl
+    def octoc_make_transport(self, kind: str) -> Transport | None:
+        raise RuntimeError(f"no {kind} with s3cr3t-value")
+
+
+def test_a_transport_that_breaks_is_a_reason(tmp_path: Path) -> None:
+    """A fault of a plugin is the reason of its server alone, and shows no resolved value."""
+    refused = pinned(server("x", "cat ${KEY}"), tmp_path, {"KEY": "s3cr3t-value"}, BrokenPlugin())
+    assert isinstance(refused, NotPinned)
+    assert "s3cr3t-value" not in str(refused)
+    assert not refused.needs
+
+
+NAMES = """
+import json, sys
+for line in sys.stdin:
+    m = json.loads(line)
+    result = {
+        "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+                       "serverInfo": {"name": "names", "version": "1"}},
+        "tools/list": {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ["ok", " "]]},
+    }.get(m["method"])
+    if "id" in m:
+        body = {"result": result} if result else {"error": {"code": -32601, "message": "no"}}
+        print(json.dumps({"jsonrpc": "2.0", "id": m["id"], **body}), flush=True)
+"""
+
+
+def test_a_tool_without_a_usable_name_stands_in_the_snapshot_as_left_out(tmp_path: Path) -> None:
+    """A tool that nobody can call by name is no tool of the snapshot, which keeps a line on it."""
+    names = server("names", sys.executable, args=["-c", NAMES])
+    listing = pinned(names, tmp_path)
+    assert isinstance(listing, ServerListing), listing
+    assert [tool.name for tool in listing.tools] == ["ok"]
+    assert listing.left_out == ("number 2: it has no name",)
+    written = write_snapshot(tmp_path, names, listing, None, DiagnosticSink())
+    assert written is not None
+    assert json.loads(written.path.read_text(encoding="utf-8"))["leftOut"] == ["number 2: it has no name"]
 
 
 def test_without_a_transport_the_package_is_named(tmp_path: Path) -> None:

@@ -142,12 +142,12 @@ def test_bare_dumps_are_read_too(value: Any) -> None:
 
 
 BAD_TOOLS = [
-    (7, "is no object"),
+    (7, "is not an object"),
     ({}, "has no name"),
     ({"name": " "}, "has no name"),
     ({"name": "ok"}, "has the name `ok` of another one before it"),
-    ({"name": "b", "description": 7}, "`b` has a description that is no text"),
-    ({"name": "b", "inputSchema": []}, "`b` has an `inputSchema` that is no object"),
+    ({"name": "b", "description": 7}, "has the name `b` and a description that is no text"),
+    ({"name": "b", "inputSchema": []}, "has the name `b` and an `inputSchema` that is no object"),
 ]
 
 
