@@ -79,4 +79,3 @@ types: $(STAMP)
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist plugins/*/dist examples/*/dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
-	find . -name .octoc -type d -prune -exec rm -rf {} +

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import row, seconds
+from benchmarks.measure import forget, row, seconds
 from benchmarks.workspace import make_workspace
 
 COLD_RUNS = 3
@@ -38,8 +38,7 @@ def main() -> None:
         cold: list[float] = []
         digests: set[str] = set()
         for _ in range(COLD_RUNS):
-            for made in (".octoc", "dist"):
-                shutil.rmtree(root / made, ignore_errors=True)
+            forget(root, "dist")
             cold.append(seconds(build))
             digests.add(digest(root))
         row("cold build, encoder included", cold, "s", 1.0)
@@ -49,7 +48,7 @@ def main() -> None:
         seconds(build)
         row("unchanged rebuild", [seconds(build) for _ in range(UNCHANGED_RUNS)])
         other = Path(folder) / "two" / "deeper"
-        shutil.copytree(root, other, ignore=shutil.ignore_patterns(".octoc", "dist"))
+        shutil.copytree(root, other, ignore=shutil.ignore_patterns("dist"))
         seconds([octoc, "build", "--workspace", str(other)], env={"PYTHONHASHSEED": "7", "LC_ALL": "C"})
         digests.add(digest(other))
         print(f"{'different bundles over all these builds':<52} {len(digests):>9}")
@@ -61,8 +60,7 @@ def stages_of_cold(root: Path) -> dict[str, list[float]]:
     """Return the processor's seconds of each stage of cold builds, each in a process of its own, and of `all`."""
     found: dict[str, list[float]] = {}
     for _ in range(COLD_RUNS):
-        for made in (".octoc", "dist"):
-            shutil.rmtree(root / made, ignore_errors=True)
+        forget(root, "dist")
         command = [sys.executable, "-m", "benchmarks.build", STAGES, str(root)]
         done = subprocess.run(command, capture_output=True, check=True)
         for stage, figure in json.loads(done.stdout).items():

@@ -18,7 +18,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from benchmarks.measure import ROOT, in_turn, ratio, realworld, row, seconds
+from benchmarks.measure import ROOT, forget, in_turn, ratio, realworld, row, seconds
 
 TIMES = 10
 OCTOC = str(Path(sys.executable).with_name("octoc"))
@@ -77,7 +77,7 @@ def _check(root: Path) -> None:
 
 def _cpu(root: Path, *, is_cold: bool) -> float:
     if is_cold:
-        shutil.rmtree(root / ".octoc", ignore_errors=True)
+        forget(root)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     _check(root)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -86,7 +86,7 @@ def _cpu(root: Path, *, is_cold: bool) -> float:
 
 def _wall(root: Path, *, is_cold: bool) -> float:
     if is_cold:
-        shutil.rmtree(root / ".octoc", ignore_errors=True)
+        forget(root)
     start = time.perf_counter()
     _check(root)
     return time.perf_counter() - start

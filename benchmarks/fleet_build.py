@@ -25,7 +25,7 @@ from typing import Any
 
 import attrs
 
-from benchmarks.measure import ROOT, row
+from benchmarks.measure import ROOT, forget, row
 
 RUNS = 3
 AREAS, AREA_AGENTS, AREA_GROUPS, GLOBAL_GROUPS = 10, 20, 8, 20
@@ -177,9 +177,7 @@ def _octoc(*args: str) -> None:
 
 def _cold(command: str, root: Path) -> float:
     """Return the processor's seconds of a command that finds nothing of an earlier one."""
-    for name in (".octoc", "dist", "octoc.lock"):
-        path = root / name
-        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+    forget(root, "dist", "octoc.lock")
     before = os.times()
     _octoc(command, "--workspace", str(root))
     after = os.times()

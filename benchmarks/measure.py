@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -11,7 +12,18 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from octoc.compiler.cache import workspace_cache
+
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def forget(root: Path, *made: str) -> None:
+    """Delete what octoc remembers of the workspace in `root`, and the files or folders `made` in it."""
+    for path in (workspace_cache(root), *(root / name for name in made)):
+        if path is not None and path.is_dir():
+            shutil.rmtree(path)
+        elif path is not None:
+            path.unlink(missing_ok=True)
 
 
 def seconds(command: Sequence[str], cwd: Path | None = None, env: Mapping[str, str] | None = None) -> float:

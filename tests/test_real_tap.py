@@ -20,6 +20,7 @@ import pytest
 from octoc.bundle.reader import OpenBundle
 from octoc.cli import main
 from octoc.compiler.build import Outcome, build
+from octoc.compiler.cache import workspace_cache
 from octoc.diagnostics.rule import Severity
 from octoc.runtime import Runtime
 from octoc.runtime.skills.rules import matching
@@ -127,9 +128,10 @@ def test_another_folder_and_another_order_give_the_same_bytes(
     other.mkdir(parents=True)
     write_workspace(other, realworld)
     # The vectors are taken over, so that this test is about order and place; the encoder has a test of its own.
-    shutil.copytree(real.root / ".octoc", other / ".octoc")
-    for gate in (other / ".octoc" / "cache").glob("*gate*"):
-        shutil.rmtree(gate)
+    known, taken = workspace_cache(real.root), workspace_cache(other)
+    assert known is not None
+    assert taken is not None
+    shutil.copytree(known, taken, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*gate*"))
     monkeypatch.setattr(os, "scandir", reversed_scan(os.scandir))
     monkeypatch.setattr(os, "listdir", lambda path=".", listed=os.listdir: sorted(listed(path), reverse=True))
     assert build(other).digest == real.outcome.digest

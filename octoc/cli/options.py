@@ -25,6 +25,9 @@ bundle_option = click.option(
 )
 agent_option = click.option("--agent", default="supervisor", show_default=True, metavar="NAME", help="As which agent.")
 verbose_option = click.option("-v", "--verbose", is_flag=True, help="Show infos and log messages too.")
+no_cache_option = click.option(
+    "--no-cache", is_flag=True, help="Read nothing from the user's cache folder, and keep nothing in it."
+)
 fail_on_option = click.option(
     "--fail-on",
     type=click.Choice(["none", "info", "warning", "error"]),

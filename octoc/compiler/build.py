@@ -9,7 +9,7 @@ import attrs
 
 from octoc.bundle.digest import sha256_hex
 from octoc.compiler.bill import Bill, bill_of
-from octoc.compiler.cache import Cache
+from octoc.compiler.cache import Cache, workspace_cache
 from octoc.compiler.context import Progress, no_progress
 from octoc.compiler.discover import discover
 from octoc.compiler.encoder_settings import folder_stamp
@@ -17,11 +17,12 @@ from octoc.compiler.files import bytes_if_any
 from octoc.compiler.memo import Outcome as Remembered
 from octoc.compiler.memo import build_key, recall, remember, still_there
 from octoc.compiler.model.settings import WorkspaceSettings
-from octoc.compiler.opening import CACHE_FOLDER, Opened, open_workspace, versions_of
+from octoc.compiler.opening import Opened, open_workspace, versions_of
 from octoc.compiler.read.stage import input_digests
 from octoc.compiler.workspace import WORKSPACE_FILE
 from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.rule import Severity
+from octoc.plugin.folders import without_user_cache
 from octoc.plugin.manager import Plugins
 
 if TYPE_CHECKING:
@@ -68,13 +69,30 @@ def build(
     """Compile the workspace in `root` to its bundle and lock.
 
     Args:
-        locked: write nothing; each reason why the lock is stale is an error.
+        locked: write nothing and read no cache; each reason why the lock is stale is an error.
         strict: any error means no bundle. Always so in production mode.
         output: the bundle's path instead of `dist/<name>.octoc`.
+        use_cache: read and keep what lies in the user's cache folder.
     """
-    opened = open_workspace(
-        root, progress=progress, plugins=plugins, cache=Cache(root / CACHE_FOLDER if use_cache else None)
-    )
+    if use_cache and not locked:
+        cache = Cache(workspace_cache(root))
+        return _build(root, cache, locked=locked, strict=strict, output=output, progress=progress, plugins=plugins)
+    with without_user_cache():
+        cache = Cache(None)
+        return _build(root, cache, locked=locked, strict=strict, output=output, progress=progress, plugins=plugins)
+
+
+def _build(
+    root: Path,
+    cache: Cache,
+    *,
+    locked: bool,
+    strict: bool,
+    output: Path | None,
+    progress: Progress,
+    plugins: Plugins | None,
+) -> Outcome:
+    opened = open_workspace(root, progress=progress, plugins=plugins, cache=cache)
     if opened.settings is None:
         return _refused(root, opened)
     settings, context = opened.settings, opened.context
@@ -137,10 +155,10 @@ def build(
 
 
 def resolve_workspace(
-    root: Path, *, plugins: Plugins | None = None
+    root: Path, *, plugins: Plugins | None = None, use_cache: bool = True
 ) -> tuple[Resolved | None, tuple[Diagnostic, ...], Plugins | None]:
     """Return what pinning needs: the servers and capabilities, what was found on the way, and the plugins."""
-    opened = open_workspace(root, plugins=plugins, cache=Cache(None))
+    opened = open_workspace(root, plugins=plugins, cache=Cache(workspace_cache(root) if use_cache else None))
     if opened.settings is None:
         return None, _refused(root, opened).diagnostics, None
     from octoc.compiler.pipeline import run_to_resolve

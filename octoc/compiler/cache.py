@@ -1,5 +1,7 @@
 """What a build remembers for the next one: JSON and arrays, in a folder that may be deleted at any time.
 
+The folder lies in the user's own cache, never in the workspace: a repository could bring entries with it.
+
 A caller's key has all that the value depends on, and octoc's version is added: no entry is stale. Each entry ends
 in the digest of its content: what is cut or altered is a miss, and so is a folder that cannot be read or written.
 Of each kind the newest entries are kept, so that years of edits fill no disk. The caller keeps out whatever is marked
@@ -11,6 +13,9 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
+import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +26,7 @@ from octoc.bundle.digest import canonical_json, sha256_hex
 from octoc.bundle.refusal import BundleError
 from octoc.compiler.files import write_whole
 from octoc.data import schemas_dir
+from octoc.plugin.folders import is_private, user_cache
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,6 +34,10 @@ if TYPE_CHECKING:
 
 MOST_ENTRIES = 128
 """Of one kind, in one folder. A gate has one for each of its arrays, some ten; nothing else has more than one."""
+
+MOST_WORKSPACES = 128
+"""How many workspaces' folders are kept; the one that was written longest ago goes first."""
+WORKSPACES = "workspaces"
 
 _TRAILER = 66  # a newline, 64 hex digits, a newline
 
@@ -59,16 +69,42 @@ def _folders_below(pending: list[str]) -> Iterator[str]:
         pending.extend(e.path for e in os.scandir(folder) if e.is_dir() and e.name != "__pycache__")
 
 
+def workspace_cache(root: Path) -> Path | None:
+    """Return the folder in the user's cache for the workspace in `root`; None when nothing may be kept.
+
+    The name has a digest of the workspace's real path. A user's cache that lies inside the workspace is not used, and
+    neither is a folder that somebody else may write.
+    """
+    cache = user_cache()
+    if cache is None:
+        return None
+    real = os.path.realpath(root)
+    if f"{os.path.realpath(cache)}{os.sep}".startswith(real.rstrip(os.sep) + os.sep):
+        return None
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", os.path.basename(real))[:32]  # noqa: PTH119  # `real` is text
+    folder = cache / WORKSPACES / f"{name}-{sha256_hex(os.fsencode(real))[:16]}"
+    try:
+        for path in (folder.parent, folder):
+            path.mkdir(mode=0o700, exist_ok=True)
+            if not is_private(path):
+                return None
+        now = time.time_ns()
+        os.utime(folder, ns=(now, now))
+        _keep_newest(folder.parent, MOST_WORKSPACES)
+    except OSError:
+        return None
+    return folder
+
+
 class Cache:
     """A folder of entries by kind, a plain word, and key, any text. `root` None remembers nothing.
 
     Args:
-        root: `<workspace>/.octoc/cache`; made, with a `.gitignore` that keeps it out of git, by the first entry.
+        root: the folder, such as `workspace_cache` returns; the first entry makes it.
     """
 
     def __init__(self, root: Path | None) -> None:
         self._root = root
-        self._is_made = False
 
     def get_json(self, kind: str, key: str) -> Any | None:
         """Return the value, or None when there is none (so None itself is not worth keeping)."""
@@ -114,22 +150,22 @@ class Cache:
         if path is None or self._root is None:
             return
         try:
-            if not self._is_made and not (self._root / ".gitignore").exists():
-                write_whole(self._root / ".gitignore", b"*\n")
-            self._is_made = True
             write_whole(path, data + _trailer(data))
-            _keep_newest(path.parent)
+            _keep_newest(path.parent, MOST_ENTRIES)
         except OSError:
             return  # a cache that cannot be written costs time, nothing else
 
 
-def _keep_newest(folder: Path) -> None:
-    """Delete all but the newest entries. Raises: OSError, as when another build does the same."""
-    if len(os.listdir(folder)) <= MOST_ENTRIES:  # noqa: PTH208  # names alone: most writes end here
+def _keep_newest(folder: Path, most: int) -> None:
+    """Delete all but the `most` newest entries. Raises: OSError, as when another build does the same."""
+    if len(os.listdir(folder)) <= most:  # noqa: PTH208  # names alone: most calls end here
         return
-    entries = sorted(folder.iterdir(), key=lambda entry: entry.stat().st_mtime_ns)
-    for entry in entries[:-MOST_ENTRIES]:
-        entry.unlink(missing_ok=True)
+    entries = sorted(folder.iterdir(), key=lambda entry: entry.lstat().st_mtime_ns)
+    for entry in entries[:-most]:
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            entry.unlink(missing_ok=True)
 
 
 def _trailer(data: bytes | memoryview) -> bytes:

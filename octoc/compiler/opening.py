@@ -19,7 +19,6 @@ from octoc.compiler.structure.settings import load_settings
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.plugin.manager import Plugins, load_plugins
 
-CACHE_FOLDER = ".octoc/cache"
 # What takes part in a build beside octoc and its plugins: another version may give other vectors or another gate.
 _PACKAGES = ("numpy", "onnxruntime", "scikit-learn")
 NO_OVERLAY: Mapping[str, bytes] = {}

@@ -114,5 +114,5 @@ def folder(sound: Path, tmp_path: Path) -> Path:
 
 def left_over(root: Path) -> list[str]:
     """Return the files that a write aside may have left behind."""
-    known = {".mcp.json", ".octoc", ".gitignore"}
+    known = {".mcp.json"}
     return [str(path) for path in root.rglob(".*") if path.name not in known]

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from octoc.compiler.cache import workspace_cache
+
 from .conftest import Octoc
 
 # Made up here; each is looked for by itself.
@@ -76,9 +78,11 @@ COMMANDS = (
 
 def outputs(root: Path) -> dict[str, str]:
     """Return every file that octoc has written, by path."""
-    written = (root / name for name in ("octoc.lock", "dist", ".octoc", "snapshots"))
+    cache = workspace_cache(root)
+    assert cache is not None
+    written = (*(root / name for name in ("octoc.lock", "dist", "snapshots")), cache)
     files = [file for path in written for file in (path, *path.rglob("*")) if file.is_file()]
-    return {file.relative_to(root).as_posix(): file.read_bytes().decode("utf-8", "replace") for file in files}
+    return {str(file): file.read_bytes().decode("utf-8", "replace") for file in files}
 
 
 @pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN)

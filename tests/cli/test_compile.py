@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from octoc.compiler.cache import workspace_cache
 from octoc.testing import WorkspaceBuilder
 
 Run = Callable[..., Any]
@@ -59,10 +60,21 @@ def test_check_as_json_is_one_array(octoc: Run, workspace: Path) -> None:
 
 
 def test_check_writes_nothing(octoc: Run, workspace: Path) -> None:
-    """A check leaves the folder as it was, but for its cache."""
+    """A check leaves the folder as it was: what it remembers lies in the user's cache."""
     before = sorted(workspace.rglob("*"))
     octoc("check", "--workspace", str(workspace))
-    assert sorted(path for path in workspace.rglob("*") if ".octoc" not in path.parts) == before
+    assert sorted(workspace.rglob("*")) == before
+
+
+@pytest.mark.parametrize("command", ["check", "build", "pin"])
+def test_no_cache_keeps_nothing(octoc: Run, workspace: Path, command: str) -> None:
+    """With `--no-cache` nothing is kept for the workspace; without it the same command does keep something."""
+    octoc(command, "--workspace", str(workspace), "--no-cache")
+    kept = workspace_cache(workspace)
+    assert kept is not None
+    assert list(kept.iterdir()) == []
+    octoc(command, "--workspace", str(workspace))
+    assert list(kept.iterdir()) != []
 
 
 def test_no_workspace_says_what_to_do(octoc: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

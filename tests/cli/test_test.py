@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from octoc.compiler.cache import workspace_cache
 from octoc.testing import WorkspaceBuilder
 
 Run = Callable[..., Any]
@@ -45,14 +46,18 @@ tools = []
 def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The cache of a build, so that the same gate need not be learned for every test."""
     root = tmp_path_factory.mktemp("learned")
-    assert describe(root).build().bundle is not None
-    return root / ".octoc"
+    assert describe(root / "workspace").build().bundle is not None
+    kept = workspace_cache(root / "workspace")
+    assert kept is not None
+    return Path(shutil.copytree(kept, root / "cache"))
 
 
 @pytest.fixture
 def described(tmp_path: Path, learned: Path) -> WorkspaceBuilder:
     """A workspace with two capabilities, one recorded tool, no encoder, and a file of fixtures."""
-    shutil.copytree(learned, tmp_path / ".octoc")
+    own = workspace_cache(tmp_path)
+    assert own is not None
+    shutil.copytree(learned, own, dirs_exist_ok=True)
     return describe(tmp_path)
 
 

@@ -1,11 +1,17 @@
 """Building again: what is remembered of the last build never hides what has changed since."""
 
 import os
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from octoc.bundle.digest import sha256_hex
+from octoc.compiler import build as build_module
+from octoc.compiler import memo
 from octoc.compiler.build import build
+from octoc.compiler.cache import Cache, workspace_cache
 from octoc.compiler.checkup import check_workspace
 
 
@@ -73,6 +79,50 @@ def test_no_pipe_is_waited_for(tmp_path: Path) -> None:
     unread = {found.span.file for found in check_workspace(tmp_path).diagnostics if found.span is not None}
     assert unread >= {"snapshots/notes.json", "taps/acme/capabilities/notes/default.toml"}
     assert "OCT502" in _codes(tmp_path)
+
+
+@pytest.fixture
+def forged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A workspace with an error, a foreign bundle in `dist/`, and a cache entry that calls both what was built."""
+    root = tmp_path / "workspace"
+    root.mkdir()
+    (root / "octoc.toml").write_text('[workspace]\nname = "acme"\n[mcp]\nfiles = ["gone.json"]\n', "utf-8")
+    foreign = build(root).bundle
+    assert foreign is not None
+    foreign.write_bytes(b"foreign")
+    with monkeypatch.context() as entry:
+
+        def remember(cache: Cache, key: str, _: memo.Outcome) -> None:
+            memo.remember(cache, key, memo.Outcome(bundle_digest=sha256_hex(b"foreign"), bundle_size=7, **lock))
+
+        data = (root / "octoc.lock").read_bytes()
+        lock: dict[str, Any] = {"lock_digest": sha256_hex(data), "lock_size": len(data)}
+        entry.setattr(build_module, "remember", remember)
+        build(root)
+    foreign.write_bytes(b"foreign")
+    assert build(root).unchanged  # the forged entry works where it is believed
+    return root
+
+
+def test_a_bundle_that_a_repository_brings_with_a_cache_is_built_anew(forged: Path) -> None:
+    """An entry in the workspace that vouches for a foreign bundle is not read."""
+    kept = workspace_cache(forged)
+    assert kept is not None
+    for place in (".octoc/cache", ".cache/octoc"):
+        shutil.copytree(kept, forged / place)
+    shutil.rmtree(kept)
+    outcome = build(forged)
+    assert [found.rule.code for found in outcome.diagnostics] == ["OCT121"]
+    assert (forged / "dist" / "acme.octoc").read_bytes() != b"foreign"
+
+
+def test_no_cache_and_locked_read_no_entry(forged: Path) -> None:
+    """`--locked` and `--no-cache` find what is there, although the user's own cache says otherwise."""
+    held = build(forged, locked=True)
+    assert "OCT121" in [found.rule.code for found in held.diagnostics]
+    assert (forged / "dist" / "acme.octoc").read_bytes() == b"foreign"
+    assert [found.rule.code for found in build(forged, use_cache=False).diagnostics] == ["OCT121"]
+    assert (forged / "dist" / "acme.octoc").read_bytes() != b"foreign"
 
 
 @pytest.mark.parametrize("name", ["a\\u0000b", "n" * 300, "d/" * 3000])

@@ -104,7 +104,7 @@ def test_what_the_image_copies_is_enough_to_build(tmp_path: Path) -> None:
             assert source in let_in
             place = tmp_path / (target if len(sources) == 1 else source)
             place.parent.mkdir(parents=True, exist_ok=True)
-            unneeded = shutil.ignore_patterns("__pycache__", "dist", ".octoc", "tests")
+            unneeded = shutil.ignore_patterns("__pycache__", "dist", "tests")
             if (ROOT / source).is_dir():
                 shutil.copytree(ROOT / source, place, ignore=unneeded)
             else:

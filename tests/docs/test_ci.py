@@ -99,6 +99,13 @@ def test_the_action_s_scripts_hold_no_expression() -> None:
     assert all(one["description"] and isinstance(one["default"], str) for one in ACTION["inputs"].values())
 
 
+def test_the_action_uses_no_cache() -> None:
+    """A runner's home folder may be shared by jobs, so what an earlier one left there is not believed."""
+    checks = [line for text in SCRIPTS for line in text.splitlines() if "octoc check" in line]
+    assert len(checks) == 2
+    assert all("--no-cache" in line for line in checks)
+
+
 def test_every_step_of_the_action_is_whole() -> None:
     """A step either uses an action of a fixed version, or runs a script in a shell."""
     for step in ACTION["runs"]["steps"]:

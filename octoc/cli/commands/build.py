@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from octoc.cli.options import fail_on_option, format_options, verbose_option, workspace_option
+from octoc.cli.options import fail_on_option, format_options, no_cache_option, verbose_option, workspace_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,11 +19,12 @@ _MOST_ROWS = 12
 
 @click.command
 @workspace_option
-@click.option("--locked", is_flag=True, help="Write nothing; each reason why octoc.lock is stale is an error.")
+@click.option("--locked", is_flag=True, help="Write nothing, read no cache; what octoc.lock does not say is an error.")
 @click.option("--strict", is_flag=True, help="Write no bundle when there is an error. Always so in production mode.")
 @click.option(
     "--output", type=click.Path(path_type=Path), metavar="FILE", help="The bundle's path, not dist/<name>.octoc."
 )
+@no_cache_option
 @format_options("full", "concise", "json", "sarif", "github", "junit")
 @fail_on_option
 @verbose_option
@@ -32,6 +33,7 @@ def command(
     locked: bool,
     strict: bool,
     output: Path | None,
+    no_cache: bool,
     output_format: str,
     fail_on: str,
     verbose: bool,
@@ -49,7 +51,7 @@ def command(
     from octoc.compiler.build import build
 
     with ProgressLine() as progress:
-        outcome = build(root, locked=locked, strict=strict, output=output, progress=progress)
+        outcome = build(root, locked=locked, strict=strict, output=output, progress=progress, use_cache=not no_cache)
     if output_format == "json":
         _print_json(outcome)
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from octoc.cli.environment import environment_of, environment_options
-from octoc.cli.options import fail_on_option, format_options, verbose_option, workspace_option
+from octoc.cli.options import fail_on_option, format_options, no_cache_option, verbose_option, workspace_option
 
 if TYPE_CHECKING:
     from octoc.compiler.checkup.many import Checked
@@ -22,16 +22,19 @@ if TYPE_CHECKING:
 )
 @click.option("--fix", "fixing", is_flag=True, help="Apply the fixes that are safe, and show what remains.")
 @click.option("--diff", "diffing", is_flag=True, help="Show what --fix would change, and change nothing.")
+@no_cache_option
 @format_options("full", "concise", "json", "sarif", "github", "junit")
 @fail_on_option
 @environment_options
 @verbose_option
 def command(
+    *,
     paths: tuple[Path, ...],
     workspace: Path | None,
     kind: str | None,
     fixing: bool,
     diffing: bool,
+    no_cache: bool,
     output_format: str,
     fail_on: str,
     env_files: tuple[Path, ...],
@@ -55,7 +58,15 @@ def command(
 
     def run() -> Checked:
         with ProgressLine() as progress:
-            return check_paths(paths, Path.cwd(), workspace=root, kind=kind, progress=progress, environment=environment)
+            return check_paths(
+                paths,
+                Path.cwd(),
+                workspace=root,
+                kind=kind,
+                progress=progress,
+                use_cache=not no_cache,
+                environment=environment,
+            )
 
     checked = run()
     if not any(checkup.read or checkup.diagnostics for _, checkup in checked.parts):

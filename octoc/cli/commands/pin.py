@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from octoc.cli.options import format_options, workspace_option
+from octoc.cli.options import format_options, no_cache_option, workspace_option
 
 if TYPE_CHECKING:
     from octoc.compiler.model.resolved import Resolved, Server
@@ -43,6 +43,7 @@ class _Recorded:
 )
 @click.option("--strict", is_flag=True, help="Fail when a server lacks variables, too.")
 @workspace_option
+@no_cache_option
 @format_options("full", "concise", "json")
 def command(
     servers: tuple[str, ...],
@@ -51,6 +52,7 @@ def command(
     output_format: str,
     *,
     strict: bool,
+    no_cache: bool,
 ) -> int:
     """Record the tools of servers.
 
@@ -71,7 +73,7 @@ def command(
     from octoc.diagnostics.model import DiagnosticSink
     from octoc.diagnostics.rule import Severity
 
-    resolved, found, plugins = resolve_workspace(root)
+    resolved, found, plugins = resolve_workspace(root, use_cache=not no_cache)
     if resolved is None or plugins is None:
         print_diagnostics(found, root, output_format="full", verbose=False, err=True)
         return 2

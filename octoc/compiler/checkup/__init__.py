@@ -3,8 +3,8 @@
     outcome = check_subject(Subject(root=folder))       # the workspace in `folder`
     outcome.diagnostics
 
-An entry of the cache has in its key all that the answer depends on; without one, the stages run. A folder without
-octoc.toml belongs to somebody who has not asked for ours in it: its cache is the user's own.
+An entry of the cache has in its key all that the answer depends on; without one, the stages run. The cache is the
+user's own, one folder per checked folder.
 """
 
 from __future__ import annotations
@@ -18,20 +18,19 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from octoc.bundle.digest import sha256_hex
-from octoc.compiler.cache import Cache, cache_key, code_stamp
+from octoc.compiler.cache import Cache, cache_key, code_stamp, workspace_cache
 from octoc.compiler.checkup.subject import Subject
 from octoc.compiler.context import Context, Progress, no_progress
 from octoc.compiler.discover import discover
 from octoc.compiler.files import bytes_if_any
 from octoc.compiler.memo import Outcome, build_key, recall, remember
 from octoc.compiler.model.documents import Discovered, FileKind
-from octoc.compiler.opening import CACHE_FOLDER, NO_OVERLAY, Opened, open_workspace
+from octoc.compiler.opening import NO_OVERLAY, Opened, open_workspace
 from octoc.compiler.read.stage import input_digests
 from octoc.compiler.workspace import WORKSPACE_FILE, file_at
 from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint_policy import UNUSED_SILENCE
-from octoc.plugin.folders import user_cache
 from octoc.plugin.manager import Plugins
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def check_subject(
         overlay: display path -> bytes that are read instead of what is on disk; nothing is then remembered.
         environment: what the place of running has; None says nothing of it, and nothing is reported.
     """
-    cache = _cache_of(subject) if use_cache and not overlay else Cache(None)
+    cache = Cache(workspace_cache(subject.root) if use_cache and not overlay else None)
     opened = open_workspace(subject.root, cache=cache, progress=progress, plugins=plugins, overlay=overlay)
     opened = attrs.evolve(opened, context=attrs.evolve(opened.context, environment=environment))
     if opened.settings is None:
@@ -113,11 +112,6 @@ def check_subject(
     if key:
         remember(cache, key, Outcome(diagnostics=diagnostics), kind=_KIND)
     return Checkup(diagnostics=diagnostics, read=read, workspaces=workspaces)
-
-
-def _cache_of(subject: Subject) -> Cache:
-    is_workspace = (subject.root / WORKSPACE_FILE).exists()
-    return Cache(subject.root / CACHE_FOLDER if is_workspace else user_cache())
 
 
 def _found_in(subject: Subject, opened: Opened) -> tuple[tuple[Discovered, ...], tuple[Path, ...]]:

@@ -53,7 +53,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _write(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
     # Aside and renamed: two builds may make it at once, and both write the same bytes.
     descriptor, aside = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".new")
     try:

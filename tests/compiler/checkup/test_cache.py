@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from octoc.compiler import checkup
+from octoc.compiler.cache import workspace_cache
 from octoc.compiler.checkup import Checkup, check_subject, check_workspace
 from octoc.compiler.checkup.subject import Subject
 from octoc.compiler.environment import Environment
-from octoc.compiler.opening import CACHE_FOLDER
+from octoc.compiler.memo import Outcome
 from octoc.plugin.folders import user_cache
 
 MCP = '{"mcpServers": {"a": {"url": "http://a.example/mcp", "headers": {"Authorization": "${TOKEN}"}}}}'
@@ -105,25 +107,54 @@ def test_the_environment_is_part_of_the_question(folder: Path) -> None:
 def test_the_cache_may_be_deleted_or_damaged(folder: Path) -> None:
     """Without its cache, or with one that is cut short, a check says the same."""
     first = check_workspace(folder)
-    for entry in (folder / CACHE_FOLDER).rglob("*.json"):
+    kept = workspace_cache(folder)
+    assert kept is not None
+    for entry in kept.rglob("*.json"):
         entry.write_bytes(entry.read_bytes()[:-20])
     assert check_workspace(folder).diagnostics == first.diagnostics
-    shutil.rmtree(folder / CACHE_FOLDER)
+    shutil.rmtree(kept)
     again = check_workspace(folder)
     assert (again.unchanged, again.diagnostics) == (False, first.diagnostics)
 
 
-def test_a_folder_without_octoc_toml_is_remembered_in_the_users_cache(tmp_path: Path) -> None:
-    """What somebody else's folder holds is remembered at the user's, and it is found there again."""
+def test_a_check_is_remembered_in_the_users_cache(tmp_path: Path) -> None:
+    """Nothing is written into the folder that is checked, with an octoc.toml or without one."""
     (tmp_path / ".mcp.json").write_text(MCP, encoding="utf-8")
     subject = Subject(root=tmp_path, folder=tmp_path)
     first, second = check_subject(subject), check_subject(subject)
     assert second.unchanged
     assert first.diagnostics == second.diagnostics
     assert [path.name for path in tmp_path.iterdir()] == [".mcp.json"]
-    kept = user_cache()
+    kept = workspace_cache(tmp_path)
     assert kept is not None
     assert list((kept / "check").iterdir())
+    (tmp_path / "octoc.toml").write_text("[workspace]\nname = 'w'\n", encoding="utf-8")
+    check_workspace(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".mcp.json", "octoc.toml"]
+
+
+def test_a_repository_cannot_bring_a_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Entries in the workspace that say "no problems" of these very inputs are not read, wherever they lie."""
+    with monkeypatch.context() as forged:
+        forged.setattr(checkup, "Outcome", lambda **_: Outcome())
+        assert check_workspace(folder).diagnostics
+        assert check_workspace(folder).diagnostics == ()  # the forged entry works where it is believed
+    kept = workspace_cache(folder)
+    assert kept is not None
+    for place in (".octoc/cache", ".cache/octoc", ".octoc"):
+        shutil.copytree(kept, folder / place, dirs_exist_ok=True)
+    shutil.rmtree(kept)
+    assert check_workspace(folder).diagnostics == _fresh(folder).diagnostics != ()
+
+
+def test_without_the_cache_nothing_is_read_or_kept(folder: Path) -> None:
+    """`--no-cache` finds what is there, although an entry says otherwise, and leaves no entry."""
+    check_workspace(folder)
+    kept = workspace_cache(folder)
+    assert kept is not None
+    shutil.rmtree(kept)
+    assert not check_workspace(folder, use_cache=False).unchanged
+    assert [path for path in kept.parent.rglob("*") if kept in path.parents] == []
 
 
 def test_no_home_is_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +169,9 @@ def test_no_secret_is_remembered(folder: Path) -> None:
     secret = "sk-" + "abcdefghij0123456789"
     (folder / ".mcp.json").write_text(MCP.replace("${TOKEN}", f"Bearer {secret}"), encoding="utf-8")
     assert any(found.rule.code == "OCT340" for found in check_workspace(folder).diagnostics)
-    entries = [entry.read_text(encoding="utf-8") for entry in (folder / CACHE_FOLDER).rglob("*.json")]
+    kept = workspace_cache(folder)
+    assert kept is not None
+    entries = [entry.read_text(encoding="utf-8") for entry in kept.rglob("*.json")]
     assert entries
     assert not any(secret in entry for entry in entries)
 
