@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import attrs
 
 from octoc.bundle.digest import sha256_hex
+from octoc.runtime.permissions import DepsLimit, lesser
 from octoc.runtime.scripts import clean_environment, how_it_ended, run_script
 
 if TYPE_CHECKING:
@@ -50,19 +51,21 @@ class Dependencies:
 
     Args:
         environ: the host's environment; the process's own by default.
+        allowed: the most that a bundle may ask for; None sets no limit.
     """
 
-    def __init__(self, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(self, environ: Mapping[str, str] | None = None, *, allowed: DepsLimit | None = None) -> None:
         self._environ = os.environ if environ is None else environ
+        self._allowed = allowed
         self._runs: dict[tuple[str, str], _Run] = {}
 
     async def states(self, generation: Generation, names: Iterable[str]) -> tuple[DepState, ...]:
         """Return what is known of `names`, in their order; with `run` what is behind one that failed is not run."""
-        settings = generation.bundle.settings
+        wanted = lesser(generation.bundle.settings.deps, self._allowed)
         known = {entry.name: entry for entry in generation.bundle.deps}
-        if settings.deps == "never":
+        if wanted == "never":
             return tuple(DepState(name=name, state="unasked") for name in names)
-        if settings.deps != "run":
+        if wanted != "run":
             return tuple(self._checked(name, known.get(name)) for name in names)
         found: list[DepState] = []
         for name in names:

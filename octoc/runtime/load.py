@@ -18,6 +18,7 @@ from octoc.runtime.connect import Connector
 from octoc.runtime.deps import Dependencies
 from octoc.runtime.generation import Generation
 from octoc.runtime.late_plugins import LatePlugins
+from octoc.runtime.permissions import DepsLimit, ValidateLimit, checked_limits
 from octoc.runtime.quota import Quotas
 from octoc.runtime.server_pool import outlast
 from octoc.runtime.session import Session
@@ -61,6 +62,8 @@ class Runtime:
         explain: Explainer | None = None,
         plugins_for: Callable[[Bundle], LatePlugins] | None = None,
         in_memory: bool = False,
+        deps: DepsLimit | None = None,
+        validate: ValidateLimit | None = None,
     ) -> None:
         self.clock = clock
         self.workspace = (workspace or Path.cwd()).absolute()
@@ -68,7 +71,8 @@ class Runtime:
         self.explain = explain
         self.in_memory = in_memory
         self.references = References()
-        self.deps = Dependencies()
+        self.deps = Dependencies(allowed=deps)
+        self.validate_limit = validate
         self.accounts = Accounts()
         self.connector = Connector(self)
         self.session_numbers = itertools.count(1)
@@ -143,6 +147,8 @@ class Runtime:
         host: Host | None = None,
         explain: Explainer | None = None,
         observers: Iterable[object] = (),
+        deps: DepsLimit | None = None,
+        validate: ValidateLimit | None = None,
     ) -> Runtime:
         """Verify and map the bundle at `path`; connects nothing and loads no plugin.
 
@@ -160,11 +166,16 @@ class Runtime:
             explain: says for the model what a failed call means, as a cheap model can; asked before the plugins, and
                 None is no answer. Without one the model gets the failure's own words.
             observers: plugin objects besides all others, such as `octoc.plugin.AuditLog`.
+            deps: the most that bundles may do about dependencies: `never` leaves them alone, `check` looks for their
+                programs, `run` executes their scripts. None sets no limit.
+            validate: `never` forbids skills' `validate` scripts, whatever bundles ask for. None sets no limit.
 
-        Raises: BundleRefused when the file is cut, altered, of a newer format or no bundle.
+        Raises: BundleRefused when the file is cut, altered, of a newer format or no bundle; ValueError when `deps` or
+            `validate` is another word.
         """
         from octoc.bundle.reader import OpenBundle
 
+        checked_limits(deps, validate)
         opened = OpenBundle.open(path, verify, in_memory=in_memory)
         environment = os.environ if env is None else env
         more = tuple(observers)
@@ -192,6 +203,8 @@ class Runtime:
             explain=explain,
             plugins_for=None if plugins is not None else named,
             in_memory=in_memory,
+            deps=deps,
+            validate=validate,
         )
 
     def agents_of(self, tenant: str | None) -> Mapping[str, AgentEntry]:

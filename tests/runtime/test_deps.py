@@ -24,12 +24,12 @@ def _with(fleet: Fleet, **settings: Any) -> None:
     fleet.settings = attrs.evolve(fleet.settings, **settings)
 
 
-def _enabled(fleet: Fleet, name: str = "tools", times: int = 1) -> Change:
+def _enabled(fleet: Fleet, name: str = "tools", times: int = 1, **options: Any) -> Change:
     """Return what became of activating a capability, in `times` sessions at once."""
     fleet.agent()
 
     async def scenario() -> Change:
-        async with fleet.open() as runtime:
+        async with fleet.open(**options) as runtime:
             sessions = [runtime.session() for _ in range(times)]
             changes = await asyncio.gather(*(activate(session, name) for session in sessions))
             assert len({(change.ok, change.text) for change in changes}) == 1
@@ -235,6 +235,53 @@ class TestRun:
         fleet.capability("tools", deps=("org/tool",))
         assert _enabled(fleet).text == f"Capability 'tools' could not be activated: dependency 'org/tool': {note}"
         assert not log.exists()
+
+
+class TestHostsLimit:
+    """`Runtime.open(deps=…)`: a host forbids what a bundle asks for."""
+
+    @pytest.mark.parametrize("allowed, state", [("never", "expects these deps"), ("check", "Not installed")])
+    def test_a_host_forbids_scripts(self, fleet: Fleet, tmp_path: Path, allowed: str, state: str) -> None:
+        """A bundle that asks for `run` gets no more than the host allows, and no script is executed."""
+        _with(fleet, deps="run")
+        fleet.dep("org/tool", f"touch {tmp_path}/ran\n", program="surely-not-there")
+        fleet.capability("tools", deps=("org/tool",))
+        change = _enabled(fleet, deps=allowed)
+        assert change.ok
+        assert state in change.text
+        assert not (tmp_path / "ran").exists()
+
+    @pytest.mark.parametrize("asked", ["never", "check"])
+    def test_a_host_adds_nothing(self, fleet: Fleet, tmp_path: Path, asked: str) -> None:
+        """A host that allows scripts runs none for a bundle that does not ask for it."""
+        _with(fleet, deps=asked)
+        fleet.dep("org/tool", f"touch {tmp_path}/ran\n", program="surely-not-there")
+        fleet.capability("tools", deps=("org/tool",))
+        assert _enabled(fleet, deps="run").ok
+        assert not (tmp_path / "ran").exists()
+
+    def test_the_limit_outlives_a_reload(self, fleet: Fleet, tmp_path: Path) -> None:
+        """A bundle that is loaded later gets no more than the first."""
+        fleet.capability("tools", deps=("org/tool",))
+        fleet.dep("org/tool", f"touch {tmp_path}/ran\n")
+        fleet.agent()
+
+        async def scenario() -> Change:
+            async with fleet.open(deps="never") as runtime:
+                _with(fleet, deps="run")
+                await runtime.reload(fleet.write())
+                assert runtime.bundle.settings.deps == "run"
+                return await activate(runtime.session(), "tools")
+
+        assert asyncio.run(scenario()).ok
+        assert not (tmp_path / "ran").exists()
+
+    @pytest.mark.parametrize("option", ["deps", "validate"])
+    def test_a_misspelled_limit_is_refused(self, fleet: Fleet, option: str) -> None:
+        """A word that is not known raises, as it must not allow more than was meant."""
+        fleet.agent()
+        with pytest.raises(ValueError, match=f"`{option}` is `nevr`, expected `never`"):
+            fleet.open(**{option: "nevr"})
 
 
 def _started(pids: Path) -> None:

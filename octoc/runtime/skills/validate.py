@@ -9,6 +9,7 @@ import attrs
 
 from octoc.bundle.digest import sha256_hex
 from octoc.bundle.model import SkillEntry
+from octoc.runtime.permissions import lesser
 from octoc.runtime.scripts import clean_environment, run_script
 from octoc.secrets import redact
 
@@ -36,7 +37,8 @@ class Refusal:
 
 
 async def validate(session: Session, reply: str) -> tuple[Refusal, ...]:
-    """Have the scripts of the skills in use judge an agent's reply; nothing is run unless the workspace says so.
+    """Have the scripts of the skills in use judge an agent's reply; nothing is run unless workspace and host
+    allow it.
 
     A script refuses by a status that is not 0 and some output. One that has refused as often in a row as the workspace
     allows, does not end in time or cannot be run is left out, which is logged. Raises: BundleRefused.
@@ -44,7 +46,7 @@ async def validate(session: Session, reply: str) -> tuple[Refusal, ...]:
     import asyncio
 
     settings = session.generation.bundle.settings.skills
-    if settings.validate != RUN:
+    if lesser(settings.validate, session.runtime.validate_limit) != RUN:
         return ()
     skills = session.skillset
     entries = [skills.entry(name) for name in skills.used]

@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
@@ -26,12 +26,13 @@ def _run(
     scenario: Callable[[Session], Awaitable[None]],
     settings: SkillSettings = RUN,
     workdir: Path | None = None,
+    **options: Any,
 ) -> None:
     fleet.settings = attrs.evolve(fleet.settings, skills=settings)
     fleet.agent()
 
     async def run() -> None:
-        async with fleet.open() as runtime:
+        async with fleet.open(**options) as runtime:
             session = runtime.session(workdir=workdir)
             for name in session.skillset.names:
                 await session.use_skill(name)
@@ -49,6 +50,17 @@ def test_nothing_runs_by_default(fleet: Fleet, tmp_path: Path) -> None:
         assert not (tmp_path / "ran").exists()
 
     _run(fleet, scenario, SkillSettings())
+
+
+def test_a_host_forbids_what_a_bundle_asks_for(fleet: Fleet, tmp_path: Path) -> None:
+    """With `Runtime.open(validate="never")` no script is started, and every reply passes."""
+    fleet.skill("s", validate=f"touch {tmp_path}/ran\necho no\nexit 1\n")
+
+    async def scenario(session: Session) -> None:
+        assert await session.validate("reply") == ()
+        assert not (tmp_path / "ran").exists()
+
+    _run(fleet, scenario, validate="never")
 
 
 def test_a_reply_is_refused(fleet: Fleet, tmp_path: Path) -> None:

@@ -1,0 +1,26 @@
+"""What a host lets a bundle do: the lesser of what the bundle asks for and what the host allows."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+DepsLimit = Literal["never", "check", "run"]
+"""From the least to the most: leave dependencies alone, look for their programs, run their scripts."""
+ValidateLimit = Literal["never", "run"]
+"""Whether skills' `validate` scripts may run."""
+
+
+def checked_limits(deps: str | None, validate: str | None) -> None:
+    """Raise ValueError for a limit that is not one of the words: a misspelled one must not allow more."""
+    for name, value, words in (("deps", deps, get_args(DepsLimit)), ("validate", validate, get_args(ValidateLimit))):
+        if value is not None and value not in words:
+            expected = ", ".join(f"`{word}`" for word in words)
+            raise ValueError(f"`{name}` is `{value}`, expected {expected} or None")
+
+
+def lesser(asked: str, allowed: str | None) -> str:
+    """Return the lesser of two of the words above; `allowed` None sets no limit, a word of neither list is `never`."""
+    order: tuple[str, ...] = get_args(DepsLimit)
+    if allowed is None:
+        return asked
+    return min(asked, allowed, key=order.index) if asked in order else "never"
