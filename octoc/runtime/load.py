@@ -49,7 +49,7 @@ class Runtime:
     Use it in one event loop, as `async with Runtime.open(path) as runtime`, or call `close` at the end.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # as `open`
         self,
         opened: OpenBundle,
         plugins: Plugins | LatePlugins,

@@ -37,8 +37,7 @@ class Refusal:
 
 
 async def validate(session: Session, reply: str) -> tuple[Refusal, ...]:
-    """Have the scripts of the skills in use judge an agent's reply; nothing is run unless workspace and host
-    allow it.
+    """Have the scripts of the skills in use judge an agent's reply; none runs unless workspace and host allow it.
 
     A script refuses by a status that is not 0 and some output. One that has refused as often in a row as the workspace
     allows, does not end in time or cannot be run is left out, which is logged. Raises: BundleRefused.
