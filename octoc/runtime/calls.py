@@ -112,10 +112,17 @@ class _Call:
         if self._call.tool in self._generation.drift(self._entry.name).removed:
             return self._worded(failure("not_found", f"server `{self._entry.name}` no longer has `{self._call.tool}`"))
         repeats = 0
+        failed: ToolFailure | None = None
         while True:
             outcome, final = await self._once()
-            if isinstance(outcome, ToolResult) or final or repeats == MAX_REPEATS or not self._may_repeat(outcome):
+            if isinstance(outcome, ToolResult):
                 return outcome
+            if failed is not None and final and outcome.kind == "unavailable":
+                # The pool knows no more than the kind of what this very call failed with.
+                return self._worded(attrs.evolve(failed, retry_after_s=outcome.retry_after_s))
+            if final or repeats == MAX_REPEATS or not self._may_repeat(outcome):
+                return outcome
+            failed = outcome
             repeats += 1
             pause = pause_before(repeats, outcome)
             if time.monotonic() + pause >= self._until:

@@ -81,7 +81,7 @@ class Lease:
             # One death ends many calls, and is one failure.
             again = outcome.kind == "connection_lost" and opened.death_counted
             self._verdict = "unknown" if again else "failed"
-            self._pool.note_failure(outcome.message)
+            self._pool.note_failure(outcome.kind)
             if outcome.kind == "connection_lost" and not opened.connection.alive:
                 self._pool.note_death(opened)
         elif outcome.kind not in _SILENT:

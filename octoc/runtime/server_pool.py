@@ -13,7 +13,7 @@ from octoc.runtime.breaker import CircuitBreaker, Open
 from octoc.runtime.places import Places
 from octoc.runtime.refresh import Refresher
 from octoc.runtime.retry import reconnect_pause
-from octoc.runtime.unreachable import Unreachable, closed, unreachable
+from octoc.runtime.unreachable import Unreachable, circuit_open, closed, down, unreachable, without_words
 
 if TYPE_CHECKING:
     import asyncio
@@ -101,7 +101,7 @@ class ServerPool:
         self._failures = 0
         self._not_before = 0.0
         self._grow_after = 0.0
-        self._last_failure = ""
+        self._last_kind: FailureKind | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_loop: asyncio.AbstractEventLoop | None = None
@@ -126,25 +126,24 @@ class ServerPool:
         try:
             return self.breaker.admit()
         except Open as refused:
-            raise self._left_alone(refused) from None
+            raise self._refusal(refused) from None
 
     def check(self) -> None:
         """Ask the breaker without taking a place. Raises: Unreachable."""
         try:
             self.breaker.check()
         except Open as refused:
-            raise self._left_alone(refused) from None
+            raise self._refusal(refused) from None
 
-    def _left_alone(self, refused: Open) -> Unreachable:
-        seconds = refused.retry_after_s
-        when = f"it is left alone for {seconds:.0f} s" if seconds else "one call tries it just now"
-        last = f", the last time so: {self._last_failure}" if self._last_failure else ""
-        message = f"server `{self.entry.name}` failed {self.breaker.failures} times in a row{last}; {when}"
-        return unreachable("unavailable", message, retry_after_s=max(seconds, 1.0), final=True)
+    def _refusal(self, refused: Open) -> Unreachable:
+        return circuit_open(self.entry.name, self.breaker.failures, self._last_kind, refused.retry_after_s)
 
-    def note_failure(self, message: str) -> None:
-        """Remember what the server last failed with, for who is refused because of it."""
-        self._last_failure = message
+    def note_failure(self, kind: FailureKind) -> None:
+        """Remember the kind of the server's last failure for the calls that are refused because of it.
+
+        Only the kind: the text may hold what the server said to another caller, or that caller's arguments.
+        """
+        self._last_kind = kind
 
     async def pick(self, until: float | None) -> Opened:
         """Return the connection with the fewest calls, opening one when there is none, or when all are busy.
@@ -239,14 +238,12 @@ class ServerPool:
         import asyncio
 
         task = self._connecting
+        is_own = task is None
         if task is None:
             pause = self._not_before - self._clock()
             if pause > 0 and until is not None:
                 if self._clock() + pause >= until:
-                    message = f"server `{self.entry.name}` is down, the next attempt is in {pause:.1f} s"
-                    last = f": {self._last_failure}" if self._last_failure else ""
-                    kind: FailureKind = "unavailable"
-                    raise unreachable(kind, message + last, retry_after_s=pause, lost=self.lost, final=True)
+                    raise down(self.entry.name, self._last_kind, pause, lost=self.lost)
                 await self._nap(pause)
                 return None
             task = self._begin_connecting(first=True)
@@ -254,7 +251,9 @@ class ServerPool:
         try:
             return await asyncio.shield(task)
         except Unreachable as why:
-            raise Unreachable(why.failure, lost=lost, final=why.final) from None
+            # The text of a failed attempt belongs to the call that began it.
+            failure = why.failure if is_own else without_words(self.entry.name, why.failure)
+            raise Unreachable(failure, lost=lost, final=why.final) from None
         except asyncio.CancelledError:
             waiting = asyncio.current_task()
             if task.cancelled() and waiting is not None and not waiting.cancelling():
@@ -295,7 +294,9 @@ class ServerPool:
 
     def _note_connect_failure(self, why: Unreachable, *, growing: bool) -> None:
         now = self._clock()
-        self._last_failure = why.failure.message
+        kind, text = why.failure.kind, why.failure.message
+        self._last_kind = kind
+        logger.warning("server `%s` could not be connected: %s: %s", self.entry.name, kind, text)
         if growing:
             # The calls go on over the connections that there are.
             self._grow_after = now + max(_GROW_AGAIN_S, why.failure.retry_after_s or 0.0)
