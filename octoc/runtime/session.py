@@ -300,7 +300,8 @@ class Session:
         from octoc.runtime.history import age, shape_of
 
         def keep(text: str, _: str) -> str | None:
-            return self.runtime.results.keep(self.key, text) if self.reads_results else None
+            account = account_of(self.caller)
+            return self.runtime.results.keep(self.key, text, account=account) if self.reads_results else None
 
         return age(messages, shape_of(messages, format), keep, profile=self.profile)
 

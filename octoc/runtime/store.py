@@ -6,18 +6,25 @@ import functools
 import logging
 import os
 import threading
-import weakref
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 import attrs
 
+from octoc.runtime.result_folder import ResultFolder
+from octoc.runtime.shares import NOBODY
+from octoc.runtime.shelf import Shelf
+
 logger = logging.getLogger("octoc.runtime")
 
 ENTRY_OVERHEAD = 512
 """Bytes that an entry is taken to cost beyond its text, so that many small ones are bounded too."""
+
+
+class LostResultError(Exception):
+    """A text was kept, and its file is gone or was changed."""
 
 
 P = ParamSpec("P")
@@ -29,6 +36,9 @@ def _locked(method: Callable[Concatenate[ResultStore, P], T]) -> Callable[Concat
 
     @functools.wraps(method)
     def locked(self: ResultStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        if self._process != os.getpid():
+            # A thread of the parent may have held the lock at the fork, and would never release it here.
+            self._process, self._lock = os.getpid(), threading.RLock()
         with self._lock:
             return method(self, *args, **kwargs)
 
@@ -38,6 +48,7 @@ def _locked(method: Callable[Concatenate[ResultStore, P], T]) -> Callable[Concat
 @attrs.define(kw_only=True, eq=False)
 class _Entry:
     owner: Hashable
+    account: str
     sizes: tuple[int, ...]
     data: bytes | None
     path: Path | None = None
@@ -50,77 +61,81 @@ class _Entry:
 class ResultStore:
     """Texts under handles that nobody can guess, each readable by the owner that kept it and by nobody else.
 
-    What is over `memory_bytes` goes to files in a temporary folder of mode 0700, up to `disk_bytes`; what was not used
-    for longest gives way. A text is forgotten `seconds` after it was kept, by `clock`. 0 bytes is no such place.
-    Contents are never logged. Large results are cut in threads, so it may be used from several at once.
+    What is over `memory_bytes` goes to files in a temporary folder of mode 0700, up to `disk_bytes`. In each place the
+    account with most bytes gives way, with the text that it did not use for longest. A text is forgotten `seconds`
+    after it was kept, by `clock`. 0 bytes is no such place. Contents are never logged. Large results are cut in
+    threads, so it may be used from several at once. A forked child can read what its parent kept, and deletes nothing
+    of it.
     """
 
     def __init__(self, *, memory_bytes: int, disk_bytes: int, seconds: float, clock: Callable[[], float]) -> None:
-        self._memory_bytes = memory_bytes
-        self._disk_bytes = disk_bytes
+        self._memory = Shelf(memory_bytes)
+        self._disk = Shelf(disk_bytes)
         self._seconds = seconds
         self._clock = clock
-        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._entries: dict[str, _Entry] = {}
         self._ends: deque[tuple[float, str]] = deque()
         self._gone: deque[Hashable] = deque()
-        self._in_memory = 0
-        self._on_disk = 0
-        self._files = 0
-        self._folder: Path | None = None
-        self._remove_folder: Callable[[], object] | None = None
+        self._folder = ResultFolder()
+        self._process = os.getpid()
         self._closed = False
         self._lock = threading.RLock()
 
     @property
     def enabled(self) -> bool:
         """Whether anything can be kept at all."""
-        return not self._closed and self._memory_bytes + self._disk_bytes > 0 and self._seconds > 0
+        return not self._closed and self._memory.limit + self._disk.limit > 0 and self._seconds > 0
 
     @property
     def memory_used(self) -> int:
         """Bytes in memory now."""
-        return self._in_memory
+        return self._memory.used
 
     @property
     def disk_used(self) -> int:
         """Bytes on disk now."""
-        return self._on_disk
+        return self._disk.used
 
     @property
     def folder(self) -> Path | None:
         """Where the files are; None until something did not fit into memory."""
-        return self._folder
+        return self._folder.path
 
     @_locked
     def resize(self, *, memory_bytes: int, disk_bytes: int, seconds: float) -> None:
         """Take other limits from now on: what is over them goes, and nothing stays for longer than `seconds`."""
-        self._memory_bytes, self._disk_bytes, self._seconds = memory_bytes, disk_bytes, seconds
+        self._memory.limit, self._disk.limit, self._seconds = memory_bytes, disk_bytes, seconds
         latest = self._clock() + seconds
         self._ends = deque((min(end, latest), handle) for end, handle in self._ends)
         self._expire()
-        self._bound_disk(disk_bytes)
-        self._bound_memory()
+        while (handle := self._disk.next_out(NOBODY)) is not None:
+            self._drop(handle)
+        self._bound_memory(NOBODY)
 
     @_locked
-    def keep(self, owner: Hashable, text: str | Sequence[str]) -> str | None:
-        """Keep a text, or the texts of several parts. Returns its handle, or None where it could not be kept."""
+    def keep(self, owner: Hashable, text: str | Sequence[str], *, account: str = NOBODY) -> str | None:
+        """Keep a text, or the texts of several parts. Returns its handle, or None where it could not be kept.
+
+        Args:
+            account: whose share of memory and disk the text uses.
+        """
         if not self.enabled:
             return None
         import secrets  # loads OpenSSL, which only a result that is too long is worth
 
         parts = [part.encode("utf-8", "surrogatepass") for part in ([text] if isinstance(text, str) else text)]
-        entry = _Entry(owner=owner, sizes=tuple(map(len, parts)), data=b"".join(parts))
+        entry = _Entry(owner=owner, account=account, sizes=tuple(map(len, parts)), data=b"".join(parts))
         self._expire()
-        if entry.size > self._memory_bytes:
-            if not self._spill(entry):
+        handle = f"r-{secrets.token_urlsafe(12)}"
+        if entry.size > self._memory.limit:
+            if not self._spill(handle, entry):
                 return None
         else:
-            self._in_memory += entry.size
-        handle = f"r-{secrets.token_urlsafe(12)}"
+            self._memory.add(account, handle, entry.size)
         self._entries[handle] = entry
         self._ends.append((self._clock() + self._seconds, handle))
-        self._bound_memory()
-        return handle
+        self._bound_memory(account)
+        return handle if handle in self._entries else None
 
     @_locked
     def parts(self, owner: Hashable, handle: str) -> int | None:
@@ -132,7 +147,8 @@ class ResultStore:
     def text(self, owner: Hashable, handle: str, part: int = 0) -> str | None:
         """Return a part of what is kept; None for a handle that is unknown, forgotten or another owner's.
 
-        Raises: IndexError where there is no such part.
+        Raises: IndexError where there is no such part; LostResultError where the file is gone or was changed, once, as
+        the handle is forgotten then.
         """
         entry = self._find(owner, handle)
         if entry is None:
@@ -143,12 +159,14 @@ class ResultStore:
         if entry.data is not None:
             data = entry.data[start : start + size]
         else:
-            read = self._read(entry, start, size)
-            if read is None:
+            assert entry.path is not None  # noqa: S101  # what is not in memory is in a file
+            try:
+                data = self._folder.read(entry.path, start, size)
+            except OSError as error:
+                self._note_disk("read", error)
                 self._drop(handle)
-                return None
-            data = read
-        self._entries.move_to_end(handle)
+                raise LostResultError(handle) from None
+        self._shelf(entry).touch(entry.account, handle)
         return data.decode("utf-8", "surrogatepass")
 
     @_locked
@@ -168,9 +186,9 @@ class ResultStore:
         self._gone.clear()
         self._entries.clear()
         self._ends.clear()
-        self._in_memory = self._on_disk = 0
-        if self._remove_folder is not None:
-            self._remove_folder()
+        self._memory.clear()
+        self._disk.clear()
+        self._folder.close()
 
     def _find(self, owner: Hashable, handle: str) -> _Entry | None:
         self._expire()
@@ -184,81 +202,45 @@ class ResultStore:
         while self._ends and self._ends[0][0] <= now:
             self._drop(self._ends.popleft()[1])
 
+    def _shelf(self, entry: _Entry) -> Shelf:
+        return self._memory if entry.path is None else self._disk
+
     def _drop(self, handle: str) -> None:
         entry = self._entries.pop(handle, None)
         if entry is None:
             return
+        self._shelf(entry).remove(entry.account, handle)
         if entry.path is None:
-            self._in_memory -= entry.size
             return
-        self._on_disk -= entry.size
-        self._unlink(entry.path)
-
-    def _unlink(self, path: Path) -> None:
         try:
-            path.unlink(missing_ok=True)
+            self._folder.unlink(entry.path)
         except OSError as error:
             self._note_disk("removed", error)
 
-    def _bound_memory(self) -> None:
-        # From the one not used for longest; what cannot go to disk is forgotten.
-        waiting = iter([handle for handle, entry in self._entries.items() if entry.path is None])
-        while self._in_memory > self._memory_bytes:
-            handle = next(waiting)
+    def _bound_memory(self, asking: str) -> None:
+        # What cannot go to disk is forgotten.
+        while (handle := self._memory.next_out(asking)) is not None:
             entry = self._entries[handle]
-            size = entry.size
-            if self._spill(entry):
-                self._in_memory -= size
+            if self._spill(handle, entry):
+                self._memory.remove(entry.account, handle)
             else:
                 self._drop(handle)
 
-    def _bound_disk(self, most: int) -> None:
-        for handle in [handle for handle, entry in self._entries.items() if entry.path is not None]:
-            if self._on_disk <= most:
-                break
-            self._drop(handle)
-
-    def _spill(self, entry: _Entry) -> bool:
+    def _spill(self, handle: str, entry: _Entry) -> bool:
         """Move an entry's text to a file; False leaves it as it was."""
-        if entry.data is None or entry.size > self._disk_bytes:
+        if entry.data is None or entry.size > self._disk.limit:
             return False
-        self._bound_disk(self._disk_bytes - entry.size)
-        path: Path | None = None
         try:
-            self._files += 1
-            path = self._place() / str(self._files)
-            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(entry.data)
+            while (oldest := self._disk.next_out(entry.account, entry.size)) is not None:
+                self._drop(oldest)
+            entry.path, entry.data = self._folder.write(entry.data), None
+        except LookupError:
+            return False  # the account holds most without having anything on disk
         except OSError as error:
             self._note_disk("written", error)
-            if path is not None:
-                self._unlink(path)
             return False
-        entry.path, entry.data = path, None
-        self._on_disk += entry.size
+        self._disk.add(entry.account, handle, entry.size)
         return True
 
-    def _place(self) -> Path:
-        if self._folder is None:
-            import shutil
-            import tempfile
-
-            self._folder = Path(tempfile.mkdtemp(prefix="octoc-results-"))
-            # Also at the end of a process that never closed its runtime.
-            self._remove_folder = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        return self._folder
-
-    def _read(self, entry: _Entry, start: int, size: int) -> bytes | None:
-        if entry.path is None:
-            return None
-        try:
-            with entry.path.open("rb") as file:
-                file.seek(start)
-                data = file.read(size)
-        except OSError as error:
-            self._note_disk("read", error)
-            return None
-        return data if len(data) == size else None
-
     def _note_disk(self, what: str, error: OSError) -> None:
-        logger.warning("a kept result could not be %s: %s", what, error.strerror or type(error).__name__)
+        logger.warning("a kept result could not be %s: %s", what, error.strerror or error)

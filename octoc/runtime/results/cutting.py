@@ -6,8 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from octoc.results import ToolFailure
-from octoc.runtime.results.parts import is_large
+from octoc.runtime.results.parts import Keep, is_large
 from octoc.runtime.results.truncate import truncate
+from octoc.runtime.shares import account_of
 
 if TYPE_CHECKING:
     from octoc.names import ToolId
@@ -20,7 +21,7 @@ def cut(session: Session, outcome: Outcome, tool: ToolId | None) -> Outcome:
     if isinstance(outcome, ToolFailure):
         return outcome
     limits, counter = session.limits(tool)
-    return truncate(outcome, limits, counter, partial(session.runtime.results.keep, session.key))
+    return truncate(outcome, limits, counter, keep_of(session))
 
 
 async def cut_aside(session: Session, outcome: Outcome, tool: ToolId | None) -> Outcome:
@@ -30,6 +31,10 @@ async def cut_aside(session: Session, outcome: Outcome, tool: ToolId | None) -> 
     import asyncio
 
     limits, counter = session.limits(tool)
-    keep = partial(session.runtime.results.keep, session.key)
     # When this task is cancelled the thread ends on its own, and what it kept ends with the session, or expires.
-    return await asyncio.to_thread(truncate, outcome, limits, counter, keep)
+    return await asyncio.to_thread(truncate, outcome, limits, counter, keep_of(session))
+
+
+def keep_of(session: Session) -> Keep:
+    """Return what keeps a text for a session, in its account's share of the store."""
+    return partial(session.runtime.results.keep, session.key, account=account_of(session.caller))

@@ -15,6 +15,7 @@ from octoc.runtime.results.json_text import MAX_DEPTH, parse_container, quoted, 
 from octoc.runtime.results.limits import Limits
 from octoc.runtime.results.notice import LONGEST_POINTER, notice, read_call
 from octoc.runtime.results.parts import STAGE
+from octoc.runtime.store import LostResultError
 from octoc.runtime.values import whole_characters
 
 if TYPE_CHECKING:
@@ -139,20 +140,30 @@ async def read_result(session: Session, arguments: Mapping[str, Any]) -> ToolRes
         store = session.runtime.results
         count = store.parts(session.key, asked.handle)
         if count is None:
-            raise BadRequest(
-                f"nothing is kept under handle `{_short(asked.handle)}`, or no more: call the tool that gave it again"
-            )
+            raise BadRequest(_gone(asked.handle))
         if asked.part >= count:
             raise BadRequest(f"there is no part {asked.part}: the result has {count} (from 0)")
-        text = store.text(session.key, asked.handle, asked.part) or ""
+        text = store.text(session.key, asked.handle, asked.part)
+        if text is None:  # it was forgotten just now
+            raise BadRequest(_gone(asked.handle))
         page = await _page(text, asked, limits, counter)
     except BadRequest as problem:
         return failure("bad_request", str(problem), profile=session.profile)
+    except LostResultError:
+        message = (
+            f"the result that was kept under handle `{_short(asked.handle)}` is lost: its file was removed or changed. "
+            "Call the tool that gave it again"
+        )
+        return failure("unavailable", message, profile=session.profile)
     return ToolResult(
         content=(ContentPart(type="text", text=page.text), _told(page, asked, count)),
         truncations=(Truncation(stage=STAGE, original=len(text), kept=len(page.text), unit="chars"),),
         handle=asked.handle,
     )
+
+
+def _gone(handle: str) -> str:
+    return f"nothing is kept under handle `{_short(handle)}`, or no more: call the tool that gave it again"
 
 
 @attrs.frozen(kw_only=True)

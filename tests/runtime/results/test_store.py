@@ -3,6 +3,9 @@
 import gc
 import logging
 import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octoc.runtime.results import ResultStore
-from octoc.runtime.store import ENTRY_OVERHEAD
+from octoc.runtime.store import ENTRY_OVERHEAD, LostResultError
 
 
 class Clock:
@@ -120,8 +123,8 @@ def test_a_disk_that_refuses_keeps_nothing(
     store.close()
 
 
-def test_a_file_that_went_away_is_as_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kept file that somebody removed or cut is no more there, without an error."""
+def test_a_file_that_went_away_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kept file that somebody removed or cut is reported once as lost, and is unknown afterwards."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     store = _store(memory=0, disk=10_000)
     removed, cut = _kept(store, 1, "one"), _kept(store, 1, "two")
@@ -129,9 +132,103 @@ def test_a_file_that_went_away_is_as_forgotten(tmp_path: Path, monkeypatch: pyte
     one, two = sorted(store.folder.iterdir())
     one.unlink()
     os.truncate(two, 1)
-    assert (store.text(1, removed), store.text(1, cut)) == (None, None)
+    for handle in (removed, cut):
+        with pytest.raises(LostResultError):
+            store.text(1, handle)
+        assert store.text(1, handle) is None
     assert store.disk_used == 0
     store.close()
+
+
+def test_a_removed_folder_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a cleaner removed the folder, its texts are lost and new ones go to a new folder, not to a planted one."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    store = _store(memory=0, disk=10_000)
+    lost, old = _kept(store, 1, "one"), store.folder
+    assert old is not None
+    shutil.rmtree(old)
+    planted = tmp_path / "planted"
+    planted.mkdir()
+    (planted / "0").write_text("evil")
+    old.symlink_to(planted)
+    with pytest.raises(LostResultError):
+        store.text(1, lost)
+    handle = _kept(store, 1, "two")
+    assert store.folder != old
+    assert store.text(1, handle) == "two"
+    assert [file.name for file in planted.iterdir()] == ["0"]
+    store.close()
+
+
+def test_an_account_with_most_gives_way_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However much one account keeps, another account's texts of at most an equal share stay where they are."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    for memory, disk in ((100_000, 0), (0, 100_000), (50_000, 50_000)):
+        store = _store(memory, disk)
+        mine = [store.keep(1, f"{number}" * 9000, account="a") for number in range(4)]
+        theirs = [store.keep(2, "x" * 9000, account="b") for _ in range(50)]
+        assert [store.text(1, handle or "") for handle in mine] == [f"{number}" * 9000 for number in range(4)]
+        assert store.text(2, theirs[-1] or "") == "x" * 9000
+        assert store.text(2, theirs[0] or "") is None
+        store.close()
+
+
+def test_an_account_alone_uses_all_and_gives_room_to_a_newcomer() -> None:
+    """A lone account fills the store; a newcomer's texts push its oldest out, up to an equal share."""
+    store = _store(10 * (1000 + ENTRY_OVERHEAD))
+    old = [_kept(store, 1, "x" * 1000) for _ in range(10)]
+    assert all(store.text(1, handle) for handle in old)
+    new = [store.keep(2, "y" * 1000, account="b") or "" for _ in range(10)]
+    assert [store.text(1, handle) is None for handle in old] == [True] * 5 + [False] * 5
+    assert [store.text(2, handle) is None for handle in new] == [True] * 5 + [False] * 5
+    store.close()
+
+
+FORKING = """
+import multiprocessing, os, sys
+from octoc.runtime.store import ResultStore
+
+store = ResultStore(memory_bytes=0, disk_bytes=10_000, seconds=60, clock=lambda: 0.0)
+handle = store.keep(1, "parent")
+folder = store.folder
+
+
+def child(way):
+    assert store.text(1, handle) == "parent"
+    if way == "close":
+        store.close()
+    elif way == "forget":
+        store.forget(1)
+    elif way == "evict":
+        for number in range(50):
+            store.keep(1, "child" * 200)
+        assert store.folder != folder
+        store.close()
+    sys.exit(0)  # runs the finalizers
+
+
+for way in ("exit", "close", "forget", "evict"):
+    number = os.fork()
+    if not number:
+        child(way)
+    assert os.waitpid(number, 0)[1] == 0, way
+    process = multiprocessing.get_context("fork").Process(target=child, args=(way,))
+    process.start()
+    process.join()
+    assert process.exitcode == 0, way
+    assert [file.read_text() for file in folder.iterdir()] == ["parent"], way
+assert store.text(1, handle) == "parent"
+assert [path.name for path in folder.parent.iterdir()] == [folder.name]
+store.close()
+assert not folder.exists()
+"""
+
+
+def test_a_forked_child_deletes_nothing(tmp_path: Path) -> None:
+    """A child of `os.fork` or multiprocessing that ends, closes, forgets or evicts leaves its parent's files."""
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", FORKING], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("way", ["forget", "abandon"])
