@@ -52,10 +52,10 @@ class Postings:
 
     def of(self, term: int) -> tuple[Array, Array]:
         """Return the numbers of the tools that have a hashed term, ascending, and its impacts in 255ths."""
-        place = int(np.searchsorted(self.hashes, np.uint64(term)))
-        if place == len(self.hashes) or int(self.hashes[place]) != term:
-            return self.ids[:0], self.impacts[:0]
-        first, last = int(self.starts[place]), int(self.starts[place + 1])
+        # An absent term takes the same lines as one that only tools out of scope have.
+        wanted = np.uint64(term)
+        first = int(self.starts[np.searchsorted(self.hashes, wanted, "left")])
+        last = int(self.starts[np.searchsorted(self.hashes, wanted, "right")])
         return self.ids[first:last], self.impacts[first:last]
 
     def near_to(self, misspelt: Sequence[int]) -> list[int]:

@@ -268,7 +268,7 @@ def _having(parts: Sequence[Index], sizes: Sequence[int], term: int, mask: Array
 
 def _in_scope(postings: Postings, term: int, mask: Array | None, start: int) -> tuple[Array, Array]:
     ids, impacts = postings.of(term)
-    if mask is None or not len(ids):
+    if mask is None:
         return ids, impacts
     kept = mask[start : start + postings.count][ids]
     return ids[kept], impacts[kept]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from octoc.runtime import Runtime
 
 from .fleets import AgentFacts, CapabilityFacts, Facts, GrantFacts, ServerFacts, SkillFacts
 from .looks import build, join_all, opened, plain
+from .steps import counted
 
 THEIRS, NOBODYS = "zq1", "zq2"
 """Equally long, and near to nothing that the agent has."""
@@ -69,22 +70,12 @@ def _filled(value: Any, name: str) -> Any:
 
 
 async def _steps(runtime: Runtime, call: tuple[str, Any], name: str) -> tuple[Any, Counter[str]]:
-    """Return the answer of a fresh session, and how often each function of octoc was entered for it."""
+    """Return the answer of a fresh session, and how often each line of octoc ran for it."""
     session = runtime.session("clerk")
-    entered: Counter[str] = Counter()
-
-    def note(frame: Any, event: str, _: Any) -> None:
-        if event == "call" and "octoc" in frame.f_code.co_filename:
-            entered[f"{frame.f_code.co_filename}:{frame.f_code.co_qualname}"] += 1
-
     tool, arguments = _filled(list(call), name)
-    sys.setprofile(note)
-    try:
-        outcome = await session.call(tool, arguments)
-    finally:
-        sys.setprofile(None)
+    outcome, lines = await counted(lambda: session.call(tool, arguments))
     await session.close()
-    return json.dumps(plain(outcome)).replace(name, "{0}"), entered
+    return json.dumps(plain(outcome)).replace(name, "{0}"), lines
 
 
 Fleet = tuple[Path, Any, Path]
@@ -99,7 +90,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReque
 
 @pytest.mark.parametrize("how", CALLS)
 def test_what_is_out_of_scope_takes_as_many_steps_as_what_does_not_exist(fleet: Fleet, how: str) -> None:
-    """Each function of octoc is entered as often for the one name as for the other, whoever has listed the servers."""
+    """Each line of octoc runs as often for the one name as for the other, whether or not the servers are listed."""
     bundle, world, root = fleet
     if how == "search" and world.facts.encoder:
         pytest.skip("two words have two vectors, whatever there is in the index")
@@ -130,3 +121,21 @@ def test_another_tool_of_the_agents_own_takes_other_steps(fleet: Fleet) -> None:
             assert mine != nobodys
 
     asyncio.run(run())
+
+
+def test_the_count_is_the_same_however_long_a_thread_takes(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A coroutine that waits for a busy machine is resumed more often, and runs no line of octoc more."""
+    bundle, world, root = fleet
+
+    async def run(turns: int) -> Any:
+        async def in_turns(work: Callable[..., Any], *arguments: Any) -> Any:
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            return work(*arguments)
+
+        monkeypatch.setattr(asyncio, "to_thread", in_turns)
+        async with opened(bundle, world, root) as runtime:
+            await _steps(runtime, CALLS["discover"], NOBODYS)
+            return await _steps(runtime, CALLS["discover"], NOBODYS)
+
+    assert asyncio.run(run(0)) == asyncio.run(run(3))
