@@ -19,7 +19,7 @@ FORMAT_VERSION = 2
 2: registries are made of sets, and agents may be for some tenants alone: what a reader of 1 would take for none, and
 for everybody.
 """
-FORMAT_REVISION = 4
+FORMAT_REVISION = 5
 """Compatible: fields and members that an older reader may pass over. Counts on from version to version.
 
 1: policies of servers and tools, more of results, dependencies; `Settings.results` instead of two fields of its own.

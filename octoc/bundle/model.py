@@ -401,6 +401,8 @@ class Bundle:
             writes it; `capability_sets`, `skill_sets` and `grant_sets` likewise. Empty but in a file's own bundle.
         contested: the tools whose alias is longer, as another tool would be called the same: for an agent that may not
             have that other one they are called by their own.
+        workspace: the way from the bundle's folder to the workspace, such as `..`; empty when the bundle was written
+            outside of the workspace.
     """
 
     name: str
@@ -423,3 +425,4 @@ class Bundle:
     grant_sets: tuple[tuple[Grant, ...], ...] = ()
     contested: tuple[int, ...] = ()
     inputs: str = ""
+    workspace: str = ""

@@ -22,8 +22,8 @@ T = TypeVar("T")
 class Target:
     """A bundle to open.
 
-    `workspace` is the folder that it runs in, None for the working directory. `inputs` is the digest of the workspace's
-    inputs as they are now, where they may have changed since the bundle was built.
+    `workspace` is what `${workspaceFolder}` means, None for what the bundle records. `inputs` is the digest of the
+    workspace's inputs as they are now, where they may have changed since the bundle was built.
     """
 
     bundle: Path
@@ -61,12 +61,13 @@ def workspace_root(named: Path | None) -> Path:
 def target_of(bundle: Path | None, workspace: Path | None) -> Target:
     """Return the bundle to open: the one that is named, else the workspace's own, built when it is not there.
 
-    Imports the compiler only without `bundle`.
+    With both, the bundle runs in the folder `workspace`. Imports the compiler only without `bundle`.
     """
     if bundle is not None:
-        if workspace is not None:
-            raise click.UsageError("--bundle and --workspace are both given: a bundle needs no workspace")
-        return Target(bundle=bundle)
+        folder = None if workspace is None else workspace.absolute()
+        if folder is not None and not folder.is_dir():
+            raise UnavailableError(f"there is no folder `{workspace}`", "--workspace names what the bundle runs in")
+        return Target(bundle=bundle, workspace=folder)
     root = workspace_root(workspace)
     from octoc.compiler.build import current_inputs
 

@@ -12,6 +12,7 @@ from octoc.compiler.bill import Bill, bill_of
 from octoc.compiler.cache import Cache, workspace_cache
 from octoc.compiler.context import Progress, no_progress
 from octoc.compiler.discover import discover
+from octoc.compiler.emit.paths import way_to_workspace
 from octoc.compiler.encoder_settings import folder_stamp
 from octoc.compiler.files import bytes_if_any
 from octoc.compiler.memo import Outcome as Remembered
@@ -106,7 +107,7 @@ def _build(
         options={
             "locked": locked,
             "strict": context.strict,
-            "output": target.name,
+            "output": [target.name, way_to_workspace(target, root)],
             # Also of what is not there or may not be read, which no list of files shows.
             "found": [[found.rule.code, found.message] for found in context.sink.diagnostics],
             # Where its keys stand, and the silences in its comments, are no settings.

@@ -70,9 +70,13 @@ def make_target(server: ServerDefinition, lookup: Lookup, workspace: Path, *, pr
     """
 
     def found(reference: str) -> str | None:
-        if reference.startswith(_FILE):
-            reference = f"{_FILE}{workspace / reference.removeprefix(_FILE)}"
-        return lookup(reference)
+        if not reference.startswith(_FILE):
+            return lookup(reference)
+        path = f"{workspace / reference.removeprefix(_FILE)}"
+        value = lookup(f"{_FILE}{path}")
+        if value is None:
+            resolving.absent[path] = None
+        return value
 
     resolving = _Resolving(found, builtins_of(workspace.as_posix(), _home()))
     try:
@@ -102,7 +106,8 @@ def _made(server: ServerDefinition, resolving: _Resolving, workspace: Path) -> S
         names = ", ".join(f"`{name}`" for name in resolving.missing)
         are = "is" if len(resolving.missing) == 1 else "are"
         set_ = "not set" if all(":" not in name for name in resolving.missing) else "not there"
-        raise NotReady(f"server `{server.name}` needs {names}, which {are} {set_}", tuple(resolving.missing))
+        absent = f"; looked in {', '.join(f'`{path}`' for path in resolving.absent)}" if resolving.absent else ""
+        raise NotReady(f"server `{server.name}` needs {names}, which {are} {set_}{absent}", tuple(resolving.missing))
     if env_file is not None:
         read = _read_env_file(server.name, workspace, env_file)
         resolving.values.update(dict.fromkeys(value for value in read.values() if value))
@@ -137,6 +142,8 @@ class _Resolving:
     lookup: Lookup
     builtins: Mapping[str, str]
     missing: dict[str, None] = attrs.field(factory=dict)
+    absent: dict[str, None] = attrs.field(factory=dict)
+    """Files that references name and that are not there, or are empty."""
     values: dict[str, None] = attrs.field(factory=dict, repr=False)
 
     def text(self, text: str) -> str:
@@ -175,11 +182,12 @@ class _Resolving:
 
 
 def _read_env_file(server: str, workspace: Path, name: str) -> dict[str, str]:
+    path = f"{workspace / name}"
     try:
-        return parse_env_file(small_text(f"{workspace / name}", _MAX_ENV_FILE_BYTES))
+        return parse_env_file(small_text(path, _MAX_ENV_FILE_BYTES))
     except (FileNotFoundError, UnreadableError) as error:
         why = error.strerror if isinstance(error, FileNotFoundError) else error
-        raise NotReady(f"server `{server}` needs the file `{name}`, which cannot be read: {why}") from None
+        raise NotReady(f"server `{server}` needs the file `{path}`, which cannot be read: {why}") from None
 
 
 def _home() -> str | None:

@@ -13,6 +13,8 @@ from octoc.runtime.server_pool import CLOSE_S, Made
 from octoc.runtime.unreachable import Unreachable, unreachable
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from octoc.bundle.model import ServerEntry
     from octoc.plugin import Connection, Host
     from octoc.plugin.manager import Plugins
@@ -45,6 +47,7 @@ class Connector:
         *,
         first: bool,
         production: bool,
+        workspace: Path,
     ) -> Made:
         """Return a new connection. Raises: Unreachable, with all that was started ended again.
 
@@ -59,7 +62,7 @@ class Connector:
                 if entry.transport == BUILTIN:
                     connection: Connection = self._builtin(entry)
                 else:
-                    connection = await self._remote(plugins, entry, changed, production=production)
+                    connection = await self._remote(plugins, entry, changed, workspace, production=production)
                 listing = await self._tools(entry, connection) if first and not entry.listed else None
             except Unreachable as unreached:
                 watched.failed(unreached.failure.kind, unreached.failure.message)
@@ -73,7 +76,7 @@ class Connector:
         return connection
 
     async def _remote(
-        self, plugins: Plugins, entry: ServerEntry, changed: Callable[[], None], *, production: bool
+        self, plugins: Plugins, entry: ServerEntry, changed: Callable[[], None], workspace: Path, *, production: bool
     ) -> Connection:
         import asyncio
 
@@ -87,7 +90,7 @@ class Connector:
             # thread ends on its own, and what it found goes nowhere.
             async with asyncio.timeout(entry.timeout_s):
                 target = await asyncio.to_thread(
-                    make_target, entry, plugins.resolve_secret, self._runtime.workspace, production=production
+                    make_target, entry, plugins.resolve_secret, workspace, production=production
                 )
         except TimeoutError:
             message = f"the credentials of server `{entry.name}` were not there within {entry.timeout_s:g} s"

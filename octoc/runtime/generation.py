@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import logging
+import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
@@ -60,6 +62,8 @@ class Generation:
         self.agents = {agent.name: agent for agent in self.bundle.agents}
         self.catalog = Catalog(opened)
         self.costs = ToolCosts(self.catalog)
+        self.workspace = runtime.own_workspace or _recorded_workspace(opened) or Path.cwd()
+        """What `${workspaceFolder}` and relative paths mean, absolute."""
         self._scopes: dict[str, AgentScope] = {}
         self.late_plugins = plugins
         self.routing = RoutingParts(self, embedder)
@@ -131,7 +135,10 @@ class Generation:
             shared.breaker.configure(settings.breaker_failures, settings.breaker_s)
             return shared
         # Nothing of this generation: the pool may outlive it.
-        connect = functools.partial(_connect, self.runtime, self.late_plugins, production=settings.mode == "production")
+        production = settings.mode == "production"
+        connect = functools.partial(
+            _connect, self.runtime, self.late_plugins, production=production, workspace=self.workspace
+        )
         breaker = CircuitBreaker(settings.breaker_failures, settings.breaker_s)
         accounts = self.runtime.accounts
         return ServerPool(entry, connect, breaker, shared=lambda: accounts.shared)
@@ -139,8 +146,10 @@ class Generation:
     def _is_as_in(self, previous: Generation, entry: ServerEntry) -> bool:
         same_plugins = self.late_plugins is previous.late_plugins
         same_mode = self.bundle.settings.mode == previous.bundle.settings.mode
+        same_workspace = self.workspace == previous.workspace
         # What counts is the pool's own entry: in between it may have been shared by several generations.
-        return same_plugins and same_mode and _connection(entry) == _connection(previous.pool[entry.name].entry)
+        same_entry = _connection(entry) == _connection(previous.pool[entry.name].entry)
+        return same_plugins and same_mode and same_workspace and same_entry
 
     def _take(self, entry: ServerEntry, listing: ServerListing) -> None:
         """Take a server's list: the tools of an unlisted one join; a listed one is compared with the bundle."""
@@ -186,8 +195,22 @@ async def _connect(
     *,
     first: bool,
     production: bool,
+    workspace: Path,
 ) -> Made:
-    return await runtime.connector.connect(plugins(), entry, changed, first=first, production=production)
+    return await runtime.connector.connect(
+        plugins(), entry, changed, first=first, production=production, workspace=workspace
+    )
+
+
+def _recorded_workspace(opened: OpenBundle) -> Path | None:
+    """Return the workspace that a bundle records relative to its file, links followed; None when it records none."""
+    steps = opened.bundle.workspace.split("/")
+    if not opened.file or not {".", ".."}.issuperset(steps):
+        return None
+    folder = Path(os.path.realpath(opened.file)).parent
+    for _ in range(steps.count("..")):
+        folder = folder.parent
+    return folder
 
 
 def _connection(entry: ServerEntry) -> ServerEntry:

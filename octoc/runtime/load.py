@@ -66,7 +66,8 @@ class Runtime:
         validate: ValidateLimit | None = None,
     ) -> None:
         self.clock = clock
-        self.workspace = (workspace or Path.cwd()).absolute()
+        self.own_workspace = None if workspace is None else workspace.absolute()
+        """What `${workspaceFolder}` is in every bundle, where the host said so."""
         self.host = host
         self.explain = explain
         self.in_memory = in_memory
@@ -106,6 +107,11 @@ class Runtime:
     @property
     def bundle(self) -> Bundle:
         return self.generation.bundle
+
+    @property
+    def workspace(self) -> Path:
+        """The folder that `${workspaceFolder}` and relative paths mean, absolute."""
+        return self.generation.workspace
 
     @property
     def plugins(self) -> Plugins:
@@ -160,7 +166,8 @@ class Runtime:
             clock: seconds that never go back; orders the use of capabilities.
             embedder: instead of the one that the bundle names.
             env: where references of servers are looked up, instead of the environment.
-            workspace: the folder that `${workspaceFolder}` and relative paths mean; the working directory by default.
+            workspace: the folder that `${workspaceFolder}` and relative paths mean. By default the one that the bundle
+                records relative to its own file, and the working directory when it records none.
             token_counter: instead of the one that the plugins give.
             host: what answers servers that ask for something; without it they are declined.
             explain: says for the model what a failed call means, as a cheap model can; asked before the plugins, and

@@ -105,7 +105,7 @@ class RoutingParts:
         files = self._generation.opened.encoder_files() or None
         try:
             made = self._generation.plugins.make_embedder(
-                encoder.name, located(encoder.settings, self._generation.runtime.workspace), files
+                encoder.name, located(encoder.settings, self._generation.workspace), files
             )
         except PluginError as error:
             self._problem = str(error)

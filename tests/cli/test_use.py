@@ -295,9 +295,10 @@ def test_a_bundle_that_is_not_there(octoc: Run, tmp_path: Path) -> None:
     assert (done.status, "error[OCT601]" in done.err) == (1, True)
 
 
-def test_bundle_and_workspace_exclude_each_other(octoc: Run, bundle: str, built: Path) -> None:
-    """Naming both a bundle and a workspace is a usage error."""
-    assert octoc("show", "--bundle", bundle, "--workspace", str(built)).status == 2
+def test_a_bundle_is_opened_in_the_folder_that_is_named(octoc: Run, bundle: str, built: Path) -> None:
+    """With --bundle, --workspace names the folder that the bundle runs in, and it must be there."""
+    assert octoc("show", "--bundle", bundle, "--workspace", str(built)).status == 0
+    assert octoc("show", "--bundle", bundle, "--workspace", str(built / "none")).status == 2
 
 
 def test_a_call_without_its_transport_says_what_installs_it(

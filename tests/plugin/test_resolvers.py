@@ -80,8 +80,8 @@ def test_what_a_file_is_not(tmp_path: Path) -> None:
     (tmp_path / "bytes").write_bytes(SECRET.encode() + b"\xff")
     os.mkfifo(tmp_path / "pipe")
     for name, why in {
-        "none": "needs `file:none`, which is not there",
-        "empty": "needs `file:empty`, which is not there",
+        "none": f"needs `file:none`, which is not there; looked in `{tmp_path}/none`",
+        "empty": f"needs `file:empty`, which is not there; looked in `{tmp_path}/empty`",
         "large": f"the file `{tmp_path}/large` cannot be read: it is larger than 64 KiB",
         "bytes": f"the file `{tmp_path}/bytes` cannot be read: it is not UTF-8",
         "pipe": f"the file `{tmp_path}/pipe` cannot be read: it is no regular file",

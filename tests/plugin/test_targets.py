@@ -72,7 +72,7 @@ def test_an_env_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     }.items():
         with pytest.raises(NotReady) as raised:
             make_target(entry(command="c", env_file=name), VALUES.get, tmp_path, production=False)
-        assert str(raised.value) == f"server `s` needs the file `{name}`, which cannot be read: {why}"
+        assert str(raised.value) == f"server `s` needs the file `{tmp_path / name}`, which cannot be read: {why}"
 
 
 def test_without_a_home_only_who_needs_it_is_not_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

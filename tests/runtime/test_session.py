@@ -429,7 +429,8 @@ def test_a_missing_env_file_is_named(fleet: Fleet) -> None:
     fleet.agent(proxy=True)
     outcome = asyncio.run(fleet.open().session().call("s/x"))
     assert isinstance(outcome, ToolFailure)
-    assert outcome.message == "server `s` needs the file `none.env`, which cannot be read: No such file or directory"
+    assert outcome.message.startswith("server `s` needs the file `/")
+    assert outcome.message.endswith("/none.env`, which cannot be read: No such file or directory")
 
 
 def test_no_secret_is_in_a_failure(fleet: Fleet, caplog: pytest.LogCaptureFixture) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from octoc.bundle.digest import sha256_hex
 from octoc.compiler.context import Context
 from octoc.compiler.emit.assemble import assemble
+from octoc.compiler.emit.paths import way_to_workspace
 from octoc.compiler.files import write_if_changed
 from octoc.compiler.model.resolved import Emitted, Locked
 from octoc.compiler.strictness import is_withheld
@@ -23,8 +24,8 @@ def emit(locked: Locked, context: Context) -> Emitted:
     Nothing is written with `context.locked`, nor by a strict build with errors: the old file stays. `Emitted.path` is
     then None; else it is where the bundle is, whether or not it had to be written.
     """
-    data = assemble(locked, context.root)
     path = _target(locked, context)
+    data = assemble(locked, context.root, workspace=way_to_workspace(path, context.root))
     is_there = not context.locked and not _withheld(locked, path, context) and _write(path, data, context)
     return Emitted(locked=locked, digest=sha256_hex(data), path=path.as_posix() if is_there else None, size=len(data))
 

@@ -51,11 +51,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def assemble(locked: Locked, root: Path) -> bytes:
+def assemble(locked: Locked, root: Path, *, workspace: str = "") -> bytes:
     """Return the bundle's bytes.
 
     Args:
         root: the workspace's folder; what servers say of paths inside it is made relative to `${workspaceFolder}`.
+        workspace: the way from the bundle's folder to the workspace, as `way_to_workspace` returns it.
     """
     calibrated = locked.calibrated
     embedded = calibrated.embedded
@@ -91,6 +92,7 @@ def assemble(locked: Locked, root: Path) -> bytes:
         areas=areas_of(resolved.scopes, scoped.registries),
         contested=tuple(number for number, tool in enumerate(scoped.tools) if tool.contested),
         inputs=inputs_digest(discovered, resolved.sources.digests),
+        workspace=workspace,
     )
     arrays: dict[str, NDArray[np.generic]] = {f"gate/{name}": array for name, array in calibrated.arrays.items()}
     arrays |= {f"search/{name}": array for name, array in calibrated.search.items()}

@@ -10,6 +10,17 @@ from typing import Any
 
 WORKSPACE_FOLDER = "${workspaceFolder}"
 
+_UPWARDS = re.compile(r"\.|\.\.(?:/\.\.)*")
+
+
+def way_to_workspace(bundle: Path, root: Path) -> str:
+    """Return how to get from the folder of a bundle to the workspace, as `.` or `../..`.
+
+    Empty when the bundle does not lie inside the workspace: the way would name folders of this machine.
+    """
+    way = Path(os.path.relpath(os.path.realpath(root), os.path.realpath(bundle.parent))).as_posix()
+    return way if _UPWARDS.fullmatch(way) else ""
+
 
 def relocator(root: Path) -> Callable[[Any], Any]:
     """Return a function that writes what lies inside `root` as `${workspaceFolder}/…`, in every text of a plain value.

@@ -31,7 +31,7 @@ def _resources(session: Session, entry: SkillEntry) -> Iterator[str]:
     if not entry.resources:
         return
     yield "## Skill Resources"
-    folder = entry.folder.replace(_WORKSPACE, str(session.runtime.workspace), 1)
+    folder = entry.folder.replace(_WORKSPACE, str(session.generation.workspace), 1)
     groups: dict[str, list[str]] = {}
     for resource in entry.resources[:MAX_RESOURCES]:
         group, _, name = resource.partition("/")

@@ -70,7 +70,8 @@ def _stdio(settings: GatewaySettings) -> dict[str, Any]:
     script = Path(sys.executable).with_name("octoc")
     command = [str(script)] if script.is_file() else [sys.executable, "-m", "octoc"]
     where = settings.workspace
-    named = ["--bundle", str(settings.bundle)] if where is None else ["--workspace", str(where)]
+    named = [] if where is not None and settings.bundle.parent.parent == where else ["--bundle", str(settings.bundle)]
+    named += [] if where is None else ["--workspace", str(where)]
     arguments = ["serve", *named, "--agent", settings.agent]
     for option, value in (("--tenant", settings.tenant), ("--user", settings.user)):
         arguments += [] if value is None else [option, value]

@@ -167,7 +167,8 @@ def _why_not_spawned(error: Exception, target: ServerTarget) -> str:
     if isinstance(error, FileNotFoundError):
         if target.cwd is not None and error.filename == target.cwd:
             return f"the folder `{target.cwd}`, in which `{command}` is to run, does not exist"
-        where = "does not exist" if "/" in command else "was not found on PATH"
+        folder = "" if target.cwd is None or command.startswith("/") else f" in `{target.cwd}`"
+        where = f"does not exist{folder}" if "/" in command else "was not found on PATH"
         return one_line(f"command `{command}` {where}", target)
     if isinstance(error, PermissionError):
         return one_line(f"command `{command}` may not be run: permission denied", target)

@@ -90,7 +90,7 @@ FAILURES = [
     (server("x", "octoc-no-such-command"), "command `octoc-no-such-command` was not found on PATH"),
     (server("x", "cat ${ONE} {{ENV:TWO}} ${ONE}"), "server `x` needs `ONE`, `TWO`, which are not set"),
     (server("x", transport="builtin"), "`x` is bound by the host or a plugin: there is nothing to connect to"),
-    (server("x", "cat", env_file="no.env"), "server `x` needs the file `no.env`, which cannot be read"),
+    (server("x", "cat", env_file="no.env"), "/no.env`, which cannot be read"),
 ]
 
 
