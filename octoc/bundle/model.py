@@ -369,7 +369,7 @@ class Settings:
         arguments: what becomes of a call whose arguments are not what the tool's schema says: `error`, `warn`, `off`.
         deps: what activation does about dependencies: `check`, `never` or `run`.
         deps_timeout_s: longest run of one dependency's script.
-        breaker_failures: after how many failures in a row a server is left alone for `breaker_s` seconds; 0 is never.
+        breaker_failures: failures in a row after which a server or tool is not called for `breaker_s` seconds; 0 means never.
         scopes: `allow` gives an agent all that nothing withholds, `deny` only what it is granted.
         quota: of each agent that has none of its own.
     """

@@ -38,6 +38,11 @@ class CircuitBreaker:
         self._probing = False
         self._era = 0
 
+    @property
+    def settings(self) -> tuple[int, float]:
+        """How many failures in a row open it, and for how many seconds."""
+        return self._limit, self._open_s
+
     def configure(self, failures: int, open_s: float) -> None:
         """Take other settings from now on; one that is open stays so, for as long as the new ones say."""
         self._limit = failures

@@ -136,7 +136,8 @@ class _Call:
         import asyncio
 
         try:
-            lease = self._generation.pool.use(self._entry.name, self._until, account_of(self._call.caller))
+            account = account_of(self._call.caller)
+            lease = self._generation.pool.use(self._entry.name, self._until, account, self._call.tool)
             async with asyncio.timeout(self._until - time.monotonic()):
                 await lease.acquire()
         except TimeoutError:

@@ -132,7 +132,8 @@ class Generation:
         settings = self.bundle.settings
         if previous is not None and entry.name in previous.servers and self._is_as_in(previous, entry):
             shared = previous.pool[entry.name]
-            shared.breaker.configure(settings.breaker_failures, settings.breaker_s)
+            for breaker in (shared.breaker, shared.tools):
+                breaker.configure(settings.breaker_failures, settings.breaker_s)
             return shared
         # Nothing of this generation: the pool may outlive it.
         production = settings.mode == "production"

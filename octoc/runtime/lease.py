@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, Self
 from octoc.results import ToolFailure
 from octoc.runtime.server_pool import FAULTS
 from octoc.runtime.shares import NOBODY
+from octoc.runtime.tool_breakers import OF_TOOL, ToolKey
 
 if TYPE_CHECKING:
     import asyncio
@@ -26,15 +27,20 @@ _SILENT: frozenset[FailureKind] = frozenset({"cancelled", "internal", "not_ready
 class Lease:
     """What `Pool.use` lends: `async with pool.use(server) as lease`, or `acquire` and `release`."""
 
-    __slots__ = ("_account", "_admission", "_opened", "_pool", "_until", "_verdict", "interrupted", "scope", "stage")
+    __slots__ = (
+        "_account", "_admission", "_of_tool", "_opened", "_pool", "_tool", "_until", "_verdict",
+        "interrupted", "scope", "stage",
+    )  # fmt: skip
 
-    def __init__(self, pool: ServerPool, until: float | None, account: str = NOBODY) -> None:
+    def __init__(self, pool: ServerPool, until: float | None, account: str = NOBODY, tool: str | None = None) -> None:
         self._pool = pool
         self._account = account
         self._until = until
         self._opened: Opened | None = None
         self._admission = 0
         self._verdict: Verdict = "unknown"
+        self._tool = None if tool is None else ToolKey(account, tool)
+        self._of_tool: tuple[int, Verdict] = (0, "unknown")
         self.stage: Stage = "place"
         """What it waits for, `held` when it has all."""
         self.scope: asyncio.Timeout | None = None
@@ -52,14 +58,18 @@ class Lease:
         """Wait for a place and a connection. Raises: Unreachable. Cancelled or refused, it holds nothing."""
         pool = self._pool
         pool.check()
+        if self._tool is not None:
+            pool.tools.check(self._tool)
         await pool.places.enter(self._account)
         self.stage = "connection"
         try:
             self._admission = pool.admit()
             try:
+                if self._tool is not None:
+                    self._of_tool = (pool.tools.admit(self._tool), "unknown")
                 opened = await pool.pick(self._until)
             except BaseException:
-                pool.breaker.ended(self._admission, "unknown")
+                self._end_admissions()
                 raise
         except BaseException:
             pool.places.leave(self._account)
@@ -74,9 +84,13 @@ class Lease:
         opened = self._opened
         if opened is None:
             return
+        number = self._of_tool[0]
         if not isinstance(outcome, ToolFailure):
             self._verdict = "worked"
+            self._of_tool = (number, "worked")
             self._pool.worked()
+        elif self._tool is not None and outcome.kind in OF_TOOL and opened.connection.alive:
+            self._of_tool = (number, "failed")
         elif outcome.kind in FAULTS:
             # One death ends many calls, and is one failure.
             again = outcome.kind == "connection_lost" and opened.death_counted
@@ -86,6 +100,7 @@ class Lease:
                 self._pool.note_death(opened)
         elif outcome.kind not in _SILENT:
             self._verdict = "worked"
+            self._of_tool = (number, "worked")
 
     def interrupt(self) -> None:
         """End the call under way, if it lets itself be ended."""
@@ -107,9 +122,14 @@ class Lease:
         self.scope = None
         pool = self._pool
         pool.leases.discard(self)
-        pool.breaker.ended(self._admission, self._verdict)
+        self._end_admissions()
         pool.release(opened)
         pool.places.leave(self._account)
+
+    def _end_admissions(self) -> None:
+        self._pool.breaker.ended(self._admission, self._verdict)
+        if self._tool is not None:
+            self._pool.tools.ended(self._tool, *self._of_tool)
 
     async def __aenter__(self) -> Self:
         await self.acquire()

@@ -40,13 +40,14 @@ class Pool:
         """The servers that have a connection, sorted."""
         return tuple(sorted(name for name, pool in self._by_name.items() if pool.open))
 
-    def use(self, server: str, until: float | None = None, account: str = NOBODY) -> Lease:
+    def use(self, server: str, until: float | None = None, account: str = NOBODY, tool: str | None = None) -> Lease:
         """Return what lends a connection, as `async with pool.use(server) as lease`; entering raises Unreachable.
 
         Args:
             until: the monotonic time up to which a pause between two attempts to connect is waited out; None tries at
                 once, as for a capability that somebody activates.
             account: whose share of the server's places it uses.
+            tool: what is called, whose breaker counts the outcome; None where no tool is.
 
         Raises: Unreachable when the pool is closed, KeyError for a server that is not there.
         """
@@ -54,7 +55,7 @@ class Pool:
 
         if self._closed:
             raise closed()
-        return Lease(self._by_name[server], until, account)
+        return Lease(self._by_name[server], until, account, tool)
 
     def listen(self, server: str, listener: Callable[[ServerListing], None]) -> None:
         """Have `listener` called with every list of the server's tools, and with the last one now."""

@@ -13,6 +13,7 @@ from octoc.runtime.breaker import CircuitBreaker, Open
 from octoc.runtime.places import Places
 from octoc.runtime.refresh import Refresher
 from octoc.runtime.retry import reconnect_pause
+from octoc.runtime.tool_breakers import ToolBreakers
 from octoc.runtime.unreachable import Unreachable, circuit_open, closed, down, unreachable, without_words
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class ServerPool:
         self.entry = entry
         self.places = Places(entry.name, entry.max_concurrent, shared)
         self.breaker = breaker
+        self.tools = ToolBreakers(entry.name, *breaker.settings, clock)
         self.owners = 0
         """How many generations use it; the last one that leaves ends it."""
         self.listing: ServerListing | None = None
