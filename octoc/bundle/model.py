@@ -369,7 +369,7 @@ class Settings:
         arguments: what becomes of a call whose arguments are not what the tool's schema says: `error`, `warn`, `off`.
         deps: what activation does about dependencies: `check`, `never` or `run`.
         deps_timeout_s: longest run of one dependency's script.
-        breaker_failures: failures in a row after which a server or tool is not called for `breaker_s` seconds; 0 means never.
+        breaker_failures: failures in a row after which a server or tool is not called for `breaker_s` seconds; 0: no.
         scopes: `allow` gives an agent all that nothing withholds, `deny` only what it is granted.
         quota: of each agent that has none of its own.
     """
