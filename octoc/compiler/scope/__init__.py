@@ -57,7 +57,7 @@ def _limited(agent: Agent, registry: Registry, limits: Limits, sink: DiagnosticS
     if scopes.limits_nothing and not scopes.deny:
         return registry
     ceiling = limits.ceiling(agent.name)
-    inside = confined(registry, ceiling, limits)
+    inside = confined(agent, registry, ceiling, limits)
     check_own_file(agent, registry, inside, ceiling, limits, sink)
     return held_to_denials(agent, inside, ceiling, limits, sink)
 

@@ -7,17 +7,18 @@ from collections.abc import Iterable
 import attrs
 
 from octoc.bundle.model import Grant, Registry
+from octoc.compiler.model.resolved import Agent
 from octoc.compiler.resolve.patterns import EVERY
-from octoc.compiler.scope.ceiling import Ceiling, Limits
-from octoc.compiler.scope.globs import Globs, common
-from octoc.compiler.scope.tools import Tools
+from octoc.compiler.scope.ceiling import Ceiling, Limits, tools_of
+from octoc.compiler.scope.globs import Globs
+from octoc.compiler.scope.tools import Tools, union
 
 
-def confined(registry: Registry, ceiling: Ceiling, limits: Limits) -> Registry:
+def confined(agent: Agent, registry: Registry, ceiling: Ceiling, limits: Limits) -> Registry:
     """Return a registry without what the ceiling does not have.
 
     A capability of which nothing is left does not exist for the agent; of unlisted servers it brings no more than the
-    registry says.
+    registry says. Without the proxy a tool has to be direct or of a capability that is left.
     """
 
     def exists(name: str) -> bool:
@@ -26,19 +27,24 @@ def confined(registry: Registry, ceiling: Ceiling, limits: Limits) -> Registry:
         tools = limits.brought[name]
         return not tools or bool(tools & ceiling.tools)
 
-    numbers = ceiling.tools.numbers
     capabilities = tuple(name for name in registry.capabilities if exists(name))
     boot = tuple(name for name in registry.boot if exists(name))
-    reached = unlisted(registry.unlisted)
+    direct = Tools(frozenset(registry.direct), unlisted(registry.unlisted_direct))
+    if boot != registry.boot:
+        own = tools_of(agent.own_grants, limits.fleet)
+        direct &= union([own, *(limits.brought[name] for name in boot)])
+    there = reached(registry)
     if not registry.proxy:
         # Nothing of these is there before a capability brings it.
-        reached |= frozenset(glob for name in (*capabilities, *boot) for glob in limits.brought[name].globs)
+        brought = union(limits.brought[name] for name in (*capabilities, *boot))
+        there = Tools(there.numbers & (direct | brought).numbers, unlisted(registry.unlisted) | brought.globs)
+    direct, there = direct & ceiling.tools, there & ceiling.tools
     return attrs.evolve(
         registry,
-        tools=tuple(index for index in registry.tools if index in numbers),
-        direct=tuple(index for index in registry.direct if index in numbers),
-        unlisted=_grants(common(reached, ceiling.tools.globs)),
-        unlisted_direct=_grants(common(unlisted(registry.unlisted_direct), ceiling.tools.globs)),
+        tools=tuple(sorted(there.numbers)),
+        direct=tuple(sorted(direct.numbers)),
+        unlisted=_grants(there.globs),
+        unlisted_direct=_grants(direct.globs),
         capabilities=capabilities,
         boot=boot,
         skills=tuple(name for name in registry.skills if ceiling.skills is None or name in ceiling.skills),

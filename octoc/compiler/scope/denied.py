@@ -30,7 +30,7 @@ def held_to_denials(
             continue
         _report(agent, deny, broken, registry, ceiling, limits, sink)
         ceiling = attrs.evolve(ceiling, tools=ceiling.tools.without(denied))
-        registry = confined(registry, ceiling, limits)
+        registry = confined(agent, registry, ceiling, limits)
     return registry
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from octoc.runtime import dispatch
@@ -85,7 +85,36 @@ async def hold(facts: Facts, root: Path, *, joined: bool, locked: bool) -> None:
         await compared(facts, agent, full, own, root, joined=joined, locked=locked)
 
 
+CAPABILITY_OUT_OF_REACH = Facts(
+    profile="deny",
+    style="qualified",
+    encoder=False,
+    servers={"mail": ServerFacts(tools=("read",))},
+    capabilities={"write": CapabilityFacts(patterns=(("mail", "*"),))},
+    skills={},
+    agents={
+        "supervisor": AgentFacts(name="supervisor", kind="supervisor"),
+        "hr:aide": AgentFacts(name="hr:aide", kind="manifest"),
+    },
+    tenants={},
+    groups={"one": GroupFacts(tools=(("mail", "*"),), agent="hr:aide")},
+    grants=(GrantFacts(agents=("supervisor",)),),
+    deny=(("supervisor", ("mail", "*")),),
+)
+"""The aide has the group's tools, and no capability that brings them."""
+
+
 @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
+@example(facts=CAPABILITY_OUT_OF_REACH, before="nobody")
+@example(
+    facts=attrs.evolve(
+        CAPABILITY_OUT_OF_REACH,
+        agents={"hr:aide": AgentFacts(name="hr:aide", kind="manifest", boot=("write",))},
+        grants=(),
+        deny=(),
+    ),
+    before="nobody",
+)
 @given(facts=fleets(), before=st.sampled_from(("nobody", "others", "no variables")))
 def test_what_an_agent_does_not_have_might_as_well_not_be_there(facts: Facts, before: str) -> None:
     """Prompts, blocks, searches, calls, switches, messages, counts, logs: as in the fleet that has nothing else.
@@ -200,8 +229,8 @@ def test_without_a_check_at_run_time_the_law_does_not_hold(
 
 
 COMPILED: dict[str, tuple[str, Callable[..., Any]]] = {
-    "the ceiling": ("octoc.compiler.scope.confined", lambda registry, *_: attrs.evolve(registry, confined=True)),
-    "the ceiling, and that there is one": ("octoc.compiler.scope.confined", lambda registry, *_: registry),
+    "the ceiling": ("octoc.compiler.scope.confined", lambda _, registry, *__: attrs.evolve(registry, confined=True)),
+    "the ceiling, and that there is one": ("octoc.compiler.scope.confined", lambda _, registry, *__: registry),
 }
 
 
