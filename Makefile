@@ -12,11 +12,14 @@ NODE_SERVERS := @modelcontextprotocol/server-everything@2026.8.31 @modelcontextp
 NODE_CLIENTS := @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/client@2.4.0
 LANGCHAIN := langchain-mcp-adapters==0.3.2
 
-.PHONY: help setup demo test lint format types clean
+MINUTES ?= 10
+
+.PHONY: help setup demo test fuzz lint format types clean
 
 help:
 	@echo "make demo    build the demo workspace, route three messages, call two tools"
 	@echo "make test    run every test (ARGS='-k name' passes options to pytest; -n 0: in one process)"
+	@echo "make fuzz    look for new counterexamples of the property tests (MINUTES=10, ARGS='tests/runtime/isolation')"
 	@echo "make lint    ruff: rules and format    make format    let ruff repair both"
 	@echo "make types   mypy --strict             make clean     remove .venv, caches and builds"
 
@@ -62,6 +65,10 @@ demo: $(STAMP)
 # pyproject.toml: `pytest tests/x.py` starts sooner alone, and a debugger works in it.
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+
+# New seeds, which `make test` never has: what fails here becomes a fixed example there. No part of CI.
+fuzz: $(STAMP)
+	$(BIN)/python tests/fuzz.py --minutes $(MINUTES) $(ARGS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

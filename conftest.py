@@ -7,14 +7,30 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 CHECKOUT = Path(__file__).resolve().parent
 
-# No test depends on how fast the machine is. In CI a change is judged by the same examples each time; new ones are
-# looked for wherever else the tests run.
-settings.register_profile("octoc", deadline=None, derandomize=bool(os.environ.get("CI")))
+# `make test` runs the same examples on every machine, however busy it is; `make fuzz` looks for new ones.
+# tests/house/test_examples.py holds every test to this profile.
+settings.register_profile(
+    "octoc",
+    database=None,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.register_profile(
+    "fuzz",
+    settings.get_profile("octoc"),
+    derandomize=False,
+    print_blob=True,
+    suppress_health_check=list(HealthCheck),  # of one seed among many
+)
 settings.load_profile("octoc")
+# Hypothesis also draws constants from the modules that are loaded, which depends on the tests that ran before.
+providers._get_local_constants = lambda: providers._local_constants  # noqa: SLF001  # there is no setting for it
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -4,7 +4,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octoc.cli import main
@@ -33,7 +33,7 @@ def mutated(draw: st.DrawFn, sound: bytes) -> bytes:
     return data
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(data=st.data())
 def test_check_returns_whatever_the_files_hold(sound: Path, data: st.DataObject) -> None:
     """Random bytes and mutations of real-looking files give the statuses 0 and 1, never an abnormal end."""

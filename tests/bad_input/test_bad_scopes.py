@@ -3,7 +3,7 @@
 import tempfile
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octoc.cli import main
@@ -70,7 +70,7 @@ def scoped(root: Path) -> tuple[Scoped, bool]:
     return found, opened.context.sink.worst() == Severity.ERROR
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(data=st.one_of(st.binary(max_size=300), mutated(SOUND + DENY)))
 def test_check_returns_whatever_a_file_of_scopes_holds(data: bytes) -> None:
     """The statuses are 0 and 1, never an abnormal end."""
@@ -78,7 +78,7 @@ def test_check_returns_whatever_a_file_of_scopes_holds(data: bytes) -> None:
         assert main(["check", "--workspace", str(workspace(Path(name), "allow", data))]) in (0, 1)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(data=slip(), profile=st.sampled_from(["allow", "deny"]))
 def test_a_slip_that_is_an_error_gives_nobody_more(data: bytes, profile: str) -> None:
     """Where one slip makes an error, `clerk` has no tool of the ledger, `temp` is not there, nor has `cfo` no tenant.

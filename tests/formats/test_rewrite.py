@@ -16,13 +16,8 @@ from tests.formats.examples import schemas, values_of
 from tests.formats.rules import REFUSES, as_json_schema, is_valid
 
 PROVIDERS = ("anthropic", "openai", "gemini")
-SLOW = settings(
-    max_examples=150,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
-)
-FEW = settings(
-    SLOW, max_examples=8, suppress_health_check=[*SLOW.suppress_health_check, HealthCheck.function_scoped_fixture]
-)
+SLOW = settings(max_examples=150, suppress_health_check=list(HealthCheck))
+FEW = settings(SLOW, max_examples=8)
 
 
 def _has_a_shown_name(schema: Any, provider: str, arguments: Any) -> bool:

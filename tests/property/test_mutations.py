@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octoc.compiler.checkup import check_subject
@@ -160,7 +160,7 @@ def _mutated(draw: st.DrawFn, data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("kind", SAMPLES)
-@settings(max_examples=64, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=64)
 @given(data=st.data())
 def test_no_mutation_of_a_file_makes_check_fail(kind: FileKind, tmp_path: Path, data: st.DataObject) -> None:
     """A mutated file of any kind gives findings with places, each of which says something; nothing is raised."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octoc.runtime.active_set import ActiveSet, References
@@ -118,7 +118,7 @@ class World:
             assert name in needed or self.servers[name].open == 0
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(steps=st.lists(STEPS, max_size=25))
 def test_the_laws_of_the_active_set(new_fleet: Callable[[], Fleet], steps: list[tuple[str, int, str]]) -> None:
     """At most max_active are active, by least recent use; servers are open iff needed; tools are there iff owned."""

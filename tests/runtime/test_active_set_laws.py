@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -218,7 +218,7 @@ async def _closings() -> None:
         await asyncio.sleep(0)
 
 
-ActiveSets.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+ActiveSets.TestCase.settings = settings(max_examples=60, stateful_step_count=30)
 
 
 class TestActiveSets(ActiveSets.TestCase):  # type: ignore[misc,valid-type]  # made at run time
@@ -230,7 +230,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=20)
 @given(steps=STEPS)
 def test_the_same_steps_give_the_same_bytes(new_fleet: Callable[[], Fleet], steps: list[tuple[str, str]]) -> None:
     """Two runs of the same steps say the same words, show the same bytes and report the same prefix."""
@@ -252,7 +252,7 @@ def test_the_same_steps_give_the_same_bytes(new_fleet: Callable[[], Fleet], step
     assert asyncio.run(run()) == asyncio.run(run())
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=20)
 @given(wishes=st.lists(st.tuples(st.booleans(), st.sampled_from(NAMES)), min_size=2, max_size=8))
 def test_wishes_at_the_same_time_keep_the_limits(
     new_fleet: Callable[[], Fleet], wishes: list[tuple[bool, str]]

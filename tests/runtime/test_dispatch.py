@@ -8,7 +8,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octoc.results import ToolFailure
@@ -47,7 +47,7 @@ def _open(fleet: Fleet, own: Mapping[str, list[str]], others: Mapping[str, list[
     return fleet.open().session("mine")
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=120)
 @given(own=_fleet, others=_fleet, name=_name, proxy=st.booleans())
 def test_an_answer_is_the_same_whatever_other_agents_have(
     new_fleet: Callable[[], Fleet], own: dict[str, list[str]], others: dict[str, list[str]], name: str, *, proxy: bool
@@ -68,7 +68,7 @@ def test_an_answer_is_the_same_whatever_other_agents_have(
     assert answers(others) == answers({})
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(own=_fleet, others=_fleet, name=_name)
 def test_near_names_are_of_the_registry(
     new_fleet: Callable[[], Fleet], own: dict[str, list[str]], others: dict[str, list[str]], name: str

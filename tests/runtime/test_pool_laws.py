@@ -125,7 +125,7 @@ async def _take(world: World, pool: Pool, step: str, number: int) -> None:
             world.turn(step)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(steps=st.lists(STEPS, max_size=40), finish=st.booleans(), growing=st.integers(1, MOST_OPEN))
 def test_the_laws_of_the_pool(steps: list[tuple[str, int]], finish: bool, growing: int) -> None:
     """Never more connections or calls than allowed, every call ends, a closed pool has no task and no connection."""

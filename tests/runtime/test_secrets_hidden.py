@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octoc.plugin import Connection, ConnectionFailed, Host, ServerTarget, hookimpl
@@ -95,7 +95,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("stage", STAGES)
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12)
 @given(secret=SECRETS, which=st.integers(0, 2), form=st.integers(0, len(FORMS) - 1))
 def test_no_secret_shows(
     bundle: Path, caplog: pytest.LogCaptureFixture, stage: str, secret: str, which: int, form: int

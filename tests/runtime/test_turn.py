@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octoc.results import Progress, ToolFailure, ToolResult
@@ -70,7 +70,7 @@ def test_calls_of_a_turn_run_at_the_same_time(fleet: Fleet) -> None:
     assert [json.loads(outcome.text) for outcome in outcomes] == [{"text": str(number)} for number in range(5)]
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20)
 @given(delays=st.lists(st.integers(0, 5), max_size=6))
 def test_results_are_in_the_order_of_the_calls(new_fleet: Callable[[], Fleet], delays: list[int]) -> None:
     """Whichever call ends first, result number n is that of call number n."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octoc.compiler.index.dense import dense_arrays, texts_of
@@ -32,7 +32,7 @@ tools = st.builds(
 )
 queries = st.lists(st.sampled_from([*WORDS, "mesage", "isue", "zebra", "and", "the"]), max_size=6).map(" ".join)
 lists = st.lists(tools, min_size=1, max_size=12)
-quiet = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quiet = settings(max_examples=60)
 
 
 def _index(found: Sequence[ToolText], *, dense: bool) -> Index:
