@@ -48,7 +48,7 @@ def place_of_tests(workspace: Path | None, bundle: Path | None, files: Sequence[
         raise
 
 
-def built_bundle(root: Path) -> Path:
+def built_bundle(root: Path, *, allow_degraded: bool = False) -> Path:
     """Return the workspace's bundle as its inputs are now. Raises: UserError when none could be built."""
     from octoc.cli.progress import ProgressLine
     from octoc.cli.report import print_diagnostics
@@ -56,10 +56,10 @@ def built_bundle(root: Path) -> Path:
     from octoc.diagnostics.rule import Severity
 
     with ProgressLine() as progress:
-        outcome = build(root, progress=progress)
+        outcome = build(root, allow_degraded=allow_degraded, progress=progress)
     if outcome.bundle is None:
         print_diagnostics(outcome.diagnostics, root, output_format="full", verbose=False, err=True)
-        raise UserError("there is no bundle to test, since none could be built", "mend the errors above")
+        raise UserError("there is no bundle to test, since none could be built", "fix the errors above")
     if outcome.worst is not None and outcome.worst >= Severity.ERROR:
         click.echo("warning: the workspace has errors, and is tested without what they exclude: octoc check", err=True)
     return outcome.bundle

@@ -28,6 +28,11 @@ verbose_option = click.option("-v", "--verbose", is_flag=True, help="Show infos 
 no_cache_option = click.option(
     "--no-cache", is_flag=True, help="Read nothing from the user's cache folder, and keep nothing in it."
 )
+allow_degraded_option = click.option(
+    "--allow-degraded",
+    is_flag=True,
+    help="Build without vectors where the encoder is missing or fails; routing and search then go by words alone.",
+)
 fail_on_option = click.option(
     "--fail-on",
     type=click.Choice(["none", "info", "warning", "error"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,7 @@ def build(
     *,
     locked: bool = False,
     strict: bool = False,
+    allow_degraded: bool = False,
     output: Path | None = None,
     progress: Progress = no_progress,
     plugins: Plugins | None = None,
@@ -72,23 +74,34 @@ def build(
     Args:
         locked: write nothing and read no cache; each reason why the lock is stale is an error.
         strict: any error means no bundle. Always so in production mode.
+        allow_degraded: build without vectors where the encoder is missing or fails; else that is an error, and no
+            bundle and no lock are written.
         output: the bundle's path instead of `dist/<name>.octoc`.
         use_cache: read and keep what lies in the user's cache folder.
     """
+    run = partial(
+        _build,
+        root,
+        locked=locked,
+        strict=strict,
+        allow_degraded=allow_degraded,
+        output=output,
+        progress=progress,
+        plugins=plugins,
+    )
     if use_cache and not locked:
-        cache = Cache(workspace_cache(root))
-        return _build(root, cache, locked=locked, strict=strict, output=output, progress=progress, plugins=plugins)
+        return run(cache=Cache(workspace_cache(root)))
     with without_user_cache():
-        cache = Cache(None)
-        return _build(root, cache, locked=locked, strict=strict, output=output, progress=progress, plugins=plugins)
+        return run(cache=Cache(None))
 
 
 def _build(
     root: Path,
-    cache: Cache,
     *,
+    cache: Cache,
     locked: bool,
     strict: bool,
+    allow_degraded: bool,
     output: Path | None,
     progress: Progress,
     plugins: Plugins | None,
@@ -98,7 +111,13 @@ def _build(
         return _refused(root, opened)
     settings, context = opened.settings, opened.context
     target = bundle_path(root, settings) if output is None else output.absolute()
-    context = attrs.evolve(context, locked=locked, strict=strict or settings.mode == "production", output=target)
+    context = attrs.evolve(
+        context,
+        locked=locked,
+        strict=strict or settings.mode == "production",
+        allow_degraded=allow_degraded,
+        output=target,
+    )
     discovered = discover(settings, context)
     key = build_key(
         discovered,
@@ -107,6 +126,7 @@ def _build(
         options={
             "locked": locked,
             "strict": context.strict,
+            "allow_degraded": allow_degraded,
             "output": [target.name, way_to_workspace(target, root)],
             # Also of what is not there or may not be read, which no list of files shows.
             "found": [[found.rule.code, found.message] for found in context.sink.diagnostics],

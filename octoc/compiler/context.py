@@ -32,6 +32,7 @@ class Context:
         root: the workspace's folder, absolute.
         locked: write nothing, and report each reason why the lock is stale.
         strict: any error means no bundle, and the old file stays; always on in production mode.
+        allow_degraded: an encoder that is missing or fails is a warning, not an error that withholds the bundle.
         output: the bundle's path; None is `dist/<name>.octoc`.
         overlay: display path -> bytes that are read instead of what is on disk: a fix is tried before it is written.
         policy: what `sink` asks about each finding; None keeps them all as they are.
@@ -45,6 +46,7 @@ class Context:
     progress: Progress = no_progress
     locked: bool = False
     strict: bool = False
+    allow_degraded: bool = False
     output: Path | None = None
     overlay: Mapping[str, bytes] = attrs.field(factory=dict)
     policy: LintPolicy | None = None

@@ -11,11 +11,11 @@ from octoc.compiler.calibrate.own import all_examples, all_needs
 from octoc.compiler.calibrate.precision import fixture_intents
 from octoc.compiler.calibrate.texts import distinct_texts, follow_up_lines, further_background
 from octoc.compiler.context import Context
+from octoc.compiler.encoder_findings import ROUTING, report_failed, report_missing
 from octoc.compiler.encoder_settings import settings_in_bundle
 from octoc.compiler.model.resolved import Described, Embedded, Resolved
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.needs import library_texts
-from octoc.diagnostics.rules.plugin import ENCODER_FAILED, ENCODER_MISSING
 from octoc.plugin import PluginError
 from octoc.plugin.folders import located
 from octoc.routing.skill_rules import phrases_of
@@ -25,16 +25,13 @@ if TYPE_CHECKING:
     from octoc.plugin import Embedder
 
 _WHAT = "encoding texts"
-_WITHOUT = "so messages are routed by their words alone"
-_PLUGIN = "embed-onnx"
-_PACKAGES = {"minilm-l6": "octoc-embed-onnx[quantize]", "folder": "octoc-embed-onnx[folder]"}
 
 
 def embed(described: Described, context: Context) -> Embedded:
     """Encode the triggers, what the calibrated gate is learned from, and what skills' rules compare a message with.
 
     Without any trigger or such a phrase there is nothing to compare, and no encoder is made. An encoder that is missing
-    or fails is a warning, and `triggers` of the product is None.
+    or fails is an error, with `context.allow_degraded` a warning, and `triggers` of the product is None.
     """
     resolved = described.scoped.resolved
     settings = resolved.sources.discovered.settings
@@ -57,11 +54,7 @@ def embed(described: Described, context: Context) -> Embedded:
         problem = str(error)
     except Exception as error:  # noqa: BLE001  # a plugin's own fault, of whatever type, must not take the build down
         problem = f"{type(error).__name__}: {error}"
-    context.sink.report(
-        ENCODER_FAILED,
-        f"encoder `{settings.routing.encoder}` failed, {_WITHOUT}: {problem}",
-        at=settings.place.child("routing", "encoder"),
-    )
+    report_failed(problem, settings, context, use=ROUTING)
     return Embedded(described=described)
 
 
@@ -78,25 +71,12 @@ def _texts(resolved: Resolved) -> tuple[str, ...]:
 
 
 def _made(settings: WorkspaceSettings, context: Context) -> Embedder | None:
-    """Return the encoder that the workspace names; None, and a warning, when no plugin has it. Raises: PluginError."""
+    """Return the encoder that the workspace names; None, and a finding, when no plugin has it. Raises: PluginError."""
     name = settings.routing.encoder
     embedder = context.plugins.make_embedder(name, located(settings.routing.encoder_settings, context.root))
     if embedder is None:
-        context.sink.report(
-            ENCODER_MISSING,
-            f"no plugin has the encoder `{name}`, {_WITHOUT}",
-            at=settings.place.child("routing", "encoder"),
-            help=_to_have(name, settings),
-        )
+        report_missing(settings, context, use=ROUTING)
     return embedder
-
-
-def _to_have(name: str, settings: WorkspaceSettings) -> str:
-    if name not in _PACKAGES:
-        return "name the plugin that has it in `[plugins] use`, or set `[routing] encoder` to `minilm-l6` or `folder`"
-    if _PLUGIN not in settings.plugins:
-        return f"add `{_PLUGIN}` to `[plugins] use`"
-    return f"run `pip install '{_PACKAGES[name]}'`"
 
 
 def _product(

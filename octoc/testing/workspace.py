@@ -156,11 +156,15 @@ class WorkspaceBuilder:
         self._write_snapshots()
         return self.root
 
-    def build(self, plugins: Plugins | None = None) -> Outcome:
-        """Write every file, and compile the workspace with the given plugins, or those that octoc.toml names."""
+    def build(self, plugins: Plugins | None = None, *, allow_degraded: bool = True) -> Outcome:
+        """Write every file, and compile the workspace with the given plugins, or those that octoc.toml names.
+
+        Args:
+            allow_degraded: as for `octoc build`; a test that gives no encoder then needs none.
+        """
         from octoc.compiler.build import build
 
-        return build(self.write(), plugins=plugins)
+        return build(self.write(), plugins=plugins, allow_degraded=allow_degraded)
 
     def _write_snapshots(self) -> None:
         if not self._listed:

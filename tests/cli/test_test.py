@@ -73,7 +73,7 @@ def describe(root: Path) -> WorkspaceBuilder:
 
 def ran(octoc: Run, root: Path, *words: str) -> tuple[int, dict[str, Any]]:
     """Run `octoc test --json` and return its exit status and its object."""
-    done = octoc("test", "--json", "--workspace", str(root), *words)
+    done = octoc("test", "--allow-degraded", "--json", "--workspace", str(root), *words)
     return done.status, json.loads(done.out)
 
 
@@ -101,7 +101,15 @@ def test_without_an_encoder_it_runs_and_says_so(octoc: Run, described: Workspace
     """A bundle that was built without an encoder is tested by words alone, and the report says why."""
     root = described.write()
     assert ran(octoc, root)[1]["no_encoder"] == "the bundle was built without an encoder"
-    assert "no encoder" in octoc("test", "--workspace", str(root)).err
+    assert "no encoder" in octoc("test", "--allow-degraded", "--workspace", str(root)).err
+
+
+def test_without_an_encoder_it_fails_unless_allowed(octoc: Run, described: WorkspaceBuilder) -> None:
+    """Without `--allow-degraded` a bundle that would have no vectors is not built, and the errors name the option."""
+    done = octoc("test", "--workspace", str(described.write()))
+    assert done.status == 1
+    assert "error[OCT701]" in done.err
+    assert "--allow-degraded" in done.err
 
 
 def test_the_same_twice(octoc: Run, described: WorkspaceBuilder) -> None:
@@ -109,7 +117,7 @@ def test_the_same_twice(octoc: Run, described: WorkspaceBuilder) -> None:
     root = described.write()
     outs, locks = [], []
     for _ in range(2):
-        outs.append(octoc("test", "--record", "--json", "--workspace", str(root)).out)
+        outs.append(octoc("test", "--allow-degraded", "--record", "--json", "--workspace", str(root)).out)
         locks.append((root / "routing.lock").read_bytes())
     assert locks[0] == locks[1]
     assert json.loads(outs[0]) == json.loads(outs[1])
@@ -118,18 +126,18 @@ def test_the_same_twice(octoc: Run, described: WorkspaceBuilder) -> None:
 def test_what_was_right_before_and_is_not_any_more_fails(octoc: Run, described: WorkspaceBuilder) -> None:
     """Recorded results that were better than today's are regressions, exit status 1; worse ones are none."""
     root = described.write()
-    assert octoc("test", "--record", "--workspace", str(root)).status == 0
-    assert octoc("test", "--workspace", str(root)).status == 0
+    assert octoc("test", "--allow-degraded", "--record", "--workspace", str(root)).status == 0
+    assert octoc("test", "--allow-degraded", "--workspace", str(root)).status == 0
     lock = root / "routing.lock"
     text = lock.read_text(encoding="utf-8")
     lock.write_text(text.replace('got = ["mail"] },  # wrong', 'got = ["clock"] },'), encoding="utf-8")
-    done = octoc("test", "--workspace", str(root), "--junit", str(root / "junit.xml"))
+    done = octoc("test", "--allow-degraded", "--workspace", str(root), "--junit", str(root / "junit.xml"))
     assert done.status == 1
     assert "worse: 'send an email to Ada please' got clock, and gets mail now" in done.out
     assert "against routing.lock: 1 worse; " in done.err
     assert 'failures="1"' in (root / "junit.xml").read_text(encoding="utf-8")
     lock.write_text(text.replace('got = ["clock"] },', "got = [] },"), encoding="utf-8")
-    done = octoc("test", "--workspace", str(root))
+    done = octoc("test", "--allow-degraded", "--workspace", str(root))
     assert done.status == 0
     assert "better: 'what time is it in Tokyo now' got none, and gets clock now" in done.out
 
@@ -150,20 +158,20 @@ def test_a_part_of_the_fixtures(octoc: Run, described: WorkspaceBuilder, tmp_pat
     """`-k` and `--agent` choose, and a file may be named instead of the workspace's, with any bundle."""
     root = described.write()
     assert [one["note"] for one in ran(octoc, root, "-k", "MISTAKEN")[1]["messages"]] == ["mistaken"]
-    assert octoc("test", "--workspace", str(root), "--agent", "writer").status == 2
+    assert octoc("test", "--allow-degraded", "--workspace", str(root), "--agent", "writer").status == 2
     other = tmp_path / "other.toml"
     other.write_text('[[message]]\ntext = "read my inbox, please"\nexpect = "mail"\n', encoding="utf-8")
     words = ["--bundle", str(root / "dist" / "test.octoc"), str(other)]
     status, found = ran(octoc, root, *words)
     assert (status, [one["verdict"] for one in found["messages"]]) == (0, ["right"])
-    assert octoc("test", "--record", "--workspace", str(root), "-k", "x").status == 2
+    assert octoc("test", "--allow-degraded", "--record", "--workspace", str(root), "-k", "x").status == 2
 
 
 def test_a_fixture_with_a_mistake_fails_and_the_others_run(octoc: Run, described: WorkspaceBuilder) -> None:
     """A name that the bundle does not have is an error with its place, exit status 1, and the sound ones are run."""
     text = FIXTURES.replace('expect = "clock"\nnote = "mistaken"', 'expect = "clok"')
     root = described.file("routing/first.toml", text).write()
-    done = octoc("test", "--json", "--workspace", str(root))
+    done = octoc("test", "--allow-degraded", "--json", "--workspace", str(root))
     assert done.status == 1
     assert "routing/first.toml:8:10" in done.err
     assert "did you mean `clock`?" in done.err
@@ -173,7 +181,7 @@ def test_a_fixture_with_a_mistake_fails_and_the_others_run(octoc: Run, described
 def test_without_fixtures_it_says_how_to_begin(octoc: Run, tmp_path: Path) -> None:
     """A workspace without fixtures is exit status 2, and nothing is built."""
     root = WorkspaceBuilder(tmp_path).write()
-    done = octoc("test", "--workspace", str(root))
+    done = octoc("test", "--allow-degraded", "--workspace", str(root))
     assert done.status == 2
     assert "there is no fixture in `routing/*.toml`" in done.err
     assert "write `routing/first.toml`" in done.err
@@ -184,26 +192,26 @@ def test_a_lock_that_cannot_be_read_is_told(octoc: Run, described: WorkspaceBuil
     """A `routing.lock` of another version is refused with the next step, and `--record` writes it anew."""
     root = described.write()
     (root / "routing.lock").write_text("version = 99\n", encoding="utf-8")
-    done = octoc("test", "--workspace", str(root))
+    done = octoc("test", "--allow-degraded", "--workspace", str(root))
     assert done.status == 1
     assert "its version is 99, expected 1" in done.err
-    assert octoc("test", "--record", "--workspace", str(root)).status == 0
+    assert octoc("test", "--allow-degraded", "--record", "--workspace", str(root)).status == 0
 
 
 def test_what_cannot_be_written_is_told(octoc: Run, described: WorkspaceBuilder) -> None:
     """A report's folder that is not there, or a lock in the way of a folder, is one line with the path, and no bug."""
     root = described.write()
-    done = octoc("test", "--workspace", str(root), "--junit", str(root / "no" / "junit.xml"))
+    done = octoc("test", "--allow-degraded", "--workspace", str(root), "--junit", str(root / "no" / "junit.xml"))
     assert done.status == 1
     assert f"error: `{root}/no/junit.xml` cannot be written: No such file or directory" in done.err
     (root / "routing.lock").mkdir()
-    done = octoc("test", "--workspace", str(root), "--record")
+    done = octoc("test", "--allow-degraded", "--workspace", str(root), "--record")
     assert (done.status, "`routing.lock` cannot be written" in done.err.replace(f"{root}/", "")) == (1, True)
 
 
 def test_a_report_for_people(octoc: Run, described: WorkspaceBuilder) -> None:
     """For people there are figures, kinds, what was confused, and with --verbose each fixture that is not right."""
-    done = octoc("test", "--verbose", "--workspace", str(described.write()))
+    done = octoc("test", "--allow-degraded", "--verbose", "--workspace", str(described.write()))
     assert "right (of messages that expect a capability)  50.0 %" in done.out
     assert "mistaken" in done.out
     assert "each that is not right" in done.out

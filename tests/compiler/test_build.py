@@ -24,9 +24,9 @@ def test_a_path_that_comes_to_be_and_may_not_be_read_is_not_told_as_missing(tmp_
     root = tmp_path / "workspace"
     root.mkdir()
     (root / "octoc.toml").write_text('[workspace]\nname = "acme"\n[mcp]\nfiles = ["../servers.json"]\n', "utf-8")
-    assert _codes(root) == ["OCT121"]
+    assert _codes(root) == ["OCT608", "OCT121"]
     (tmp_path / "servers.json").write_text('{"mcpServers": {}}', "utf-8")
-    assert _codes(root) == ["OCT123"]
+    assert _codes(root) == ["OCT608", "OCT123"]
 
 
 def test_a_link_that_leads_elsewhere_now_is_told_anew(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_a_link_that_leads_elsewhere_now_is_told_anew(tmp_path: Path) -> None:
 
 
 def test_a_lock_that_may_not_be_read_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A lock of which the system gives no byte is told as that, and the build goes on."""
+    """A lock that the system refuses to read is a finding."""
     (tmp_path / "octoc.toml").write_text('[workspace]\nname = "acme"\n', "utf-8")
     assert _codes(tmp_path) == []
     real_open, real_read = os.open, Path.read_bytes
@@ -62,7 +62,7 @@ def test_a_lock_that_may_not_be_read_is_a_finding(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr(os, "open", refused)
     monkeypatch.setattr(Path, "read_bytes", unread)
-    assert _codes(tmp_path) == ["OCT502"]
+    assert "OCT502" in _codes(tmp_path)
 
 
 def test_no_pipe_is_waited_for(tmp_path: Path) -> None:
@@ -87,6 +87,10 @@ def forged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = tmp_path / "workspace"
     root.mkdir()
     (root / "octoc.toml").write_text('[workspace]\nname = "acme"\n[mcp]\nfiles = ["gone.json"]\n', "utf-8")
+    skill = root / ".agents" / "skills" / "tidy" / "SKILL.md"  # what is left when the error excludes its file
+    skill.parent.mkdir(parents=True)
+    front = "name: tidy\ndescription: Tidies a folder up\nrules: content(tidy)\ndomains: office"
+    skill.write_text(f"---\n{front}\n---\nTidy up.\n", "utf-8")
     foreign = build(root).bundle
     assert foreign is not None
     foreign.write_bytes(b"foreign")

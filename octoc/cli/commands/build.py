@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from octoc.cli.options import fail_on_option, format_options, no_cache_option, verbose_option, workspace_option
+from octoc.cli.options import (
+    allow_degraded_option,
+    fail_on_option,
+    format_options,
+    no_cache_option,
+    verbose_option,
+    workspace_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +28,7 @@ _MOST_ROWS = 12
 @workspace_option
 @click.option("--locked", is_flag=True, help="Write nothing, read no cache; what octoc.lock does not say is an error.")
 @click.option("--strict", is_flag=True, help="Write no bundle when there is an error. Always so in production mode.")
+@allow_degraded_option
 @click.option(
     "--output", type=click.Path(path_type=Path), metavar="FILE", help="The bundle's path, not dist/<name>.octoc."
 )
@@ -32,6 +40,7 @@ def command(
     workspace: Path | None,
     locked: bool,
     strict: bool,
+    allow_degraded: bool,
     output: Path | None,
     no_cache: bool,
     output_format: str,
@@ -51,7 +60,15 @@ def command(
     from octoc.compiler.build import build
 
     with ProgressLine() as progress:
-        outcome = build(root, locked=locked, strict=strict, output=output, progress=progress, use_cache=not no_cache)
+        outcome = build(
+            root,
+            locked=locked,
+            strict=strict,
+            allow_degraded=allow_degraded,
+            output=output,
+            progress=progress,
+            use_cache=not no_cache,
+        )
     if output_format == "json":
         _print_json(outcome)
     else:

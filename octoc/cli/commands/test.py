@@ -7,7 +7,7 @@ from pathlib import Path
 import attrs
 import click
 
-from octoc.cli.options import format_options, verbose_option, workspace_option
+from octoc.cli.options import allow_degraded_option, format_options, verbose_option, workspace_option
 
 
 @click.command
@@ -16,6 +16,7 @@ from octoc.cli.options import format_options, verbose_option, workspace_option
 @click.option(
     "--bundle", type=click.Path(path_type=Path), metavar="FILE", help="Test this bundle; without it one is built."
 )
+@allow_degraded_option
 @click.option("--record", is_flag=True, help="Write what came out to routing.lock, for review.")
 @click.option("-k", "only", metavar="TEXT", help="Only fixtures that have TEXT in what they say, expect or note.")
 @click.option("--agent", metavar="NAME", help="Only fixtures of this agent.")
@@ -28,6 +29,7 @@ def command(
     files: tuple[Path, ...],
     workspace: Path | None,
     bundle: Path | None,
+    allow_degraded: bool,
     record: bool,
     only: str | None,
     agent: str | None,
@@ -61,7 +63,7 @@ def command(
             f"there is no fixture in {', '.join(f'`{one}`' for one in where)}",
             'write `routing/first.toml`, with `[[message]]`, `text = "what a user says"` and `expect = "capability"`',
         )
-    target = built_bundle(root) if bundle is None else bundle
+    target = built_bundle(root, allow_degraded=allow_degraded) if bundle is None else bundle
     known = look_up(loaded, known_of(target))
     is_unsound = any(found.severity >= Severity.ERROR for found in loaded.diagnostics)
     if loaded.diagnostics:

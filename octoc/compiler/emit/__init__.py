@@ -10,9 +10,8 @@ from octoc.compiler.emit.assemble import assemble
 from octoc.compiler.emit.paths import way_to_workspace
 from octoc.compiler.files import write_if_changed
 from octoc.compiler.model.resolved import Emitted, Locked
-from octoc.compiler.strictness import is_withheld
+from octoc.compiler.strictness import why_withheld
 from octoc.compiler.workspace import display_path
-from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.bundle import BUNDLE_NOT_WRITTEN, BUNDLE_WITHHELD
 
 __all__ = ["emit"]
@@ -21,8 +20,8 @@ __all__ = ["emit"]
 def emit(locked: Locked, context: Context) -> Emitted:
     """Write the bundle, unless its bytes are there already.
 
-    Nothing is written with `context.locked`, nor by a strict build with errors: the old file stays. `Emitted.path` is
-    then None; else it is where the bundle is, whether or not it had to be written.
+    Nothing is written with `context.locked`, nor for a reason that `why_withheld` gives: an old file stays.
+    `Emitted.path` is then None; else it is where the bundle is, whether or not it had to be written.
     """
     path = _target(locked, context)
     data = assemble(locked, context.root, workspace=way_to_workspace(path, context.root))
@@ -36,13 +35,12 @@ def _target(locked: Locked, context: Context) -> Path:
 
 
 def _withheld(locked: Locked, path: Path, context: Context) -> bool:
-    if not is_withheld(locked.calibrated, context):
+    why = why_withheld(locked.calibrated, context)
+    if why is None:
         return False
-    count = sum(found.severity == Severity.ERROR for found in context.sink.diagnostics)
-    errors = "1 error" if count == 1 else f"{count} errors"
-    shown = display_path(context.root, path)
-    message = f"`{shown}` was not written: the build is strict and has {errors}"
-    context.sink.report(BUNDLE_WITHHELD, message, help="mend the errors; an older bundle stays as it was")
+    old = "; the older bundle stays as it was" if path.is_file() else ""
+    message = f"`{display_path(context.root, path)}` was not written: {why}{old}"
+    context.sink.report(BUNDLE_WITHHELD, message, help="fix the errors, then build again")
     return True
 
 

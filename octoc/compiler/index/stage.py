@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from octoc.compiler.context import Context
+from octoc.compiler.encoder_findings import SEARCH, is_chosen, report_failed, report_missing
 from octoc.compiler.encoder_settings import settings_in_bundle
 from octoc.compiler.model.resolved import Calibrated, Embedded, Scoped
-from octoc.diagnostics.rules.plugin import ENCODER_FAILED
 from octoc.names import ToolId
 from octoc.plugin import PluginError
 from octoc.plugin.folders import located
@@ -30,6 +30,7 @@ def index(calibrated: Calibrated, context: Context) -> Calibrated:
     """Make the search index; none where there is no tool to find, or Octo's own rule ranks, which needs none.
 
     An encoder is used where it serves routing and is there already, and where a list could be longer than an answer.
+    Without a server there is no text to encode.
     """
     embedded = calibrated.embedded
     scoped = embedded.described.scoped
@@ -37,7 +38,7 @@ def index(calibrated: Calibrated, context: Context) -> Calibrated:
     if rank == OCTO or not any(registry.proxy for registry in scoped.registries.values()):
         return calibrated
     tools = tool_texts(scoped)
-    if rank in BY_MEANING and (embedded.encoder_name is not None or _is_long(scoped)):
+    if rank in BY_MEANING and scoped.resolved.servers and (embedded.encoder_name is not None or _is_long(scoped)):
         made = _encoder(embedded, context)
         if made is not None:
             return _with_vectors(calibrated, tools, made, context)
@@ -85,15 +86,20 @@ def _encoder(embedded: Embedded, context: Context) -> Embedder | None:
     if embedded.encoder is not None:
         return embedded.encoder
     resolved = embedded.described.scoped.resolved
-    routing = resolved.sources.discovered.settings.routing
+    settings = resolved.sources.discovered.settings
     wanted = any(capability.triggers for capability in resolved.capabilities)
     if wanted and embedded.encoder_name is None:
         return None
     try:
-        return context.plugins.make_embedder(routing.encoder, located(routing.encoder_settings, context.root))
+        embedder = context.plugins.make_embedder(
+            settings.routing.encoder, located(settings.routing.encoder_settings, context.root)
+        )
     except PluginError as error:
-        _report(str(error), embedded, context)
+        report_failed(str(error), settings, context, use=SEARCH)
         return None
+    if embedder is None and is_chosen(settings):
+        report_missing(settings, context, use=SEARCH)
+    return embedder
 
 
 def _with_vectors(
@@ -119,17 +125,8 @@ def _with_vectors(
         problem = str(error)
     except Exception as error:  # noqa: BLE001  # a plugin's own fault, of whatever type, must not take the build down
         problem = f"{type(error).__name__}: {error}"
-    _report(problem, embedded, context)
+    report_failed(problem, settings, context, use=SEARCH)
     return attrs.evolve(calibrated, search=_lexical(embedded.described.scoped, tools))
-
-
-def _report(problem: str, embedded: Embedded, context: Context) -> None:
-    settings = embedded.described.scoped.resolved.sources.discovered.settings
-    context.sink.report(
-        ENCODER_FAILED,
-        f"encoder `{settings.routing.encoder}` failed, so tools are searched by their words alone: {problem}",
-        at=settings.place,
-    )
 
 
 def _lexical(scoped: Scoped, tools: Sequence[ToolText]) -> dict[str, NDArray[Any]]:

@@ -10,6 +10,7 @@ import attrs
 
 from octoc.bundle.refusal import BundleError
 from octoc.compiler.context import Context
+from octoc.compiler.encoder_findings import has_failed
 from octoc.compiler.files import write_if_changed
 from octoc.compiler.lock.compare import Change, changes
 from octoc.compiler.lock.content import LockContent, content_of, tool_pin
@@ -46,7 +47,7 @@ def lock(calibrated: Calibrated, context: Context) -> Locked:
     """Write `octoc.lock` where it differs from what was built, and say what changed.
 
     With `context.locked` nothing is written, and each difference is an error. A folder without an `octoc.toml` gets no
-    lock. Nor does a strict build with errors: its old bundle stays, and so does the lock that describes it.
+    lock. Where errors withhold the bundle, the old lock stays, too: it describes the old bundle.
     """
     plugins = _plugins(calibrated.embedded.described.scoped.resolved.sources.discovered.settings, context)
     content = content_of(calibrated, plugins)
@@ -63,7 +64,8 @@ def lock(calibrated: Calibrated, context: Context) -> Locked:
         return Locked(calibrated=calibrated, text=text, plugins=plugins)
     found = () if old is None else changes(old, content)
     if context.locked:
-        _report_stale(found, context)
+        if not has_failed(context):  # what the encoder gives is missing, and the lock is not why
+            _report_stale(found, context)
         return Locked(calibrated=calibrated, text=text, plugins=plugins)
     said = tuple(change.text for change in found)
     if not path.is_file():

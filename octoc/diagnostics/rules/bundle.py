@@ -14,6 +14,6 @@ BUNDLE_NOT_WRITTEN = Rule("OCT607", "bundle-not-written", "The bundle could not 
 BUNDLE_WITHHELD = Rule(
     "OCT608",
     "bundle-withheld",
-    "There are errors and the build is strict, so no bundle was written and the old one stays.",
+    "Errors kept the bundle from being written, and an older one stays.",
     Severity.WARNING,
 )

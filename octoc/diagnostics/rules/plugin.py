@@ -5,14 +5,12 @@ from octoc.diagnostics.rule import Rule, Severity
 ENCODER_MISSING = Rule(
     "OCT701",
     "encoder-missing",
-    "No installed plugin has the encoder that the workspace names, so messages are routed by their words alone.",
-    Severity.WARNING,
+    "No installed plugin has the encoder that the workspace names.",
 )
 ENCODER_FAILED = Rule(
     "OCT702",
     "encoder-failed",
-    "The encoder could not be made or could not encode a text, so messages are routed by their words alone.",
-    Severity.WARNING,
+    "The encoder could not be made or could not encode a text.",
 )
 GATE_METHOD = Rule(
     "OCT704",

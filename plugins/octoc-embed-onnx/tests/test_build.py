@@ -55,8 +55,9 @@ def test_the_bundle_alone_routes(root: Path, tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_build_without_onnx_says_what_to_install(root: Path, without_onnx: pytest.MonkeyPatch) -> None:
-    """The build goes on without an encoder and names the command; once it is there, the same build has one."""
+    """The build fails and names the command; once the package is there, the same build has an encoder."""
     (found,) = _encoder_findings(root)
+    assert not (root / "dist").exists()
     assert found.startswith("OCT702 encoder `minilm-l6` failed")
     assert "run `pip install 'octoc-embed-onnx[quantize]'`" in found
     without_onnx.setattr(weights, "QUANTIZER", "onnx")

@@ -405,8 +405,10 @@ def test_another_model_in_the_folder_is_another_build(tmp_path: Path) -> None:
 
 
 def test_a_bad_folder_is_a_finding_of_the_build(tmp_path: Path) -> None:
-    """What the plugin refuses is a warning with its words, and the bundle is built without it."""
-    outcome = build(write_workspace(tmp_path, "models/none"))
+    """What the plugin refuses is an error with its words, and no bundle; allowed to do without, the build has one."""
+    root = write_workspace(tmp_path, "models/none")
+    assert build(root).bundle is None
+    outcome = build(root, allow_degraded=True)
     (found,) = said(outcome)
     assert found.startswith("OCT702 encoder `folder` failed")
     assert "`none` is not there: set `path`" in found

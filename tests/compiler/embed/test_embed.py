@@ -85,11 +85,17 @@ def described(
 
 
 def run(
-    tmp_path: Path, embedder: Any, triggers: Mapping[str, tuple[str, ...]] = TRIGGERS, **routing: Any
+    tmp_path: Path,
+    embedder: Any,
+    triggers: Mapping[str, tuple[str, ...]] = TRIGGERS,
+    *,
+    allow_degraded: bool = False,
+    **routing: Any,
 ) -> tuple[Embedded, DiagnosticSink]:
     """Run the stage with one encoder and the cache below `tmp_path`."""
     sink = DiagnosticSink()
-    context = Context(root=tmp_path, sink=sink, cache=Cache(tmp_path), plugins=plugins_of(EncoderPlugin(embedder)))
+    plugins = plugins_of(EncoderPlugin(embedder))
+    context = Context(root=tmp_path, sink=sink, cache=Cache(tmp_path), plugins=plugins, allow_degraded=allow_degraded)
     return embed(described(triggers, **routing), context), sink
 
 
@@ -186,11 +192,13 @@ def test_the_calibrated_gate_has_its_texts_encoded_too(tmp_path: Path) -> None:
     assert len(product.texts) > 40
 
 
-def test_a_missing_encoder_is_a_warning(tmp_path: Path) -> None:
-    """An encoder that no plugin has leaves the bundle without routing, and says what to do."""
-    product, sink = run(tmp_path, DigestEmbedder(), encoder="other")
+@pytest.mark.parametrize("allow_degraded,severity", [(False, "error"), (True, "warning")])
+def test_a_missing_encoder_is_an_error_unless_allowed(tmp_path: Path, allow_degraded: bool, severity: str) -> None:
+    """An encoder that no plugin has leaves the product without vectors, and the finding says what to do."""
+    product, sink = run(tmp_path, DigestEmbedder(), allow_degraded=allow_degraded, encoder="other")
     (found,) = sink.diagnostics
-    assert (found.rule.code, found.severity.label) == ("OCT701", "warning")
+    assert (found.rule.code, found.severity.label) == ("OCT701", severity)
+    assert ("--allow-degraded" in (found.help or "")) is not allow_degraded
     assert "`other`" in found.message
     assert found.help is not None
     assert (product.triggers, product.encoder_name) == (None, None)
@@ -204,7 +212,8 @@ def test_a_missing_package_is_named(tmp_path: Path) -> None:
     context = Context(root=tmp_path, sink=sink, cache=Cache(tmp_path), plugins=plugins)
     embed(described(TRIGGERS, encoder="minilm-l6"), context)
     (found,) = sink.diagnostics
-    assert found.help == "run `pip install 'octoc-embed-onnx[quantize]'`"
+    assert found.help is not None
+    assert found.help.startswith("run `pip install 'octoc-embed-onnx[quantize]'`; ")
 
 
 def test_a_plugin_that_the_workspace_does_not_use_is_named(tmp_path: Path) -> None:
@@ -213,7 +222,8 @@ def test_a_plugin_that_the_workspace_does_not_use_is_named(tmp_path: Path) -> No
     context = Context(root=tmp_path, sink=sink, cache=Cache(tmp_path), plugins=plugins_of())
     embed(described(TRIGGERS, ("transport-mcp",), encoder="minilm-l6"), context)
     (found,) = sink.diagnostics
-    assert found.help == "add `embed-onnx` to `[plugins] use`"
+    assert found.help is not None
+    assert found.help.startswith("add `embed-onnx` to `[plugins] use`; ")
 
 
 class Unable(DigestEmbedder):
@@ -237,11 +247,11 @@ class Narrow(DigestEmbedder):
         (Narrow(), "expected (9,)"),
     ],
 )
-def test_a_failing_encoder_is_a_warning(tmp_path: Path, embedder: Any, said: str) -> None:
+def test_a_failing_encoder_is_an_error(tmp_path: Path, embedder: Any, said: str) -> None:
     """An encoder that cannot be made, raises or gives another shape is reported in its own words; nothing is raised."""
     product, sink = run(tmp_path, embedder)
     (found,) = sink.diagnostics
-    assert (found.rule.code, found.severity.label) == ("OCT702", "warning")
+    assert (found.rule.code, found.severity.label) == ("OCT702", "error")
     assert said in found.message
     assert product.triggers is None
     assert not list(tmp_path.glob("vectors/*"))

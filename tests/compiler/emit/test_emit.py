@@ -177,7 +177,10 @@ def test_strict_with_an_error_keeps_the_old_file_and_says_so(
     assert withheld.path is None
     assert Path(old.path).read_bytes() == before
     assert [(found.rule.code, found.message) for found in strict.sink.diagnostics] == [
-        ("OCT608", "`dist/acme.octoc` was not written: the build is strict and has 1 error"),
+        (
+            "OCT608",
+            "`dist/acme.octoc` was not written: the build is strict and has 1 error; the older bundle stays as it was",
+        ),
         ("OCT999", "wrong"),
     ]
     lenient = context_of(tmp_path)
