@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from octoc.names import ToolId
-from octoc.results import Caller, Progress, ToolCall, ToolFailure, ToolResult
+from octoc.results import Caller, FailureKind, Progress, ToolCall, ToolFailure, ToolResult
 from octoc.runtime import telemetry
 from octoc.runtime.policy import limit_of, retry_mode
 from octoc.runtime.pool import Unreachable
@@ -22,6 +23,7 @@ from octoc.runtime.results import (
     worded,
 )
 from octoc.runtime.retry import MAX_REPEATS, is_harmless, may_repeat, pause_before
+from octoc.runtime.server_pool import FAULTS
 from octoc.runtime.shares import account_of
 
 if TYPE_CHECKING:
@@ -29,8 +31,12 @@ if TYPE_CHECKING:
     from octoc.runtime.generation import Generation
     from octoc.runtime.lease import Lease
 
+logger = logging.getLogger("octoc.runtime")
+
 META_TENANT, META_USER, META_CORRELATION = "octoc/tenant", "octoc/user", "octoc/correlationId"
 """Keys of a call's `_meta`: for whom it is, as far as the host has said."""
+LOGGED: frozenset[FailureKind] = FAULTS | {"internal"}
+"""The failures of a call that are logged: the others are the caller's own business, or a refusal that it can read."""
 _GRACE_S = 0.25
 Outcome = ToolResult | ToolFailure
 
@@ -152,8 +158,15 @@ class _Call:
         finally:
             lease.release()
         if isinstance(outcome, ToolFailure):
+            self._log(outcome)
             return self._worded(outcome), outcome.kind == "timeout"
         return outcome, True
+
+    def _log(self, failed: ToolFailure) -> None:
+        """Log a failure of the server: no other caller learns more of it than its kind."""
+        if failed.kind in LOGGED:
+            text = redact(failed.message, self._generation.connector.secrets(self._entry.name))
+            logger.warning("the call of `%s` failed: %s: %s", self._what, failed.kind, text)
 
     async def _on(self, lease: Lease) -> Outcome:
         import asyncio

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
@@ -14,12 +15,14 @@ from mcp.shared.exceptions import MCPError
 
 from octoc import __version__
 from octoc.plugin.protocols import Connection, ConnectionFailed, Host, ServerTarget
-from octoc.results import ContentPart, ListedTool, Progress, ServerListing, ToolCall, ToolFailure, ToolResult
+from octoc.results import Caller, ContentPart, ListedTool, Progress, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc_transport_mcp.asking import Asking
 from octoc_transport_mcp.direct import direct_calls
 from octoc_transport_mcp.failures import (
     ending,
     failure,
+    how_it_ended,
+    last_lines,
     leaf,
     line_fault,
     not_connected,
@@ -27,13 +30,15 @@ from octoc_transport_mcp.failures import (
     of_protocol_error,
     one_line,
     redact_error,
-    with_last_words,
 )
 from octoc_transport_mcp.http import check_url, http_streams, sse_streams
 from octoc_transport_mcp.http_faults import HttpState
+from octoc_transport_mcp.ledger import LineFault
 from octoc_transport_mcp.listing import Changes, all_tools
 from octoc_transport_mcp.process import ServerProcess, process_streams
 from octoc_transport_mcp.streams import ATTEMPT, Attempt
+
+log = logging.getLogger("octoc.transport")
 
 CLOSE_S = 6.0
 """The longest that `close` waits: a process is gone after 4 s, and what is left is the SDK's."""
@@ -87,6 +92,8 @@ class McpConnection:
         self._listed: set[str] = set()
         self._learned = False
         self._learning = asyncio.Lock()
+        self._callers: set[tuple[str | None, ...]] = set()
+        self._loss_logged = False
 
     async def open(self) -> None:
         """Start the owner and wait until the server answered. Raises: ConnectionFailed."""
@@ -193,11 +200,24 @@ class McpConnection:
                 yield streams
 
     def _silence(self) -> str:
-        said = self._said()
-        return one_line(f"`{self._target.name}` did not answer within {self._target.timeout_s:g} s{said}", self._target)
+        return self._told(f"`{self._target.name}` did not answer within {self._target.timeout_s:g} s", self._said())
+
+    def _note_caller(self, caller: Caller) -> None:
+        self._callers.add((caller.tenant, caller.account, caller.agent, caller.user, caller.session))
+
+    def _told(self, message: str, words: str) -> str:
+        """Return a failure's message with what the server wrote outside its answers, if one caller alone uses it.
+
+        Otherwise the words may be about another caller's call, and only the log has them.
+        """
+        whole = one_line(message + words, self._target)
+        if len(self._callers) < 2 or not words:
+            return whole
+        log.warning("%s", whole)
+        return one_line(message, self._target)
 
     def _said(self, before: tuple[int, int] = (0, 0)) -> str:
-        """Say what a silent server said otherwise, since it had said `before`."""
+        """Return what a silent server wrote since it had written `before`, to follow the message of a failure."""
         process = self._process
         if process is None:
             return ""
@@ -241,9 +261,8 @@ class McpConnection:
             async with asyncio.timeout(self._target.timeout_s):
                 tools = await self._take_tools(client)
         except TimeoutError:
-            limit = f"{self._target.timeout_s:g} s"
-            message = f"`{self._target.name}` did not list its tools within {limit}{self._said()}"
-            raise ConnectionFailed(one_line(message, self._target), kind="timeout") from None
+            message = f"`{self._target.name}` did not list its tools within {self._target.timeout_s:g} s"
+            raise ConnectionFailed(self._told(message, self._said()), kind="timeout") from None
         except ConnectionFailed:
             raise
         except Exception as error:  # noqa: BLE001  # whatever the SDK, the network or a strange server makes of it
@@ -265,10 +284,7 @@ class McpConnection:
             return self._http.connection_failed(http_fault, listing=True)
         fault = line_fault(error_leaf)
         if fault is not None:
-            return ConnectionFailed(
-                one_line(f"`{self._target.name}` answered `tools/list` with {fault.reason}", self._target),
-                kind=fault.kind,
-            )
+            return ConnectionFailed(self._of_line(fault, "tools/list"), kind=fault.kind)
         if isinstance(error_leaf, MCPError):
             if self._is_closed(error_leaf):
                 return ConnectionFailed(await self._loss())
@@ -280,6 +296,7 @@ class McpConnection:
     async def call(self, call: ToolCall) -> ToolResult | ToolFailure:
         """Call a tool. Never raises for a failure of server, tool or connection; cancellation passes through."""
         client = self._client
+        self._note_caller(call.caller)
         if client is None or not self.alive:
             return failure("connection_lost", await self._loss(), sent=False)
         unsendable = _why_no_json(call.arguments)
@@ -323,8 +340,7 @@ class McpConnection:
         message = f"`{self._target.name}` did not answer `{call.tool}` within {call.told_limit_s:g} s"
         if not self._is_sent(attempt):
             message += ": it does not read its stdin"
-        message = one_line(message + self._said(before), self._target)
-        return failure("timeout", message, sent=self._is_sent(attempt))
+        return failure("timeout", self._told(message, self._said(before)), sent=self._is_sent(attempt))
 
     async def _refused(
         self, error: MCPError, call: ToolCall, attempt: Attempt, asked: list[str]
@@ -334,11 +350,10 @@ class McpConnection:
             return self._http.failure(http_fault)
         fault = line_fault(error)
         if fault is not None:
-            message = f"`{self._target.name}` answered `{call.tool}` with {fault.reason}"
-            return failure(fault.kind, one_line(message, self._target))
+            return failure(fault.kind, self._of_line(fault, call.tool))
         if self._is_closed(error):
             self._lost = True
-            return await self._gone(attempt)
+            return failure("connection_lost", await self._loss(), sent=self._is_sent(attempt))
         if error.code == mcp_types.MISSING_REQUIRED_CLIENT_CAPABILITY:
             return failure("not_ready", one_line(f"{self._asking.lacking(error.error.data)}", self._target))
         if asked and error.code == mcp_types.INVALID_REQUEST:
@@ -363,10 +378,9 @@ class McpConnection:
         said = f"`{self._target.name}` answered `{call.tool}` with something that is not what it declares: {reason}"
         return failure("protocol", one_line(said, self._target))
 
-    async def _gone(self, attempt: Attempt) -> ToolFailure:
-        found = failure("connection_lost", await self._loss(), sent=self._is_sent(attempt))
-        is_closing = self._process is None or self._stop.is_set()
-        return found if is_closing or self._process is None else with_last_words(found, self._process, self._target)
+    def _of_line(self, fault: LineFault, asked: str) -> str:
+        words = f": {fault.words}" if fault.words else ""
+        return self._told(f"`{self._target.name}` answered `{asked}` with {fault.reason}", words)
 
     async def _loss(self) -> str:
         if self._process is None and self._http.ended is not None and not self._stop.is_set():
@@ -374,7 +388,12 @@ class McpConnection:
         if self._process is None or self._stop.is_set():
             return f"the connection to `{self._target.name}` is closed"
         await self._process.wait_exit(EXIT_CODE_S)
-        return one_line(f"`{self._target.name}` {ending(self._process)}", self._target)
+        how = ending(self._process) if len(self._callers) < 2 else how_it_ended(self._process)
+        if not self._loss_logged:
+            self._loss_logged = True
+            lines = last_lines(self._process, self._target) or "empty"
+            log.warning("server `%s` %s; stderr: %s", self._target.name, how_it_ended(self._process), lines)
+        return one_line(f"`{self._target.name}` {how}", self._target)
 
     async def close(self) -> None:
         """End the connection and the server's process; idempotent, bounded in time."""

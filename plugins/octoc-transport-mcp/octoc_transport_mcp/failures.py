@@ -21,8 +21,8 @@ MIN_SECRET_CHARS = 6
 """A value shorter than this is not cut out of a message: it would be found in ordinary words."""
 MAX_MESSAGE_CHARS = 400
 MASK = "***"
-TOLD_LINES = 5
-"""How many of the last lines on stderr a model is shown where a server has ended."""
+LOGGED_LINES = 5
+"""How many of the last lines on stderr the log has when a server has ended."""
 
 _UNAUTHORIZED = (401, 403)
 _UNKNOWN_TOOL = re.compile(r"unknown tool|tool\b.*\bnot found|no such tool", re.IGNORECASE)
@@ -87,25 +87,22 @@ def origin(target: ServerTarget) -> str:
 
 
 def ending(process: ServerProcess) -> str:
-    """Say how a process that has ended did, and its last words."""
+    """Return how a process ended, and the last line of its stderr."""
+    words = process.stderr.lines
+    return f"{how_it_ended(process)}: {words[-1]}" if words else how_it_ended(process)
+
+
+def how_it_ended(process: ServerProcess) -> str:
+    """Return how a process ended: its exit code or signal, and nothing that it wrote."""
     code = process.exit_code
     if code is None:
-        how = "closed its stdout"
-    elif code < 0:
-        how = f"was ended by signal {-code}"
-    else:
-        how = f"exited with code {code}"
-    words = process.stderr.lines
-    return f"{how}: {words[-1]}" if words else how
+        return "closed its stdout"
+    return f"was ended by signal {-code}" if code < 0 else f"exited with code {code}"
 
 
-def with_last_words(found: ToolFailure, process: ServerProcess, target: ServerTarget) -> ToolFailure:
-    """Return a failure whose text shows the model what an ended server wrote last, when that is more than a line."""
-    lines = process.stderr.lines[-TOLD_LINES:]
-    if len(lines) < 2:  # one line is in the message
-        return found
-    said = "\n".join(one_line(line, target) for line in lines)
-    return attrs.evolve(found, text=f"{found.text}\nThe last lines of its stderr:\n{said}")
+def last_lines(process: ServerProcess, target: ServerTarget) -> str:
+    """Return the last lines of a process's stderr for the log, on one line, with the target's values cut out."""
+    return " | ".join(one_line(line, target) for line in process.stderr.lines[-LOGGED_LINES:])
 
 
 def line_fault(error: BaseException) -> LineFault | None:

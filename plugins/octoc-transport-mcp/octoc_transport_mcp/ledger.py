@@ -44,10 +44,14 @@ _LISTEN = "subscriptions/listen"
 
 @attrs.frozen(kw_only=True)
 class LineFault:
-    """Why a line could not be an answer: rides as the data of a JSON-RPC error that no server can send."""
+    """Why a line could not be an answer: rides as the data of a JSON-RPC error that no server can send.
+
+    `words` are the server's own, which may be about another call than the one that they fail.
+    """
 
     kind: FailureKind
     reason: str
+    words: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -185,8 +189,8 @@ class Ledger:
             if withdrawn is not None:
                 self._asks.discard(withdrawn)
         elif message.id is None:
-            reason = f"an error without an id: {message.error.message}"
-            return self._fail(b"", b"", LineFault(kind="protocol", reason=reason))
+            fault = LineFault(kind="protocol", reason="an error without an id", words=message.error.message)
+            return self._fail(b"", b"", fault)
         elif self.pending.pop(coerce_request_id(message.id), None) is None:
             return []  # nobody's answer, a second one, or one that comes after the time-out
         return [Admitted(message=SessionMessage(message))]

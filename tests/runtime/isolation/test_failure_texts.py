@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import attrs
 import pytest
 
+from octoc.bundle.model import ToolPolicy
 from octoc.plugin.manager import load_plugins
 from octoc.results import ToolFailure, ToolResult
 from octoc.runtime import Runtime, Session
@@ -63,25 +64,48 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def bank(fleet: Fleet, tmp_path: Path) -> Callable[[Callable[[Session, Session], Awaitable[None]]], None]:
-    """Run a scenario with the sessions of two tenants: the payer has `pay`, the reader `read`, both of one server."""
-    script = tmp_path / "bank.py"
-    script.write_text(BANK, encoding="utf-8")
-    fleet.server(
-        "bank", ["pay", "read"], command=sys.executable, args=(str(script), str(tmp_path / "start")), retry="never"
-    )
-    fleet.settings = attrs.evolve(fleet.settings, breaker_failures=2)
-    fleet.agent("payer", tenants=("a",), tools=fleet.index("bank/pay"), direct=fleet.index("bank/pay"))
-    fleet.agent("reader", tenants=("b",), tools=fleet.index("bank/read"), direct=fleet.index("bank/read"))
+def bank(fleet: Fleet, tmp_path: Path) -> Bank:
+    """Return what runs a scenario with two tenants' sessions on one server: the payer has `pay`, the reader `read`."""
+    return Bank(fleet, tmp_path)
 
-    def run(scenario: Callable[[Session, Session], Awaitable[None]]) -> None:
+
+class Bank:
+    """One server of two tenants; `start` is a file with which it fails at its start."""
+
+    def __init__(self, fleet: Fleet, folder: Path) -> None:
+        self._fleet = fleet
+        self._script = folder / "bank.py"
+        self.start = folder / "start"
+
+    def run(
+        self, scenario: Callable[[Session, Session], Awaitable[None]], pay_s: float = 60.0, read_s: float = 60.0
+    ) -> None:
+        """Run a scenario with time limits of the two tools."""
+        fleet = self._fleet
+        self._script.write_text(BANK, encoding="utf-8")
+        fleet.server(
+            "bank",
+            ["pay", "read"],
+            command=sys.executable,
+            args=(str(self._script), str(self.start)),
+            retry="never",
+            policies=[ToolPolicy(glob="pay", timeout_s=pay_s), ToolPolicy(glob="read", timeout_s=read_s)],
+        )
+        fleet.settings = attrs.evolve(fleet.settings, breaker_failures=2)
+        for agent, tenant, tool in (("payer", "a", "bank/pay"), ("reader", "b", "bank/read")):
+            fleet.agent(agent, tenants=(tenant,), tools=fleet.index(tool), direct=fleet.index(tool))
+
         async def body() -> None:
             async with Runtime.open(fleet.write(), plugins=load_plugins(["transport-mcp"])) as runtime:
                 await scenario(runtime.session("payer", tenant="a"), runtime.session("reader", tenant="b"))
 
         asyncio.run(body())
 
-    return run
+
+async def connected(session: Session) -> None:
+    """Connect the server outside of the short time limits of the calls below."""
+    async with session.generation.pool.use("bank"):
+        pass
 
 
 def _words(outcome: Outcome) -> str:
@@ -94,22 +118,52 @@ def _foreign(outcome: Outcome) -> list[str]:
 
 
 def test_a_failed_attempt_to_connect_speaks_to_the_call_that_began_it(
-    bank: Callable[..., None], tmp_path: Path, caplog: pytest.LogCaptureFixture
+    bank: Bank, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Others that wait for it, or come while the server is left alone, get its kind and the wait."""
-    (tmp_path / "start").write_text(START, encoding="utf-8")
+    bank.start.write_text(START, encoding="utf-8")
 
     async def scenario(payer: Session, reader: Session) -> None:
         first = asyncio.create_task(payer.call("bank/pay", {}))
-        await asyncio.sleep(0)
+        while not payer.generation.pool["bank"].tasks:  # noqa: ASYNC110  # until the attempt has begun
+            await asyncio.sleep(0)
         waited = await reader.call("bank/read", {})
         assert START in _words(await first)
         assert isinstance(waited, ToolFailure)
         assert not _foreign(waited)
         assert START in caplog.text
-        (tmp_path / "start").write_text("another reason", encoding="utf-8")
+        bank.start.write_text("another reason", encoding="utf-8")
         refused = await reader.call("bank/read", {})
         assert isinstance(refused, ToolFailure)
         assert not _foreign(refused)
 
-    bank(scenario)
+    bank.run(scenario)
+
+
+@pytest.mark.parametrize("end", ["hang", "die", "garbage", "error", "error without an id"])
+def test_a_failed_call_speaks_to_nobody_else(bank: Bank, caplog: pytest.LogCaptureFixture, end: str) -> None:
+    """Its server's words reach the only caller of a process and the log; with two callers, the log alone."""
+    payment = {"iban": IBAN, "end": end}
+
+    async def scenario(payer: Session, reader: Session) -> None:
+        await connected(payer)
+        alone = await payer.call("bank/pay", payment)
+        assert not alone.ok
+        assert IBAN in _words(alone)
+        await connected(payer)
+        assert not _foreign(await reader.call("bank/read", {}))
+        caplog.clear()
+        paid, read = await asyncio.gather(
+            payer.call("bank/pay", payment), reader.call("bank/read", {} if end == "die" else {"end": "hang"})
+        )
+        assert not paid.ok
+        assert not read.ok
+        assert not _foreign(read)
+        # An answer is its own call's, whoever else is connected.
+        assert (IBAN in _words(paid)) == (end == "error")
+        assert IBAN in caplog.text or end == "error"
+        for _ in range(3):
+            assert not _foreign(await reader.call("bank/read", {"end": "die"}))
+
+    answered = end in ("die", "error")
+    bank.run(scenario, pay_s=60.0 if answered else 3.0, read_s=60.0 if end == "die" else 1.0)
