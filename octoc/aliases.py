@@ -96,7 +96,7 @@ class ToolNames:
     """The names that one agent may use, each form of them, over the tools of its registry and no others.
 
     Understood are the alias, `server/tool`, `server:tool`, `mcp__server__tool` (other characters `_`), and a bare name;
-    the first form in this order that fits decides.
+    the first form in this order that fits decides. A tool that is called as one of octoc's own has no bare name.
     """
 
     def __init__(self, tools: Iterable[tuple[int, ToolId, str]]) -> None:
@@ -111,7 +111,8 @@ class ToolNames:
                 tool.tool,
             )
             for form, name in zip(self._forms, written, strict=True):
-                form.setdefault(name, []).append(index)
+                if name not in RESERVED:
+                    form.setdefault(name, []).append(index)
 
     def resolve(self, text: str) -> int | tuple[int, ...] | None:
         """Return the index of the tool that `text` names, all candidates when several have that name, or None."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.aliases import sanitize
+from octoc.aliases import RESERVED, sanitize
 from octoc.bundle.refusal import BundleRefused
 from octoc.diagnostics.suggest import near_names
 from octoc.formats.own_tools import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT, SKILL
@@ -21,6 +21,7 @@ from octoc.runtime.pool import Unreachable
 from octoc.runtime.results import failure, worded
 from octoc.runtime.results.cutting import cut_aside
 from octoc.runtime.values import whole_characters
+from octoc.search import OCTO
 
 if TYPE_CHECKING:
     from octoc.runtime.calls import Outcome
@@ -94,15 +95,7 @@ def _tell_refused(
 
 
 async def _dispatched(session: Session, name: str, arguments: Any, asked: Asked) -> Outcome:
-    surface = session.surface
-    proxied = name in (FIND_TOOLS, CALL_MCP_TOOL) and surface.registry.proxy
-    has = {
-        CAPABILITY: bool(surface.switchable),
-        SKILL: bool(session.skillset.names),
-        READ_RESULT: session.reads_results,
-    }
-    is_own = proxied or has.get(name, False)
-    if not is_own:
+    if not _has_own(session, name):
         return await dispatch_tool(session, name, arguments, asked)
     given = _object(arguments)
     if given is None:
@@ -115,6 +108,19 @@ async def _dispatched(session: Session, name: str, arguments: Any, asked: Asked)
     if name == CALL_MCP_TOOL:
         return await _call_mcp_tool(session, given, asked)
     return await cut_aside(session, await _own(name)(session, given), None)
+
+
+def _has_own(session: Session, name: str) -> bool:
+    """Tell whether a name is that of one of octoc's own tools that the session has."""
+    surface = session.surface
+    has = {
+        FIND_TOOLS: surface.registry.proxy,
+        CALL_MCP_TOOL: surface.registry.proxy,
+        CAPABILITY: bool(surface.switchable),
+        SKILL: bool(session.skillset.names),
+        READ_RESULT: session.reads_results,
+    }
+    return has.get(name, False)
 
 
 def _own(name: str) -> Callable[[Session, Mapping[str, Any]], Awaitable[Outcome]]:
@@ -146,6 +152,8 @@ async def _call_mcp_tool(session: Session, arguments: Mapping[str, Any], asked: 
 
         problem = Problem(path="", what=f"put {', '.join(map(quoted, outside[:_MAX_SIMILAR]))} into `arguments`")
         return misfit(CALL_MCP_TOOL, CALL_MCP_TOOL, [problem], session.profile)
+    if name.strip() in RESERVED:
+        return _not_through_proxy(session, name.strip())
     return await dispatch_tool(session, name.strip(), arguments.get("arguments"), asked)
 
 
@@ -288,6 +296,14 @@ def _not_found(session: Session, name: str) -> ToolFailure:
         profile=session.profile,
         similar=similar,
     )
+
+
+def _not_through_proxy(session: Session, name: str) -> ToolFailure:
+    """Refuse one of octoc's own names, also where a server has a tool that is called so."""
+    if session.profile == OCTO or not _has_own(session, name):
+        return _not_found(session, name)
+    message = f"`{name}` is not reached by `{CALL_MCP_TOOL}`: call it directly"
+    return failure("not_found", message, profile=session.profile)
 
 
 def _one_line(name: str) -> str:

@@ -10,6 +10,7 @@ from octoc.bundle.model import AgentEntry
 from octoc.bundle.reader import OpenBundle
 from octoc.runtime.activate import uses_of
 from octoc.runtime.generation import Generation
+from octoc.runtime.results.cutting import is_readable
 from octoc.runtime.unreachable import Unreachable
 from octoc.runtime.values import UnknownNameError
 
@@ -71,8 +72,9 @@ async def _go_over(session: Session) -> None:
         if agent is None:
             logger.warning("agent `%s` is not in the new bundle: its session has nothing any more", session.agent.name)
             agent = AgentEntry(name=session.agent.name, kind=session.agent.kind)
-            runtime.results.forget(session.key)
         freed = session.move(new, agent)
+        # What octoc's own tools gave tells of the old registry, as does a result of which nobody knows the tool.
+        runtime.results.forget(session.key, lambda source: source is None or not is_readable(session, source))
         for name in session.active.names:
             session.hold(name, _uses(session, name))
         for server in freed:

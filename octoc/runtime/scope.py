@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from octoc.bundle.model import AgentEntry, CapabilityEntry, Grant, Settings
     from octoc.formats import ToolFormat
     from octoc.formats.render import Shown
+    from octoc.names import ToolId
     from octoc.plugin import TokenCounter
     from octoc.runtime.active_set import Use
     from octoc.runtime.generation import Generation
@@ -139,6 +140,18 @@ class AgentScope:
         # What a capability would bring from beyond the registry is not known here, not even as a name.
         brought = [index for name in self.switchable for index in self.owned(name)]
         return tuple(dict.fromkeys([*registry.tools, *registry.direct, *joined, *brought]))
+
+    def may_have(self, tool: ToolId) -> bool:
+        """Tell whether a tool is in the registry, or would be if its server, which is not listed yet, has it."""
+        index = self.catalog.find(tool)
+        if index is not None:
+            return index in self.known()
+        entry = self._generation.servers.get(tool.server)
+        if entry is None or entry.listed or self.catalog.has_joined(tool.server):
+            return False
+        brought = (grant for one in self.entries.values() for grant in one.grants)
+        grants = (*self.registry.unlisted, *self.registry.unlisted_direct, *brought)
+        return any(one.server == tool.server and any_glob_matches(one.globs, tool.tool) for one in grants)
 
     def alias(self, index: int) -> str:
         """Return what its model calls one of its tools."""

@@ -6,7 +6,7 @@ import logging
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -298,12 +298,9 @@ class Session:
         format.
         """
         from octoc.runtime.history import age, shape_of
+        from octoc.runtime.results.cutting import keep_aged
 
-        def keep(text: str, _: str) -> str | None:
-            account = account_of(self.caller)
-            return self.runtime.results.keep(self.key, text, account=account) if self.reads_results else None
-
-        return age(messages, shape_of(messages, format), keep, profile=self.profile)
+        return age(messages, shape_of(messages, format), partial(keep_aged, self), profile=self.profile)
 
     def inspect(
         self,

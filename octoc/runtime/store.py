@@ -49,6 +49,7 @@ def _locked(method: Callable[Concatenate[ResultStore, P], T]) -> Callable[Concat
 class _Entry:
     owner: Hashable
     account: str
+    source: Hashable
     sizes: tuple[int, ...]
     data: bytes | None
     path: Path | None = None
@@ -113,18 +114,22 @@ class ResultStore:
         self._bound_memory(NOBODY)
 
     @_locked
-    def keep(self, owner: Hashable, text: str | Sequence[str], *, account: str = NOBODY) -> str | None:
+    def keep(
+        self, owner: Hashable, text: str | Sequence[str], *, account: str = NOBODY, source: Hashable = None
+    ) -> str | None:
         """Keep a text, or the texts of several parts. Returns its handle, or None where it could not be kept.
 
         Args:
             account: whose share of memory and disk the text uses.
+            source: what gave the text, for `forget` and `source`.
         """
         if not self.enabled:
             return None
         import secrets  # loads OpenSSL, which only a result that is too long is worth
 
         parts = [part.encode("utf-8", "surrogatepass") for part in ([text] if isinstance(text, str) else text)]
-        entry = _Entry(owner=owner, account=account, sizes=tuple(map(len, parts)), data=b"".join(parts))
+        sizes = tuple(map(len, parts))
+        entry = _Entry(owner=owner, account=account, source=source, sizes=sizes, data=b"".join(parts))
         self._expire()
         handle = f"r-{secrets.token_urlsafe(12)}"
         if entry.size > self._memory.limit:
@@ -170,10 +175,17 @@ class ResultStore:
         return data.decode("utf-8", "surrogatepass")
 
     @_locked
-    def forget(self, owner: Hashable) -> None:
-        """Forget all that `owner` kept."""
+    def source(self, owner: Hashable, handle: str) -> Hashable:
+        """Return what gave a text of `owner`; None where nobody said it, or no such text is kept."""
+        entry = self._find(owner, handle)
+        return None if entry is None else entry.source
+
+    @_locked
+    def forget(self, owner: Hashable, unwanted: Callable[[Hashable], bool] = lambda _: True) -> None:
+        """Forget what `owner` kept of the sources that are `unwanted`: of all unless told otherwise."""
         for handle in [handle for handle, entry in self._entries.items() if entry.owner == owner]:
-            self._drop(handle)
+            if unwanted(self._entries[handle].source):
+                self._drop(handle)
 
     def abandon(self, owner: Hashable) -> None:
         """Note that `owner` is gone: its texts are forgotten with the next use. For finalizers, which come any time."""

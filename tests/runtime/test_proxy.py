@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 
+from octoc.aliases import RESERVED
 from octoc.bundle.model import ResultSettings, ToolPolicy
 from octoc.results import ToolFailure, ToolResult
 from octoc.runtime import Session
@@ -185,6 +186,29 @@ def test_every_form_of_a_name_calls_the_tool(session: Session, name: str) -> Non
     """Each understood form of a name reaches the tool, by the proxy and directly, with its arguments."""
     assert _proxy(session, name, {"text": "x"}).text == '{"text": "x"}'
     assert asyncio.run(session.call(name, {"text": "y"})).text == '{"text": "y"}'
+
+
+@pytest.mark.parametrize("profile", ["octoc", "octo", "octopus"])
+def test_the_proxy_calls_nothing_by_a_name_of_octocs_own(fleet: Fleet, profile: str) -> None:
+    """A server's tool that is called as one of octoc's own is called by its alias alone, whatever octoc's tools are."""
+    names = sorted(RESERVED)
+    server = fleet.server("odd", names)
+    fleet.settings = attrs.evolve(fleet.settings, results=ResultSettings(profile=profile))
+    fleet.capability("some", fleet.grant("odd"))
+    fleet.agent(proxy=True)
+    session = fleet.open().session()
+    for name in names:
+        for spelling in (name, f" {name}\n"):
+            outcome = _proxy(session, spelling, {})
+            assert isinstance(outcome, ToolFailure)
+            assert outcome.kind == "not_found"
+    like_octo = "[Error] Tool 'skill' not found. Similar: odd__skill Use find_tools() to search."
+    assert (_proxy(session, "skill").text == like_octo) == (profile != "octopus")
+    direct = "[Error] `find_tools` is not reached by `call_mcp_tool`: call it directly"
+    assert (_proxy(session, "find_tools").text == direct) == (profile == "octoc")
+    assert not _call(session, "skill").ok
+    assert server.calls == []
+    assert _proxy(session, "odd__skill").ok
 
 
 def test_arguments_that_are_no_object_are_refused(session: Session) -> None:

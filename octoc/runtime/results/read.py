@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 
 from octoc.results import ContentPart, ToolResult, Truncation
+from octoc.runtime.results.cutting import is_readable
 from octoc.runtime.results.failures import failure
 from octoc.runtime.results.json_cut import JsonCutter, pointer_token
 from octoc.runtime.results.json_text import MAX_DEPTH, parse_container, quoted, scalar, written
@@ -139,7 +140,7 @@ async def read_result(session: Session, arguments: Mapping[str, Any]) -> ToolRes
         asked = _asked(arguments, limits)
         store = session.runtime.results
         count = store.parts(session.key, asked.handle)
-        if count is None:
+        if count is None or not is_readable(session, store.source(session.key, asked.handle)):
             raise BadRequest(_gone(asked.handle))
         if asked.part >= count:
             raise BadRequest(f"there is no part {asked.part}: the result has {count} (from 0)")
