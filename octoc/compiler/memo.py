@@ -84,6 +84,10 @@ def build_key(
         "links": [attrs.asdict(link) for link in discovered.default_links],
         "folders": [attrs.asdict(folder) for folder in discovered.skill_folders],
         "scripts": sorted(discovered.dep_names),
+        "trees": [
+            (tree.tap, [(file.path, file.is_program, file.link) for file in tree.files])
+            for tree in discovered.dep_trees
+        ],
     }
     return cache_key("build", found, dict(digests), dict(versions), dict(options))
 

@@ -51,6 +51,7 @@ NOT_SHOWN: Mapping[str, str] = {
     **dict.fromkeys((f"OCT{number}" for number in (701, 702, *range(704, 708))), _ENCODER),
     "OCT720": "a page installs nothing",
     "OCT721": "a page installs nothing",
+    "OCT609": _LINK,
     "OCT901": "about a bug of octoc",
 }
 COMPANIONS: Mapping[str, tuple[str, str]] = {

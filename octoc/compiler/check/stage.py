@@ -53,6 +53,7 @@ def check(documents: Documents, context: Context) -> Checked:
         documents=tuple(sound),
         digests=documents.digests,
         scripts=documents.scripts,
+        dep_files=documents.dep_files,
     )
 
 

@@ -134,6 +134,8 @@ def _of_project(
             default_links=tuple(in_taps.default_links),
             skill_folders=(*own.skill_folders, *in_taps.skill_folders),
             dep_scripts=tuple(in_taps.dep_scripts),
+            dep_trees=tuple(in_taps.dep_trees),
+            attachments=(*own.attachments, *in_taps.attachments),
         )
     for path, known in mcp[1:]:
         alone = Found(sink=sink)

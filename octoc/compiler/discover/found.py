@@ -7,7 +7,16 @@ from collections.abc import Mapping
 import attrs
 
 from octoc.compiler.discover.walk import Entry
-from octoc.compiler.model.documents import DefaultLink, DepScript, FileKind, FoundFile, SkillFolder, Tap
+from octoc.compiler.model.documents import (
+    Attachment,
+    DefaultLink,
+    DepScript,
+    DepTree,
+    FileKind,
+    FoundFile,
+    SkillFolder,
+    Tap,
+)
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules import read as rules
 from octoc.names import NAME_RULE, is_name
@@ -23,6 +32,8 @@ class Found:
     default_links: list[DefaultLink] = attrs.field(factory=list)
     skill_folders: list[SkillFolder] = attrs.field(factory=list)
     dep_scripts: list[DepScript] = attrs.field(factory=list)
+    dep_trees: list[DepTree] = attrs.field(factory=list)
+    attachments: list[Attachment] = attrs.field(factory=list)
     skill_roots: set[str] = attrs.field(factory=set)
     """The real paths of the skills' folders that were added."""
 

@@ -66,6 +66,8 @@ def discover(settings: WorkspaceSettings, context: Context) -> Discovered:
         default_links=tuple(in_taps.default_links),
         skill_folders=(*own.skill_folders, *in_taps.skill_folders),
         dep_scripts=tuple(in_taps.dep_scripts),
+        dep_trees=tuple(in_taps.dep_trees),
+        attachments=(*own.attachments, *in_taps.attachments),
         scopes_missed=not has_scopes,
     )
 

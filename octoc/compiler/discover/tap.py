@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 
 from octoc.compiler.discover.defaults import DEFAULT, add_default
+from octoc.compiler.discover.deps import add_deps
 from octoc.compiler.discover.found import Found, named, toml_stem
 from octoc.compiler.discover.walk import Entry, child, children, files_below, subfolder
-from octoc.compiler.model.documents import DepScript, FileKind, SkillFolder
+from octoc.compiler.model.documents import Attachment, FileKind, SkillFolder
 from octoc.diagnostics.rules import read as rules
 
 CONFIG = "config"
 RESOURCE_FOLDERS = ("assets", "references", "scripts")
 PARTS = ("agents", "capabilities", "deps", "skills")
-# Shell helpers of the scripts, and no dependency.
-_DEP_LIBRARY = "lib"
 
 
 def add_tap(root: Entry, tap: str, found: Found) -> None:
@@ -31,9 +30,7 @@ def add_tap(root: Entry, tap: str, found: Found) -> None:
         add_agent_folder(folders["agents"], tap, found)
     for folder in _folders(folders["capabilities"], "a capability", found):
         _add_capability(folder, tap, found)
-    for folder in _folders(folders["deps"], "an organisation of `deps/`", found):
-        if folder.name != _DEP_LIBRARY:
-            _add_deps(folder, tap, found)
+    add_deps(folders["deps"], tap, found)
     if folders["skills"]:
         add_skills(folders["skills"], tap, found)
 
@@ -104,13 +101,6 @@ def _own_stem(entry: Entry) -> str | None:
     return None if stem == DEFAULT else stem
 
 
-def _add_deps(folder: Entry, tap: str, found: Found) -> None:
-    for entry in children(folder, found.sink):
-        if not entry.is_dir and entry.name.endswith(".sh"):
-            name = f"{folder.name}/{entry.name.removesuffix('.sh')}"
-            found.dep_scripts.append(DepScript(tap=tap, name=name, path=entry.path, display=entry.display))
-
-
 def _add_skill(folder: Entry, tap: str, found: Found) -> None:
     file = child(folder, "SKILL.md", found.sink)
     if file is None or file.is_dir:
@@ -118,6 +108,10 @@ def _add_skill(folder: Entry, tap: str, found: Found) -> None:
         found.sink.report(rules.INCOMPLETE_FOLDER, message, at=folder.place, help=f"add `{folder.display}/SKILL.md`")
         return
     found.add(file, FileKind.SKILL, tap=tap or None, key={"skill": folder.name})
+    # Whatever lies in the folder may be read by the model, or executed for it, also what no list names.
+    for entry in files_below(folder, found.sink):
+        if entry.display != file.display:
+            found.attachments.append(Attachment(path=entry.path, display=entry.display))
     resources: list[str] = []
     for name in RESOURCE_FOLDERS:
         inside = subfolder(folder, name, found.sink)

@@ -36,7 +36,7 @@ class ToolPin:
 
 @attrs.frozen(kw_only=True)
 class TapLock:
-    """A tap: `digest` covers its files, links, resources and scripts; `files` has the sha256 of each that was read."""
+    """A tap: `digest` covers its files, links and modes; `files` has the sha256 of each file."""
 
     digest: str
     files: Mapping[str, str] = attrs.field(factory=dict)

@@ -13,7 +13,7 @@ from octoc.compiler.model.documents import Discovered, Tap
 
 @attrs.frozen(kw_only=True)
 class TapFiles:
-    """A tap's files: path inside the tap -> sha256. `digest` also covers links, resources' names and scripts."""
+    """A tap's files: path inside the tap -> sha256. `digest` also covers links, and modes below `deps/`."""
 
     digest: str
     files: Mapping[str, str]
@@ -72,7 +72,14 @@ def _structure(discovered: Discovered, tap: str) -> tuple[Any, ...]:
         for folder in discovered.skill_folders
         if folder.tap == tap
     )
-    return links, folders, sorted(script for owner, script in discovered.dep_names if owner == tap)
+    scripts = sorted(script for owner, script in discovered.dep_names if owner == tap)
+    trees = [
+        [file.path, file.is_program, file.link]
+        for tree in discovered.dep_trees
+        if tree.tap == tap
+        for file in tree.files
+    ]
+    return links, folders, scripts, trees
 
 
 def _digest(value: Any) -> str:

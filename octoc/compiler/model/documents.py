@@ -104,6 +104,33 @@ class DepScript:
 
 
 @attrs.frozen(kw_only=True)
+class TreeFile:
+    """A file or link below `deps/`, at `path` in it. `link` is where a link leads, relative to its own folder."""
+
+    path: str
+    source: Path
+    display: str
+    is_program: bool = False
+    link: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class DepTree:
+    """All of a tap's `deps/`, sorted by path: what its scripts may source or start."""
+
+    tap: str
+    files: tuple[TreeFile, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Attachment:
+    """A file that no stage parses and that is an input all the same: a model may read it, or have it executed."""
+
+    path: Path
+    display: str
+
+
+@attrs.frozen(kw_only=True)
 class Discovered:
     """All files of one build, sorted by precedence and then by POSIX path."""
 
@@ -114,6 +141,8 @@ class Discovered:
     default_links: tuple[DefaultLink, ...] = ()
     skill_folders: tuple[SkillFolder, ...] = ()
     dep_scripts: tuple[DepScript, ...] = ()
+    dep_trees: tuple[DepTree, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
     scopes_missed: bool = False
     """Whether a file of scopes is asked for that is not there, or that may not be used."""
 
@@ -163,6 +192,8 @@ class Documents:
     digests: Mapping[str, str]
     scripts: Mapping[tuple[str, str], str] = attrs.field(factory=dict, repr=False)
     """(tap, `org/tool`) -> text of each dependency script."""
+    dep_files: Mapping[str, bytes] = attrs.field(factory=dict, repr=False)
+    """Display path -> bytes of each file below `deps/`, where the workspace has scripts run."""
 
 
 class Removed(enum.Enum):
@@ -190,3 +221,4 @@ class Checked:
     documents: tuple[Document, ...]
     digests: Mapping[str, str]
     scripts: Mapping[tuple[str, str], str] = attrs.field(factory=dict, repr=False)
+    dep_files: Mapping[str, bytes] = attrs.field(factory=dict, repr=False)

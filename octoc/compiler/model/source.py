@@ -240,3 +240,5 @@ class Sources:
     """Display path -> comments of a TOML file that has some; see `Document.comments`."""
     scripts: Mapping[tuple[str, str], str] = attrs.field(factory=dict, repr=False)
     """(tap, `org/tool`) -> text of each dependency script."""
+    dep_files: Mapping[str, bytes] = attrs.field(factory=dict, repr=False)
+    """Display path -> bytes of each file below `deps/`, where the workspace has scripts run."""

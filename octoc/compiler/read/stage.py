@@ -8,6 +8,7 @@ from pathlib import Path
 from octoc.compiler.context import Context
 from octoc.compiler.model.documents import Discovered, Document, Documents, FileKind, FoundFile
 from octoc.compiler.model.settings import LimitSettings
+from octoc.compiler.read.attached import attached_digests, read_trees
 from octoc.compiler.read.frontmatter import opens, read_front_matter
 from octoc.compiler.read.json import read_json
 from octoc.compiler.read.text import Limit, load_bytes, load_text
@@ -59,8 +60,14 @@ def read(discovered: Discovered, context: Context) -> Documents:
             digests[display] = source.digest
             if source.text is not None:
                 scripts[owner] = source.text
+    dep_files = read_trees(discovered, digests, context.sink)
+    digests |= attached_digests(discovered, digests, context.sink)
     return Documents(
-        discovered=discovered, documents=tuple(documents), digests=dict(sorted(digests.items())), scripts=scripts
+        discovered=discovered,
+        documents=tuple(documents),
+        digests=dict(sorted(digests.items())),
+        scripts=scripts,
+        dep_files=dep_files,
     )
 
 
@@ -76,6 +83,7 @@ def input_digests(discovered: Discovered) -> dict[str, str]:
         data = load_bytes(path, display, limit, unheard)
         if data is not None:
             digests[display] = hashlib.sha256(data).hexdigest()
+    digests |= attached_digests(discovered, digests, unheard)
     return dict(sorted(digests.items()))
 
 

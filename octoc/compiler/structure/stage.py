@@ -48,6 +48,7 @@ def structure(checked: Checked, context: Context) -> Sources:  # noqa: ARG001  #
         digests=checked.digests,
         comments={document.file.display: document.comments for document in checked.documents if document.comments},
         scripts=checked.scripts,
+        dep_files=checked.dep_files,
     )
 
 

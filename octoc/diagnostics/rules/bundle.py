@@ -11,6 +11,9 @@ BUNDLE_MALFORMED = Rule(
     "OCT606", "bundle-malformed", "The bundle is whole, but a value in it has not the shape of the format."
 )
 BUNDLE_NOT_WRITTEN = Rule("OCT607", "bundle-not-written", "The bundle could not be written.")
+DEPS_TREE_UNUSABLE = Rule(
+    "OCT609", "deps-tree-unusable", "What lies in a tap's `deps/` cannot go into the bundle for its scripts."
+)
 BUNDLE_WITHHELD = Rule(
     "OCT608",
     "bundle-withheld",

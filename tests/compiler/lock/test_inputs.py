@@ -1,13 +1,18 @@
 """Inputs are named by what they belong to, so that it does not matter where a workspace or a tap lies."""
 
+import os
 from pathlib import Path
 
 import attrs
+import pytest
 
+from octoc.compiler.build import build
 from octoc.compiler.lock.inputs import files_of, inputs_digest
 from octoc.compiler.model.documents import Discovered, FileKind, FoundFile, SkillFolder, Tap
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.diagnostics.model import Place
+from octoc.plugin.manager import plugins_of
+from octoc.testing import WorkspaceBuilder
 
 PLACE = Place(file="octoc.toml")
 
@@ -51,3 +56,38 @@ def test_a_tap_that_moved_has_the_same_digest() -> None:
     assert inputs_digest(two, {}) != inputs_digest(attrs.evolve(two, taps=two.taps[::-1]), {})
     resource = SkillFolder(tap="t", skill="s", resources=("references/a.md",))
     assert inputs_digest(two, {}) != inputs_digest(attrs.evolve(two, skill_folders=(resource,)), {})
+
+
+SKILL = "---\nname: tidy\ndescription: Tidies a folder up\n---\n\nTidy up.\n"
+BESIDE = ("scripts/run.sh", "references/a.md", "assets/logo.bin", "lib/helper.py", "FORMS.md", "validate")
+
+
+def _stale(root: Path) -> list[tuple[str, str]]:
+    found = build(root, locked=True, plugins=plugins_of()).diagnostics
+    return [(one.rule.code, one.message) for one in found if one.rule.code.startswith("OCT5")]
+
+
+@pytest.mark.parametrize("path", BESIDE)
+@pytest.mark.parametrize("folder", ["taps/acme/skills", ".agents/skills"], ids=["of a tap", "of the workspace"])
+def test_every_file_of_a_skill_is_an_input(tmp_path: Path, folder: str, path: str) -> None:
+    """What a model reads of a skill, or has executed for it, makes the lock stale when it changes by one byte."""
+    builder = WorkspaceBuilder(tmp_path, plugins={"use": []}, skills={"paths": [".agents/skills"]}).tap("acme")
+    builder.file(f"{folder}/tidy/SKILL.md", SKILL).file(".agents/skills/other/SKILL.md", SKILL.replace("tidy", "other"))
+    for beside in BESIDE:
+        builder.file(f"{folder}/tidy/{beside}", "one\n")
+    build(builder.write(), plugins=plugins_of())
+    assert _stale(tmp_path) == []
+    (tmp_path / folder / "tidy" / path).write_text("two\n", encoding="utf-8")
+    if folder.startswith("taps"):
+        assert _stale(tmp_path) == [("OCT504", "tap `acme` changed: 1 file")]
+    else:
+        assert _stale(tmp_path) == [("OCT505", f"file `{folder}/tidy/{path}` changed")]
+    assert not build(tmp_path, plugins=plugins_of()).unchanged
+
+
+def test_a_pipe_beside_a_skill_is_a_finding(tmp_path: Path) -> None:
+    """What cannot be pinned is an error, and nobody waits for it."""
+    builder = WorkspaceBuilder(tmp_path, plugins={"use": []}).tap("acme").file("taps/acme/skills/tidy/SKILL.md", SKILL)
+    (builder.write() / "taps/acme/skills/tidy/assets").mkdir()
+    os.mkfifo(tmp_path / "taps/acme/skills/tidy/assets/pipe")
+    assert "OCT101" in [found.rule.code for found in build(tmp_path, plugins=plugins_of()).diagnostics]

@@ -1,0 +1,65 @@
+"""`deps/` of a tap: the scripts that capabilities name, and the whole tree around them, which they may use."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from octoc.compiler.discover.found import Found, named
+from octoc.compiler.discover.walk import Entry, Root, children
+from octoc.compiler.model.documents import DepScript, DepTree, TreeFile
+from octoc.diagnostics.rules.bundle import DEPS_TREE_UNUSABLE
+
+# Shell helpers of the scripts, and no dependency.
+_LIBRARY = "lib"
+
+
+def add_deps(folder: Entry | None, tap: str, found: Found) -> None:
+    """Add the scripts `<org>/<tool>.sh` of a tap's folder `deps/`, and its tree."""
+    if folder is None:
+        return
+    for org in children(folder, found.sink):
+        if org.is_dir and named(org, org.name, "an organisation of `deps/`", found.sink) and org.name != _LIBRARY:
+            _add_scripts(org, tap, found)
+    found.dep_trees.append(DepTree(tap=tap, files=tuple(sorted(_tree(folder, found), key=lambda file: file.path))))
+
+
+def _add_scripts(org: Entry, tap: str, found: Found) -> None:
+    for entry in children(org, found.sink):
+        if not entry.is_dir and entry.name.endswith(".sh"):
+            name = f"{org.name}/{entry.name.removesuffix('.sh')}"
+            found.dep_scripts.append(DepScript(tap=tap, name=name, path=entry.path, display=entry.display))
+
+
+def _tree(folder: Entry, found: Found) -> list[TreeFile]:
+    """Return every file and link below `folder`. A link stays one, and is left out when it leads out of the folder."""
+    inside = Root(real=os.path.realpath(folder.path), what="`deps/`")
+    files: list[TreeFile] = []
+    pending = [folder]
+    while pending:
+        here = pending.pop()
+        for entry in children(here, found.sink):
+            path = entry.display.removeprefix(f"{folder.display}/")
+            mode = entry.path.lstat().st_mode
+            if stat.S_ISLNK(mode):
+                link = _relative(entry, inside)
+                if link:
+                    files.append(TreeFile(path=path, source=entry.path, display=entry.display, link=link))
+                else:
+                    message = f"`{entry.display}` leads out of `{folder.display}`, so scripts cannot use it"
+                    help_ = "copy what it leads to into the folder"
+                    found.sink.report(DEPS_TREE_UNUSABLE, message, at=entry.place, help=help_)
+            elif entry.is_dir:
+                pending.append(entry)
+            else:
+                is_program = bool(mode & stat.S_IXUSR)
+                files.append(TreeFile(path=path, source=entry.path, display=entry.display, is_program=is_program))
+    return files
+
+
+def _relative(entry: Entry, inside: Root) -> str:
+    """Return where a link leads, relative to its own folder; empty when that is outside."""
+    real = os.path.realpath(entry.path)
+    if not inside.holds(real):
+        return ""
+    return os.path.relpath(real, os.path.realpath(entry.path.parent)).replace(os.sep, "/")
