@@ -6,10 +6,12 @@ Long texts and tools' wire objects stay in blobs and are read when they are firs
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
+
+from octoc.bundle.digest import canonical_json, sha256_hex
 
 
 @attrs.frozen
@@ -331,12 +333,48 @@ class DepEntry:
     """A dependency of capabilities. `program` is what its script's `# check:` line names, None without such a line.
 
     `script` is its text in `texts.blob`, `digest` the text's sha256: what `deps = "run"` may execute, and nothing else.
+    `folder` is the `DepFolder` that has it at `<name>.sh`; empty where the bundle has the script alone.
     """
 
     name: str
     program: str | None = None
     script: Slice = Slice(0, 0)
     digest: str = ""
+    folder: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class DepFile:
+    """A file or link in a `DepFolder`, at `path`.
+
+    Args:
+        data: its bytes in `texts.blob`; `digest` is their sha256.
+        is_program: whether it may be executed by itself.
+        link: where a link leads, relative to its own folder; empty for a file.
+    """
+
+    path: str
+    data: Slice = Slice(0, 0)
+    digest: str = ""
+    is_program: bool = False
+    link: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class DepFolder:
+    """The `deps/` of one tap, for scripts that source a library beside them or start each other.
+
+    `digest` is sha256 over the paths, digests, modes and links of `files`, as `digest_of` computes it.
+    """
+
+    name: str
+    digest: str
+    files: tuple[DepFile, ...] = ()
+
+    @staticmethod
+    def digest_of(files: Iterable[DepFile]) -> str:
+        """Return the digest of a folder with these files, which are sorted by path."""
+        return sha256_hex(canonical_json([[file.path, file.digest, file.is_program, file.link] for file in files]))
 
 
 @attrs.frozen(kw_only=True)
@@ -417,6 +455,7 @@ class Bundle:
     gate: Gate | None = None
     plugins: Mapping[str, str] = attrs.field(factory=dict)
     deps: tuple[DepEntry, ...] = ()
+    dep_folders: tuple[DepFolder, ...] = ()
     tenants: tuple[TenantEntry, ...] = ()
     areas: tuple[AreaEntry, ...] = ()
     tool_sets: tuple[tuple[int, ...], ...] = ()

@@ -171,6 +171,10 @@ class OpenBundle:
         except UnicodeDecodeError:
             self._refuse_malformed(f"the text at byte {where.offset} is not UTF-8")
 
+    def data(self, where: Slice) -> bytes:
+        """Return the bytes of a file that lies among the texts, as one of a `DepFolder`."""
+        return bytes(self._slice("texts.blob", where))
+
     def array(self, name: str) -> NDArray[Any]:
         """Return `triggers`, `gate/<name>` or `search/<name>`, as a read-only view of the file.
 

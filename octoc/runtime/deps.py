@@ -1,26 +1,28 @@
 """Dependencies of capabilities: looked for, run, or left alone, as the workspace says.
 
 `check` looks on PATH for the program that a script's `# check:` line names, and executes nothing. Only `run`, which
-somebody has to write into octoc.toml, executes a script: the text in the bundle, whose digest is verified, once in the
-life of a runtime.
+somebody has to write into octoc.toml, executes a script, once in the life of a runtime: in a private, read-only copy of
+its tap's `deps/` as the bundle has it, whose digests are verified.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import attrs
 
 from octoc.bundle.digest import sha256_hex
 from octoc.runtime.permissions import DepsLimit, lesser
-from octoc.runtime.scripts import clean_environment, how_it_ended, run_script
+from octoc.runtime.scripts import AlteredFolderError, clean_environment, how_it_ended, run_script
 
 if TYPE_CHECKING:
     import asyncio
 
-    from octoc.bundle.model import DepEntry
+    from octoc.bundle.model import DepEntry, DepFolder
     from octoc.runtime.generation import Generation
 
 State = Literal["ready", "missing", "unknown", "failed", "unasked"]
@@ -57,7 +59,7 @@ class Dependencies:
     def __init__(self, environ: Mapping[str, str] | None = None, *, allowed: DepsLimit | None = None) -> None:
         self._environ = os.environ if environ is None else environ
         self._allowed = allowed
-        self._runs: dict[tuple[str, str], _Run] = {}
+        self._runs: dict[tuple[str, str, str], _Run] = {}
 
     async def states(self, generation: Generation, names: Iterable[str]) -> tuple[DepState, ...]:
         """Return what is known of `names`, in their order; with `run` what is behind one that failed is not run."""
@@ -97,7 +99,8 @@ class Dependencies:
 
         if entry is None or not entry.digest:
             return DepState(name=name, state="failed", note="the bundle has no script for it")
-        key = (name, entry.digest)
+        folder = _folder_of(generation, entry)
+        key = (name, entry.digest, "" if folder is None else folder.digest)
         run = self._runs.get(key)
         if run is None:
             task = asyncio.create_task(self._run(generation, entry), name=f"octoc dependency {name}")
@@ -127,8 +130,10 @@ class Dependencies:
         limit = generation.bundle.settings.deps_timeout_s
         output = bytearray()
         try:
-            async with asyncio.timeout(limit):
-                status = await run_script(text, clean_environment(self._environ), output)
+            async with asyncio.timeout(limit), self._script(generation, entry) as file:
+                status = await run_script(text, clean_environment(self._environ), output, file=file)
+        except AlteredFolderError:
+            return DepState(name=entry.name, state="failed", note="its folder is not what was built")
         except TimeoutError:
             why = f"it did not end within {limit:g} s"
         except OSError as error:
@@ -142,6 +147,23 @@ class Dependencies:
         said = _last_words(bytes(output), lambda text: redact(text, self.secrets(generation)))
         return DepState(name=entry.name, state="failed", note=f"{why}: {said}" if said else why)
 
+    @contextlib.asynccontextmanager
+    async def _script(self, generation: Generation, entry: DepEntry) -> AsyncIterator[Path | None]:
+        """Give the script's file in a copy of its tap's folder; None where the bundle has the script alone."""
+        if not entry.folder:
+            yield None
+            return
+        folder = _folder_of(generation, entry)
+        if folder is None:
+            raise AlteredFolderError
+        from octoc.runtime.dep_folder import copied
+
+        async with copied(folder, generation.opened) as root:
+            file = root / f"{entry.name}.sh"  # which may be a link, or lie behind one
+            if sha256_hex(file.read_bytes()) != entry.digest:
+                raise AlteredFolderError
+            yield file
+
     @property
     def environ(self) -> Mapping[str, str]:
         """The host's environment, where programs are looked for and of which a script gets a part."""
@@ -154,6 +176,10 @@ class Dependencies:
         own = (value for name, value in self._environ.items() if is_secret_name(name))
         of_servers = (value for name in generation.servers for value in generation.connector.secrets(name))
         return tuple(dict.fromkeys(value for value in (*own, *of_servers) if value))
+
+
+def _folder_of(generation: Generation, entry: DepEntry) -> DepFolder | None:
+    return next((folder for folder in generation.bundle.dep_folders if folder.name == entry.folder), None)
 
 
 def _last_words(output: bytes, redacted: Callable[[str], str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,6 +21,10 @@ _ENVIRONMENT = (
     *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ"),
     *("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "SSL_CERT_FILE", "SSL_CERT_DIR"),
 )
+
+
+class AlteredFolderError(Exception):
+    """The folder of scripts in the bundle is not what its digests say, or a path in it leads out of it."""
 
 
 def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -40,6 +45,7 @@ async def run_script(
     arguments: Sequence[str] = (),
     given: str = "",
     cwd: str | None = None,
+    file: Path | None = None,
     by_first_line: bool = False,
 ) -> int:
     """Run a script in a process group of its own and return its status; `output` gets the last it said.
@@ -48,16 +54,18 @@ async def run_script(
 
     Args:
         given: its standard input.
-        cwd: where it runs; in a folder of its own, which is deleted behind it, when None.
+        cwd: where it runs; in a folder of its own, which is deleted afterwards, when None.
+        file: where `script` lies already, with what it uses beside it; it is not written then.
         by_first_line: run it by what its `#!` line names; without it, and where there is none, by bash.
     """
     import asyncio
     import tempfile
-    from pathlib import Path
 
     with tempfile.TemporaryDirectory(prefix="octoc-script-") as folder:
-        file, entered = Path(folder) / "script", Path(folder) / "stdin"
-        file.write_text(script, encoding="utf-8", newline="\n")
+        entered = Path(folder) / "stdin"
+        if file is None:
+            file = Path(folder) / "script"
+            file.write_text(script, encoding="utf-8", newline="\n")
         entered.write_text(given, encoding="utf-8", errors="replace", newline="")
         with entered.open("rb") as stdin:
             async with _pipe() as (reader, write_end):

@@ -13,6 +13,8 @@ from octoc.bundle.model import (
     Bundle,
     CapabilityEntry,
     DepEntry,
+    DepFile,
+    DepFolder,
     Encoder,
     Grant,
     Registry,
@@ -29,6 +31,7 @@ from octoc.bundle.writer import BlobBuilder, write_bundle
 from octoc.compiler.emit.paths import relocator
 from octoc.compiler.emit.scopes import areas_of, tenants_of
 from octoc.compiler.lock.inputs import inputs_digest
+from octoc.compiler.model.documents import TreeFile
 from octoc.compiler.model.resolved import (
     Agent,
     Capability,
@@ -36,12 +39,14 @@ from octoc.compiler.model.resolved import (
     Described,
     Embedded,
     Locked,
+    Resolved,
     Server,
     ServerGrant,
     Skill,
 )
 from octoc.compiler.model.scopes import Member, Scopes
 from octoc.compiler.model.settings import WorkspaceSettings
+from octoc.compiler.read.text import UTF8_BOM
 from octoc.compiler.resolve.scopes.tuning import quota_of
 from octoc.compiler.workspace import CORE_TAP
 from octoc.names import ToolId
@@ -66,6 +71,8 @@ def assemble(locked: Locked, root: Path, *, workspace: str = "") -> bytes:
     numbers = {tool.id: number for number, tool in enumerate(scoped.tools)}
     tools, texts = BlobBuilder(), BlobBuilder()
     relocated = relocator(root)
+    folders = _dep_folders(resolved, texts)
+    is_run = discovered.settings.runtime.deps == "run"
     bundle = Bundle(
         name=discovered.settings.name,
         octoc_version=__version__,
@@ -87,7 +94,8 @@ def assemble(locked: Locked, root: Path, *, workspace: str = "") -> bytes:
         encoder=_encoder(embedded),
         gate=calibrated.gate,
         plugins=dict(locked.plugins),
-        deps=tuple(_dependency(found, texts) for found in resolved.dependencies),
+        deps=tuple(_dependency(found, texts, folders, is_run=is_run) for found in resolved.dependencies),
+        dep_folders=tuple(folders[name] for name in sorted(folders)),
         tenants=tenants_of(resolved.scopes),
         areas=areas_of(resolved.scopes, scoped.registries),
         contested=tuple(number for number, tool in enumerate(scoped.tools) if tool.contested),
@@ -201,13 +209,47 @@ def _capability(capability: Capability, rows: tuple[int, int], numbers: Mapping[
     )
 
 
-def _dependency(dependency: Dependency, texts: BlobBuilder) -> DepEntry:
+def _dep_folders(resolved: Resolved, texts: BlobBuilder) -> dict[str, DepFolder]:
+    """Return by tap the folders that scripts of dependencies use; none where no script is run."""
+    used = {dependency.tap for dependency in resolved.dependencies if dependency.script is not None}
+    data = resolved.sources.dep_files
+    folders = {}
+    for tree in resolved.sources.discovered.dep_trees:
+        whole = all(file.link or file.display in data for file in tree.files)
+        if tree.tap in used and tree.files and whole:
+            files = tuple(_dep_file(file, data, texts) for file in tree.files)
+            folders[tree.tap] = DepFolder(name=tree.tap, digest=DepFolder.digest_of(files), files=files)
+    return folders
+
+
+def _dep_file(file: TreeFile, data: Mapping[str, bytes], texts: BlobBuilder) -> DepFile:
+    if file.link:
+        return DepFile(path=file.path, link=file.link)
+    content = data[file.display]
+    if file.path.endswith(".sh"):
+        # As the reader takes a script's own text: no shell takes CRLF, which git writes on Windows.
+        content = content.removeprefix(UTF8_BOM).replace(b"\r\n", b"\n")
+    return DepFile(path=file.path, data=texts.add(content), digest=sha256_hex(content), is_program=file.is_program)
+
+
+def _dependency(
+    dependency: Dependency, texts: BlobBuilder, folders: Mapping[str, DepFolder], *, is_run: bool
+) -> DepEntry:
     script = dependency.script
     if script is None:
         return DepEntry(name=dependency.name)
     # The digest is that of the bytes in the blob, which are what is run.
     data = script.encode("utf-8", "replace")
-    return DepEntry(name=dependency.name, program=dependency.program, script=texts.add(data), digest=sha256_hex(data))
+    if is_run and dependency.tap not in folders:
+        # What it may need cannot go into the bundle, which was reported: run without that, it would do something else.
+        return DepEntry(name=dependency.name, program=dependency.program)
+    return DepEntry(
+        name=dependency.name,
+        program=dependency.program,
+        script=texts.add(data),
+        digest=sha256_hex(data),
+        folder=dependency.tap if dependency.tap in folders else "",
+    )
 
 
 def _skill(skill: Skill, texts: BlobBuilder) -> SkillEntry:

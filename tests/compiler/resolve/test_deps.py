@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from octoc.bundle.model import DepEntry
+from octoc.bundle.model import DepEntry, DepFolder
 from octoc.bundle.reader import OpenBundle
+from octoc.compiler.build import build
+from octoc.compiler.read import attached
 from octoc.compiler.resolve.deps import checked_program
 from octoc.plugin.manager import plugins_of
 from octoc.testing import WorkspaceBuilder
@@ -94,3 +96,116 @@ def test_the_program_that_a_check_names(line: str, program: str | None) -> None:
 def test_a_check_below_the_head_is_none() -> None:
     """A line among the script's own code is no header."""
     assert checked_program("#!/bin/sh\n" + "true\n" * 20 + "# check: uv\n") is None
+
+
+IDIOM = """\
+#!/usr/bin/env bash
+# dep: org/tool
+DEPS_LIB="$(cd "$(dirname "${BASH_SOURCE[0]}")/../lib" && pwd)"
+. "$DEPS_LIB/platform.sh"
+"""
+
+
+def _run_tap(root: Path, **scripts: str) -> WorkspaceBuilder:
+    """Return a workspace that runs scripts, whose tap has a library, a program, and a link to it."""
+    builder = _tap(WorkspaceBuilder(root), "acme", {"org/tool": IDIOM, **scripts}, tools=["org/tool"])
+    builder.settings("runtime", deps="run").file("taps/acme/deps/lib/platform.sh", "greet() { echo hello; }\n")
+    builder.file("taps/acme/deps/lib/data.bin", "")
+    root = builder.write()
+    deps = root / "taps/acme/deps"
+    (deps / "lib/data.bin").write_bytes(b"\x00\xff")
+    (deps / "lib/platform.sh").chmod(0o755)
+    (deps / "org/other.sh").symlink_to("../lib/platform.sh")
+    return builder
+
+
+def _folders(root: Path) -> tuple[DepFolder, ...]:
+    outcome = build(root, plugins=plugins_of())
+    assert outcome.bundle is not None
+    with OpenBundle.open(outcome.bundle, "full") as opened:
+        return opened.bundle.dep_folders
+
+
+def test_the_folder_of_the_scripts_is_in_the_bundle(tmp_path: Path) -> None:
+    """With `deps = "run"` every file below `deps/` is there with its bytes and mode, and a link as a link."""
+    _run_tap(tmp_path)
+    outcome = build(tmp_path, plugins=plugins_of())
+    assert outcome.bundle is not None
+    with OpenBundle.open(outcome.bundle, "full") as opened:
+        (folder,) = opened.bundle.dep_folders
+        assert (folder.name, folder.digest) == ("acme", DepFolder.digest_of(folder.files))
+        found = {file.path: (opened.data(file.data), file.is_program, file.link) for file in folder.files}
+        assert found == {
+            "lib/data.bin": (b"\x00\xff", False, ""),
+            "lib/platform.sh": (b"greet() { echo hello; }\n", True, ""),
+            "org/other.sh": (b"", False, "../lib/platform.sh"),
+            "org/tool.sh": (IDIOM.encode(), False, ""),
+        }
+        (entry,) = opened.bundle.deps
+        assert (entry.folder, entry.digest) == ("acme", hashlib.sha256(IDIOM.encode()).hexdigest())
+
+
+def test_without_run_the_bundle_has_no_folder(tmp_path: Path) -> None:
+    """Where no script is run, the bundle stays small; the lock has the library all the same."""
+    _run_tap(tmp_path).settings("runtime", deps="check").write()
+    assert _folders(tmp_path) == ()
+    assert '"deps/lib/platform.sh"' in (tmp_path / "octoc.lock").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("change", ["library", "mode", "link", "new", "gone"])
+def test_whatever_changes_in_the_folder_makes_the_lock_stale(tmp_path: Path, change: str) -> None:
+    """A library, a mode and a link of `deps/` are inputs as the scripts are."""
+    _run_tap(tmp_path)
+    build(tmp_path, plugins=plugins_of())
+    deps = tmp_path / "taps/acme/deps"
+    if change == "library":
+        (deps / "lib/platform.sh").write_text("greet() { rm -rf ~; }\n")
+    elif change == "mode":
+        (deps / "lib/data.bin").chmod(0o755)
+    elif change == "link":
+        (deps / "org/other.sh").unlink()
+        (deps / "org/other.sh").symlink_to("tool.sh")
+    elif change == "new":
+        (deps / "lib/more.sh").write_text("true\n")
+    else:
+        (deps / "lib/data.bin").unlink()
+    held = build(tmp_path, locked=True, plugins=plugins_of())
+    assert "OCT504" in [found.rule.code for found in held.diagnostics]
+
+
+@pytest.mark.parametrize("target", ["../../capabilities/tools/default.toml", "../..", "/etc/passwd", "../../../../x"])
+def test_a_link_out_of_the_folder_is_an_error(tmp_path: Path, target: str) -> None:
+    """What lies elsewhere cannot travel with the scripts, so the link is reported and left out."""
+    _run_tap(tmp_path)
+    (tmp_path / "taps/acme/deps/lib/out").symlink_to(target)
+    outcome = build(tmp_path, plugins=plugins_of())
+    assert {"OCT609", "OCT122", "OCT123"} & {found.rule.code for found in outcome.diagnostics}
+    (folder,) = _folders(tmp_path)
+    assert "lib/out" not in [file.path for file in folder.files]
+
+
+@pytest.mark.parametrize("limit, most", [("MAX_TREE_FILES", 3), ("MAX_TREE_BYTES", 60)])
+def test_a_folder_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int) -> None:
+    """A folder over the limit is an error, and no script of it is in the bundle: it would run without its library."""
+    _run_tap(tmp_path)
+    monkeypatch.setattr(attached, limit, most)
+    outcome = build(tmp_path, plugins=plugins_of())
+    assert "OCT609" in [found.rule.code for found in outcome.diagnostics]
+    assert outcome.bundle is not None
+    with OpenBundle.open(outcome.bundle, "full") as opened:
+        assert opened.bundle.dep_folders == ()
+        assert [entry.digest for entry in opened.bundle.deps] == [""]
+
+
+def test_line_ends_of_windows_do_not_reach_a_shell(tmp_path: Path) -> None:
+    """A checkout with CRLF gives the same scripts as one without."""
+    _run_tap(tmp_path)
+    for path in (tmp_path / "taps/acme/deps").rglob("*.sh"):
+        if not path.is_symlink():
+            path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    outcome = build(tmp_path, plugins=plugins_of())
+    assert outcome.bundle is not None
+    with OpenBundle.open(outcome.bundle, "full") as opened:
+        (folder,) = opened.bundle.dep_folders
+        data = {file.path: opened.data(file.data) for file in folder.files}
+        assert (data["org/tool.sh"], data["lib/platform.sh"]) == (IDIOM.encode(), b"greet() { echo hello; }\n")
