@@ -32,6 +32,7 @@ class GatewaySettings:
         max_body_bytes: of one message of a client.
         max_connections: how many are open at once.
         max_sessions: how many clients' states are kept at once.
+        max_calls: how many calls run at once.
         idle_s: seconds without a request after which one of them ends.
         request_s: seconds that a request may take to arrive, head and body.
         keep_alive_s: seconds that a connection stays open between two requests.
@@ -56,6 +57,7 @@ class GatewaySettings:
     max_body_bytes: int = 4 * 1024 * 1024
     max_connections: int = 800
     max_sessions: int = 1000
+    max_calls: int = 800
     idle_s: float = 1800.0
     request_s: float = 30.0
     keep_alive_s: float = 30.0

@@ -69,11 +69,12 @@ def test_the_limits_in_the_table_are_those_that_hold() -> None:
     assert command is not None
     defaults = {option: parameter.default for parameter in command.params for option in parameter.opts}
     told = {option: float(value) for option, value in re.findall(r"\| `(--[a-z-]+)`, (\d+)", PAGE)}
-    assert len(told) == 4
+    assert len(told) == 6
     assert {option: float(str(defaults[option])) for option in told} == told
     for name, row, unit in (
         ("http:MAX_HEAD_BYTES", r"target and headers of a request \| (\d+) KiB", 1024),
         ("patience:MAX_AHEAD_BYTES", r"requests sent ahead of their answers \| (\d+) KiB", 1024),
+        ("connection_shares:EXTRA", r"and (\d+) more for questions of health", 1),
     ):
         module, _, constant = name.partition(":")
         (size,) = re.findall(row, PAGE)

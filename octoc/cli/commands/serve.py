@@ -85,6 +85,7 @@ def _origin(text: str) -> str:
     "--max-connections", type=click.IntRange(min=1), default=800, show_default=True, help="Connections at once."
 )
 @click.option("--max-sessions", type=click.IntRange(min=1), default=1000, show_default=True, help="Clients at once.")
+@click.option("--max-calls", type=click.IntRange(min=1), default=800, show_default=True, help="Calls at once.")
 @click.option("--idle", type=click.FloatRange(min=1), default=1800.0, show_default=True, help="Seconds until one ends.")
 @_tokens_option
 @click.option(
@@ -116,6 +117,7 @@ def command(
     keep_alive: float,
     max_connections: int,
     max_sessions: int,
+    max_calls: int,
     idle: float,
     tokens: Path | None,
     client: str | None,
@@ -159,6 +161,7 @@ def command(
         keep_alive_s=keep_alive,
         max_connections=max_connections,
         max_sessions=max_sessions,
+        max_calls=max_calls,
         idle_s=idle,
     )
     if client is not None:

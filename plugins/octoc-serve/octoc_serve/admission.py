@@ -99,10 +99,11 @@ class Admission:
         return True
 
     def tell(self) -> None:
-        """Say which tokens are good for nothing here."""
+        """Say which tokens are good for nothing here, and have the others' accounts share the limits."""
         for kept in self._kept:
             entry = kept.entry
             if self.serves(_key_of(entry)):
+                self._runtime.accounts.note(_key_of(entry).account)
                 continue
             if entry.agent in self._runtime.agents and not may_use(self._runtime.agents, entry.agent, entry.tenant):
                 why = f"agent `{entry.agent}` is not for tenant `{entry.tenant}`"

@@ -8,6 +8,7 @@ Source: MCP 2025-11-25, Streamable HTTP, "Sending Messages to the Server", 5.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Collection
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,12 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from sse_starlette import EventSourceResponse
 
+from octoc_serve.bugs import survived
+from octoc_serve.session_shares import SessionShares
+
 if TYPE_CHECKING:
+    from anyio.abc import TaskGroup
+    from mcp.server import Server
     from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
     from starlette.requests import Request
     from starlette.types import Receive, Scope, Send
@@ -42,12 +48,73 @@ USED = (
 
 USED_OF_MANAGER = "_server_instances"
 """The same, of the SDK's manager of sessions. One without `_admit_session` never comes here."""
+USED_FOR_SHARES = ("_discard_session", "_server_instances", "_session_owners", "_task_group")
+"""What is used of the SDK's manager to end a session for another account; without it only the SDK's limit counts."""
 
 
 class AnsweringManager(StreamableHTTPSessionManager):
-    """The SDK's, with `AnsweringTransport` for each session."""
+    """The SDK's, with `AnsweringTransport` for each session, and accounts that share the limit of sessions.
+
+    Args:
+        account_of: account of a client id, as the HTTP side gives it to the SDK.
+        busy: ids of the sessions of which a request runs.
+        ended: is called with the id of a session that ended for another account's.
+        max_sessions: how many sessions there are at most.
+        app, options: as the SDK has them.
+    """
+
+    def __init__(
+        self,
+        app: Server[Any],
+        *,
+        account_of: Callable[[str], str],
+        busy: Callable[[], Collection[str]],
+        ended: Callable[[str], Awaitable[None]],
+        max_sessions: int,
+        **options: Any,
+    ) -> None:
+        super().__init__(app, max_sessions=max_sessions, **options)
+        self._account_of = account_of
+        self._busy = busy
+        self._ended = ended
+        self._shares = SessionShares[str](max_sessions)
+
+    def touch(self, session: str) -> None:
+        """Note that a session is used."""
+        self._shares.touch(session)
 
     def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
+        """Register a new session. Raises: FullError."""
+        shared = requestor is not None and all(hasattr(self, name) for name in USED_FOR_SHARES)
+        account = "" if requestor is None else self._account_of(requestor["client_id"])
+        if shared:
+            gone = self._shares.next_out(account, frozenset(self._busy()).__contains__)
+            if gone is not None:
+                self._give_way(gone)
+        admitted = self._admitted(requestor)
+        if shared and admitted is not None and admitted.mcp_session_id is not None:
+            self._shares.add(admitted.mcp_session_id, account)
+        return admitted
+
+    def _give_way(self, session: str) -> None:
+        """End a session; its place is free when this returns."""
+        self._shares.discard(session)
+        transport = self._server_instances.pop(session, None)
+        self._session_owners.pop(session, None)
+        group: TaskGroup | None = self._task_group
+        if transport is not None and group is not None:
+            group.start_soon(self._end, session, transport)
+
+    async def _end(self, session: str, transport: StreamableHTTPServerTransport) -> None:
+        with survived("ending a session"):
+            await self._discard_session(session, transport)
+            await self._ended(session)
+
+    async def _discard_session(self, session_id: str, transport: StreamableHTTPServerTransport) -> None:
+        self._shares.discard(session_id)
+        await super()._discard_session(session_id, transport)
+
+    def _admitted(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
         admitted = super()._admit_session(requestor)
         if admitted is None or admitted.mcp_session_id is None or not self._knows(admitted):
             return admitted

@@ -21,6 +21,7 @@ from octoc_serve.http import MAX_HEAD_BYTES, HttpApp
 from octoc_serve.paths import is_loopback, path_of
 from octoc_serve.patience import protocol_of
 from octoc_serve.quiet import quiet
+from octoc_serve.running_calls import RunningCalls
 from octoc_serve.server import SurfaceServer
 from octoc_serve.states import Key, MemoryStates
 from octoc_serve.stdio import Lines, claimed, serve_lines
@@ -63,7 +64,8 @@ async def _serve_clients(
     async with _opened(settings) as runtime:
         states = MemoryStates(settings.max_sessions, settings.idle_s)
         runtime.host = Asking(states).host_of_all()
-        surface = SurfaceServer(runtime, states, settings.stateless)
+        calls = RunningCalls(settings.max_calls, lambda: runtime.accounts.shared)
+        surface = SurfaceServer(runtime, states, settings.stateless, calls=calls)
         admission = Admission(runtime, settings, tokens, kept)
         if not admission.paths():
             refuse_other(runtime.agents, settings.agent, settings.tenant)
@@ -202,7 +204,7 @@ async def _serve_http(
         log_config=None,
         access_log=False,
         ws="none",
-        http=protocol_of(settings),
+        http=protocol_of(settings, lambda: app.accounts.shared),
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         server_header=False,
         proxy_headers=False,

@@ -19,13 +19,16 @@ from octoc_serve.admission import Admission
 from octoc_serve.answers import AnsweringManager
 from octoc_serve.door import Door
 from octoc_serve.paths import is_loopback, is_mcp
+from octoc_serve.patience import CONNECTION
 from octoc_serve.server import PRINCIPAL, SESSION_HEADER, SurfaceServer
+from octoc_serve.session_shares import FullError
 from octoc_serve.states import Key
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
     from octoc.plugin.gateway import GatewaySettings
+    from octoc.runtime.shares import Accounts
     from octoc_serve.door import Receive, Scope, Send
 
 _HOW = "octoc serve token add makes one"
@@ -61,7 +64,15 @@ class HttpApp:
             max_request_body_size=settings.max_body_bytes,
             session_idle_timeout=settings.idle_s,
             max_sessions=settings.max_sessions,
+            account_of=_account_in,
+            busy=self._busy,
+            ended=self._end_session,
         )
+
+    @property
+    def accounts(self) -> Accounts:
+        """Whether there is more than one account."""
+        return self._surface.runtime.accounts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -100,9 +111,13 @@ class HttpApp:
         if key is None:
             await _answer(send, 404, "there is no agent for you at this path")
             return
+        connection = scope.get(CONNECTION)
+        if connection is not None and not connection.serve(key.account):
+            await _answer(send, 503, "this client's tenant or token has too many requests under way", retry=True)
+            return
         scope[PRINCIPAL] = key
         # The SDK lets a session be used only by whom it was opened by: a token, and an agent.
-        owner = json.dumps([key.token, key.agent])
+        owner = json.dumps([key.token, key.agent, key.account])
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=owner, scopes=[]))
         session = headers.get(SESSION_HEADER)
         whole = attrs.evolve(key, session=session)
@@ -117,6 +132,8 @@ class HttpApp:
         with self._surface.states.using(whole), self._noted(scope, whole, receive, noted) as request:
             try:
                 await request.task
+            except FullError as full:
+                await _answer(send, 503, str(full), retry=True)
             except asyncio.CancelledError:
                 # Somebody here has ended it, or the gateway's time is up: its client gets a whole answer all the same,
                 # and the HTTP server none that it would log as a fault.
@@ -140,10 +157,24 @@ class HttpApp:
         task = asyncio.create_task(self.manager.handle_request(scope, receive, send))
         request = _Request(key, task, scope["method"] == "GET")
         self._under_way.add(request)
+        self._touch(key)
         try:
             yield request
         finally:
             self._under_way.discard(request)
+            self._touch(key)
+
+    def _touch(self, key: Key) -> None:
+        if key.session is not None:
+            self.manager.touch(key.session)
+
+    def _busy(self) -> set[str]:
+        """Return the sessions of which a request runs, streams of news apart."""
+        return {one.key.session for one in self._under_way if one.key.session is not None and not one.streams}
+
+    async def _end_session(self, session: str) -> None:
+        """End what is kept of a session whose place another account needs."""
+        await self._surface.states.end(lambda key: key.session == session)
 
     def _foreign(self, headers: dict[str, str]) -> str | None:
         """Return why a request may come from a web page that the user only looks at, or None."""
@@ -180,6 +211,11 @@ class HttpApp:
         for request in self._under_way:
             if request.streams:
                 request.task.cancel()
+
+
+def _account_in(owner: str) -> str:
+    account: str = json.loads(owner)[2]
+    return account
 
 
 def _bearer(authorization: str) -> str | None:

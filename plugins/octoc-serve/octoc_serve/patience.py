@@ -17,10 +17,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from octoc_serve.connection_shares import EXTRA, ConnectionShares
+
 if TYPE_CHECKING:
     from octoc.plugin.gateway import GatewaySettings
 
 logger = logging.getLogger(__name__)
+
+CONNECTION = "octoc.connection"
+"""Where a request finds its `BoundedProtocol` in the ASGI scope."""
 
 _OTHER_FILES = 128
 """That stay for backends and the bundle: a connection more than there may be files stops all of them."""
@@ -30,18 +35,18 @@ _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-lengt
 _FULL = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\nretry-after: 5\r\ncontent-length: 0\r\n\r\n"
 
 
-def protocol_of(settings: GatewaySettings) -> type[asyncio.Protocol]:
-    """Return the protocol for uvicorn's `http`, with these limits."""
+def protocol_of(settings: GatewaySettings, shared: Callable[[], bool] = lambda: False) -> type[asyncio.Protocol]:
+    """Return the protocol for uvicorn's `http`, with these limits; `shared` tells whether accounts share them."""
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     limit = settings.max_connections
-    if files != resource.RLIM_INFINITY and files - _OTHER_FILES < limit:
-        limit = max(1, files - _OTHER_FILES)
+    if files != resource.RLIM_INFINITY and files - _OTHER_FILES - EXTRA < limit:
+        limit = max(1, files - _OTHER_FILES - EXTRA)
         logger.warning("at most %d connections: `ulimit -n` lets this process open %d files", limit, files)
 
     class Bounded(BoundedProtocol):
         request_s = settings.request_s
         write_s = settings.write_s
-        most = limit
+        shares = ConnectionShares["BoundedProtocol"](limit, shared)
 
     return Bounded
 
@@ -51,31 +56,52 @@ class BoundedProtocol(H11Protocol):
 
     request_s: ClassVar[float]
     write_s: ClassVar[float]
-    most: ClassVar[int]
+    shares: ClassVar[ConnectionShares[BoundedProtocol]]
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
+        app = self.app
+
+        async def linked(scope: Any, receive: Any, send: Any) -> None:
+            await app({**scope, CONNECTION: self}, receive, send)
+
+        self.app = linked
         self._arriving: asyncio.TimerHandle | None = None
         self._leaving: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
-        """Begin to wait for a request; one connection too many is told so."""
+        """Begin to wait for a request; with one connection too many, another one gives way."""
         super().connection_made(transport)
         opened = transport.get_extra_info("socket")
         if opened is not None:
             with contextlib.suppress(OSError):
                 # A client whose machine is gone says nothing; a stream of news would wait for it for ever.
                 opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        if len(self.connections) > self.most:
+        gone = self.shares.open(self)
+        if gone is not None:
+            gone.give_way()
+        if gone is not self:
+            self._arriving = self._after(self.request_s, self._too_slow)
+
+    def serve(self, account: str) -> bool:
+        """Note that a request of an account is let in; False if the account has to wait."""
+        return self.shares.serve(self, account)
+
+    def give_way(self) -> None:
+        """Close a connection whose place is needed, on which no request runs that was let in."""
+        logger.info("all connections are taken: one without a request is closed")
+        if self.conn.our_state is h11.IDLE and self.conn.their_state is h11.IDLE:
             self._end_with(_FULL)
-            return
-        self._arriving = self._after(self.request_s, self._too_slow)
+        else:
+            self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
         """Take what has arrived, and wait for the rest of the request as long as it may take."""
         if self.transport.is_closing():
             return
         super().data_received(data)
+        if self.conn.our_state is not h11.IDLE:
+            self.shares.refresh(self)
         self._mind_arrival()
         if self.conn.their_state is h11.DONE and len(self.conn.trailing_data[0]) > MAX_AHEAD_BYTES:
             logger.info("a client sends requests ahead of their answers: its connection is closed")
@@ -84,6 +110,7 @@ class BoundedProtocol(H11Protocol):
 
     def on_response_complete(self) -> None:
         """Go on to the next request, of which a part may be there."""
+        self.shares.rest(self)
         super().on_response_complete()
         self._mind_arrival()
         self._mind_the_end()
@@ -112,6 +139,7 @@ class BoundedProtocol(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait for nothing any more."""
+        self.shares.close(self)
         self._arriving = _stopped(self._arriving)
         self._leaving = _stopped(self._leaving)
         super().connection_lost(exc)

@@ -19,7 +19,9 @@ from octoc.formats.own_tools import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_
 from octoc.results import ContentPart, ToolFailure, ToolResult
 from octoc.runtime import UnknownNameError
 from octoc.runtime.results import as_mcp_result, failure
+from octoc.runtime.shares import account_of
 from octoc_serve.calls import Suspended, UnderWay, progress_of
+from octoc_serve.running_calls import RunningCalls
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -46,8 +48,10 @@ _MESSAGE = (
 class Served:
     """A session of the runtime as one client has it. `close` it in the end."""
 
-    def __init__(self, session: Session, *, stateless: bool = False) -> None:
+    def __init__(self, session: Session, *, stateless: bool = False, calls: RunningCalls | None = None) -> None:
         self.session = session
+        self._calls = calls or RunningCalls.unlimited()
+        self._account = account_of(session.caller)
         self.peer: ServerSession | None = None
         """The connection of a client of the handshake era, which hears news without having asked for them."""
         self.under_way: list[UnderWay] = []
@@ -125,6 +129,9 @@ class Served:
             waiting.context = context
             waiting.answer(params.input_responses or {})
             return waiting
+        refused = self._calls.begin(self._account)
+        if refused is not None:
+            return refused
         modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
         call = UnderWay(
             name,
@@ -135,6 +142,7 @@ class Served:
             can=context.session.client_capabilities,
         )
         call.task = asyncio.create_task(self._whole(call), name=f"octoc serve: {name}")
+        call.task.add_done_callback(lambda _: self._calls.end(self._account))
         return call
 
     async def _whole(self, call: UnderWay) -> ToolResult | ToolFailure:

@@ -21,8 +21,10 @@ from octoc.runtime.values import UnknownNameError
 from octoc_serve.asking import Asking
 from octoc_serve.bugs import tell
 from octoc_serve.recent import Recent, RecentCall
+from octoc_serve.running_calls import RunningCalls
 from octoc_serve.served import Served
-from octoc_serve.states import FullError, Key, States
+from octoc_serve.session_shares import FullError
+from octoc_serve.states import Key, States
 
 if TYPE_CHECKING:
     from octoc.runtime import Runtime
@@ -49,6 +51,7 @@ class SurfaceServer:
     alone: Key | None = None
     workdir: str | None = None
     recent: Recent = attrs.field(factory=Recent)
+    calls: RunningCalls = attrs.field(factory=RunningCalls.unlimited)
 
     def lowlevel(self) -> Server[Any]:
         """Return the SDK's server, with this one's handlers."""
@@ -114,9 +117,14 @@ class SurfaceServer:
             if self.alone is not None:
                 self.runtime.host = Asking(self.states).host_of(context)
             session = self.runtime.session(
-                key.agent, name=key.session, tenant=key.tenant, user=key.user, workdir=self.workdir
+                key.agent,
+                name=key.session,
+                tenant=key.tenant,
+                user=key.user,
+                workdir=self.workdir,
+                account=key.token or None,
             )
-            served = Served(session, stateless=self.stateless)
+            served = Served(session, stateless=self.stateless, calls=self.calls)
             served.on_end = functools.partial(self._note, key)
             served.prepare()
             return served

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import time
 from collections import Counter
@@ -10,7 +11,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import attrs
 
+from octoc.caller import Caller
+from octoc.runtime.shares import account_of
 from octoc_serve.bugs import survived
+from octoc_serve.session_shares import SessionShares
 
 if TYPE_CHECKING:
     from octoc_serve.served import Served
@@ -26,9 +30,10 @@ class Key:
     user: str | None = None
     session: str | None = None
 
-
-class FullError(Exception):
-    """As many states are kept as may be."""
+    @property
+    def account(self) -> str:
+        """Whose shares of the gateway's limits it uses: the tenant's, else the token's."""
+        return account_of(Caller(tenant=self.tenant, account=self.token or None))
 
 
 class States(Protocol):
@@ -60,22 +65,26 @@ class States(Protocol):
 
 
 class MemoryStates:
-    """States in this process; `idle_s` None is for ever."""
+    """States in this process; `idle_s` None is for ever. When all `most` are taken, accounts share them."""
 
     def __init__(self, most: int, idle_s: float | None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._most = most
+        self._shares = SessionShares[Key](most, clock)
         self._idle_s = idle_s
         self._clock = clock
         self._kept: dict[Key, Served] = {}
-        self._last: dict[Key, float] = {}
         self._uses: Counter[Key] = Counter()
+        self._ending: set[asyncio.Task[None]] = set()
 
     def get(self, key: Key, make: Callable[[], Served]) -> Served:
         if key not in self._kept:
-            if len(self._kept) >= self._most:
-                raise FullError(f"{self._most} clients have a session: try again when one has ended")
+            gone = self._shares.next_out(key.account, lambda one: bool(self._kept[one].under_way))
             self._kept[key] = make()
-        self._last[key] = self._clock()
+            self._shares.add(key, key.account)
+            if gone is not None:
+                task = asyncio.create_task(_close(self._forget(gone)), name="octoc serve: end of a state")
+                self._ending.add(task)
+                task.add_done_callback(self._ending.discard)
+        self._shares.touch(key)
         return self._kept[key]
 
     @contextlib.contextmanager
@@ -87,8 +96,7 @@ class MemoryStates:
             self._uses[key] -= 1
             if not self._uses[key]:
                 del self._uses[key]
-            if key in self._kept:
-                self._last[key] = self._clock()
+            self._shares.touch(key)
 
     def all(self) -> tuple[Served, ...]:
         return tuple(self._kept.values())
@@ -100,15 +108,21 @@ class MemoryStates:
         # Forgotten before the first wait: what asks meanwhile begins anew.
         gone = [self._forget(key) for key in tuple(self._kept) if matches(key)]
         for served in gone:
-            with survived("ending what a client had"):
-                await served.close()
+            await _close(served)
+        if self._ending:
+            await asyncio.wait(tuple(self._ending))
 
     async def sweep(self) -> None:
         if self._idle_s is None:
             return
         latest = self._clock() - self._idle_s
-        await self.end(lambda key: key not in self._uses and self._last[key] <= latest)
+        await self.end(lambda key: key not in self._uses and self._shares.last_used(key) <= latest)
 
     def _forget(self, key: Key) -> Served:
-        self._last.pop(key, None)
+        self._shares.discard(key)
         return self._kept.pop(key)
+
+
+async def _close(served: Served) -> None:
+    with survived("ending what a client had"):
+        await served.close()

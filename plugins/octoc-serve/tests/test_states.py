@@ -15,7 +15,8 @@ from mcp import Client
 from octoc.runtime import Runtime
 from octoc_serve.served import Served
 from octoc_serve.server import SurfaceServer
-from octoc_serve.states import FullError, Key, MemoryStates
+from octoc_serve.session_shares import FullError
+from octoc_serve.states import Key, MemoryStates
 
 
 class Kept:
@@ -41,7 +42,7 @@ def test_states_are_bounded_and_end_when_idle() -> None:
     first, second, third = (Key(agent="a", session=name) for name in "123")
     assert states.get(first, make) is states.get(first, make)
     states.get(second, make)
-    with pytest.raises(FullError, match="2 clients"):
+    with pytest.raises(FullError, match="all 2 sessions are taken, 2 of them by"):
         states.get(third, make)
     now = 10.0
     with states.using(first):
