@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from octoc.installation import install_command
+
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -31,5 +33,6 @@ def _shipped(relative: str) -> Path:
         if candidate.is_dir():
             return candidate
     looked = " nor at ".join(f"`{candidate}`" for candidate in candidates)
-    msg = f"octoc's own folder `{relative}` is neither at {looked}: run `pip install --force-reinstall octoc`"
+    again = install_command("octoc", options="--force-reinstall")
+    msg = f"octoc's own folder `{relative}` is neither at {looked}: run `{again}`"
     raise MissingDataError(msg)

@@ -12,13 +12,13 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from octoc.installation import install_command
+
 if TYPE_CHECKING:
     from octoc.diagnostics.model import Diagnostic
 
 _FRAMES = 5
-_COMPILE = 'pip install "octoc[compile]"'
-_ALL = 'pip install "octoc[all]"'
-_AGAIN = "pip install --force-reinstall octoc"
+_COMPILE, _ALL, _AGAIN = "octoc[compile]", "octoc[all]", "octoc"
 _BROUGHT_BY = {
     **dict.fromkeys(("tomlkit", "jinja2", "yaml", "sklearn"), _COMPILE),
     **dict.fromkeys(("tree_sitter", "tree_sitter_toml", "threadpoolctl"), _COMPILE),
@@ -27,7 +27,7 @@ _BROUGHT_BY = {
     **dict.fromkeys(("octoc_serve", "uvicorn"), _ALL),
     **dict.fromkeys(("attrs", "attr", "pluggy", "numpy", "rich", "jsonschema", "referencing", "re2"), _AGAIN),
 }
-"""Top-level package -> the command that installs what brings it."""
+"""Top-level package -> the requirement that brings it; `octoc` itself is installed anew."""
 
 
 class UserError(click.ClickException):
@@ -58,7 +58,7 @@ class UnavailableError(UserError):
 def plugin_missing(name: str) -> UnavailableError:
     """Return the error of a command that needs a plugin of the bundle which is not installed."""
     return UnavailableError(
-        f"this needs the plugin `{name}`, which is not installed", f"run `pip install octoc-{name}`"
+        f"this needs the plugin `{name}`, which is not installed", f"run `{install_command(f'octoc-{name}')}`"
     )
 
 
@@ -86,8 +86,9 @@ def report_failure(error: Exception, words: Sequence[str]) -> int:
     if os.environ.get("OCTOC_DEBUG") == "1":
         traceback.print_exception(error)
     if isinstance(error, ModuleNotFoundError) and error.name is not None:
-        command = _BROUGHT_BY.get(error.name.partition(".")[0])
-        if command is not None:
+        brought_by = _BROUGHT_BY.get(error.name.partition(".")[0])
+        if brought_by is not None:
+            command = install_command(brought_by, options="--force-reinstall" if brought_by == _AGAIN else "")
             UnavailableError(
                 f"this needs the package `{error.name}`, which is not installed", f"run `{command}`"
             ).show()

@@ -6,6 +6,7 @@ from octoc.compiler.context import Context
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.plugin import ENCODER_FAILED, ENCODER_MISSING
+from octoc.installation import install_command
 
 ROUTING = "messages are routed"
 SEARCH = "tools are searched"
@@ -79,4 +80,4 @@ def _install_help(name: str, settings: WorkspaceSettings) -> str:
         return "name the plugin that has it in `[plugins] use`, or set `[routing] encoder` to `minilm-l6` or `folder`"
     if _PLUGIN not in settings.plugins:
         return f"add `{_PLUGIN}` to `[plugins] use`"
-    return f"run `pip install '{_PACKAGES[name]}'`"
+    return f"run `{install_command(_PACKAGES[name])}`"

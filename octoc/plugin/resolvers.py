@@ -58,7 +58,7 @@ class KeyringResolver:
             import keyring
             from keyring.errors import KeyringError
         except ImportError:
-            raise PluginError(f"`{reference}` needs a package: run `pip install octoc[keyring]`") from None
+            raise PluginError(f"`{reference}` needs the package `keyring`: install `octoc[keyring]`") from None
         service, _, user = entry.partition("/")
         try:
             return keyring.get_password(service, user) or None

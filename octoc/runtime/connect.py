@@ -106,7 +106,7 @@ class Connector:
         try:
             transport = plugins.make_transport(entry.transport)
             if transport is None:
-                raise unreachable("connect_failed", no_transport(entry.transport), final=True)
+                raise unreachable("connect_failed", no_transport(entry.transport, for_model=True), final=True)
             # A transport keeps the limit itself; this one is for a plugin that does not.
             async with asyncio.timeout(entry.timeout_s + _GRACE_S):
                 return await transport.connect(target, self._host(changed))

@@ -143,7 +143,10 @@ def _made() -> _Instruments | None:
             for name, text in _HISTOGRAMS
         )
     except TypeError:
-        logger.warning('OpenTelemetry is not used: its API is too old, run `pip install "octoc[telemetry]"`')
+        from octoc.installation import install_command
+
+        command = install_command("octoc[telemetry]")
+        logger.warning("OpenTelemetry is not used: its API is too old, run `%s`", command)
         return None
     return _Instruments(
         tracer=trace.get_tracer("octoc", __version__),

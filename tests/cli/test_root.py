@@ -17,6 +17,7 @@ import octoc.cli
 from octoc import __version__
 from octoc.cli.failures import report_failure
 from octoc.cli.root import COMMANDS, root
+from octoc.installation import install_command
 
 Run = Callable[..., Any]
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -141,11 +142,11 @@ def test_debug_shows_the_traceback(octoc: Run, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     "package,install",
     [
-        ("tomlkit", 'pip install "octoc[compile]"'),
-        ("tree_sitter_toml", 'pip install "octoc[compile]"'),
-        ("re2", "pip install --force-reinstall octoc"),
-        ("onnxruntime", 'pip install "octoc[all]"'),
-        ("mcp.client", 'pip install "octoc[all]"'),
+        ("tomlkit", install_command("octoc[compile]")),
+        ("tree_sitter_toml", install_command("octoc[compile]")),
+        ("re2", install_command("octoc", options="--force-reinstall")),
+        ("onnxruntime", install_command("octoc[all]")),
+        ("mcp.client", install_command("octoc[all]")),
     ],
 )
 def test_a_missing_package_says_what_installs_it(
@@ -166,7 +167,8 @@ def test_a_thin_install_says_what_build_needs(octoc_process: Run, tmp_path: Path
     env = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(CHECKOUT)])}
     done = octoc_process("build", cwd=tmp_path / "workspace", env=env)
     assert (done.status, done.out) == (2, "")
-    assert 'pip install "octoc[compile]"' in done.err
+    assert "pip install " in done.err
+    assert "[compile]" in done.err
     assert "Traceback" not in done.err
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from octoc.cli.commands.serve import command
+from octoc.installation import install_command
 from octoc.testing import WorkspaceBuilder
 
 Run = Callable[..., Any]
@@ -24,7 +25,7 @@ def test_without_the_plugin_it_says_what_to_install(octoc: Run, monkeypatch: pyt
     for words in (["serve"], ["serve", "--print-config", "claude"], ["serve", "token", "list"]):
         done = octoc(*words)
         assert (done.status, done.out) == (2, "")
-        assert "pip install octoc-serve" in done.err
+        assert install_command("octoc-serve") in done.err
         assert "Traceback" not in done.err
 
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from octoc.installation import install_command
+
 Run = Callable[..., Any]
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -310,7 +312,7 @@ def test_a_call_without_its_transport_says_what_installs_it(
     assert (done.status, done.out) == (2, "")
     assert done.err == (
         "error: this needs the plugin `transport-mcp`, which is not installed\n"
-        "  = help: run `pip install octoc-transport-mcp`\n"
+        f"  = help: run `{install_command('octoc-transport-mcp')}`\n"
     )
 
 

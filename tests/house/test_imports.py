@@ -19,6 +19,7 @@ LAYER_OF = {
     "data": "base",
     "references": "base",
     "secrets": "base",
+    "installation": "base",
     "bundle": "shared",
     "routing": "shared",
     "search": "shared",

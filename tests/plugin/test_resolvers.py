@@ -123,7 +123,7 @@ def test_a_keyring_that_is_locked(tmp_path: Path) -> None:
 def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where `keyring` is not installed, the message says what to install."""
     monkeypatch.setitem(sys.modules, "keyring", None)
-    with pytest.raises(NotReady, match=r"`keyring:acme/me` needs a package: run `pip install octoc\[keyring\]`"):
+    with pytest.raises(NotReady, match=r"`keyring:acme/me` needs the package `keyring`: install `octoc\[keyring\]`"):
         target("${keyring:acme/me}", tmp_path)
 
 

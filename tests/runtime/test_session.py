@@ -457,8 +457,8 @@ def test_a_missing_transport_says_what_to_install(fleet: Fleet) -> None:
     fleet.agent(proxy=True)
     outcome = asyncio.run(fleet.open().session().call("s/x"))
     assert outcome.text.endswith(
-        "no installed plugin connects to servers of kind `http`: run `pip install octoc-transport-mcp`, and see that "
-        "`[plugins] use` has `transport-mcp`"
+        "no installed plugin connects to servers of kind `http`: install `octoc-transport-mcp`, and name "
+        "`transport-mcp` in `[plugins] use`"
     )
 
 

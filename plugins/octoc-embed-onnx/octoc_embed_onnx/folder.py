@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from octoc.installation import install_command
 from octoc.plugin import PluginError
 from octoc_embed_onnx.exported import POOLINGS, ExportedModel
 
@@ -163,7 +164,7 @@ def _tokenizer(data: bytes, max_tokens: int) -> Any:
         from tokenizers import Tokenizer
     except ImportError as error:
         raise PluginError(
-            f"reading `{TOKENIZER}` takes the package `tokenizers`: run `pip install 'octoc-embed-onnx[folder]'`"
+            f"reading `{TOKENIZER}` takes the package `tokenizers`: run `{install_command('octoc-embed-onnx[folder]')}`"
         ) from error
     try:
         tokenizer = Tokenizer.from_str(data.decode("utf-8"))

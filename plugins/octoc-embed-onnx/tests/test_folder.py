@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 import octoc_embed_onnx
 from octoc.bundle.reader import OpenBundle
 from octoc.compiler.build import Outcome, build
+from octoc.installation import install_command
 from octoc.plugin import Embedder, PluginError
 from octoc.runtime import Runtime
 from octoc.testing import EmbedderContract, WorkspaceBuilder
@@ -292,7 +294,7 @@ def test_a_model_without_token_ids_is_refused(own: Path) -> None:
 def test_without_tokenizers_it_says_what_to_install(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where `tokenizers` is missing the error has the command that installs it."""
     monkeypatch.setitem(sys.modules, "tokenizers", None)
-    with pytest.raises(PluginError, match=r"run `pip install 'octoc-embed-onnx\[folder\]'`"):
+    with pytest.raises(PluginError, match=re.escape(install_command("octoc-embed-onnx[folder]"))):
         make(own).embed("open")
 
 

@@ -1,5 +1,6 @@
 """The embedder `minilm-l6` with its real weights."""
 
+import re
 import subprocess
 import sys
 import unicodedata
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import octoc_embed_onnx
+from octoc.installation import install_command
 from octoc.plugin import Embedder, PluginError
 from octoc.testing import EmbedderContract
 from octoc_embed_onnx import session, weights
@@ -122,9 +124,8 @@ def test_the_identity_is_known_without_making_the_graph(minilm: MiniLm, nothing_
 def test_without_onnx_it_says_what_to_install(nothing_made: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the graph was not made yet, making it without `onnx` is an error that has the command."""
     monkeypatch.setattr(weights, "QUANTIZER", "octoc_no_such_package")
-    with pytest.raises(
-        PluginError, match=r"`onnx`, which is not installed: run `pip install 'octoc-embed-onnx\[quantize\]'`"
-    ):
+    command = install_command("octoc-embed-onnx[quantize]")
+    with pytest.raises(PluginError, match=re.escape(f"`onnx`, which is not installed: run `{command}`")):
         make_minilm({}, None)
 
 

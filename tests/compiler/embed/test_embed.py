@@ -20,6 +20,7 @@ from octoc.compiler.model.resolved import Capability, Described, Embedded, Resol
 from octoc.compiler.model.settings import RoutingSettings, WorkspaceSettings
 from octoc.compiler.model.source import Located, Sources
 from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.installation import install_command
 from octoc.plugin import PluginError, hookimpl
 from octoc.plugin.manager import plugins_of
 
@@ -213,7 +214,7 @@ def test_a_missing_package_is_named(tmp_path: Path) -> None:
     embed(described(TRIGGERS, encoder="minilm-l6"), context)
     (found,) = sink.diagnostics
     assert found.help is not None
-    assert found.help.startswith("run `pip install 'octoc-embed-onnx[quantize]'`; ")
+    assert found.help.startswith(f"run `{install_command('octoc-embed-onnx[quantize]')}`; ")
 
 
 def test_a_plugin_that_the_workspace_does_not_use_is_named(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from octoc.compiler.pin import (
 )
 from octoc.compiler.snapshots import listing_of_snapshot
 from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.installation import install_command
 from octoc.plugin import Transport, hookimpl
 from octoc.plugin.manager import Plugins, plugins_of
 from octoc.results import ListedTool, ServerListing
@@ -154,7 +155,7 @@ def test_without_a_transport_the_package_is_named(tmp_path: Path) -> None:
     class Nothing:
         pass
 
-    assert "pip install octoc-transport-mcp" in str(pinned(server("x", "cat"), tmp_path, {}, Nothing()))
+    assert install_command("octoc-transport-mcp") in str(pinned(server("x", "cat"), tmp_path, {}, Nothing()))
 
 
 ECHO = """

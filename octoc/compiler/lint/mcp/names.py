@@ -13,6 +13,7 @@ from octoc.diagnostics.rules.lint_mcp import (
     UNSUPPORTED_CONNECTION,
     UNUSUAL_SERVER_NAME,
 )
+from octoc.installation import install_command
 
 REST_PLUGIN = "transport-rest"
 # Source: Claude Code, MCP configuration.
@@ -83,7 +84,7 @@ def check_connections(scoped: Scoped, sink: DiagnosticSink) -> None:
                 UNSUPPORTED_CONNECTION,
                 f"server `{server.name}` is reached over `rest`, whose plugin the workspace does not use",
                 at=server.place.child("type"),
-                help=f'add "{REST_PLUGIN}" to `use` under `[plugins]`, and run `pip install octoc-{REST_PLUGIN}`',
+                help=f"name `{REST_PLUGIN}` in `[plugins] use`; `{install_command(f'octoc-{REST_PLUGIN}')}` brings it",
             )
         elif server.transport == "ws":
             sink.report(
