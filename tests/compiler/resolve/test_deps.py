@@ -120,7 +120,7 @@ def _run_tap(root: Path, **scripts: str) -> WorkspaceBuilder:
 
 
 def _folders(root: Path) -> tuple[DepFolder, ...]:
-    outcome = build(root, plugins=plugins_of())
+    outcome = build(root, plugins=plugins_of(), allow_degraded=True)
     assert outcome.bundle is not None
     with OpenBundle.open(outcome.bundle, "full") as opened:
         return opened.bundle.dep_folders
@@ -129,7 +129,7 @@ def _folders(root: Path) -> tuple[DepFolder, ...]:
 def test_the_folder_of_the_scripts_is_in_the_bundle(tmp_path: Path) -> None:
     """With `deps = "run"` every file below `deps/` is there with its bytes and mode, and a link as a link."""
     _run_tap(tmp_path)
-    outcome = build(tmp_path, plugins=plugins_of())
+    outcome = build(tmp_path, plugins=plugins_of(), allow_degraded=True)
     assert outcome.bundle is not None
     with OpenBundle.open(outcome.bundle, "full") as opened:
         (folder,) = opened.bundle.dep_folders
@@ -156,7 +156,7 @@ def test_without_run_the_bundle_has_no_folder(tmp_path: Path) -> None:
 def test_whatever_changes_in_the_folder_makes_the_lock_stale(tmp_path: Path, change: str) -> None:
     """A library, a mode and a link of `deps/` are inputs as the scripts are."""
     _run_tap(tmp_path)
-    build(tmp_path, plugins=plugins_of())
+    build(tmp_path, plugins=plugins_of(), allow_degraded=True)
     deps = tmp_path / "taps/acme/deps"
     if change == "library":
         (deps / "lib/platform.sh").write_text("greet() { rm -rf ~; }\n")
@@ -169,7 +169,7 @@ def test_whatever_changes_in_the_folder_makes_the_lock_stale(tmp_path: Path, cha
         (deps / "lib/more.sh").write_text("true\n")
     else:
         (deps / "lib/data.bin").unlink()
-    held = build(tmp_path, locked=True, plugins=plugins_of())
+    held = build(tmp_path, locked=True, plugins=plugins_of(), allow_degraded=True)
     assert "OCT504" in [found.rule.code for found in held.diagnostics]
 
 
@@ -178,7 +178,7 @@ def test_a_link_out_of_the_folder_is_an_error(tmp_path: Path, target: str) -> No
     """What lies elsewhere cannot travel with the scripts, so the link is reported and left out."""
     _run_tap(tmp_path)
     (tmp_path / "taps/acme/deps/lib/out").symlink_to(target)
-    outcome = build(tmp_path, plugins=plugins_of())
+    outcome = build(tmp_path, plugins=plugins_of(), allow_degraded=True)
     assert {"OCT609", "OCT122", "OCT123"} & {found.rule.code for found in outcome.diagnostics}
     (folder,) = _folders(tmp_path)
     assert "lib/out" not in [file.path for file in folder.files]
@@ -189,7 +189,7 @@ def test_a_folder_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """A folder over the limit is an error, and no script of it is in the bundle: it would run without its library."""
     _run_tap(tmp_path)
     monkeypatch.setattr(attached, limit, most)
-    outcome = build(tmp_path, plugins=plugins_of())
+    outcome = build(tmp_path, plugins=plugins_of(), allow_degraded=True)
     assert "OCT609" in [found.rule.code for found in outcome.diagnostics]
     assert outcome.bundle is not None
     with OpenBundle.open(outcome.bundle, "full") as opened:
@@ -203,7 +203,7 @@ def test_line_ends_of_windows_do_not_reach_a_shell(tmp_path: Path) -> None:
     for path in (tmp_path / "taps/acme/deps").rglob("*.sh"):
         if not path.is_symlink():
             path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
-    outcome = build(tmp_path, plugins=plugins_of())
+    outcome = build(tmp_path, plugins=plugins_of(), allow_degraded=True)
     assert outcome.bundle is not None
     with OpenBundle.open(outcome.bundle, "full") as opened:
         (folder,) = opened.bundle.dep_folders
