@@ -55,6 +55,9 @@ async def dispatch(session: Session, name: Any, arguments: Any, asked: Asked) ->
     """
     if session.runtime.closed:
         return failure("cancelled", "the runtime is closed", profile=session.profile)
+    if session.runtime.forked:
+        message = "this process was forked from the runtime's, whose connections it cannot use: open a runtime in it"
+        return failure("cancelled", message, profile=session.profile)
     started = time.monotonic()
     refused = _refused(session, name, asked)
     if refused is not None:

@@ -83,6 +83,7 @@ class Runtime:
         self.older: list[Generation] = []
         """What sessions still use that have had no message since the last reload."""
         self.closed = False
+        self._process = os.getpid()
         self._plugins_for = plugins_for
         self._ending: dict[asyncio.Task[None], Generation] = {}
         kept = opened.bundle.settings.results
@@ -387,6 +388,11 @@ class Runtime:
 
         await reload(self, path)
 
+    @property
+    def forked(self) -> bool:
+        """Whether this is a forked child, to which the connections, servers and files do not belong."""
+        return self._process != os.getpid()
+
     def sweep(self) -> None:
         """Let bundles go that no session uses any more; calls under way end on their own."""
         import asyncio
@@ -404,11 +410,14 @@ class Runtime:
     async def close(self) -> None:
         """End every connection, calls under way after a short grace, and let the bundle's file go; idempotent.
 
-        All has ended when this returns, even when the task is cancelled meanwhile.
+        All has ended when this returns, even when the task is cancelled meanwhile. In a forked child it ends nothing of
+        its parent's.
         """
         import asyncio
 
         self.closed = True
+        if self.forked:
+            return
         generations = {id(one): one for one in (self.generation, *self.older, *self._ending.values())}
         closing = {asyncio.create_task(one.close(), name="octoc close") for one in generations.values()}
         closing.add(asyncio.create_task(self.deps.close(), name="octoc end of dependencies"))

@@ -18,6 +18,7 @@ import anyio
 from mcp.client.stdio import get_default_environment
 
 from octoc.plugin.protocols import ServerTarget
+from octoc_transport_mcp.guard import Guard
 from octoc_transport_mcp.ledger import Ledger
 from octoc_transport_mcp.streams import FromServer, ToServer
 
@@ -69,12 +70,17 @@ class StderrTail:
 
 
 class ServerProcess(asyncio.SubprocessProtocol):
-    """A running server. `lost` is True once it can be neither written to nor read."""
+    """A running server. `lost` is True once it can be neither written to nor read.
+
+    It belongs to the process that started it: in a forked child nothing here ends it or touches its pipes.
+    """
 
     def __init__(self, target: ServerTarget) -> None:
         limit = target.max_body_bytes or MAX_BODY_BYTES
         self._probe_s = min(PROBE_S, target.timeout_s * PROBE_SHARE)
         self._exited = asyncio.Event()
+        self._host = os.getpid()
+        self._guard: Guard | None = None
         self._left = False
         self._read = 0
         self._transport: asyncio.SubprocessTransport | None = None
@@ -106,6 +112,7 @@ class ServerProcess(asyncio.SubprocessProtocol):
         )
         stdin = cast("asyncio.WriteTransport", transport.get_pipe_transport(0))
         process._transport = transport
+        process._guard = Guard.of(transport.get_pid())
         process._writer = ToServer(stdin, process._ledger, process._reader, process._probe_s)
         return process
 
@@ -193,6 +200,8 @@ class ServerProcess(asyncio.SubprocessProtocol):
 
     async def stop(self) -> None:
         """End it: close stdin, wait, SIGTERM to its group, wait, SIGKILL. Takes 4 s at most."""
+        if self._host != os.getpid():
+            return
         self.stopped = not self.lost and self.exit_code is None
         reader, writer = self.streams()
         await reader.aclose()
@@ -206,7 +215,7 @@ class ServerProcess(asyncio.SubprocessProtocol):
 
     def kill(self) -> None:
         """Kill whatever is left of its group, now, and let go of the pipes: nothing here waits."""
-        if self._left or self._transport is None:
+        if self._left or self._transport is None or self._host != os.getpid():
             return  # the number of its group may be another's by now
         self._left = True
         if self._last_words is not None:
@@ -215,6 +224,8 @@ class ServerProcess(asyncio.SubprocessProtocol):
         self._signal(signal.SIGKILL)
         with contextlib.suppress(PermissionError):
             self._transport.close()
+        if self._guard is not None:
+            self._guard.release()
 
     def _signal(self, number: signal.Signals) -> None:
         if self._transport is not None:
