@@ -42,7 +42,7 @@ class Counterexample:
     text: str
 
 
-@attrs.define
+@attrs.define(eq=False)
 class Round:
     """What one seed came to. `tests` ran to their end; `examples` are those that passed."""
 
