@@ -98,3 +98,8 @@ def globs_meet(one: str, other: str) -> bool:
     if not other.endswith("*"):
         return glob_matches(one, other)
     return glob_matches(other, one.removesuffix("*")) or (one.endswith("*") and glob_matches(one, other[:-1]))
+
+
+def glob_covers(outer: str, inner: str) -> bool:
+    """Tell whether `outer` matches every name that `inner` matches."""
+    return outer == inner or (outer.endswith("*") and inner.removesuffix("*").startswith(outer[:-1]))

@@ -26,7 +26,8 @@ FORMAT_REVISION = 5
 2: the search index; skills of agents, their `validate` scripts, and the phrases of their rules.
 3: tenants, areas, quotas, and settings of agents.
 4: which aliases are longer because of other tools.
-5: the way to the workspace, and the folders that scripts of dependencies use.
+5: the way to the workspace, the folders that scripts of dependencies use, and what agents may not have of servers
+   without a snapshot.
 """
 
 ALIGNMENT = 64

@@ -160,6 +160,8 @@ class Registry:
         proxy: whether `find_tools` and `call_mcp_tool` are there.
         unlisted: grants on servers without a snapshot, reached by the proxy; `unlisted_direct`: those that become
         direct.
+        excluded: globs of servers without a snapshot whose tools the agent may not have, by the name that the server or
+            a model API gives them.
         capabilities: what may be activated in it, sorted by name. `boot`: granted from the start, outside the LRU.
         host_tools: tools of the agent that the host brings itself (`Read`, `Grep`, …).
         skills: the skills that it may use, sorted by name.
@@ -172,6 +174,7 @@ class Registry:
     proxy: bool = False
     unlisted: tuple[Grant, ...] = ()
     unlisted_direct: tuple[Grant, ...] = ()
+    excluded: tuple[Grant, ...] = ()
     capabilities: tuple[str, ...] = ()
     boot: tuple[str, ...] = ()
     host_tools: tuple[str, ...] = ()

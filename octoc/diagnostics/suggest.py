@@ -58,10 +58,16 @@ def typo_of(name: str, known: Iterable[str]) -> str | None:
     A slip is another case or separator, one character too many or too few, or two neighbours swapped. Another
     character in place of one is none: `set_user` is no slip of `get_user`, nor `v1` of `v2`.
     """
+    found = slips_of(name, known)
+    return found[0] if len(found) == 1 else None
+
+
+def slips_of(name: str, known: Iterable[str]) -> tuple[str, ...]:
+    """Return the names that `name` is a slip of, as `typo_of` has it, sorted."""
     if len(name) < _SHORTEST_TYPO:
-        return None
+        return ()
     found = {candidate for candidate in known if candidate != name and _is_slip(_fold(name), _fold(candidate))}
-    return found.pop() if len(found) == 1 else None
+    return tuple(sorted(found))
 
 
 def _is_slip(one: str, other: str) -> bool:

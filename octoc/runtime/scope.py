@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
-from octoc.aliases import ToolNames
-from octoc.names import any_glob_matches, globs_meet
+from octoc.aliases import ToolNames, sanitize
+from octoc.names import any_glob_matches, glob_covers, globs_meet
 from octoc.runtime.naming import Naming
 
 if TYPE_CHECKING:
@@ -80,8 +80,11 @@ class AgentScope:
         # A server of which nothing is left is not connected, and not named.
         if grant.tools:
             return any(index in self.registered for index in grant.tools)
+        excluded = self._excluded.get(grant.server, ())
         return any(
-            one.server == grant.server and globs_meet(own, other)
+            one.server == grant.server
+            and globs_meet(own, other)
+            and not any(glob_covers(glob, own if glob_covers(other, own) else other) for glob in excluded)
             for one in (*self.registry.unlisted, *self.registry.unlisted_direct)
             for own in one.globs
             for other in grant.globs
@@ -179,8 +182,18 @@ class AgentScope:
             index
             for grant in grants
             for index in self.catalog.joined(grant.server)
-            if any_glob_matches(grant.globs, self.catalog[index].id.tool)
+            if any_glob_matches(grant.globs, self.catalog[index].id.tool) and not self._is_excluded(index)
         ]
+
+    @cached_property
+    def _excluded(self) -> Mapping[str, tuple[str, ...]]:
+        return {grant.server: grant.globs for grant in self.registry.excluded}
+
+    def _is_excluded(self, index: int) -> bool:
+        tool = self.catalog[index].id
+        globs = self._excluded.get(tool.server, ())
+        # Also as a model API spells it: a file may name the tool by what a model calls it.
+        return any_glob_matches(globs, tool.tool) or any_glob_matches(globs, sanitize(tool.tool))
 
     def _now(self) -> _Seen:
         """Return what was worked out while the set of tools is what it is."""

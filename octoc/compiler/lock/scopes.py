@@ -20,7 +20,7 @@ class AgentLock:
         tools: how many recorded tools.
         digest: of all that it may reach and who may use it, by name; also of its own settings.
         reach: its tools, `server/tool`, or `server/*` where it has all of a server; of servers that are not listed the
-            globs.
+            globs, and `!server/glob` for what it excludes of these.
         capabilities: also those that it has from the start.
     """
 
@@ -51,10 +51,11 @@ def _agent(registry: Registry, member: Member, scoped: Scoped, sizes: Mapping[st
     ids = [scoped.tools[index].id for index in registry.tools]
     grants = (*registry.unlisted, *registry.unlisted_direct)
     globs = sorted({f"{grant.server}/{glob}" for grant in grants for glob in grant.globs})
+    excluded = sorted(f"!{grant.server}/{glob}" for grant in registry.excluded for glob in grant.globs)
     by_server: dict[str, list[str]] = {}
     for tool in ids:
         by_server.setdefault(tool.server, []).append(tool.tool)
-    reach = [*_shortened(by_server, sizes), *globs]
+    reach = [*_shortened(by_server, sizes), *globs, *excluded]
     capabilities = tuple(sorted({*registry.capabilities, *registry.boot}))
     said = {
         "tools": [str(tool) for tool in ids],
@@ -65,6 +66,7 @@ def _agent(registry: Registry, member: Member, scoped: Scoped, sizes: Mapping[st
         "areas": member.areas,
         "tenants": member.tenants,
         "settings": _plain(member.settings),
+        **({"excluded": excluded} if excluded else {}),
     }
     return AgentLock(
         tools=len(ids),

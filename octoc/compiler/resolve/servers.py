@@ -24,6 +24,7 @@ from octoc.diagnostics.rules.resolve import (
     TOOL_LEFT_OUT,
     UNKNOWN_TOOL,
     UNLISTED_SERVER,
+    UNMATCHED_EXCLUSION,
 )
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.names import any_glob_matches
@@ -186,7 +187,21 @@ def _with_snapshots(
             )
         else:
             recorded[snapshot.server] = snapshot
-    return tuple(_listed(server, recorded.get(server.name), sink) for server in made.values())
+    return tuple(_listed(_with_prefixes(server, sink), recorded.get(server.name), sink) for server in made.values())
+
+
+def _with_prefixes(server: Server, sink: DiagnosticSink) -> Server:
+    """Return a server whose exclusions have no `*` but at their end: wider where one had, which is reported."""
+    for glob in server.exclude:
+        if "*" in glob[:-1]:
+            sink.report(
+                UNMATCHED_EXCLUSION,
+                f"`{glob}` in the exclude_tools of server `{server.name}` is read as `{glob.partition('*')[0]}*`",
+                at=server.place,
+                help="only a `*` at the end stands for any text: name each tool, or what their names begin with",
+            )
+    wider = tuple(f"{glob.partition('*')[0]}*" if "*" in glob[:-1] else glob for glob in server.exclude)
+    return attrs.evolve(server, exclude=wider)
 
 
 def _listed(server: Server, snapshot: SnapshotSource | None, sink: DiagnosticSink) -> Server:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from octoc.aliases import sanitize
 from octoc.compiler.model.resolved import Server
+from octoc.names import glob_covers
 
 
 def qualified(text: str, servers: Mapping[str, Server]) -> tuple[str, str] | None:
@@ -36,13 +37,8 @@ def stem(glob: str) -> str:
     return glob.removesuffix("*")
 
 
-def covers(outer: str, inner: str) -> bool:
-    """Tell whether glob `outer` matches all that glob `inner` matches."""
-    return outer == inner or (outer.endswith("*") and stem(inner).startswith(outer[:-1]))
-
-
 def meet(one: str, other: str) -> str | None:
     """Return the glob for what both globs match, None for nothing: of two prefixes one holds the other, or neither."""
-    if covers(one, other):
+    if glob_covers(one, other):
         return other
-    return one if covers(other, one) else None
+    return one if glob_covers(other, one) else None

@@ -10,7 +10,7 @@ from octoc.bundle.model import Grant, Registry
 from octoc.compiler.model.resolved import Agent
 from octoc.compiler.resolve.patterns import EVERY
 from octoc.compiler.scope.ceiling import Ceiling, Limits, tools_of
-from octoc.compiler.scope.globs import Globs
+from octoc.compiler.scope.globs import Globs, uncovered
 from octoc.compiler.scope.tools import Tools, union
 
 
@@ -25,8 +25,15 @@ def confined(agent: Agent, registry: Registry, ceiling: Ceiling, limits: Limits)
         if ceiling.capabilities is not None and name not in ceiling.capabilities:
             return False
         tools = limits.brought[name]
-        return not tools or bool(tools & ceiling.tools)
+        return not tools or bool(left(tools & all_there))
 
+    def left(tools: Tools) -> Tools:
+        tools &= ceiling.tools
+        return Tools(tools.numbers, uncovered(tools.globs, excluded))
+
+    excluded = unlisted(registry.excluded)
+    # With the proxy all that a capability may bring is in the registry.
+    all_there = reached(registry) if registry.proxy else limits.everything
     capabilities = tuple(name for name in registry.capabilities if exists(name))
     boot = tuple(name for name in registry.boot if exists(name))
     direct = Tools(frozenset(registry.direct), unlisted(registry.unlisted_direct))
@@ -38,7 +45,7 @@ def confined(agent: Agent, registry: Registry, ceiling: Ceiling, limits: Limits)
         # Nothing of these is there before a capability brings it.
         brought = union(limits.brought[name] for name in (*capabilities, *boot))
         there = Tools(there.numbers & (direct | brought).numbers, unlisted(registry.unlisted) | brought.globs)
-    direct, there = direct & ceiling.tools, there & ceiling.tools
+    direct, there = left(direct), left(there)
     return attrs.evolve(
         registry,
         tools=tuple(sorted(there.numbers)),
@@ -56,6 +63,12 @@ def reached(registry: Registry) -> Tools:
     """Return all that a confined registry has, now or when a capability is active."""
     globs = unlisted(registry.unlisted) | unlisted(registry.unlisted_direct)
     return Tools(frozenset((*registry.tools, *registry.direct)), globs)
+
+
+def reached_of(registry: Registry, asked: Tools) -> Tools:
+    """Return what of `asked` a confined registry has, and does not exclude."""
+    found = reached(registry) & asked
+    return Tools(found.numbers, uncovered(found.globs, unlisted(registry.excluded)))
 
 
 def unlisted(grants: Iterable[Grant]) -> Globs:

@@ -11,7 +11,7 @@ from octoc.compiler.model.resolved import Agent
 from octoc.compiler.model.scopes import Deny, Reason
 from octoc.compiler.resolve.spelling import meet
 from octoc.compiler.scope.ceiling import Ceiling, Limits
-from octoc.compiler.scope.confine import confined, reached
+from octoc.compiler.scope.confine import confined, reached_of
 from octoc.compiler.scope.reasons import reasons_of
 from octoc.compiler.scope.tools import Tools
 from octoc.diagnostics.model import DiagnosticSink, Place
@@ -25,7 +25,7 @@ def held_to_denials(
     for deny, denied in zip(limits.scopes.deny, limits.denied, strict=True):
         if agent.name not in deny.agents:
             continue
-        broken = reached(registry) & denied
+        broken = reached_of(registry, denied)
         if not broken:
             continue
         _report(agent, deny, broken, registry, ceiling, limits, sink)

@@ -10,7 +10,7 @@ from octoc.compiler.model.resolved import Agent
 from octoc.compiler.resolve.spelling import meet, qualified
 from octoc.compiler.scope.ceiling import Ceiling, Limits, granted_to, tools_of
 from octoc.compiler.scope.confine import reached
-from octoc.compiler.scope.selection import HOST_TOOLS, host_name
+from octoc.compiler.scope.hosts import HOST_TOOLS, host_name
 from octoc.compiler.scope.tools import Tools, missing
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.resolve import NOT_GRANTED

@@ -10,6 +10,7 @@ from octoc.bundle.model import Grant, Registry
 from octoc.compiler.model.resolved import Agent, Capability, Resolved, ScopedTool, Server, ServerGrant
 from octoc.compiler.model.source import SkillSource
 from octoc.compiler.resolve.patterns import EVERY, grant_of
+from octoc.compiler.scope.exclusions import NOTHING, Exclusions, exclusions_of
 from octoc.compiler.scope.selection import select_tools
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.names import ToolId
@@ -61,18 +62,48 @@ def registry_of(agent: Agent, fleet: Fleet, sink: DiagnosticSink) -> Registry | 
         return _octomind(agent, fleet)
     if source.type == "project":
         return Registry()
+    excluded = exclusions_of(agent, fleet, sink)
+    visible = visible_grants(agent, fleet)
     if source.tools is not None and source.type != "supervisor":
-        selection = select_tools(agent, fleet, visible_grants(agent, fleet), sink)
+        selection = select_tools(agent, fleet, visible, excluded, sink)
         if selection is None:
             return None
-        return _registry(selection.grants, (), fleet, host_tools=selection.host_tools)
-    if source.disallowed_tools:
-        selection = select_tools(agent, fleet, visible_grants(agent, fleet), sink, deny_only=True)
-        assert selection is not None  # noqa: S101  # only `tools` can resolve to nothing
-        registry = _registry((), selection.grants, fleet, proxy=True)
-    else:
-        registry = _whole(agent, fleet)
-    return attrs.evolve(registry, capabilities=_routable(agent, fleet))
+        registry = _registry(selection.grants, (), fleet, host_tools=selection.host_tools)
+        return _without(registry, excluded, fleet)
+    if excluded == NOTHING:
+        return attrs.evolve(_whole(agent, fleet), capabilities=_routable(agent, fleet))
+    selection = select_tools(agent, fleet, visible, excluded, sink, deny_only=True)
+    assert selection is not None  # noqa: S101  # only `tools` can resolve to nothing
+    registry = _registry((), selection.grants, fleet, proxy=True, capabilities=_routable(agent, fleet))
+    return _without(registry, excluded, fleet)
+
+
+def _without(registry: Registry, excluded: Exclusions, fleet: Fleet) -> Registry:
+    """Return a registry with its exclusions, and without the capabilities of which they leave nothing."""
+
+    def is_left(name: str) -> bool:
+        grants = fleet.capabilities[name].grants
+        tools = [tool for grant in grants for tool in grant.tools]
+        globs = frozenset(
+            (grant.server, glob) for grant in grants if not fleet.servers[grant.server].listed for glob in grant.globs
+        )
+        return (
+            not (tools or globs) or any(tool not in excluded.tools for tool in tools) or bool(excluded.left_of(globs))
+        )
+
+    if excluded == NOTHING:
+        return registry
+    there = {grant.server for grant in (*registry.unlisted, *registry.unlisted_direct)}
+    globs: dict[str, list[str]] = {}
+    for server, glob in sorted(excluded.globs):
+        if server in there:
+            globs.setdefault(server, []).append(glob)
+    return attrs.evolve(
+        registry,
+        capabilities=tuple(filter(is_left, registry.capabilities)),
+        excluded=tuple(Grant(server=server, globs=tuple(found)) for server, found in globs.items()),
+        confined=True,
+    )
 
 
 def visible_grants(agent: Agent, fleet: Fleet) -> tuple[ServerGrant, ...]:

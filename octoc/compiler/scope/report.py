@@ -13,7 +13,7 @@ from octoc.compiler.model.scopes import Member, Reason, Scopes
 from octoc.compiler.resolve.scopes.names import Known
 from octoc.compiler.resolve.spelling import meet
 from octoc.compiler.scope.ceiling import Ceiling, Limits, granted_to
-from octoc.compiler.scope.confine import reached
+from octoc.compiler.scope.confine import reached, reached_of
 from octoc.compiler.scope.registry import Fleet
 from octoc.compiler.scope.tools import Tools
 from octoc.diagnostics.model import Diagnostic, DiagnosticSink, Place
@@ -109,7 +109,7 @@ def _reaching(scoped: Scoped, asked: Tools) -> Iterator[tuple[str, Reached]]:
     names = {str(scoped.tools[index].id) for index in asked.numbers}
     limits = _limits(scoped)
     for agent, registry in scoped.registries.items():
-        if not reached(registry) & asked:
+        if not reached_of(registry, asked):
             continue
         for one in _scope(scoped, agent, limits).tools:
             server, _, glob = one.tool.partition("/")

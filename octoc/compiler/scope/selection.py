@@ -1,4 +1,4 @@
-"""An agent's own `tools` and `disallowedTools`: names in every spelling that Octo and Claude Code use."""
+"""An agent's own `tools`: names in every spelling that Octo and Claude Code use."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from octoc.compiler.edits import renamed
 from octoc.compiler.model.resolved import Agent, Server, ServerGrant
 from octoc.compiler.model.source import Located
 from octoc.compiler.resolve.spelling import qualified
+from octoc.compiler.scope.exclusions import Exclusions
+from octoc.compiler.scope.hosts import HOST_TOOLS, host_name
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.resolve import (
@@ -26,16 +28,7 @@ from octoc.names import any_glob_matches, glob_matches
 if TYPE_CHECKING:
     from octoc.compiler.scope.registry import Fleet
 
-# Tools that the host brings, not a server: Octo's built-in and lifecycle tools, and those of Claude Code.
-HOST_TOOLS = frozenset({
-    "Read", "Grep", "Glob", "Edit", "Bash", "task_complete", "escalate_question",
-    "Write", "MultiEdit", "NotebookEdit", "NotebookRead", "LS", "WebFetch", "WebSearch", "TodoRead", "TodoWrite",
-    "Task", "Agent", "Skill", "SlashCommand", "AskUserQuestion", "BashOutput", "KillBash", "KillShell", "ExitPlanMode",
-    "EnterPlanMode", "ListMcpResourcesTool", "ReadMcpResourceTool", "ToolSearch", "LSP", "TaskCreate", "TaskUpdate",
-    "TaskList", "TaskGet", "TaskOutput", "TaskStop", "Monitor", "SendMessage",
-})  # fmt: skip
 _SHOWN = 5
-_CALL = re.compile(r"(?P<name>[A-Za-z_]+)\(.*\)\Z", re.DOTALL)
 
 
 @attrs.frozen(kw_only=True)
@@ -47,18 +40,20 @@ class Selection:
 
 
 def select_tools(
-    agent: Agent, fleet: Fleet, visible: Sequence[ServerGrant], sink: DiagnosticSink, *, deny_only: bool = False
+    agent: Agent,
+    fleet: Fleet,
+    visible: Sequence[ServerGrant],
+    excluded: Exclusions,
+    sink: DiagnosticSink,
+    *,
+    deny_only: bool = False,
 ) -> Selection | None:
-    """Return what the agent's `tools` select of what is visible to it, less its `disallowedTools`.
+    """Return what the agent's `tools` select of what is visible to it, less what is excluded.
 
     `deny_only` starts from everything that is visible. None when `tools` has entries and none of them resolves.
     """
     servers = {grant.server: fleet.servers[grant.server] for grant in visible}
     reach = {grant.server: grant for grant in visible}
-    denied: dict[str, list[str]] = {}
-    for entry in agent.source.disallowed_tools:
-        for name, glob in _targets(entry, agent, servers, reach, sink, quiet=True) or ():
-            denied.setdefault(name, []).append(glob)
     wanted: dict[str, list[str]] = {}
     host_tools: list[str] = []
     missed = 0
@@ -82,24 +77,16 @@ def select_tools(
     grants = []
     for grant in visible:
         globs = tuple(dict.fromkeys(grant.globs if deny_only else wanted.get(grant.server, ())))
-        deny = denied.get(grant.server, ())
-        tools = tuple(
-            tool for tool in grant.tools if any_glob_matches(globs, tool.tool) and not any_glob_matches(deny, tool.tool)
-        )
-        # Globs only widen; where a server's tools are unknown, one that is denied in part is left out as a whole.
-        unlisted = not fleet.servers[grant.server].listed and globs and not deny
-        if tools or unlisted:
-            grants.append(ServerGrant(server=grant.server, globs=globs if unlisted else (), tools=tools))
-    denied_hosts = {host_name(entry.value) for entry in agent.source.disallowed_tools}
+        tools = tuple(tool for tool in grant.tools if any_glob_matches(globs, tool.tool) and tool not in excluded.tools)
+        left: tuple[str, ...] = ()
+        if not fleet.servers[grant.server].listed:
+            kept = excluded.left_of(frozenset((grant.server, glob) for glob in globs))
+            left = tuple(glob for glob in globs if (grant.server, glob) in kept)
+        if tools or left:
+            grants.append(ServerGrant(server=grant.server, globs=left, tools=tools))
     return Selection(
-        grants=tuple(grants), host_tools=tuple(name for name in host_tools if host_name(name) not in denied_hosts)
+        grants=tuple(grants), host_tools=tuple(name for name in host_tools if host_name(name) not in excluded.hosts)
     )
-
-
-def host_name(text: str) -> str:
-    """Return the tool that an entry names, without what it allows of it: `Bash` of `Bash(git log:*)`."""
-    match = _CALL.match(text)
-    return match["name"] if match else text
 
 
 def _targets(
@@ -108,8 +95,6 @@ def _targets(
     servers: Mapping[str, Server],
     reach: Mapping[str, ServerGrant],
     sink: DiagnosticSink,
-    *,
-    quiet: bool = False,
 ) -> list[tuple[str, str]] | None:
     """Return the (server, glob) pairs that one entry means; None when it means nothing, which is reported."""
     text = entry.value
@@ -118,12 +103,11 @@ def _targets(
         name, glob = named
         if not servers[name].listed or any(glob_matches(glob, tool.tool) for tool in reach[name].tools):
             return [(name, glob)]
-        if not quiet:
-            _report_unknown(entry, agent, [str(tool) for tool in reach[name].tools], servers, sink)
+        _report_unknown(entry, agent, [str(tool) for tool in reach[name].tools], servers, sink)
         return None
     have = [name for name, grant in reach.items() if any(glob_matches(text, tool.tool) for tool in grant.tools)]
     if have:
-        if len(have) > 1 and not quiet:
+        if len(have) > 1:
             sink.report(
                 AMBIGUOUS_TOOL,
                 f"tool `{text}` of agent `{agent.name}` is on servers {', '.join(f'`{name}`' for name in have)}",
@@ -135,9 +119,9 @@ def _targets(
     unlisted = [name for name in servers if not servers[name].listed]
     if unlisted and "__" not in text:
         # Claude Code calls no server's tool by a bare name: what is nearly one of its own is meant to be it.
-        if not quiet and agent.source.kind == "claude" and typo_of(text, HOST_TOOLS) is not None:
+        if agent.source.kind == "claude" and typo_of(text, HOST_TOOLS) is not None:
             _report_unknown(entry, agent, sorted(HOST_TOOLS), servers, sink)
-        elif not quiet:
+        else:
             sink.report(
                 TOOL_ON_UNLISTED_SERVER,
                 f"tool `{text}` of agent `{agent.name}` could only be on a server that is not listed yet",
@@ -145,8 +129,7 @@ def _targets(
                 help=did_you_mean(text, _known(reach)) or f"run `octoc pin {unlisted[0]}`",
             )
         return [(name, text) for name in unlisted]
-    if not quiet:
-        _report_unknown(entry, agent, [*_known(reach), *HOST_TOOLS], servers, sink)
+    _report_unknown(entry, agent, [*_known(reach), *HOST_TOOLS], servers, sink)
     return None
 
 

@@ -90,3 +90,4 @@ UNREACHED_GRANT = Rule(
     "An agent is granted tools that its kind, or its own `tools`, gives it no way to.",
     Severity.WARNING,
 )
+UNMATCHED_EXCLUSION = Rule("OCT374", "unmatched-exclusion", "An exclusion matches no tool, and so excludes nothing.")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.compiler.resolve.spelling import covers, meet
+from octoc.compiler.resolve.spelling import meet
 from octoc.compiler.scope.globs import Globs, common, disjoint, meets, uncovered
-from octoc.names import glob_matches, globs_meet
+from octoc.names import glob_covers, glob_matches, globs_meet
 
 # Few letters and `*` anywhere, so that prefixes, equal ones and stars in the middle are often met.
 globs = st.text("ab*", max_size=5)
@@ -26,7 +26,9 @@ def test_what_is_common_is_what_pairs_have_in_common(ones: Globs, others: Globs)
 def test_what_is_uncovered_or_disjoint_is_so_of_every_glob(ones: Globs, others: Globs) -> None:
     """A glob stays where no single one of the other set covers it, and where none meets it."""
     assert uncovered(ones, others) == {
-        (server, glob) for server, glob in ones if not any(s == server and covers(other, glob) for s, other in others)
+        (server, glob)
+        for server, glob in ones
+        if not any(s == server and glob_covers(other, glob) for s, other in others)
     }
     apart = {
         (server, glob) for server, glob in ones if all(s != server or meet(glob, other) is None for s, other in others)

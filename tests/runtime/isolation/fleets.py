@@ -56,12 +56,13 @@ class AgentFacts:
     """An agent.
 
     `kind` is `supervisor`, `worker` (reaches all), `picky` (a worker with `tools`) or `manifest`; a manifest is of the
-    domain that its name begins with, and `boot` are its capabilities.
+    domain that its name begins with, and `boot` are its capabilities. `disallowed` are its `disallowedTools`.
     """
 
     name: str
     kind: str
     tools: tuple[Pattern, ...] = ()
+    disallowed: tuple[Pattern, ...] = ()
     boot: tuple[str, ...] = ()
     skills: tuple[str, ...] = ()
     area: str | None = None
@@ -143,16 +144,27 @@ class Facts:
 
 @attrs.frozen(kw_only=True)
 class Has:
-    """What an agent has: listed tools, globs of unlisted servers, and what exists for it by name."""
+    """What an agent has: listed tools, globs of unlisted servers, and what exists for it by name.
+
+    What `excluded` matches it does not have.
+    """
 
     tools: frozenset[Pattern]
     globs: frozenset[Pattern]
+    excluded: frozenset[Pattern]
     capabilities: frozenset[str]
     boot: frozenset[str]
     skills: frozenset[str]
 
     def __contains__(self, tool: Pattern) -> bool:
-        return tool in self.tools or any(matches(glob, tool) for glob in self.globs)
+        return tool in self.tools or (
+            any(matches(glob, tool) for glob in self.globs) and not any(matches(one, tool) for one in self.excluded)
+        )
+
+    def may_have(self, pattern: Pattern) -> bool:
+        """Tell whether a tool that a pattern matches is among what it has of unlisted servers."""
+        found = (both(pattern, glob) for glob in self.globs)
+        return any(one is not None and not any(_covers(e, one) for e in self.excluded) for one in found)
 
 
 def matches(pattern: Pattern, tool: Pattern) -> bool:
@@ -216,7 +228,7 @@ def has(facts: Facts, name: str) -> Has:
         globs |= frozenset(one for one in given_globs if one[0] in touched)
     left = _below(facts, agent, tools - withheld_tools, globs, brings, whole, everything)
     for who, pattern in facts.deny:
-        broken = any(matches(pattern, tool) for tool in left.tools) or any(both(pattern, g) for g in left.globs)
+        broken = any(matches(pattern, tool) for tool in left.tools) or left.may_have(pattern)
         if who == name and broken:
             tools = frozenset(tool for tool in tools if not matches(pattern, tool))
             globs = frozenset(g for g in globs if not both(g, pattern))
@@ -235,12 +247,17 @@ def _below(
 ) -> Has:
     """Return what an agent's own file would give it, as far as `tools` and `globs` go."""
     granted = [grant for grant in facts.grants if agent.name in grant.agents]
+    tools = frozenset(tool for tool in tools if not any(matches(one, tool) for one in agent.disallowed))
+
+    def met(one: Pattern, other: Pattern) -> Pattern | None:
+        found = both(one, other)
+        return None if found is None or any(_covers(wide, found) for wide in agent.disallowed) else found
 
     def exists(capability: str) -> bool:
         if facts.profile == "deny" and not any(capability in grant.capabilities for grant in granted):
             return False
         listed, unlisted = brings[capability]
-        return bool(listed & tools) or any(both(one, other) for one in unlisted for other in globs)
+        return bool(listed & tools) or any(met(one, other) for one in unlisted for other in globs)
 
     def in_domain(domains: tuple[str, ...]) -> bool:
         return not domains or agent.domain is None or agent.domain in domains
@@ -268,7 +285,8 @@ def _below(
         skills &= frozenset(one for grant in granted for one in grant.skills)
     return Has(
         tools=base & tools,
-        globs=frozenset(found for one in reach for other in globs if (found := both(one, other)) is not None),
+        globs=frozenset(found for one in reach for other in globs if (found := met(one, other)) is not None),
+        excluded=frozenset(agent.disallowed),
         capabilities=capabilities,
         boot=boot,
         skills=skills,
@@ -327,7 +345,7 @@ def reduced(facts: Facts, name: str) -> Facts:
             patterns=tuple(
                 pattern
                 for pattern in one.patterns
-                if any(matches(pattern, tool) for tool in mine.tools) or any(both(pattern, g) for g in mine.globs)
+                if any(matches(pattern, tool) for tool in mine.tools) or mine.may_have(pattern)
             ),
         )
         for capability, one in facts.capabilities.items()
@@ -342,11 +360,12 @@ def reduced(facts: Facts, name: str) -> Facts:
     tools = tuple(
         pattern
         for pattern in agent.tools
-        if any(matches(pattern, tool) for tool in mine.tools) or any(both(pattern, glob) for glob in mine.globs)
+        if any(matches(pattern, tool) for tool in mine.tools) or mine.may_have(pattern)
     )
     alone = attrs.evolve(
         agent,
         tools=tools,
+        disallowed=(),
         boot=tuple(one for one in agent.boot if one in mine.boot),
         skills=tuple(one for one in agent.skills if one in mine.skills),
     )
@@ -449,6 +468,7 @@ def fleets(draw: st.DrawFn) -> Facts:
             name=name,
             kind=kind,
             tools=some(patterns, 1, 3) if kind == "picky" else (),
+            disallowed=some(patterns, 0, 2) if kind != "manifest" else (),
             boot=some(capabilities, 0, 2) if kind == "manifest" else (),
             skills=some(skills, 0, 1) if kind == "picky" else (),
             area=area,

@@ -144,6 +144,7 @@ def build(facts: Facts, root: Path) -> tuple[Path, World]:
             # A tool of the host, so that the agent is there although nothing else is left for it.
             front |= {"tools": ["Read", *("/".join(one) for one in agent.tools)]}
             front |= {"skills": list(agent.skills)} if agent.skills else {}
+        front |= {"disallowedTools": ["/".join(one) for one in agent.disallowed]} if agent.disallowed else {}
         builder.agent(name, f"You are {name}.", **front)
     builder.file("scopes/all.toml", scopes_of(facts))
     outcome = builder.build(plugins_of(world) if facts.encoder else plugins_of())

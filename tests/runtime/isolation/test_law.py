@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from octoc.compiler.scope.exclusions import NOTHING, exclusions_of
 from octoc.runtime import dispatch
 from octoc.runtime.generation import Generation
 from octoc.runtime.scope import AgentScope
@@ -255,6 +256,54 @@ def test_a_capability_brings_no_more_than_the_registry_has(tmp_path: Path, monke
     monkeypatch.setattr(AgentScope, "registered", property(lambda self: frozenset(range(len(self.catalog)))))
     with pytest.raises(AssertionError):
         asyncio.run(compared(facts, CLERK, full, own, tmp_path, joined=True))
+
+
+EXCLUDING = attrs.evolve(
+    FACTS,
+    profile="allow",
+    agents={
+        CLERK: AgentFacts(
+            name=CLERK, kind="worker", disallowed=(("ledger", "*"), ("mail", "read"), ("raw", "l*"), ("raw", "shred"))
+        )
+    },
+    servers={**FACTS.servers, "raw": ServerFacts(tools=("open", "list", "shred"), listed=False)},
+    capabilities={
+        **FACTS.capabilities,
+        "listing": CapabilityFacts(patterns=(("raw", "list"), ("ledger", "read"))),
+        "opening": CapabilityFacts(patterns=(("raw", "*"),)),
+    },
+    tenants={},
+    grants=(),
+)
+"""The clerk's file excludes all of a recorded server, and parts of another and of one without a snapshot."""
+NO_EXCLUSION: dict[str, tuple[str, Any]] = {
+    "of what joined": ("octoc.runtime.scope.AgentScope._is_excluded", lambda *_: False),
+    "of anything": ("octoc.compiler.scope.registry.exclusions_of", lambda *_: NOTHING),
+    "of recorded tools": (
+        "octoc.compiler.scope.registry.exclusions_of",
+        lambda *found: attrs.evolve(exclusions_of(*found), tools=frozenset()),
+    ),
+    "of servers without a snapshot": (
+        "octoc.compiler.scope.registry.exclusions_of",
+        lambda *found: attrs.evolve(exclusions_of(*found), globs=frozenset()),
+    ),
+}
+
+
+@pytest.mark.parametrize("joined", [False, True])
+def test_what_an_agents_own_file_excludes_might_as_well_not_be_there(tmp_path: Path, *, joined: bool) -> None:
+    """In listing, search, direct and deferred calls, and capabilities, whether or not a server was recorded."""
+    asyncio.run(hold(EXCLUDING, tmp_path, joined=joined, locked=False))
+
+
+@pytest.mark.parametrize("what", NO_EXCLUSION)
+def test_without_an_exclusion_the_law_does_not_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    """Each part of the check is needed."""
+    own = build(reduced(EXCLUDING, CLERK), tmp_path / "own")
+    monkeypatch.setattr(*NO_EXCLUSION[what])
+    full = build(EXCLUDING, tmp_path / "full")
+    with pytest.raises(AssertionError):
+        asyncio.run(compared(EXCLUDING, CLERK, full, own, tmp_path, joined=True))
 
 
 def _told(runtime: Any, agent: str, tenant: str | None) -> str:

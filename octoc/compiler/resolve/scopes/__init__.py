@@ -180,7 +180,10 @@ def _grant(source: GrantSource, groups: Mapping[str, Group], known: Known) -> Sc
 
 def _deny(source: DenySource, known: Known) -> Deny:
     what = "a `[[deny]]`"
-    reach = joined(known.reach(entry, what) for entry in source.tools)
+    tools = {entry: known.reach(entry, what) for entry in source.tools}
+    # A misspelt tool denies its server's: a mistake never widens.
+    doubtful = (known.whole_server(entry) for entry, reach in tools.items() if not reach)
+    reach = joined([*tools.values(), *(one for one in doubtful if one is not None)])
     return Deny(source=source, agents=_agents(source.agents, what, known), reach=reach)
 
 
