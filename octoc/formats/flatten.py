@@ -12,6 +12,9 @@ from octoc.formats.references import MISSING, Resources
 
 COMBINERS = ("allOf", "anyOf", "oneOf")
 _MOST = 64
+MAX_VISITS = 2000
+"""Schemas that one flattening reads, each as often as something refers to it: references may unfold to any size.
+Nothing is known of the others, so that they allow anything."""
 _SHOWN = 200
 
 
@@ -28,7 +31,7 @@ def flattened(
     schema: Mapping[str, Any], refused: Container[str], resources: Resources
 ) -> tuple[dict[str, Any], list[str]]:
     """Return an object's schema without `$ref` and the refused keywords at its top, and what it no longer says."""
-    facts = _facts(schema, resources, ()) or Facts()
+    facts = _Reader(resources).facts(schema) or Facts()
     gone = {key for key in schema if key in refused or key == "$ref" or key in COMBINERS}
     notes = [_told(key, schema[key], resources) for key in schema if key in gone]
     flat = {key: value for key, value in schema.items() if key not in gone}
@@ -44,73 +47,87 @@ def flattened(
 
 def union(schemas: Iterable[Any]) -> Any:
     """Return one schema for whatever any of them takes."""
-    distinct: list[Any] = []
-    for schema in schemas:
-        if schema not in distinct:
-            distinct.append(schema)
-    if True in distinct or not distinct:
+    found = distinct(schemas)
+    if not found or any(schema is True for schema in found):
         return True
-    return distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
+    return found[0] if len(found) == 1 else {"anyOf": found}
 
 
-def _facts(schema: Any, resources: Resources, seen: tuple[int, ...]) -> Facts | None:
-    """Return what is known of an object that a schema takes; None when it takes none."""
-    if not isinstance(schema, dict):
-        return None if schema is False else Facts()
-    kind = schema.get("type", "object")
-    if kind != "object" and not (isinstance(kind, list) and "object" in kind):
-        return None
-    if id(schema) in seen or len(seen) >= _MOST:
-        return Facts()
-    seen = (*seen, id(schema))
-    properties = schema.get("properties")
-    required = schema.get("required")
-    facts = Facts(
-        properties={name: (one,) for name, one in properties.items()} if isinstance(properties, dict) else {},
-        required=tuple(one for one in required if isinstance(one, str)) if isinstance(required, list) else (),
-        closed=schema.get("additionalProperties") is False and not schema.get("patternProperties"),
-    )
-    parts = list(schema["allOf"]) if isinstance(schema.get("allOf"), list) else []
-    if isinstance(schema.get("$ref"), str):
-        target = resources.target((), schema["$ref"])
-        parts.insert(0, True if target is MISSING else target)
-    for part in parts:
-        more = _facts(part, resources, seen)
-        if more is None:
+def distinct(values: Iterable[Any]) -> list[Any]:
+    """Return JSON values without repetitions, in their order."""
+    found: dict[str, Any] = {}
+    for value in values:
+        found.setdefault(json.dumps(value, sort_keys=True, default=str), value)
+    return list(found.values())
+
+
+class _Reader:
+    """Reads the facts of one schema, within `MAX_VISITS`."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+        self._left = MAX_VISITS
+
+    def facts(self, schema: Any, seen: tuple[int, ...] = ()) -> Facts | None:
+        """Return what is known of an object that a schema takes; None when it takes none."""
+        if not isinstance(schema, dict):
+            return None if schema is False else Facts()
+        kind = schema.get("type", "object")
+        if kind != "object" and not (isinstance(kind, list) and "object" in kind):
             return None
-        facts = _both(facts, more)
-    for key in ("anyOf", "oneOf"):
-        if isinstance(schema.get(key), list):
-            found = [one for one in (_facts(part, resources, seen) for part in schema[key]) if one is not None]
-            if not found:
+        self._left -= 1
+        if id(schema) in seen or len(seen) >= _MOST or self._left < 0:
+            return Facts()
+        seen = (*seen, id(schema))
+        properties = schema.get("properties")
+        required = schema.get("required")
+        own = Facts(
+            properties={name: (one,) for name, one in properties.items()} if isinstance(properties, dict) else {},
+            required=tuple(one for one in required if isinstance(one, str)) if isinstance(required, list) else (),
+            closed=schema.get("additionalProperties") is False and not schema.get("patternProperties"),
+        )
+        parts = list(schema["allOf"]) if isinstance(schema.get("allOf"), list) else []
+        if isinstance(schema.get("$ref"), str):
+            target = self._resources.target((), schema["$ref"])
+            parts.insert(0, True if target is MISSING else target)
+        together = [own]
+        for part in parts:
+            more = self.facts(part, seen)
+            if more is None:
                 return None
-            facts = _both(facts, _either(found))
-    return facts
+            together.append(more)
+        for key in ("anyOf", "oneOf"):
+            if isinstance(schema.get(key), list):
+                found = [one for one in (self.facts(part, seen) for part in schema[key]) if one is not None]
+                if not found:
+                    return None
+                together.append(_either(found))
+        return own if len(together) == 1 else _all(together)
 
 
-def _both(one: Facts, other: Facts) -> Facts:
-    # What both say of a property holds, so either of the two is no less than what is allowed: the one that says more.
-    properties = dict(other.properties)
-    for name, found in one.properties.items():
-        if name not in properties or any(schema not in (True, {}) for schema in found):
-            properties[name] = found
-    ordered = {name: properties[name] for name in (*one.properties, *properties)}
+def _all(together: list[Facts]) -> Facts:
+    # What all say of a property holds, so each of them is no less than what is allowed: the first that says something.
+    properties: dict[str, tuple[Any, ...]] = {}
+    for one in together:
+        for name, found in one.properties.items():
+            if name not in properties or all(schema in (True, {}) for schema in properties[name]):
+                properties[name] = found
     return Facts(
-        properties=ordered,
-        required=tuple(dict.fromkeys([*one.required, *other.required])),
-        closed=one.closed or other.closed,
+        properties=properties,
+        required=tuple(dict.fromkeys(name for one in together for name in one.required)),
+        closed=any(one.closed for one in together),
     )
 
 
 def _either(found: list[Facts]) -> Facts:
-    properties: dict[str, tuple[Any, ...]] = {}
+    properties: dict[str, list[Any]] = {}
     for one in found:
         for name, schemas in one.properties.items():
-            properties[name] = (*properties.get(name, ()), *schemas)
-    first, *rest = found
+            properties.setdefault(name, []).extend(schemas)
+    common = set(found[0].required).intersection(*(one.required for one in found[1:]))
     return Facts(
-        properties=properties,
-        required=tuple(name for name in first.required if all(name in one.required for one in rest)),
+        properties={name: tuple(schemas) for name, schemas in properties.items()},
+        required=tuple(name for name in found[0].required if name in common),
         closed=all(one.closed for one in found),
     )
 
@@ -121,7 +138,8 @@ def _told(key: str, value: Any, resources: Resources) -> str:
     if key in ("anyOf", "oneOf"):
         if not isinstance(value, list):
             return ""
-        found = [one for one in (_facts(part, resources, ()) for part in value) if one is not None]
+        reader = _Reader(resources)
+        found = [one for one in map(reader.facts, value) if one is not None]
         always = set(_either(found).required) if found else set()
         needs = [" and ".join(f"`{name}`" for name in one.required if name not in always) for one in found]
         if len(needs) < 2 or not all(needs):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from octoc.formats.flatten import COMBINERS, brief, flattened
+from octoc.formats.flatten import COMBINERS, brief, distinct, flattened
 from octoc.formats.providers import GEMINI_FORMATS
 from octoc.formats.reading import Alternative, Reading
 from octoc.formats.references import MISSING, Resources
@@ -197,7 +197,7 @@ class _Writer:
     def _collapsed(
         self, schema: Mapping[str, Any], seen: tuple[int, ...]
     ) -> tuple[dict[str, Any] | None, tuple[int, ...]]:
-        """Return a schema with what it refers to and all of `allOf` in it; None when it contains itself.
+        """Return a schema with what it refers to and all of `allOf` in it; None when it contains itself, or too much.
 
         Of two that say the same keyword the first counts: what both say holds, so either is no less than is allowed.
         """
@@ -209,6 +209,8 @@ class _Writer:
         if isinstance(schema.get("$ref"), str):
             target = self._resources.target((), schema["$ref"])
             parts.insert(0, {} if target is MISSING else target)
+        if len(parts) > MAX_NODES:
+            return None, seen
         for part in parts:
             if not isinstance(part, dict):
                 continue
@@ -328,11 +330,8 @@ def _anything(schema: Mapping[str, Any]) -> Written:
 def _joined(made: Sequence[Written], fits: Sequence[Alternative | None], around: Mapping[str, Any]) -> Written:
     """Return a union. Texts that are JSON and texts that are not share one place, which `Reading.text` reads."""
     is_text = any(reading is not None and reading.text for _, reading in made)
-    shown: list[dict[str, Any]] = []
-    for one, _ in made:
-        for part in one.get("anyOf", [one]):
-            if part not in shown and not (is_text and part == {"type": "string"}):
-                shown.append(part)
+    parts = [part for one, _ in made for part in one.get("anyOf", [one])]
+    shown: list[dict[str, Any]] = distinct(part for part in parts if not (is_text and part == {"type": "string"}))
     told = {key: around[key] for key in ("description",) if key in around}
     notes = [f"Default: {brief(around['default'])}."] if around.get("default") is not None else []
     text = _described(told, notes)

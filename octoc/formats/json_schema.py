@@ -12,6 +12,8 @@ from octoc.formats.walk import MANY, NAMED, ONE, subschemas
 
 MAX_DEPTH = 64
 """Schemas inside schemas deeper than this are left out, so that no walk overflows the stack."""
+MAX_INLINED = 5000
+"""Schemas that stand in place of references to what has moved: many references to a large schema have no end."""
 _DEFINITIONS = ("#/$defs/", "#/definitions/")
 _BOUNDS = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
 _OF_NAMES = ("dependentSchemas", "if", "then", "else", "not", "propertyNames", "allOf", "anyOf", "oneOf")
@@ -48,9 +50,18 @@ def renamed(schema: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, An
 
 
 def self_contained(schema: Mapping[str, Any], original: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a changed schema whose references lead where they led in the original: what has moved stands in place."""
+    """Return a changed schema whose references lead where they led in the original: what has moved stands in place.
+
+    Beyond `MAX_INLINED` schemas a reference is left out, so that its place allows anything.
+    """
+    if not any("$ref" in one for _, one in subschemas(schema)):
+        return dict(schema)
+    resources = Resources(original)
+    left = MAX_INLINED
+    sizes: dict[int, int] = {}
 
     def change(one: dict[str, Any]) -> dict[str, Any]:
+        nonlocal left
         reference = one.get("$ref")
         if not isinstance(reference, str) or reference.startswith(_DEFINITIONS):
             return one
@@ -58,12 +69,11 @@ def self_contained(schema: Mapping[str, Any], original: Mapping[str, Any]) -> di
         rest = {key: value for key, value in one.items() if key != "$ref"}
         if target is MISSING or not isinstance(target, dict):
             return rest
-        inner = mapped(target, _without_references)
-        return {**inner, **rest}
+        if id(target) not in sizes:
+            sizes[id(target)] = sum(1 for _ in subschemas(target))
+        left -= sizes[id(target)]
+        return {**mapped(target, _without_references), **rest} if left >= 0 else rest
 
-    if not any("$ref" in one for _, one in subschemas(schema)):
-        return dict(schema)
-    resources = Resources(original)
     return mapped(schema, change)
 
 

@@ -65,16 +65,18 @@ def shown_names(names: Iterable[str], allowed: re.Pattern[str]) -> dict[str, str
     own = list(names)
     taken = set(own)
     found: dict[str, str] = {}
+    counts: dict[str, int] = {}
     for name in own:
         if allowed.fullmatch(name):
             continue
         plain = _OUTSIDE.sub("_", name)[:_MAX_NAME] or "_"
         plain = plain if allowed.fullmatch(plain) else f"_{plain}"[:_MAX_NAME]
-        shown, count = plain, 1
+        shown, count = plain, counts.get(plain, 1)
         while shown in taken:
             count += 1
             end = f"_{count}"
             shown = plain[: _MAX_NAME - len(end)] + end
+        counts[plain] = count
         taken.add(shown)
         found[name] = shown
     return found
