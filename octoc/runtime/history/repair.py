@@ -86,9 +86,9 @@ class _Repairer:
             alike.setdefault((placed.call.id, placed.call.text), []).append(placed)
         out: set[int] = set()
         for same in alike.values():
-            kept = [placed for placed in same if placed.answers] or same[:1]
+            kept = {id(placed) for placed in same if placed.answers} or {id(same[0])}
             for placed in same:
-                if not any(placed is one for one in kept):
+                if id(placed) not in kept:
                     out.add(id(placed))
                     self._note("duplicate_call", placed.index, placed.call.id)
         self.placed = [placed for placed in self.placed if id(placed) not in out]
@@ -99,12 +99,14 @@ class _Repairer:
     def _with_own_ids(self) -> Iterator[tuple[Call, PlacedCall]]:
         taken = {placed.call.id for placed in self.placed}
         seen: set[str] = set()
+        numbers: dict[str, int] = {}
         for placed in self.placed:
             call = placed.call
             if not call.id or call.id in seen:
-                number = 2
+                number = numbers.get(call.id, 2)
                 while (name := f"{call.id or 'call'}_{number}") in taken:
                     number += 1
+                numbers[call.id] = number
                 taken.add(name)
                 call = attrs.evolve(call, id=name)
                 self._note("renamed", placed.index, placed.call.id)
