@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from octoc.search.stem import stem
-from octoc.search.words import STOP_WORDS, first_sentence, hashed, joined, terms, words
+from octoc.search.words import MAX_WORD_CHARS, STOP_WORDS, first_sentence, hashed, joined, terms, words
 
 K1 = 1.6
 B = 0.6
@@ -105,7 +105,7 @@ def _counts(tool: ToolText) -> Iterator[tuple[str, Counter[int]]]:
         if field == "name":
             # A tool may be called `now`, or `all`: that is what it does.
             counts.update(stem(word) for word in words(tool.name) if word in STOP_WORDS)
-            counts.update(whole for whole in [joined(tool.name)] if whole)
+            counts.update(whole[:MAX_WORD_CHARS] for whole in [joined(tool.name)] if whole)
         yield field, Counter({hashed(term): count for term, count in counts.items()})
     yield "expansion", Counter(tool.expansion)
 

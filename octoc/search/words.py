@@ -10,9 +10,20 @@ from functools import lru_cache
 from octoc.search.stem import stem
 
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
+# Han, kana, Thai, Lao, Burmese and Khmer: their writing puts no blanks between words.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+_STRETCH = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _PLURAL_ACRONYM = re.compile(r"\b([A-Z]{2,})s\b")
 _CLAUSE = re.compile(r"[.;:!?\n]+|,(?!\d)|\b(?:and then|and|then|afterwards|after that)\b", re.IGNORECASE)
 MAX_CLAUSES = 8
+MAX_WORD_CHARS = 64
+"""The index keeps this many characters of a word: a longer one is data or a path, not a word that a query repeats."""
+MAX_SLIP_CHARS = 32
+"""Longer terms have no misspellings: these take the square of a term's length to make."""
 MAX_QUERY_CHARS = 2000
 """What stands behind these characters of a query is not read: a query is words, not a document."""
 
@@ -36,8 +47,25 @@ def words(text: str) -> list[str]:
 
 
 def terms(text: str) -> list[str]:
-    """Return the stems of a text's words without stop words, in order, with repetitions."""
-    return [stem(word) for word in words(text) if word not in STOP_WORDS]
+    """Return the stems of a text's words without stop words, in order, with repetitions.
+
+    Text without blanks between its words gives pairs of neighbouring characters in place of words. The work and the
+    number of terms grow with the length of the text, whatever its words are.
+    """
+    return [stem(piece) for word in words(text) if word not in STOP_WORDS for piece in _pieces(word)]
+
+
+def _pieces(word: str) -> list[str]:
+    """Return a word as the index keeps it: its first characters, or the pairs of a stretch without blanks."""
+    if word.isascii() or not _IS_UNSPACED.search(word):
+        return [word[:MAX_WORD_CHARS]]
+    pieces: list[str] = []
+    for stretch in _STRETCH.findall(word):
+        if len(stretch) > 2 and _IS_UNSPACED.match(stretch):
+            pieces += [stretch[place : place + 2] for place in range(len(stretch) - 1)]
+        else:
+            pieces.append(stretch[:MAX_WORD_CHARS])
+    return pieces
 
 
 def query_terms(query: str) -> tuple[str, ...]:
@@ -87,12 +115,14 @@ def spelled(term: str) -> int:
 
 
 def misspellings(term: str) -> tuple[int, ...]:
-    """Return the hashes of a term and of it without one letter; none for one under four letters, or with digits.
+    """Return the hashes of a term and of it without one letter.
+
+    A term has none if it has under 4 letters or over `MAX_SLIP_CHARS`, or anything that is not a letter.
 
     Two terms that are one edit apart, or have two neighbours in turn, have one of these in common.
     Source: SymSpell's symmetric deletes.
     """
-    if len(term) < 4 or not term.isalpha():
+    if not 4 <= len(term) <= MAX_SLIP_CHARS or not term.isalpha():
         return ()
     shorter = (term[:place] + term[place + 1 :] for place in range(len(term)))
     return tuple(dict.fromkeys(hashed(f"~{one}") for one in (term, *shorter)))
