@@ -30,6 +30,7 @@ class GatewaySettings:
         origins: what else than this machine's own pages may send an `Origin`, as `https://example.com`.
         tls_cert, tls_key: PEM files, both or none; with them HTTP is spoken over TLS alone.
         max_body_bytes: of one message of a client.
+        max_elements: JSON elements of one message of a client.
         max_connections: how many are open at once.
         max_sessions: how many clients' states are kept at once.
         max_calls: how many calls run at once.
@@ -55,6 +56,7 @@ class GatewaySettings:
     tls_cert: Path | None = None
     tls_key: Path | None = None
     max_body_bytes: int = 4 * 1024 * 1024
+    max_elements: int = 100_000
     max_connections: int = 800
     max_sessions: int = 1000
     max_calls: int = 800

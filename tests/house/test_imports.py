@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LAYER_OF = {
     "names": "base",
     "caller": "base",
+    "json_limits": "base",
     "results": "base",
     "diagnostics": "base",
     "data": "base",

@@ -38,7 +38,9 @@ async def serve(settings: GatewaySettings) -> None:
         since = stamps(settings.bundle)
         with claimed() as (source, sink):
             async with _opened(settings) as runtime:
-                await _serve_stdio(runtime, settings, since, Lines(source, sink, settings.max_body_bytes))
+                await _serve_stdio(
+                    runtime, settings, since, Lines(source, sink, settings.max_body_bytes, settings.max_elements)
+                )
         return
     tokens = Tokens(settings.tokens, settings.workspace)
     since = stamps(settings.bundle, tokens.file, settings.tls_cert, settings.tls_key)

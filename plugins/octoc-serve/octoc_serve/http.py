@@ -17,6 +17,7 @@ from mcp.server.auth.provider import AccessToken
 from octoc_serve import page
 from octoc_serve.admission import Admission
 from octoc_serve.answers import AnsweringManager
+from octoc_serve.bodies import bounded
 from octoc_serve.door import Door
 from octoc_serve.paths import is_loopback, is_mcp
 from octoc_serve.patience import CONNECTION
@@ -152,9 +153,19 @@ class HttpApp:
             return "this token is for no agent that is served here"
         return f"{'this token is not known, or no longer' if token else 'a token is needed'}: {_HOW}"
 
+    async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Have the SDK answer a request whose body is within the limits."""
+        why = None
+        if scope["method"] == "POST":
+            receive, why = await bounded(scope, receive, self._settings.max_body_bytes, self._settings.max_elements)
+        if why is None:
+            await self.manager.handle_request(scope, receive, send)
+        else:
+            await _answer(send, 413, why)
+
     @contextlib.contextmanager
     def _noted(self, scope: Scope, key: Key, receive: Receive, send: Send) -> Iterator[_Request]:
-        task = asyncio.create_task(self.manager.handle_request(scope, receive, send))
+        task = asyncio.create_task(self._handle(scope, receive, send))
         request = _Request(key, task, scope["method"] == "GET")
         self._under_way.add(request)
         self._touch(key)

@@ -15,6 +15,8 @@ import anyio
 from mcp.server import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
 
+from octoc.json_limits import excess
+
 logger = logging.getLogger(__name__)
 
 
@@ -25,10 +27,11 @@ class Lines:
     client writes another line.
     """
 
-    def __init__(self, source: BinaryIO, sink: BinaryIO, max_bytes: int) -> None:
+    def __init__(self, source: BinaryIO, sink: BinaryIO, max_bytes: int, max_elements: int) -> None:
         self._source = source
         self._sink = sink
         self._max_bytes = max_bytes
+        self._max_elements = max_elements
         self._loop = asyncio.get_running_loop()
         self._read: asyncio.Queue[str | None] = asyncio.Queue(maxsize=1)
         self._write: queue.SimpleQueue[tuple[bytes, asyncio.Future[None]]] = queue.SimpleQueue()
@@ -73,6 +76,10 @@ class Lines:
             while line := self._source.readline(self._max_bytes + 1):
                 if len(line) > self._max_bytes:
                     logger.error("the client sent a line of more than %d bytes: the session ends", self._max_bytes)
+                    break
+                over = excess(line, self._max_elements)
+                if over is not None:
+                    logger.error("the client sent a line with %s: the session ends", over)
                     break
                 self._pass(line.decode("utf-8", "replace"))
             self._pass(None)

@@ -69,6 +69,10 @@ def test_without_tokens_this_machine_is_served_and_no_web_page(
     for headers in ({"Origin": "https://evil.example"}, {"Origin": "null"}, {"Host": "evil.example"}):
         assert ask(url, initialize, **headers)[0] == 403
     assert announced(url, 4 * 1024 * 1024 + 1) == 413
+    many = {**initialize, "params": {**initialize["params"], "_meta": {"x": [[]] * 60_000}}}
+    assert ask(url, many)[0] == 413
+    text = {**initialize, "params": {**initialize["params"], "_meta": {"x": ",[" * 200_000}}}
+    assert ask(url, text)[0] == 200
     assert ask(f"{gateway.base}/healthz")[0] == 200
     assert ask(f"{gateway.base}/readyz")[0] == 200
     assert ask(f"{gateway.base}/nothing-here")[0] == 404

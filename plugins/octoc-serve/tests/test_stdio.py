@@ -123,6 +123,18 @@ def test_a_line_that_is_no_message_costs_nothing(root: Path) -> None:
     client.end()
 
 
+def test_a_line_of_too_many_elements_ends_the_session(root: Path) -> None:
+    """A client's line is counted before it is parsed: above the limit the gateway ends."""
+    client = Raw(root)
+    assert client.process.stdin is not None
+    client.process.stdin.write(
+        b'{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":[' + b"[]," * 60_000 + b"[]]}}\n"
+    )
+    client.process.stdin.flush()
+    client.process.communicate(timeout=120)
+    assert client.process.returncode == 0
+
+
 def test_somebody_at_a_terminal_is_told_what_is_awaited(root: Path) -> None:
     """Who types `octoc serve` sees what it is for, on stderr; the end of what is typed ends it."""
     ours, theirs = os.openpty()
