@@ -14,7 +14,7 @@ import attrs
 from octoc.compiler.model.settings import LimitSettings
 from octoc.compiler.packages import Package
 from octoc.compiler.read.json import read_json
-from octoc.compiler.read.text import Limit, load_text
+from octoc.compiler.read.text import load_text, snapshot_limit
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.lock import DUMP_SHAPE, DUMP_TOOL_SKIPPED
 from octoc.results import ListedTool, ServerListing
@@ -85,7 +85,7 @@ def listing_of_snapshot(text: str) -> ServerListing | None:
 
 def load_dump(path: Path, display: str, limits: LimitSettings, sink: DiagnosticSink) -> Dump | None:
     """Read a recorded dump; report and return None when it is none."""
-    limit = Limit(size=limits.max_snapshot_bytes, key="max_snapshot_bytes")
+    limit = snapshot_limit(limits)
     source = load_text(path, display, limit, sink)
     if source is None or source.text is None:
         return None

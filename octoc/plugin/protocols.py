@@ -51,11 +51,13 @@ class ServerTarget:
     """A server with every reference resolved: what a transport connects to. What may be secret never shows in repr.
 
     `secrets` are the values that references were resolved to, wherever they stand: a transport cuts them, and every
-    value of `env` and `headers`, out of its messages. `max_body_bytes` is the longest message or body that a transport
-    reads, decompressed; None is the transport's own default (16 MiB, and 4 MiB for REST). `production` refuses what is
-    only fit for development, as plain HTTP beyond loopback. `login` is what to do when the server refuses: "run
-    `octoc auth login NAME`", or which references hold the wrong credential. `on_secret` gets each credential that a
-    transport is given beside `secrets`, as an access token, to be kept out of messages.
+    value of `env` and `headers`, out of its messages. `max_body_bytes` is the longest message or body that a
+    transport reads, decompressed; None is the transport's own default (16 MiB, and 4 MiB for REST). `max_elements`
+    is the most JSON elements of one; None is `MAX_ELEMENTS` of `octoc.json_limits`, and `MAX_LISTING_ELEMENTS` for
+    a list of tools. `production` refuses what is only fit for development, as plain HTTP beyond loopback. `login`
+    is what to do when the server refuses: "run `octoc auth login NAME`", or which references hold the wrong
+    credential. `on_secret` gets each credential that a transport is given beside `secrets`, as an access token, to
+    be kept out of messages.
     """
 
     name: str
@@ -70,6 +72,7 @@ class ServerTarget:
     secrets: tuple[str, ...] = attrs.field(default=(), repr=False)
     timeout_s: float = 30.0
     max_body_bytes: int | None = None
+    max_elements: int | None = None
     production: bool = False
     login: str = ""
     on_secret: Callable[[str], None] | None = attrs.field(default=None, eq=False, repr=False)

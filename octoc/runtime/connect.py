@@ -100,6 +100,7 @@ class Connector:
         target = attrs.evolve(
             target,
             max_body_bytes=entry.max_body_bytes,
+            max_elements=entry.max_elements,
             on_secret=lambda secret: self._remember(entry.name, (secret,)),
         )
         self._remember(entry.name, target.secrets)

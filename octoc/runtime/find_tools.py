@@ -43,7 +43,7 @@ async def find_tools(session: Session, arguments: Mapping[str, Any]) -> Outcome:
         given = ", ".join(map(quoted, list(arguments)[:3]))
         problem = Problem(path="", what=f"missing required property `query` (string), got {given}")
         return misfit(FIND_TOOLS, FIND_TOOLS, [problem], session.profile)
-    if session.generation.search.encodes:
+    if session.generation.search.is_slow:
         import asyncio
 
         while True:

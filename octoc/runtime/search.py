@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from octoc.search.index import Deeds, Index
     from octoc.search.rank import Scope
 
+FEW_TOOLS = 100
+"""More tools are indexed in a thread."""
 BY_WORDS = "words"
 BY_VECTORS = "words and meaning"
 
@@ -111,6 +113,15 @@ class SearchParts:
         return self._generation.bundle.settings.search.rank in BY_MEANING and self._generation.opened.has_array(
             "search/vectors"
         )
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the next search takes longer than a loop should stand still: it encodes, or indexes many tools."""
+        if self.encodes:
+            return True
+        catalog, live, base = self._generation.catalog, self._live, self._base
+        joined = len(catalog) - (0 if base is None else len(base))
+        return joined > FEW_TOOLS and (base is None or live is None or live[:2] != (catalog.generation, False))
 
     def look(self, session: Session, query: str, limit: int, *, others: bool = False, by_words: bool = False) -> Answer:
         """Rank by the index, with `by_words` as if there were no encoder. Raises: BundleRefused."""

@@ -43,8 +43,13 @@ MODES = {
     "invalid-utf8": "answers with bytes that are not UTF-8",
     "half-character": "answers with half of a character, as JSON escapes it",
     "deep-json": "answers with JSON that is nested 100,000 deep",
+    "many-elements": "answers with 14 MB of empty content parts",
+    "many-parts": "answers with 20,000 content parts",
+    "many-lines": "prints 500,000 empty lines, then answers",
     "not-an-object": "answers with a result that is no object",
     "null-id": "answers with an error without an id",
+    "9000-tools": "lists 9,000 tools",
+    "huge-word": "lists a tool whose description is one word of 200,000 letters",
     "many-tools": "lists 100,000 tools on one page",
     "many-pages": "lists 100,000 tools on pages of 1,000",
     "same-cursor": "lists with the same cursor for ever",
@@ -175,7 +180,11 @@ class FaultyServer:
             return
         if self._mode == "exit-in-list":
             self._die(4, "the catalog is broken")
-        if self._mode == "many-tools":
+        if self._mode == "9000-tools":
+            self._result(number, tools=[*_tools(), *(_tool(f"tool-{i}") for i in range(9000))], **more)
+        elif self._mode == "huge-word":
+            self._result(number, tools=[*_tools(), {**_tool("long"), "description": "a" * 200_000}], **more)
+        elif self._mode == "many-tools":
             self._result(number, tools=[_tool(f"tool-{i}") for i in range(MANY)], **more)
         elif self._mode == "many-pages":
             start = int(cursor or 0)
@@ -249,6 +258,12 @@ class FaultyServer:
             self._text(number, "half \ud83d of \U0001f600")
         elif mode == "deep-json":
             self._raw(head + b"[" * MANY + b"]" * MANY + b"}\n")
+        elif mode in {"many-elements", "many-parts"}:
+            parts = b",".join([b'{"type":"text","text":""}'] * (540_000 if mode == "many-elements" else 20_000))
+            self._raw(head + b'{"content":[' + parts + b"]}}\n")
+        elif mode == "many-lines":
+            self._raw(b"\n" * 500_000)
+            self._text(number, "after the lines")
         elif mode == "not-an-object":
             self._raw(head + b'"a word"}\n')
         elif mode == "null-id":

@@ -290,6 +290,12 @@ async def deep_json(at: Fault) -> None:
 
 
 @fault
+async def many_elements(at: Fault) -> None:
+    """An answer of 2,400,000 JSON elements."""
+    await at.say(at.answer("many").replace(b'"many"', b"[" + b"[]," * 1_200_000 + b"[]]"))
+
+
+@fault
 async def wrong_id(at: Fault) -> None:
     """The answer to another request."""
     await at.respond("200 OK", at.answer().replace(b'"id": ', b'"id": 9999'))

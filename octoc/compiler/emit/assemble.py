@@ -175,6 +175,7 @@ def _server(server: Server, relocated: Callable[[Any], Any]) -> ServerEntry:
         max_concurrent=server.max_concurrent,
         idle_close_s=server.idle_close_s,
         max_body_bytes=server.max_body_bytes,
+        max_elements=server.max_elements,
         retry=server.retry,
         trusted=server.trusted,
         tools=server.policies,

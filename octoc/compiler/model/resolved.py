@@ -62,6 +62,7 @@ class Server:
     max_concurrent: int = 16
     idle_close_s: float = 300.0
     max_body_bytes: int | None = None
+    max_elements: int | None = None
     retry: str = "safe"
     trusted: bool = False
     policies: tuple[ToolPolicy, ...] = ()

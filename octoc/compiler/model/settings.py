@@ -137,6 +137,7 @@ class ServerSettings:
     max_concurrent: int | None = None
     idle_close: float | None = None
     max_body_bytes: int | None = None
+    max_elements: int | None = None
     retry: str | None = None
     trusted: bool | None = None
     tools: Mapping[str, ToolSettings] = attrs.field(factory=dict)
@@ -148,6 +149,7 @@ class LimitSettings:
 
     max_file_bytes: int = 2 * MIB
     max_snapshot_bytes: int = 64 * MIB
+    max_snapshot_elements: int = 2_000_000
 
 
 @attrs.frozen(kw_only=True)

@@ -11,7 +11,7 @@ from octoc.compiler.model.settings import LimitSettings
 from octoc.compiler.read.attached import attached_digests, read_trees
 from octoc.compiler.read.frontmatter import opens, read_front_matter
 from octoc.compiler.read.json import read_json
-from octoc.compiler.read.text import Limit, load_bytes, load_text
+from octoc.compiler.read.text import Limit, load_bytes, load_text, snapshot_limit
 from octoc.compiler.read.toml import leading_headers, read_toml, toml_comments
 from octoc.compiler.workspace import file_at
 from octoc.diagnostics.model import DiagnosticSink, Place
@@ -136,5 +136,5 @@ def _text_lines(text: str) -> list[str]:
 def limit_of(kind: FileKind | None, limits: LimitSettings) -> Limit:
     """Return how large a file of `kind` may be; None is a script of a dependency or a skill."""
     if kind is FileKind.SNAPSHOT:
-        return Limit(size=limits.max_snapshot_bytes, key="max_snapshot_bytes")
+        return snapshot_limit(limits)
     return Limit(size=limits.max_file_bytes, key="max_file_bytes")

@@ -11,9 +11,11 @@ from pathlib import Path
 import attrs
 
 from octoc.compiler.files import regular_bytes
+from octoc.compiler.model.settings import LimitSettings
 from octoc.compiler.workspace import file_at
 from octoc.diagnostics.model import DiagnosticSink, Place, Span
 from octoc.diagnostics.rules import read as rules
+from octoc.json_limits import excess
 
 UTF8_BOM = b"\xef\xbb\xbf"
 # The longer mark first: UTF-32's little-endian one starts with UTF-16's.
@@ -38,10 +40,16 @@ class SourceText:
 
 @attrs.frozen(kw_only=True)
 class Limit:
-    """The most bytes that a file may have, and the key of `[limits]` that says so."""
+    """The most bytes that a file may have, the key of `[limits]` that says so, and the most JSON elements."""
 
     size: int
     key: str
+    elements: int | None = None
+
+
+def snapshot_limit(limits: LimitSettings) -> Limit:
+    """Return how large a snapshot may be."""
+    return Limit(size=limits.max_snapshot_bytes, key="max_snapshot_bytes", elements=limits.max_snapshot_elements)
 
 
 def load_text(
@@ -78,6 +86,15 @@ def load_bytes(path: Path, display: str, limit: Limit, sink: DiagnosticSink) -> 
             f"`{display}` has {size} bytes, the limit is {limit.size}",
             at=place,
             help=f"make it smaller, or raise `{limit.key}` under `[limits]` in octoc.toml",
+        )
+        return None
+    over = None if limit.elements is None else excess(data, limit.elements, max_depth=len(data))
+    if over is not None:
+        sink.report(
+            rules.TOO_LARGE,
+            f"`{display}` has {over}",
+            at=place,
+            help="record fewer tools, or raise `max_snapshot_elements` under `[limits]` in octoc.toml",
         )
         return None
     return data

@@ -79,6 +79,7 @@ def _tuned(server: Server, settings: ServerSettings, at: Place, sink: Diagnostic
         "max_concurrent": settings.max_concurrent,
         "idle_close_s": settings.idle_close,
         "max_body_bytes": settings.max_body_bytes,
+        "max_elements": settings.max_elements,
         "retry": settings.retry,
         "trusted": settings.trusted,
     }

@@ -33,8 +33,8 @@ from octoc_transport_mcp.failures import (
 )
 from octoc_transport_mcp.http import check_url, http_streams, sse_streams
 from octoc_transport_mcp.http_faults import HttpState
-from octoc_transport_mcp.ledger import LineFault
 from octoc_transport_mcp.listing import Changes, all_tools
+from octoc_transport_mcp.messages import LineFault
 from octoc_transport_mcp.process import ServerProcess, process_streams
 from octoc_transport_mcp.streams import ATTEMPT, Attempt
 
@@ -47,6 +47,8 @@ EXIT_CODE_S = 0.2
 LEARN_S = 2.0
 LEARN_SHARE = 1 / 4
 """How long, and for which share of the first call's time, a server may take to list its tools before that call."""
+FEW_TOOLS = 200
+"""Longer lists of tools are converted in a thread."""
 _CLOSED = "Connection closed"
 """What the SDK says to calls under way when a connection ends."""
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
@@ -272,9 +274,7 @@ class McpConnection:
             server_info={} if info is None else _wire(info),
             protocol_version=client.protocol_version,
             instructions=client.instructions,
-            tools=tuple(
-                ListedTool(name=tool.name, description=tool.description or "", wire=_wire(tool)) for tool in tools
-            ),
+            tools=_listed(tools) if len(tools) <= FEW_TOOLS else await asyncio.to_thread(_listed, tools),
         )
 
     async def _unlisted(self, error: Exception) -> ConnectionFailed:
@@ -427,6 +427,10 @@ def _progress_of(call: ToolCall) -> Any:
         heard(Progress(done=done, total=total, message=message))
 
     return on_progress
+
+
+def _listed(tools: list[mcp_types.Tool]) -> tuple[ListedTool, ...]:
+    return tuple(ListedTool(name=tool.name, description=tool.description or "", wire=_wire(tool)) for tool in tools)
 
 
 def _wire(model: Any) -> dict[str, Any]:

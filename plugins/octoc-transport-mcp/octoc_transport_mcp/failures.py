@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 from octoc.results import ContentPart, FailureKind, ToolFailure, ToolResult
-from octoc_transport_mcp.ledger import LineFault
+from octoc_transport_mcp.messages import LineFault
 from octoc_transport_mcp.process import ServerProcess
 
 MIN_SECRET_CHARS = 6

@@ -24,7 +24,7 @@ from mcp_types import RequestId
 from octoc_transport_mcp.http_bounds import EVENT_STREAM, BodyTooLarge, media_type
 from octoc_transport_mcp.http_events import DroppedEvent, EventCutter, parse_event
 from octoc_transport_mcp.http_faults import Fault, HttpFault, HttpState, json_of
-from octoc_transport_mcp.ledger import why_unreadable
+from octoc_transport_mcp.messages import ElementLimits, Read, read_aside
 from octoc_transport_mcp.surrogates import mended
 
 NOTICE_S = 5.0
@@ -74,6 +74,7 @@ class GuardedClient(httpx2.AsyncClient):
         super().__init__(**options)
         self.state = state
         self.max_bytes = max_bytes
+        self.elements = ElementLimits.of(state.target)
         self._exchanges: dict[RequestId, Exchange] = {}
         self._by_task: dict[asyncio.Task[Any], Exchange] = {}
         self._notices: set[asyncio.Task[None]] = set()
@@ -107,7 +108,7 @@ class GuardedClient(httpx2.AsyncClient):
             if isinstance(response.stream, _Events):
                 answer = answer_in(await response.stream.first(), request_id)
             elif answer is None:
-                answer = answer_in(await response.aread(), request_id)
+                answer = answer_in(await read_aside(await response.aread(), self.elements.message), request_id)
             if answer is None:
                 self._kept[request_id] = response
                 kept = True
@@ -225,17 +226,20 @@ class GuardedClient(httpx2.AsyncClient):
         if kind != "application/json" or status != HTTPStatus.OK:
             raise HttpFault(self.state.of_content(response))
         body = await response.aread()
+        found = await read_aside(body, self.limit_of(exchange))
         if exchange.direct:
-            exchange.answer = answer_in(body, exchange.request_id)
+            exchange.answer = answer_in(found, exchange.request_id)
             if exchange.answer is not None:
                 return response
-        reason = unreadable(body, exchange.request_id)
-        whole = None if reason is None else mended(body)
-        if whole is not None and (reason := unreadable(whole, exchange.request_id)) is None:
-            return self._as_json(response, whole)
-        if reason is not None:
-            raise HttpFault(Fault(kind="protocol", said=f"answered with {reason}"))
-        return response
+        broken = fault_in(found, exchange.request_id)
+        if broken is not None:
+            raise HttpFault(broken)
+        return response if found.data is body else self._as_json(response, found.data)
+
+    def limit_of(self, exchange: Exchange | None) -> int:
+        """Return how many JSON elements the answer in an exchange may have."""
+        listing = exchange is not None and exchange.method == "tools/list"
+        return self.elements.listing if listing else self.elements.message
 
     def _instead(self, exchange: Exchange, request: httpx2.Request, fault: Fault) -> httpx2.Response:
         return httpx2.Response(200, json=self.state.error(exchange.request_id, fault), request=request)
@@ -306,13 +310,14 @@ class _Events(httpx2.AsyncByteStream):
         self._raw: Any = response.stream
         self._cutter = EventCutter(client.max_bytes)
         self._begun: bytes | None = None
+        self._last = Read(data=b"")
         self._events = self._whole()
 
-    async def first(self) -> bytes:
-        """Return the data of the first event, empty where it is no message; who reads on gets the event again."""
+    async def first(self) -> Read:
+        """Return the message in the first event, if it is one. The event comes again in the iteration."""
         self._begun = await anext(self._events, None)
         event = None if self._begun is None else parse_event(self._begun)
-        return event.data if event is not None and event.name == "message" else b""
+        return self._last if event is not None and event.name == "message" else Read(data=b"")
 
     def go_on(self, exchange: Exchange) -> None:
         """Have the rest be read in another exchange than the first event was."""
@@ -331,8 +336,8 @@ class _Events(httpx2.AsyncByteStream):
             pieces = self._raw.__aiter__()
             while (piece := await self._next(pieces)) is not None:
                 for cut in self._cutter.feed(piece):
-                    event, broken = self._readable(cut)
-                    if broken is None and isinstance(event, bytes):
+                    event, broken = await self._readable(cut)
+                    if broken is None and event is not None:
                         resumable = resumable or (exchange is not None and parse_event(event).resumable)
                         yield event
                     elif broken is not None and exchange is not None:
@@ -351,19 +356,19 @@ class _Events(httpx2.AsyncByteStream):
         instead = self._client.state.error(exchange.request_id, GONE if exchange.gone else fault)
         yield b"event: message\ndata: " + json.dumps(instead).encode("ascii") + b"\n\n"
 
-    def _readable(self, event: bytes | DroppedEvent) -> tuple[bytes | DroppedEvent, Fault | None]:
-        """Return an event as the SDK can read it, and why it cannot."""
-        broken = self._broken(event)
-        whole = mended(event) if broken is not None and isinstance(event, bytes) else None
-        return (event, broken) if whole is None else (whole, self._broken(whole))
-
-    def _broken(self, event: bytes | DroppedEvent) -> Fault | None:
+    async def _readable(self, event: bytes | DroppedEvent) -> tuple[bytes | None, Fault | None]:
+        """Return an event as the SDK can read it, or why it cannot."""
         if isinstance(event, DroppedEvent):
             said = f"answered with an event of more than {self._client.max_bytes} bytes"
-            return Fault(kind="too_large", said=said)
+            return None, Fault(kind="too_large", said=said)
         whole = parse_event(event)
-        reason = unreadable(whole.data) if whole.name == "message" and whole.data else None
-        return None if reason is None else Fault(kind="protocol", said=f"answered with {reason}")
+        if whole.name != "message" or not whole.data:
+            return event, None
+        self._last = found = await read_aside(whole.data, self._client.limit_of(self._exchange))
+        broken = fault_in(found)
+        if broken is not None:
+            return None, broken
+        return (event if found.data is whole.data else mended(event) or event), None
 
     async def _next(self, pieces: AsyncIterator[bytes]) -> bytes | None:
         exchange = self._exchange
@@ -381,25 +386,23 @@ class _Events(httpx2.AsyncByteStream):
         await self._raw.aclose()
 
 
-def answer_in(body: bytes, request_id: RequestId) -> Answer | None:
-    """Return the answer to `request_id` that a body is, or None when it is anything else."""
-    try:
-        message = mcp_types.jsonrpc_message_adapter.validate_json(body, by_name=False)
-    except ValueError:
-        return None
+def answer_in(found: Read, request_id: RequestId) -> Answer | None:
+    """Return the answer to `request_id` that was read, or None if it is anything else."""
+    message = found.message
     if not isinstance(message, (mcp_types.JSONRPCResponse, mcp_types.JSONRPCError)) or message.id is None:
         return None
     return message if coerce_request_id(message.id) == coerce_request_id(request_id) else None
 
 
-def unreadable(body: bytes, request_id: RequestId | None = None) -> str | None:
-    """Say in a few words why a body is no message, or no answer to `request_id`; None when it is."""
-    try:
-        message = mcp_types.jsonrpc_message_adapter.validate_json(body, by_name=False)
-    except ValueError as error:
-        return why_unreadable(body, error)
-    if request_id is None:
-        return None
+def fault_in(found: Read, request_id: RequestId | None = None) -> Fault | None:
+    """Return why what was read is no message, or no answer to `request_id`; None if it is."""
+    if found.fault is not None:
+        return Fault(kind=found.fault.kind, said=f"answered with {found.fault.reason}")
+    reason = None if request_id is None else _unfit(found.message, request_id)
+    return None if reason is None else Fault(kind="protocol", said=f"answered with {reason}")
+
+
+def _unfit(message: mcp_types.JSONRPCMessage | None, request_id: RequestId) -> str | None:
     if not isinstance(message, (mcp_types.JSONRPCResponse, mcp_types.JSONRPCError)):
         return "a message that is no answer"
     answered = message.id

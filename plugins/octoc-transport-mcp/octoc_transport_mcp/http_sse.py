@@ -25,10 +25,10 @@ from mcp.shared.message import SessionMessage
 from mcp_types import RequestId
 
 from octoc_transport_mcp.http_bounds import EVENT_STREAM, media_type
-from octoc_transport_mcp.http_client import NOTICE_S, unreadable
+from octoc_transport_mcp.http_client import NOTICE_S, fault_in
 from octoc_transport_mcp.http_events import DroppedEvent, EventCutter, parse_event
 from octoc_transport_mcp.http_faults import Fault, HttpFault, HttpState
-from octoc_transport_mcp.surrogates import mended
+from octoc_transport_mcp.messages import ElementLimits, read_aside
 
 _ENDS_BYTES = 512
 _ID = re.compile(rb'"id"\s*:\s*(?:(-?\d{1,18})|"([^"\\]{1,80})")')
@@ -48,7 +48,9 @@ class EventLink:
         self._client = client
         self._state = state
         self._max_bytes = max_bytes
+        self._elements = ElementLimits.of(state.target)
         self._pending: dict[RequestId, anyio.CancelScope] = {}
+        self._listings: set[RequestId] = set()
 
     @contextlib.asynccontextmanager
     async def streams(
@@ -146,15 +148,16 @@ class EventLink:
         return endpoint
 
     async def _take(self, data: bytes, to_session: MemoryObjectSendStream[Incoming]) -> None:
-        reason = unreadable(data)
-        if reason is not None and (whole := mended(data)) is not None:
-            data, reason = whole, unreadable(whole)
-        if reason is not None:
-            await self._fail(data, Fault(kind="protocol", said=f"answered with {reason}"), to_session)
+        listing = not self._listings.isdisjoint(coerce_request_id((one or other).decode()) for one, other in _ids(data))
+        found = await read_aside(data, self._elements.listing if listing else self._elements.message)
+        message, fault = found.message, fault_in(found)
+        if message is None or fault is not None:
+            if fault is not None:
+                await self._fail(data, fault, to_session)
             return
-        message = mcp_types.jsonrpc_message_adapter.validate_json(data, by_name=False)
         if isinstance(message, (mcp_types.JSONRPCResponse, mcp_types.JSONRPCError)) and message.id is not None:
             scope = self._pending.pop(coerce_request_id(message.id), None)
+            self._listings.discard(coerce_request_id(message.id))
             if scope is None:
                 return  # nobody's answer, or one that comes after the time-out
             scope.cancel()  # the POST has nothing more to tell
@@ -171,6 +174,7 @@ class EventLink:
 
     async def _answer(self, key: RequestId, fault: Fault, to_session: MemoryObjectSendStream[Incoming]) -> None:
         scope = self._pending.pop(key, None)
+        self._listings.discard(key)
         if scope is None:
             return
         message = mcp_types.JSONRPCError.model_validate(self._state.error(key, fault))
@@ -189,6 +193,8 @@ class EventLink:
                 message = item.message
                 if isinstance(message, mcp_types.JSONRPCRequest):
                     scope = self._pending[coerce_request_id(message.id)] = anyio.CancelScope()
+                    if message.method == "tools/list":
+                        self._listings.add(coerce_request_id(message.id))
                     posts.start_soon(self._ask, endpoint, message, scope, to_session)
                 elif isinstance(message, mcp_types.JSONRPCNotification) and message.method.endswith("/initialized"):
                     await self._tell(endpoint, message)  # before whatever follows it

@@ -15,17 +15,15 @@ from mcp.shared.dispatcher import coerce_request_id
 from mcp.shared.message import SessionMessage
 from mcp_types import RequestId
 
-from octoc.results import FailureKind
+from octoc.json_limits import LARGE_BYTES
 from octoc_transport_mcp.framing import END_BYTES, DroppedLine
-from octoc_transport_mcp.surrogates import mended
+from octoc_transport_mcp.messages import ElementLimits, LineFault, Read, read
 
 MAX_TOOLS = 20_000
 """How many tools a server may list: more is refused before it is parsed, or when a page passes it."""
 MAX_ASKS = 32
 """How many requests of a server are answered at once; what it asks beyond that is passed over."""
 QUOTED_CHARS = 200
-LONG_BYTES = 1024 * 1024
-"""A line longer than this is looked at before it is read: read, it takes many times its length."""
 
 _ID = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{1,80}")'
 _VERSION = rb'"jsonrpc"\s*:\s*"2\.0"'
@@ -43,18 +41,6 @@ _LISTEN = "subscriptions/listen"
 
 
 @attrs.frozen(kw_only=True)
-class LineFault:
-    """Why a line could not be an answer: rides as the data of a JSON-RPC error that no server can send.
-
-    `words` are the server's own, which may be about another call than the one that they fail.
-    """
-
-    kind: FailureKind
-    reason: str
-    words: str = ""
-
-
-@attrs.frozen(kw_only=True)
 class Pending:
     """A request of ours that is not answered yet."""
 
@@ -64,14 +50,16 @@ class Pending:
 
 @attrs.frozen(kw_only=True)
 class Admitted:
-    """A message for the SDK, or the line of a notification that is only parsed when it is read.
+    """A message for the SDK, or a line that is only parsed when it is read: of a notification, or a large one.
 
-    Two of one `level` say the same of different times: only the newer need be read.
+    A large line has `max_elements`: `Ledger.settle` wants what was read of it. Two of one `level` say the same of
+    different times: only the newer need be read.
     """
 
     message: SessionMessage | None = None
     line: bytes = b""
     level: str | None = None
+    max_elements: int | None = None
 
 
 class Ledger:
@@ -80,8 +68,9 @@ class Ledger:
     `garbage` is the last line that was no message, quoted, and `garbage_lines` how many there were.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, elements: ElementLimits | None = None) -> None:
         self._limit = limit
+        self._elements = elements or ElementLimits()
         self.pending: dict[RequestId, Pending] = {}
         self._asks: set[RequestId] = set()
         self.garbage = ""
@@ -128,41 +117,45 @@ class Ledger:
         """Return the message of what was admitted; None for a notification that cannot be read, which nobody misses."""
         if admitted.message is not None:
             return admitted.message
-        try:
-            return SessionMessage(message_in(admitted.line))
-        except ValueError:
-            return None
+        message = read(admitted.line, self._elements.message).message
+        return None if message is None else SessionMessage(message)
 
     def _parse(self, line: bytes) -> list[Admitted]:
         head, tail = line[:END_BYTES], line[-END_BYTES:]
-        if len(line) > LONG_BYTES and b'"method"' not in head:
+        max_elements = self._elements.message
+        if len(line) > LARGE_BYTES and b'"method"' not in head:
             named = _ids(head, tail)
             awaited = [self.pending[key] for key in named if key in self.pending]
             if named and not awaited:
                 return []  # what comes too late is not worth the memory of reading it
-            is_listing = any(pending.method == "tools/list" for pending in awaited)
-            if is_listing and line.count(b'"inputSchema"') > MAX_TOOLS:
-                return self._fail(head, tail, LineFault(kind="too_large", reason=f"more than {MAX_TOOLS} tools"))
-        try:
-            message = message_in(line)
-        except ValueError as error:
-            if b'"jsonrpc"' in head or b'"jsonrpc"' in tail:
-                fault = LineFault(kind="protocol", reason=why_unreadable(line, error))
+            if any(pending.method == "tools/list" for pending in awaited):
+                max_elements = self._elements.listing
+                if line.count(b'"inputSchema"') > MAX_TOOLS:
+                    return self._fail(head, tail, LineFault(kind="too_large", reason=f"more than {MAX_TOOLS} tools"))
+        if len(line) > LARGE_BYTES:
+            return [Admitted(line=line, max_elements=max_elements)]
+        return self.settle(line, read(line, max_elements))
+
+    def settle(self, line: bytes, found: Read) -> list[Admitted]:
+        """Return what the SDK is to get for a line, as `admit` does, once it was read."""
+        message, fault = found.message, found.fault
+        if message is None and fault is not None:
+            head, tail = line[:END_BYTES], line[-END_BYTES:]
+            if b'"jsonrpc"' in head or b'"jsonrpc"' in tail or fault.kind == "too_large":
                 return self._after_half(line) or self._fail(head, tail, fault)
             quoted = line[:QUOTED_CHARS].decode("utf-8", "replace").strip()
             self.garbage = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in quoted)
             self.garbage_lines += 1
             return []
-        return self._known(message)
+        return [] if message is None else self._known(message)
 
     def _after_half(self, line: bytes) -> list[Admitted]:
         """Return the message that follows one that was never ended, on the same line: whose was the first is late."""
         start = line.rfind(_BEGIN)
-        if start < 1:
+        if start < 1 or len(line) - start > LARGE_BYTES:
             return []
-        try:
-            message = message_in(line[start:])
-        except ValueError:
+        message = read(line[start:], self._elements.message).message
+        if message is None:
             return []
         reason = "a message that was never ended"
         head = line[: min(start, END_BYTES)]
@@ -173,11 +166,11 @@ class Ledger:
         """Return what the SDK is to get for what came after the last newline: a whole message, or nothing."""
         if isinstance(line, DroppedLine):
             return []
-        try:
-            message = message_in(line)
-        except ValueError:
-            return []  # whoever waits for it is told that the server has ended, and how
-        return self._known(message)
+        if len(line) > LARGE_BYTES:
+            return [Admitted(line=line, max_elements=self._elements.message)]
+        message = read(line, self._elements.message).message
+        # Without a message, each call that waits gets the failure that says how the server ended.
+        return [] if message is None else self._known(message)
 
     def _known(self, message: mcp_types.JSONRPCMessage) -> list[Admitted]:
         if isinstance(message, mcp_types.JSONRPCRequest):
@@ -226,27 +219,3 @@ def _ids(head: bytes, tail: bytes) -> list[RequestId]:
 
 def _id_of(written: bytes) -> RequestId:
     return coerce_request_id(written.decode("utf-8", "replace").strip('"'))
-
-
-def message_in(data: bytes) -> mcp_types.JSONRPCMessage:
-    """Return the message that bytes are, half characters in it replaced. Raises: ValueError."""
-    try:
-        return mcp_types.jsonrpc_message_adapter.validate_json(data, by_name=False)
-    except ValueError:
-        whole = mended(data)
-        if whole is None:
-            raise
-        return mcp_types.jsonrpc_message_adapter.validate_json(whole, by_name=False)
-
-
-def why_unreadable(line: bytes, error: ValueError) -> str:
-    """Say in a few words why a line is no message; the parser's own text would quote the whole of it."""
-    try:
-        line.decode("utf-8")
-    except UnicodeDecodeError as wrong:
-        return f"a message that is not UTF-8 at byte {wrong.start}"
-    if "recursion limit" in str(error):
-        return "a message that is nested too deep to be read"
-    if "Invalid JSON" in str(error):
-        return "a message that is not JSON"
-    return "a message that is not JSON-RPC"

@@ -20,6 +20,7 @@ from mcp.client.stdio import get_default_environment
 from octoc.plugin.protocols import ServerTarget
 from octoc_transport_mcp.guard import Guard
 from octoc_transport_mcp.ledger import Ledger
+from octoc_transport_mcp.messages import ElementLimits
 from octoc_transport_mcp.streams import FromServer, ToServer
 
 MAX_BODY_BYTES = 16 * 1024 * 1024
@@ -86,7 +87,7 @@ class ServerProcess(asyncio.SubprocessProtocol):
         self._transport: asyncio.SubprocessTransport | None = None
         self._last_words: asyncio.TimerHandle | None = None
         self._writer: ToServer | None = None
-        self._ledger = Ledger(limit)
+        self._ledger = Ledger(limit, ElementLimits.of(target))
         self._reader = FromServer(self._ledger, limit, self._throttle)
         self.stderr = StderrTail()
         self.lost = False

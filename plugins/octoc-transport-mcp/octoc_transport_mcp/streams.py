@@ -18,7 +18,8 @@ import mcp_types
 from mcp.shared.message import SessionMessage
 
 from octoc_transport_mcp.framing import DroppedLine, LineFramer
-from octoc_transport_mcp.ledger import Admitted, Ledger, LineFault, cancelled_id
+from octoc_transport_mcp.ledger import Admitted, Ledger, cancelled_id
+from octoc_transport_mcp.messages import LineFault, read_aside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +29,8 @@ MAX_QUEUED_BYTES = 1024 * 1024
 """How much is taken from a server before it has to wait for what it sent to be read."""
 FEW = 8
 """How many messages may queue before those that say the same of different times are read only once."""
+LINES_A_TURN = 500
+"""How many lines of a server are looked at before other tasks have a turn: one read may bring 256 KiB of empty ones."""
 IN_A_ROW = 8
 """How many messages are read before other tasks have a turn."""
 
@@ -69,6 +72,8 @@ class FromServer(_Stream):
     def __init__(self, ledger: Ledger, limit: int, throttle: Throttle) -> None:
         self._ledger = ledger
         self._framer = LineFramer(limit)
+        self._backlog: deque[Iterator[bytes | DroppedLine]] = deque()
+        self._later: asyncio.Handle | None = None
         self._throttle = throttle
         self._throttled = False
         self._queue: deque[Admitted] = deque()
@@ -81,15 +86,21 @@ class FromServer(_Stream):
     def feed(self, chunk: bytes) -> None:
         """Take bytes of the server; after the end, or once closed, they are let go."""
         if not (self._ended or self._closed):
-            self._take(self._framer.feed(chunk))
+            self._backlog.append(self._framer.feed(chunk))
+            if self._later is None:
+                self._go_on()
             self._queued_bytes += len(chunk) if self._queue else 0
-            if not self._throttled and (len(self._queue) > MAX_QUEUED or self._queued_bytes > MAX_QUEUED_BYTES):
+            if not self._throttled and (
+                self._later is not None or len(self._queue) > MAX_QUEUED or self._queued_bytes > MAX_QUEUED_BYTES
+            ):
                 self._throttled = True
                 self._throttle(pause=True)
 
     def end(self) -> None:
         """Take note that no more bytes come."""
         if not self._ended:
+            while self._take(LINES_A_TURN):
+                pass
             for line in self._framer.finish():
                 self._queue.extend(self._ledger.admit_last(line))
             self._ended = True
@@ -100,8 +111,19 @@ class FromServer(_Stream):
         self._queue.extend(messages)
         self._wake()
 
-    def _take(self, lines: Iterator[bytes | DroppedLine]) -> None:
-        for line in lines:
+    def _go_on(self) -> None:
+        """Look at the next lines, and leave the others to a later turn of the loop."""
+        behind = not self._closed and self._take(LINES_A_TURN)
+        self._later = asyncio.get_running_loop().call_soon(self._go_on) if behind else None
+        if not behind and self._waiter is not None:
+            self._unthrottle()
+
+    def _take(self, most: int) -> bool:
+        """Look at the next lines, at most so many; tell whether there may be more."""
+        for _ in range(most):
+            line = self._next_line()
+            if line is None:
+                break
             for admitted in self._ledger.admit(line):
                 queued = self._queue
                 if (
@@ -114,6 +136,15 @@ class FromServer(_Stream):
                     queued.append(admitted)
         if self._queue:
             self._wake()
+        return bool(self._backlog)
+
+    def _next_line(self) -> bytes | DroppedLine | None:
+        while self._backlog:
+            line = next(self._backlog[0], None)
+            if line is not None:
+                return line
+            self._backlog.popleft()
+        return None
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
@@ -128,7 +159,12 @@ class FromServer(_Stream):
         while True:
             while not self._queue:
                 await self._wait()
-            message = self._ledger.read(self._queue.popleft())
+            admitted = self._queue.popleft()
+            if admitted.max_elements is not None:
+                found = await read_aside(admitted.line, admitted.max_elements)
+                self._queue.extendleft(reversed(self._ledger.settle(admitted.line, found)))
+                continue
+            message = self._ledger.read(admitted)
             if message is not None:
                 return message
 
@@ -145,7 +181,7 @@ class FromServer(_Stream):
             self._waiter = None
 
     def _unthrottle(self) -> None:
-        if self._throttled:
+        if self._throttled and self._later is None:
             self._throttled = False
             self._throttle(pause=False)
 
@@ -162,6 +198,10 @@ class FromServer(_Stream):
         """Read no more: a server that still writes must not block while it ends."""
         self._closed = True
         self._queue.clear()
+        self._backlog.clear()
+        if self._later is not None:
+            self._later.cancel()
+            self._later = None
         self._unthrottle()
         self._wake()
 

@@ -2,11 +2,10 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc_transport_mcp.ledger import message_in
+from octoc_transport_mcp.messages import read
 from octoc_transport_mcp.surrogates import mended
 
 PIECES = st.sampled_from(["\\ud83d", "\\uDE00", "\\\\ud83d", "\\u00e9", "\\n", '\\"', "\\\\", "x", "é", "ud83d"])
@@ -24,7 +23,8 @@ def test_only_halves_of_characters_are_replaced(pieces: list[str]) -> None:
 
 def test_a_message_with_half_a_character_is_one() -> None:
     """A strict parser refuses the whole message for it; what is no JSON for another reason stays so."""
-    message = message_in(b'{"jsonrpc":"2.0","id":1,"result":{"text":"a\\ud83d"}}')
+    message = read(b'{"jsonrpc":"2.0","id":1,"result":{"text":"a\\ud83d"}}').message
     assert getattr(message, "result", None) == {"text": "a\ufffd"}
-    with pytest.raises(ValueError, match="JSON"):
-        message_in(b'{"text":"a\\ud83d"')
+    fault = read(b'{"text":"a\\ud83d"').fault
+    assert fault is not None
+    assert "JSON" in fault.reason

@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 import httpx
 
+from octoc.json_limits import LARGE_BYTES, MAX_ELEMENTS, MAX_LISTING_ELEMENTS
 from octoc.plugin.protocols import Connection, ConnectionFailed, ServerTarget
 from octoc.results import ContentPart, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc_transport_rest.body import Body, BrokenBody, read_body
@@ -35,6 +36,7 @@ from octoc_transport_rest.protocol import (
     MAX_BODY_BYTES,
     PROTOCOL,
     TOOL_NAME,
+    TooManyElementsError,
     media_type,
     parse_json,
 )
@@ -95,8 +97,12 @@ class Answer:
     retry_after: str | None
 
     def json(self) -> Any:
-        """Return the body's value, or None when it is not wholly there or no JSON."""
-        if self.body.cut or not (self.kind == JSON_TYPE or self.kind.endswith("+json")):
+        """Return the value of a short body; None where it is long, not wholly there, or not JSON."""
+        if (
+            self.body.cut
+            or len(self.body.data) > LARGE_BYTES
+            or not (self.kind == JSON_TYPE or self.kind.endswith("+json"))
+        ):
             return None
         try:
             return parse_json(self.body.data)
@@ -158,7 +164,7 @@ class RestConnection:
             self._expect_success(answer, "the list of its tools")
             if answer.body.cut:
                 raise Fault("too_large", f"the list of tools of `{name}` is longer than {len(answer.body.data)} bytes")
-            descriptors = self._parsed(answer, "the list of its tools")
+            descriptors = await self._parsed(answer, "the list of its tools", MAX_LISTING_ELEMENTS)
             if not isinstance(descriptors, list):
                 raise Fault("protocol", f"`{name}` lists its tools in something that is no JSON array")
             listed = tools_of(name, descriptors, self._secrets)
@@ -185,14 +191,14 @@ class RestConnection:
             content, headers = _content(call), _headers(call)
             async with self._within(call.timeout_s, f"answer `{call.tool}`", call.told_limit_s):
                 answer = await self._send("POST", f"/tool/{call.tool}/call", opening, content, headers)
-            return self._result(answer, call.tool)
+                return await self._result(answer, call.tool)
         except Fault as fault:
             return fault.failure(sent=opening.sent)
         except RecursionError:
             deep = Fault("protocol", f"`{self._target.name}` answered `{call.tool}` with too deep a JSON value")
             return deep.failure(sent=opening.sent)
 
-    def _result(self, answer: Answer, tool: str) -> ToolResult:
+    async def _result(self, answer: Answer, tool: str) -> ToolResult:
         """Return what the tool answered, its own error too. Raises: Fault for what is the server's, not the tool's."""
         if answer.status >= 400 and answer.status != UNAUTHORIZED:
             error = without_secrets(answer.json(), self._secrets)
@@ -205,9 +211,7 @@ class RestConnection:
         if answer.body.cut:
             text, truncation = answer.body.text()
             return ToolResult(content=(ContentPart(type="text", text=text),), truncations=(truncation,))
-        value = self._parsed(answer, what)
-        if _HALF.search(answer.body.data):
-            value = without_secrets(value, ())  # no UTF-8 can hold it
+        value = await self._parsed(answer, what, MAX_ELEMENTS)
         return ToolResult(
             content=(ContentPart(type="text", text=answer.body.data.decode("utf-8")),),
             structured=value if isinstance(value, (dict, list)) else None,
@@ -243,9 +247,15 @@ class RestConnection:
             return Fault("unavailable", one_line(text, self._secrets), wait, refused=True)
         return Fault("not_found" if answer.status == 404 else "protocol", one_line(text, self._secrets))
 
-    def _parsed(self, answer: Answer, what: str) -> Any:
+    async def _parsed(self, answer: Answer, what: str, most: int) -> Any:
+        """Return the body's value, parsed in a thread if it is long. Raises: Fault."""
+        data = answer.body.data
+        most = self._target.max_elements or most
         try:
-            return parse_json(answer.body.data)
+            return _value_in(data, most) if len(data) <= LARGE_BYTES else await asyncio.to_thread(_value_in, data, most)
+        except TooManyElementsError as error:
+            text = f"`{self._target.name}` answered {what} with {error}, which is over the limit"
+            raise Fault("too_large", one_line(text, self._secrets)) from None
         except ValueError as error:
             text = f"`{self._target.name}` answered {what} with something that is no JSON: {error}"
             raise Fault("protocol", one_line(text, self._secrets)) from None
@@ -347,6 +357,12 @@ class _Opening:
         """Close the socket, unless the request has been sent over it."""
         if self._stream is not None:
             await self._stream.aclose()
+
+
+def _value_in(data: bytes, max_elements: int) -> Any:
+    value = parse_json(data, max_elements)
+    # Half a character, which no UTF-8 can hold, is replaced.
+    return without_secrets(value, ()) if _HALF.search(data) else value
 
 
 def _headers(call: ToolCall) -> dict[str, str]:

@@ -23,7 +23,7 @@ from octoc.plugin.protocols import PythonTool
 from octoc.results import Caller
 from octoc_transport_rest.endpoint import CORRELATION, TENANT, USER
 from octoc_transport_rest.http import MAX_HEAD_BYTES, Refused, Request, read_body, read_head, response
-from octoc_transport_rest.protocol import JSON_TYPE, media_type, parse_json
+from octoc_transport_rest.protocol import JSON_TYPE, TooManyElementsError, media_type, parse_json
 from octoc_transport_rest.served import INTERNAL, PythonTools, Registry, RegistryTools, Served, dump
 
 log = logging.getLogger(__name__)
@@ -244,6 +244,8 @@ def _arguments(request: Request, content: bytes) -> dict[str, Any]:
         raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", wanted)
     try:
         arguments = parse_json(content)
+    except TooManyElementsError as error:
+        raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", f"the body has {error}") from None
     except ValueError as error:
         raise Refused(HTTPStatus.BAD_REQUEST, "invalid_arguments", f"the body is no JSON: {error}") from None
     if not isinstance(arguments, dict):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
+from json import JSONDecodeError
 from typing import Any
+
+from octoc.json_limits import MAX_ELEMENTS, excess, parse
 
 PROTOCOL = "octopus-rest"
 """What a listing gives as its protocol: the protocol itself has no version."""
 MAX_BODY_BYTES = 4 * 1024 * 1024
 """The longest body, 4 MiB. An answer beyond it is cut, a request beyond it is refused."""
 MAX_TOOLS = 100
+TOO_DEEP = "it is nested too deeply"
 LEFT_OUT = "toolsLeftOut"
 """Where a listing's `server_info` counts the sound tools beyond MAX_TOOLS."""
 TOOL_NAME = re.compile(r"[a-z0-9_]+")
@@ -22,17 +25,23 @@ def media_type(header: str) -> str:
     return header.partition(";")[0].strip().lower()
 
 
-def parse_json(data: bytes) -> Any:
-    """Return the value of a JSON text in UTF-8. Raises: ValueError, saying in a few words what is wrong."""
+class TooManyElementsError(ValueError):
+    """A JSON text has more elements than the limit."""
+
+
+def parse_json(data: bytes, max_elements: int | None = None) -> Any:
+    """Return the value of a JSON text in UTF-8. A long text is to be parsed in a thread.
+
+    Raises: TooManyElementsError before it is parsed; ValueError, saying in a few words what is wrong.
+    """
+    over = excess(data, max_elements or MAX_ELEMENTS)
+    if over is not None:
+        raise TooManyElementsError(str(over)) if over.of == "elements" else ValueError(TOO_DEEP)
     try:
-        return json.loads(data.decode("utf-8"), parse_constant=_no_constant)
+        return parse(data)
     except UnicodeDecodeError:
         raise ValueError("it is not UTF-8") from None
-    except json.JSONDecodeError as error:
+    except JSONDecodeError as error:
         raise ValueError(f"{error.msg} at line {error.lineno}, column {error.colno}") from None
     except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"`{name}` is not JSON")
+        raise ValueError(TOO_DEEP) from None

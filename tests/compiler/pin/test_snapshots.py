@@ -200,3 +200,14 @@ def test_a_dump_over_the_limit_and_a_missing_one_are_reported(tmp_path: Path) ->
     assert load_dump(path, "dump.json", attrs.evolve(LimitSettings(), max_snapshot_bytes=64), sink) is None
     assert load_dump(tmp_path / "none.json", "none.json", LimitSettings(), sink) is None
     assert [found.rule.code for found in sink.diagnostics] == ["OCT102", "OCT101"]
+
+
+def test_a_dump_of_too_many_elements_is_reported_before_it_is_parsed(tmp_path: Path) -> None:
+    """A dump is refused by the elements in its bytes, and the finding names the key that raises the limit."""
+    path = tmp_path / "dump.json"
+    path.write_bytes(b'{"tools": [' + b"[]," * 50 + b"[]]}")
+    sink = DiagnosticSink()
+    assert load_dump(path, "dump.json", attrs.evolve(LimitSettings(), max_snapshot_elements=100), sink) is None
+    (found,) = sink.diagnostics
+    assert (found.rule.code, found.message) == ("OCT102", "`dump.json` has more than 100 JSON elements")
+    assert "max_snapshot_elements" in (found.help or "")

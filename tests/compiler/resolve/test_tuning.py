@@ -41,6 +41,7 @@ def test_every_setting_of_a_server_is_in_the_bundle(tmp_path: Path) -> None:
         "max_concurrent": 2,
         "idle_close": 0,
         "max_body_bytes": 1000,
+        "max_elements": 500,
         "retry": "never",
         "trusted": True,
         "tools": {
@@ -59,6 +60,7 @@ def test_every_setting_of_a_server_is_in_the_bundle(tmp_path: Path) -> None:
         max_concurrent=2,
         idle_close_s=0.0,
         max_body_bytes=1000,
+        max_elements=500,
         retry="never",
         trusted=True,
         tools=(

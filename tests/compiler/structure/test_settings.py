@@ -100,6 +100,7 @@ keep = "both"
 [limits]
 max_file_bytes = 10
 max_snapshot_bytes = 20
+max_snapshot_elements = 30
 """
 
 Load = Callable[[str], tuple[WorkspaceSettings | None, list[tuple[str, int]]]]
@@ -174,7 +175,7 @@ def test_every_key_is_carried(load: Load) -> None:
                     },
                 )
             },
-            limits=LimitSettings(max_file_bytes=10, max_snapshot_bytes=20),
+            limits=LimitSettings(max_file_bytes=10, max_snapshot_bytes=20, max_snapshot_elements=30),
         ),
         [],
     )

@@ -86,6 +86,7 @@ MCP: dict[str, Row] = {
     "bad_utf8": Row(kind="protocol", says="not UTF-8 at byte"),
     "half_character": Row(kind="ok", says="half \ufffd of \U0001f600"),
     "deep_json": Row(kind="protocol", says="nested too deep"),
+    "many_elements": Row(kind="too_large", says="more than 250000 JSON elements, which is over the limit"),
     "wrong_id": Row(kind="protocol", says="the answer to another request"),
     "not_http": Row(kind="protocol", says="does not speak HTTP/1.1"),
 }
