@@ -121,6 +121,11 @@ def expand(text: str, lookup: Lookup, builtins: Mapping[str, str]) -> Expansion:
     return Expansion("".join(parts), tuple(missing), tuple(values))
 
 
+def unescaped(text: str) -> str:
+    """Return `text` with each escape `{{{{X}}}}` replaced by the `{{X}}` that it stands for; references stay."""
+    return _FORM.sub(lambda match: match[0] if match["escaped"] is None else "{{" + match["escaped"] + "}}", text)
+
+
 def _looked_up(reference: Reference, builtins: Mapping[str, str]) -> str:
     if reference.kind != "file":
         return reference.name

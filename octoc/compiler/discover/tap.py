@@ -89,7 +89,8 @@ def _add_capability(folder: Entry, tap: str, found: Found) -> None:
     for stem, entry in providers.items():
         key = {"capability": folder.name, "provider": stem}
         found.add(entry, FileKind.CAPABILITY_PROVIDER, tap=tap, key=key)
-    if len(found.files) + len(found.default_links) == before:
+    # One with a `config.toml` adds triggers to the capability of another tap, which is looked up later.
+    if len(found.files) + len(found.default_links) == before and config is None:
         message = f"capability `{folder.name}` has no provider file"
         found.sink.report(
             rules.INCOMPLETE_FOLDER, message, at=folder.place, help=f"add `{folder.display}/{DEFAULT}.toml`"

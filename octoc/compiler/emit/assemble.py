@@ -28,6 +28,7 @@ from octoc.bundle.model import (
     ToolEntry,
 )
 from octoc.bundle.writer import BlobBuilder, write_bundle
+from octoc.compiler.definitions import OCTOMIND
 from octoc.compiler.emit.paths import relocator
 from octoc.compiler.emit.scopes import areas_of, tenants_of
 from octoc.compiler.lock.inputs import inputs_digest
@@ -50,6 +51,7 @@ from octoc.compiler.read.text import UTF8_BOM
 from octoc.compiler.resolve.scopes.tuning import quota_of
 from octoc.compiler.workspace import CORE_TAP
 from octoc.names import ToolId
+from octoc.references import unescaped
 
 if TYPE_CHECKING:
     import numpy as np
@@ -296,6 +298,8 @@ def _agents(described: Described, texts: BlobBuilder) -> Iterator[AgentEntry]:
 
 def _agent(agent: Agent, registry: Registry, servers_prompt: str, member: Member, texts: BlobBuilder) -> AgentEntry:
     source = agent.source
+    # Octomind's escapes; in files of other systems the signs are text.
+    written = unescaped if source.kind == OCTOMIND else str
     return AgentEntry(
         name=source.name,
         kind=source.kind,
@@ -305,8 +309,8 @@ def _agent(agent: Agent, registry: Registry, servers_prompt: str, member: Member
         description=source.description,
         model=source.model,
         sampling={name: float(value) for name, value in source.sampling.items()},
-        welcome=texts.add_text(source.welcome),
-        prompt=texts.add_text(source.prompt),
+        welcome=texts.add_text(written(source.welcome)),
+        prompt=texts.add_text(written(source.prompt)),
         servers_prompt=texts.add_text(servers_prompt),
         registry=registry,
         areas=member.areas,

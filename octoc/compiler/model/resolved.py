@@ -86,6 +86,7 @@ class ServerGrant:
 class Capability:
     """A capability with its provider chosen and its patterns resolved.
 
+    `name` is bare, or `<tap>/<name>` where an earlier tap has the bare name and agents prefer or select this tap's.
     `closed`: its `config.toml` is unsound, so that nobody knows which domains it is for, and nobody may activate it.
     """
 
@@ -101,6 +102,16 @@ class Capability:
     requires_env: tuple[str, ...] = ()
     deps: tuple[str, ...] = ()
     closed: bool = False
+
+    @property
+    def bare(self) -> str:
+        """The name of its folder."""
+        return self.name.rpartition("/")[2]
+
+    @property
+    def is_selected(self) -> bool:
+        """Whether only the agents and skills that prefer or select its tap have it."""
+        return "/" in self.name
 
 
 @attrs.frozen(kw_only=True)

@@ -90,6 +90,11 @@ class CapabilitySource:
     providers: Mapping[str, ProviderSource] = attrs.field(factory=dict)
     default: DefaultLink | None = None
 
+    @property
+    def adds_triggers(self) -> bool:
+        """Whether the folder has only a `config.toml`, whose triggers are for another tap's capability."""
+        return self.has_config and not self.providers and self.default is None
+
 
 @attrs.frozen(kw_only=True)
 class AgentSource:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TypeVar
 
 from octoc.compiler.context import Context
 from octoc.compiler.definitions import definitions
 from octoc.compiler.edits import renamed
-from octoc.compiler.model.resolved import Agent, Capability, Resolved, ServerGrant, Skill
+from octoc.compiler.model.resolved import Agent, Resolved, ServerGrant, Skill
 from octoc.compiler.model.source import AgentSource, SkillSource, Sources
-from octoc.compiler.resolve.capabilities import Chosen, choose_providers, known_capabilities, resolve_capability
+from octoc.compiler.resolve.capabilities import Chosen, choose_providers, report_shadowed, resolve_capability
+from octoc.compiler.resolve.catalog import Catalog, known_capabilities
 from octoc.compiler.resolve.deps import dependencies
 from octoc.compiler.resolve.fixtures import known_of, resolve_fixtures
 from octoc.compiler.resolve.patterns import EVERY, grant_of, resolve_patterns
@@ -31,20 +32,30 @@ Named = TypeVar("Named", AgentSource, SkillSource)
 def resolve(sources: Sources, context: Context) -> Resolved:
     """Choose providers, tell servers apart, and look every reference up."""
     sink = context.sink
-    chosen = choose_providers(sources.capabilities, sources.discovered.settings, sink)
+    catalog = Catalog(
+        choices=choose_providers(sources.capabilities, sources.discovered.settings, sink),
+        taps=tuple(tap.name for tap in sources.discovered.taps),
+    )
     agent_sources = _first_of_each(sources.agents, "agent", sink)
     skill_sources = _first_of_each(sources.skills, "skill", sink)
-    servers = resolve_servers(_definitions(sources, chosen, agent_sources), sources.snapshots, sink)
+    chosen = catalog.used(
+        [(one.value, agent.tap) for agent in agent_sources for one in agent.capabilities]
+        + [(one.value, None) for skill in skill_sources for one in skill.capabilities]
+    )
+    report_shadowed(sources.capabilities, chosen, catalog.winners(), sink)
+    servers = resolve_servers(_definitions(sources, catalog, chosen, agent_sources), sources.snapshots, sink)
     defined = (definition.source.name for definition in definitions(sources))
     servers = tuned(servers, defined, sources.discovered.settings, sink)
-    capabilities = {choice.source.name: resolve_capability(choice, servers, sink) for choice in chosen}
-    agents = [_agent(source, capabilities, servers, sink) for source in agent_sources]
+    capabilities = {
+        (name := catalog.name_of(choice)): resolve_capability(choice, name, servers, sink) for choice in chosen
+    }
+    agents = [_agent(source, catalog, servers, sink) for source in agent_sources]
     if SUPERVISOR not in {agent.name for agent in agents}:
         agents.append(Agent(source=_supervisor(sources)))
     skills = [
         Skill(
             source=source,
-            capabilities=known_capabilities(source.capabilities, capabilities, f"skill `{source.name}`", sink),
+            capabilities=known_capabilities(source.capabilities, catalog, f"skill `{source.name}`", sink),
             validate=None if source.folder is None else sources.scripts.get((source.folder.folder, "validate")),
         )
         for source in skill_sources
@@ -64,7 +75,9 @@ def resolve(sources: Sources, context: Context) -> Resolved:
     )
 
 
-def _definitions(sources: Sources, chosen: Iterable[Chosen], agents: Iterable[AgentSource]) -> Iterable[Definition]:
+def _definitions(
+    sources: Sources, catalog: Catalog, chosen: Iterable[Chosen], agents: Iterable[AgentSource]
+) -> Iterable[Definition]:
     """Return every definition in (precedence, path) order: MCP files, the workspace's agents, then tap by tap."""
     for file in sources.mcp_files:
         owner = owner_of_file(file.place.file)
@@ -80,18 +93,20 @@ def _definitions(sources: Sources, chosen: Iterable[Chosen], agents: Iterable[Ag
                 in_taps.append((precedence[agent.tap], agent.place.file, definition))
     for choice in chosen:
         in_taps.extend(
-            (precedence[choice.source.tap], choice.provider.place.file, Definition(source=s, owner=choice.source.name))
+            (
+                precedence[choice.source.tap],
+                choice.provider.place.file,
+                Definition(source=s, owner=catalog.name_of(choice)),
+            )
             for s in choice.provider.servers
         )
     yield from (definition for _, _, definition in sorted(in_taps, key=lambda entry: entry[:2]))
 
 
-def _agent(
-    source: AgentSource, capabilities: Mapping[str, Capability], servers: Servers, sink: DiagnosticSink
-) -> Agent:
+def _agent(source: AgentSource, catalog: Catalog, servers: Servers, sink: DiagnosticSink) -> Agent:
     return Agent(
         source=source,
-        capabilities=known_capabilities(source.capabilities, capabilities, f"agent `{source.name}`", sink),
+        capabilities=known_capabilities(source.capabilities, catalog, f"agent `{source.name}`", sink, source.tap),
         own_grants=_own_grants(source, servers, sink),
     )
 

@@ -14,6 +14,7 @@ from octoc.compiler.resolve.patterns import resolve_patterns
 from octoc.compiler.resolve.servers import Servers
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.resolve import (
+    ADDITION_WITHOUT_EFFECT,
     NO_DEFAULT_PROVIDER,
     SHADOWED,
     UNKNOWN_CAPABILITY,
@@ -25,16 +26,20 @@ from octoc.diagnostics.suggest import did_you_mean
 
 @attrs.frozen(kw_only=True)
 class Chosen:
-    """A capability's folder and its provider."""
+    """A capability's folder and its provider.
+
+    `additions` are the folders of other taps that have a `config.toml` and no provider: they add triggers.
+    """
 
     source: CapabilitySource
     provider: ProviderSource
+    additions: tuple[CapabilitySource, ...] = ()
 
 
 def choose_providers(
     sources: Iterable[CapabilitySource], settings: WorkspaceSettings, sink: DiagnosticSink
-) -> tuple[Chosen, ...]:
-    """Return one choice a name, in the order of `sources`: the first folder that has the provider asked for wins.
+) -> dict[str, tuple[Chosen, ...]]:
+    """Return by name every folder that has the provider asked for, in the order of `sources`: the first one wins.
 
     The provider is the workspace's for this name, else the one that `default.toml` is or names.
     """
@@ -60,31 +65,72 @@ def choose_providers(
                 help=did_you_mean(name, folders),
                 fix=renamed(at, name, folders.keys() - set(settings.routing.pinned)),
             )
-    chosen: dict[str, Chosen] = {}
+    chosen: dict[str, tuple[Chosen, ...]] = {}
     for name, candidates in folders.items():
         wanted = settings.providers.get(name)
+        additions = tuple(source for source in candidates if source.adds_triggers)
         found = [
             Chosen(source=source, provider=provider)
             for source in candidates
             if (provider := _provider(source, wanted)) is not None
         ]
-        if not found:
+        if found:
+            chosen[name] = (attrs.evolve(found[0], additions=additions), *found[1:])
+            _check_additions(chosen[name][0], sink)
+        else:
             _report_missing(name, wanted, candidates, settings, sink)
+    return chosen
+
+
+def report_shadowed(
+    sources: Iterable[CapabilitySource], used: Iterable[Chosen], winners: Mapping[str, Chosen], sink: DiagnosticSink
+) -> None:
+    """Report the folders that an earlier tap hides from everybody."""
+    seen = {(choice.source.tap, choice.source.name) for choice in used}
+    for source in sources:
+        winner = winners.get(source.name)
+        if winner is None or source.adds_triggers or (source.tap, source.name) in seen:
             continue
-        chosen[name] = found[0]
-        for other in candidates:
-            if other is not found[0].source:
-                sink.report(
-                    SHADOWED,
-                    f"capability `{name}` of tap `{other.tap}` is shadowed by tap `{found[0].source.tap}`",
-                    at=other.place,
-                    related={"this one is used": found[0].source.place},
-                )
-    return tuple(chosen.values())
+        sink.report(
+            SHADOWED,
+            f"capability `{source.name}` of tap `{source.tap}` is shadowed by tap `{winner.source.tap}`",
+            at=source.place,
+            related={"this one is used": winner.source.place},
+        )
 
 
-def resolve_capability(chosen: Chosen, servers: Servers, sink: DiagnosticSink) -> Capability:
-    """Return the capability with its server references and patterns looked up."""
+def _check_additions(chosen: Chosen, sink: DiagnosticSink) -> None:
+    """Report what a `config.toml` without a provider beside it says in vain."""
+    for addition in chosen.additions:
+        config = addition.config
+        if config is None:
+            continue
+        where = f"capability `{addition.name}` of tap `{chosen.source.tap}`"
+        if chosen.source.config is None:
+            sink.report(
+                ADDITION_WITHOUT_EFFECT,
+                f"these triggers are for {where}, which has no sound `config.toml` of its own",
+                at=config.place.child("triggers"),
+                related={"its provider": chosen.provider.place},
+                help="copy the provider file beside them, and the capability is this tap's own",
+            )
+        elif config.domains:
+            sink.report(
+                ADDITION_WITHOUT_EFFECT,
+                f"`domains` has no effect here: this file only adds triggers to {where}",
+                at=config.place.child("domains"),
+                related={"these count": chosen.source.config.place},
+                help="delete it, or copy the provider file beside it",
+            )
+
+
+def resolve_capability(chosen: Chosen, name: str, servers: Servers, sink: DiagnosticSink) -> Capability:
+    """Return the capability with its server references and patterns looked up.
+
+    Args:
+        name: what it is called in the bundle. One that only its own tap's agents have is `<tap>/<name>`, and no
+            message activates it.
+    """
     source, provider = chosen.source, chosen.provider
     by_name = servers.by_name()
     own = {
@@ -94,32 +140,31 @@ def resolve_capability(chosen: Chosen, servers: Servers, sink: DiagnosticSink) -
     }
     disabled = {server.name for server in provider.servers if server.place not in servers.name_at}
     for reference in provider.server_refs or ():
-        name = reference.value
-        if name in own or name in disabled:
+        if reference.value in own or reference.value in disabled:
             continue
-        shared = by_name.get(name)
+        shared = by_name.get(reference.value)
         if shared is not None and not shared.private:
-            own[name] = shared
+            own[reference.value] = shared
             continue
         sink.report(
             UNKNOWN_SERVER,
-            f"server `{name}` is not defined",
+            f"server `{reference.value}` is not defined",
             at=reference.place,
             label="nothing defines a server of this name",
-            help=did_you_mean(name, [*own, *by_name]) or "add a `[[mcp.servers]]` of this name to the file",
-            fix=renamed(reference.place, name, [*own, *by_name]),
+            help=did_you_mean(reference.value, [*own, *by_name]) or "add a `[[mcp.servers]]` of this name to the file",
+            fix=renamed(reference.place, reference.value, [*own, *by_name]),
         )
     grants = resolve_patterns(provider.allowed_tools, own, provider.place.child("roles", "mcp", "allowed_tools"), sink)
     config = source.config
     return Capability(
-        name=source.name,
+        name=name,
         tap=source.tap,
         provider=provider.name,
         place=provider.place,
         title=provider.title,
         description=provider.description,
         domains=tuple(domain.value for domain in config.domains) if config else (),
-        triggers=config.triggers if config else (),
+        triggers=_triggers(chosen) if name == source.name else (),
         grants=grants,
         requires_env=_required(own, [grant.server for grant in grants]),
         deps=tuple(dict.fromkeys(dep.value for dep in provider.deps)),
@@ -127,37 +172,18 @@ def resolve_capability(chosen: Chosen, servers: Servers, sink: DiagnosticSink) -
     )
 
 
-def known_capabilities(
-    references: Sequence[Located[str]], capabilities: Mapping[str, Capability], what: str, sink: DiagnosticSink
-) -> tuple[str, ...]:
-    """Return the bare names that `references` mean, each once, in the order written; report those that mean nothing.
-
-    A reference is a bare name, or `tap/name` to insist on one tap. A tap may itself be called `user/repo`, and Octomind
-    pins by the part before the `/`.
-    """
-    names: list[str] = []
-    for reference in references:
-        prefix, _, bare = reference.value.rpartition("/")
-        found = capabilities.get(bare)
-        if found is None:
-            sink.report(
-                UNKNOWN_CAPABILITY,
-                f"{what} asks for capability `{reference.value}`, which no tap has",
-                at=reference.place,
-                help=did_you_mean(bare, capabilities),
-                fix=None if prefix else renamed(reference.place, bare, capabilities),
-            )
-        elif prefix and found.tap != prefix and not found.tap.startswith(f"{prefix}/"):
-            sink.report(
-                UNKNOWN_CAPABILITY,
-                f"{what} asks for capability `{bare}` of tap `{prefix}`, but the one in use is of tap `{found.tap}`",
-                at=reference.place,
-                related={"the one in use": found.place},
-                help=f"write `{bare}`, or put tap `{prefix}` first in octoc.toml",
-            )
-        else:
-            names.append(bare)
-    return tuple(dict.fromkeys(names))
+def _triggers(chosen: Chosen) -> tuple[Located[str], ...]:
+    """Return the capability's own triggers, then those that other taps add, each text once."""
+    if chosen.source.config is None:
+        return ()
+    triggers = list(chosen.source.config.triggers)
+    texts = {trigger.value for trigger in triggers}
+    for addition in chosen.additions:
+        for trigger in addition.config.triggers if addition.config is not None else ():
+            if trigger.value not in texts:
+                texts.add(trigger.value)
+                triggers.append(trigger)
+    return tuple(triggers)
 
 
 def _provider(source: CapabilitySource, wanted: str | None) -> ProviderSource | None:

@@ -135,7 +135,7 @@ def _visible(private: frozenset[str], fleet: Fleet) -> tuple[ServerGrant, ...]:
         if server.open or name in private:
             globs[name] = dict.fromkeys(EVERY)
     for capability in fleet.capabilities.values():
-        for grant in capability.grants:
+        for grant in () if capability.is_selected else capability.grants:
             globs.setdefault(grant.server, {}).update(dict.fromkeys(grant.globs))
     return tuple(grant_of(fleet.servers[name], tuple(globs[name])) for name in fleet.servers if name in globs)
 
@@ -158,10 +158,11 @@ def _routable(agent: Agent, fleet: Fleet) -> tuple[str, ...]:
             return not capability.closed
         return fleet.domainless == "all" if domain is None else domain in capability.domains
 
+    granted = {fleet.capabilities[name].bare for name in agent.capabilities}
     return tuple(
         name
         for name, capability in sorted(fleet.capabilities.items())
-        if admitted(capability) and name not in agent.capabilities
+        if admitted(capability) and not capability.is_selected and name not in granted
     )
 
 

@@ -8,6 +8,12 @@ UNKNOWN_SERVER = Rule(
 UNKNOWN_PROVIDER = Rule("OCT302", "unknown-provider", "`[providers]` names a provider that the capability has not.")
 NO_DEFAULT_PROVIDER = Rule("OCT303", "no-default-provider", "A capability has no default and nothing chooses for it.")
 UNKNOWN_CAPABILITY = Rule("OCT304", "unknown-capability", "A reference names a capability that no tap has.")
+ADDITION_WITHOUT_EFFECT = Rule(
+    "OCT325",
+    "addition-without-effect",
+    "A `config.toml` that only adds triggers to another tap's capability says something in vain.",
+    Severity.WARNING,
+)
 SHADOWED = Rule("OCT305", "shadowed", "An earlier tap or folder has an entity of this name.", Severity.INFO)
 DUPLICATE_AGENT = Rule("OCT306", "duplicate-agent", "Two agents of one folder have the same name.")
 UNKNOWN_SKILL = Rule(

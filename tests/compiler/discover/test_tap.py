@@ -153,7 +153,7 @@ def test_names_that_are_none_and_folders_that_lack_their_file_are_told(write: Wr
     """Entities whose name cannot be a name, and folders without their file, are left out by name."""
     files = {
         "tap/capabilities/web search/config.toml": CONFIG,
-        "tap/capabilities/bare/config.toml": CONFIG,
+        "tap/capabilities/adds/config.toml": CONFIG,  # adds triggers to another tap's capability
         "tap/capabilities/bare/a b.toml": PROVIDER,
         "tap/skills/empty/skill.md": SKILL,
         "tap/agents/-x/a.toml": "a = 1",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from octoc.compiler.lint.taps.lookup import meant
 from octoc.compiler.model.resolved import Scoped
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_taps import IGNORED_ROLE_NAME, OUT_OF_DOMAIN, OWN_WIRING
@@ -16,10 +17,10 @@ def check_domains(scoped: Scoped, sink: DiagnosticSink) -> None:
         if domain is None:
             continue
         for reference in agent.source.capabilities:
-            capability = capabilities.get(reference.value.rpartition("/")[2])
+            capability = meant(reference, agent.capabilities, capabilities)
             if capability is None or not capability.domains or domain in capability.domains:
                 continue
-            config = sources[capability.tap, capability.name].config
+            config = sources[capability.tap, capability.bare].config
             sink.report(
                 OUT_OF_DOMAIN,
                 f"agent `{agent.name}` grants itself capability `{capability.name}`, which is for "

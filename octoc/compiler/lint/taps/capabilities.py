@@ -23,7 +23,7 @@ def check_triggers(scoped: Scoped, sink: DiagnosticSink) -> None:
     sources = sources_of(scoped)
     builtin = _high_trust_servers(scoped)
     for capability in scoped.resolved.capabilities:
-        if capability.closed:  # the error in its config.toml says it all
+        if capability.closed or capability.is_selected:  # an error says it all; or only agents that name it have it
             continue
         if not capability.triggers:
             if any(grant.server in builtin for grant in capability.grants):

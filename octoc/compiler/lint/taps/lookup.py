@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from octoc.compiler.model.resolved import Scoped, Server
+from octoc.compiler.model.resolved import Capability, Scoped, Server
 from octoc.compiler.model.source import CapabilitySource, Located, ProviderSource, ServerSource
 from octoc.diagnostics.model import Place
 from octoc.diagnostics.suggest import some_names
@@ -16,7 +16,7 @@ SHOWN = 3
 def sources_of(scoped: Scoped) -> dict[str, CapabilitySource]:
     """Return the folder that each capability is made from, by name."""
     by_folder = {(source.tap, source.name): source for source in scoped.resolved.sources.capabilities}
-    return {c.name: by_folder[c.tap, c.name] for c in scoped.resolved.capabilities if (c.tap, c.name) in by_folder}
+    return {c.name: by_folder[c.tap, c.bare] for c in scoped.resolved.capabilities if (c.tap, c.bare) in by_folder}
 
 
 def providers_of(scoped: Scoped) -> dict[str, ProviderSource]:
@@ -27,6 +27,12 @@ def providers_of(scoped: Scoped) -> dict[str, ProviderSource]:
         for capability in scoped.resolved.capabilities
         if capability.name in sources and capability.provider in sources[capability.name].providers
     }
+
+
+def meant(reference: Located[str], names: Sequence[str], capabilities: Mapping[str, Capability]) -> Capability | None:
+    """Return the capability that a reference of an agent or a skill means, of those that it has by `names`."""
+    bare = reference.value.rpartition("/")[2]
+    return next((found for name in names if (found := capabilities[name]).bare == bare), None)
 
 
 def all_providers(scoped: Scoped) -> list[tuple[CapabilitySource, ProviderSource]]:

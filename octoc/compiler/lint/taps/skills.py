@@ -6,7 +6,7 @@ import re
 
 from octoc.compiler.discover.tap import RESOURCE_FOLDERS
 from octoc.compiler.edits import renamed
-from octoc.compiler.lint.taps.lookup import inside
+from octoc.compiler.lint.taps.lookup import inside, meant
 from octoc.compiler.model.resolved import Scoped
 from octoc.compiler.model.source import Located
 from octoc.diagnostics.model import DiagnosticSink, Place
@@ -60,8 +60,8 @@ def check_needs(scoped: Scoped, sink: DiagnosticSink) -> None:
     capabilities = {capability.name: capability for capability in scoped.resolved.capabilities}
     for skill in scoped.resolved.skills:
         for reference in skill.source.capabilities:
-            capability = capabilities.get(reference.value.rpartition("/")[2])
-            if capability is None or capability.name not in skill.capabilities:
+            capability = meant(reference, skill.capabilities, capabilities)
+            if capability is None:
                 continue
             if not capability.grants and capability.deps:
                 sink.report(
