@@ -13,17 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from octoc.credentials import is_literal_secret, is_secret_name, is_secret_value
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.check import UNKNOWN_TRANSPORT
-from octoc.secrets import (
-    is_literal_secret,
-    is_secret_name,
-    is_secret_value,
-    mask_secrets,
-    redact,
-    redact_plain,
-    secret_forms,
-)
+from octoc.masking import mask_secrets
+from octoc.secrets import redact, redact_plain, secret_forms
 
 # Made up here, of the forms that real services use.
 GITHUB = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2"

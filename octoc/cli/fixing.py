@@ -10,7 +10,6 @@ import click
 from octoc.cli.failures import UserError
 from octoc.cli.report import paint_for
 from octoc.diagnostics.render import escape
-from octoc.secrets import mask_secrets
 
 if TYPE_CHECKING:
     from octoc.compiler.checkup.many import Checked
@@ -46,7 +45,7 @@ def show_fixes(checked: Checked, environment: Environment | None) -> None:
     for change in changes.values():
         for line in unified_diff(change):
             # A tab is layout, and a diff without it would not apply.
-            text = "\t".join(map(escape, mask_secrets(line.removesuffix("\r")).split("\t")))
+            text = "\t".join(map(escape, line.removesuffix("\r").split("\t")))
             role = roles.get(line[:1])
             click.echo(paint(role, text) if role else text)
     _say(plans, f"would fix {_count(plans)} in {_files(len(changes))}", "nothing to fix" if not changes else "")

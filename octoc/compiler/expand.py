@@ -16,10 +16,10 @@ from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.plugin import EXPANSION_FAILED
 from octoc.diagnostics.rules.resolve import UNKNOWN_CAPABILITY
 from octoc.diagnostics.suggest import did_you_mean
+from octoc.masking import mask_secrets
 from octoc.plugin import PluginError
 from octoc.plugin.manager import Plugins
 from octoc.routing.clean import clean_intent, is_routable
-from octoc.secrets import mask_secrets
 
 MOST = 100
 """How many texts a capability has at most; what plugins say beyond is left out."""

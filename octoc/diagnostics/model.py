@@ -136,7 +136,7 @@ class DiagnosticSink:
             severity: the rule's own unless given.
         """
         # Not at the top: the runtime loads this module for its data, and never reports.
-        from octoc.secrets import mask_values
+        from octoc.masking import mask_values
 
         diagnostic = Diagnostic(
             rule=rule,

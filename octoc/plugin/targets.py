@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 import attrs
 
+from octoc.credentials import is_secret_name
 from octoc.plugin.protocols import PluginError, ServerTarget
 from octoc.plugin.small_files import UnreadableError, small_text
 from octoc.references import Lookup, builtins_of, expand, find_references
-from octoc.secrets import is_secret_name
 
 
 class ServerDefinition(Protocol):

@@ -171,7 +171,7 @@ class Dependencies:
 
     def secrets(self, generation: Generation) -> tuple[str, ...]:
         """Return what a script may have found elsewhere and must not tell: credentials of servers and of the host."""
-        from octoc.secrets import is_secret_name
+        from octoc.credentials import is_secret_name
 
         own = (value for name, value in self._environ.items() if is_secret_name(name))
         of_servers = (value for name in generation.servers for value in generation.connector.secrets(name))

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from octoc.masking import mask_secrets
 from octoc.plugin import FailedCall, PluginError
 from octoc.results import Caller, ContentPart, FailureKind, ToolFailure
 from octoc.runtime.results import explained, unexplained
-from octoc.secrets import mask_secrets, redact
+from octoc.secrets import redact
 
 if TYPE_CHECKING:
     from octoc.names import ToolId

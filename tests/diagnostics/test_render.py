@@ -13,7 +13,7 @@ from octoc.diagnostics.model import Diagnostic, Label, Span
 from octoc.diagnostics.render import ReadLine, ansi, escape, render_concise, render_full, render_json, summary
 from octoc.diagnostics.render.text import cells
 from octoc.diagnostics.rule import Rule, Severity
-from octoc.secrets import mask_secrets
+from octoc.masking import mask_secrets
 
 GOLDEN = Path(__file__).parent / "golden"
 UNKNOWN_SERVER = Rule("OCT301", "unknown-server", "A capability refers to a server that nothing defines.")

@@ -13,6 +13,7 @@ from octoc.compiler.checkup.subject import Subject
 from octoc.compiler.fixes import Change, Fixed, inside, plan_fixes
 from octoc.compiler.workspace import display_path, file_at
 from octoc.diagnostics.model import Diagnostic
+from octoc.masking import masked_lines
 
 if TYPE_CHECKING:
     from octoc.compiler.environment import Environment
@@ -38,6 +39,7 @@ def fixes_of(subject: Subject, checkup: Checkup, *, environment: Environment | N
 
 
 def unified_diff(change: Change) -> list[str]:
-    """Return a change as lines of a unified diff, without line ends."""
-    before, after = (data.decode("utf-8", "replace").split("\n") for data in (change.before, change.after))
+    """Return a change as lines of a unified diff, without line ends. What looks like a secret is masked in it."""
+    texts = (data.decode("utf-8", "replace") for data in (change.before, change.after))
+    before, after = (masked_lines(text.split("\n")) for text in texts)
     return list(difflib.unified_diff(before, after, f"a/{change.display}", f"b/{change.display}", lineterm="", n=2))

@@ -10,7 +10,9 @@ from typing import Any
 
 import attrs
 
-from octoc.secrets import MASK, is_literal_secret, mask_values
+from octoc.credentials import is_literal_secret
+from octoc.masking import mask_values
+from octoc.secrets import MASK
 
 _WIDTH = 120
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+\Z")

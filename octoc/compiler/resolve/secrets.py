@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import attrs
 
 from octoc.compiler.model.source import ServerSource
+from octoc.credentials import credentials_in, is_secret_name, is_short_flag_secret
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.resolve import LITERAL_SECRET
-from octoc.secrets import is_literal_secret, is_secret_name
+from octoc.references import find_references
 
-_QUERY = re.compile(r"(?P<lead>[?&](?P<name>[^=&#]+)=)(?P<value>[^&#]+)")
-_USERINFO = re.compile(r"(?P<lead>://[^/\s:@]*:)(?P<value>[^/\s@]+)(?=@)")
+_SHORT_FLAGS = {"-p": "p", "-P": "p", "-a": "a", "-u": "u", **dict.fromkeys(("--user", "--auth", "--proxy-user"), "u")}
+_LONGEST_NAME = 60
+
+Refer = Callable[[str, str, Place], str]
+"""Reports a literal secret and returns its reference: variable, what holds it, place."""
 
 
 def without_secrets(server: ServerSource, sink: DiagnosticSink) -> ServerSource:
@@ -24,7 +28,7 @@ def without_secrets(server: ServerSource, sink: DiagnosticSink) -> ServerSource:
     """
     at = server.place
 
-    def reference(variable: str, what: str, place: Place) -> str:
+    def refer(variable: str, what: str, place: Place) -> str:
         sink.report(
             LITERAL_SECRET,
             f"server `{server.name}` has a literal secret in {what}",
@@ -33,66 +37,112 @@ def without_secrets(server: ServerSource, sink: DiagnosticSink) -> ServerSource:
         )
         return f"${{{variable}}}"
 
-    def mapping(values: Mapping[str, str], field: str, prefix: str) -> dict[str, str]:
-        return {
-            key: reference(_variable(prefix, key), f"`{field}.{key}`", at.child(field, key))
-            if is_literal_secret(key, value)
-            else value
-            for key, value in values.items()
-        }
+    def whole(values: Mapping[str, str], field: str, prefix: str) -> dict[str, str]:
+        kept = {}
+        for key, written in values.items():
+            what, place = f"`{field}.{key}`", at.child(field, key)
+            value = _without_defaults(written, key, what, place, refer)
+            kept[key] = refer(_variable(prefix, key), what, place) if credentials_in(value, key) else value
+        return kept
 
-    args = list(server.args)
-    for index, arg in enumerate(args):
-        flag, equals, value = arg.partition("=")
-        # A flag that has its value behind `=` says nothing about the next argument.
-        flag_before = server.args[index - 1] if index else ""
-        before = flag_before.lstrip("-") if flag_before.startswith("-") and "=" not in flag_before else ""
-        place = at.child("args", index)
-        if equals and flag.startswith("-") and is_literal_secret(flag.lstrip("-"), value):
-            args[index] = flag + "=" + reference(_variable(server.name, flag.lstrip("-")), f"`args[{index}]`", place)
-        elif not arg.startswith("-") and is_literal_secret(before, arg):
-            name = before if is_secret_name(before) else f"arg_{index}"
-            args[index] = reference(_variable(server.name, name), f"`args[{index}]`", place)
+    def single(field: str, text: str | None) -> str | None:
+        return None if text is None else _replaced(server.name, text, field, f"`{field}`", at.child(field), refer)
 
     return attrs.evolve(
         server,
-        env=mapping(server.env, "env", ""),
-        headers=mapping(server.headers, "headers", server.name),
-        args=tuple(args),
-        url=_url(server, reference),
-        auth=_auth(server, reference),
+        command=single("command", server.command),
+        cwd=single("cwd", server.cwd),
+        env_file=None if server.env_file is None else single("envFile", server.env_file),
+        env=whole(server.env, "env", ""),
+        headers=whole(server.headers, "headers", server.name),
+        args=tuple(_args(server, refer)),
+        url=_url(server, refer),
+        auth=None if server.auth is None else _plain(server.name, server.auth, "auth", at.child("auth"), refer),
     )
 
 
-def _url(server: ServerSource, reference: Any) -> str | None:
+def _args(server: ServerSource, refer: Refer) -> Iterator[str]:
+    program = " ".join((server.command or "", *server.args[:8]))
+    before = ""
+    for index, written in enumerate(server.args):
+        what, place = f"`args[{index}]`", server.place.child("args", index)
+        # A flag that has its value behind `=` says nothing about the next argument.
+        flag = before if before.startswith("-") and "=" not in before else ""
+        name = flag.lstrip("-")
+        arg = _without_defaults(written, name, what, place, refer)
+        before = arg
+        short = _SHORT_FLAGS.get(flag, "")
+        attached = arg[:2] in _SHORT_FLAGS and len(arg) > len("-p") and not arg.startswith("--")
+        if short and not arg.startswith("-") and is_short_flag_secret(short, arg, program):
+            yield refer(_variable(server.name, "password"), what, place)
+        elif attached and is_short_flag_secret(_SHORT_FLAGS[arg[:2]], arg[2:], program):
+            yield arg[:2] + refer(_variable(server.name, "password"), what, place)
+        elif is_secret_name(name) and not arg.startswith("-") and credentials_in(arg, name):
+            yield refer(_variable(server.name, name), what, place)
+        else:
+            yield _replaced(server.name, arg, f"arg_{index}", what, place, refer)
+
+
+def _url(server: ServerSource, refer: Refer) -> str | None:
     if server.url is None:
         return None
     place = server.place.child("url")
-
-    def query(match: re.Match[str]) -> str:
-        if not is_literal_secret(match["name"], match["value"]):
-            return match[0]
-        return str(match["lead"] + reference(_variable(server.name, match["name"]), "`url`", place))
-
-    def password(match: re.Match[str]) -> str:
-        if match["value"].startswith("${"):
-            return match[0]
-        return str(match["lead"] + reference(_variable(server.name, "password"), "`url`", place))
-
-    url = _USERINFO.sub(password, _QUERY.sub(query, server.url))
-    # What is left is a part that cannot be named, as a token in the path: the variable is then the whole URL.
-    return str(reference(_variable(server.name, "url"), "`url`", place)) if is_literal_secret("url", url) else url
+    url = _without_defaults(server.url, "", "`url`", place, refer)
+    found = credentials_in(url)
+    # A token in the path cannot be named: the variable is then the whole URL.
+    if any(one.name in {"", "url"} for one in found):
+        return refer(_variable(server.name, "url"), "`url`", place)
+    return _replaced(server.name, url, "url", "`url`", place, refer)
 
 
-def _auth(server: ServerSource, reference: Any) -> Mapping[str, Any] | None:
-    if server.auth is None:
-        return None
-    return {
-        key: reference(_variable(server.name, key), f"`auth.{key}`", server.place.child("auth", key))
-        if isinstance(value, str) and not key.endswith("_env") and is_literal_secret(key, value)
-        else value
-        for key, value in server.auth.items()
-    }
+def _plain(server: str, value: Any, field: str, place: Place, refer: Refer) -> Any:
+    """Return a JSON value in which each text that is or has a secret is a reference."""
+    if isinstance(value, Mapping):
+        return {key: _kept(server, str(key), item, field, place.child(key), refer) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_kept(server, "", item, f"{field}[{i}]", place.child(i), refer) for i, item in enumerate(value)]
+    return value
+
+
+def _kept(server: str, key: str, value: Any, field: str, place: Place, refer: Refer) -> Any:
+    name = f"{field}.{key}" if key else field
+    if not isinstance(value, str):
+        return _plain(server, value, name, place, refer)
+    if key.endswith("_env"):  # Octo's name of a variable
+        return value
+    value = _without_defaults(value, key, f"`{name}`", place, refer)
+    if not credentials_in(value, key):
+        return value
+    return refer(_variable(server, key or field), f"`{name}`", place)
+
+
+def _replaced(server: str, text: str, fallback: str, what: str, place: Place, refer: Refer) -> str:
+    """Return a text with each credential in it replaced by a reference, and what is around it as it is."""
+    text = _without_defaults(text, "", what, place, refer)
+    found = credentials_in(text)
+    references = [reference.span for reference in find_references(text)]
+    pieces: list[str] = []
+    done = 0
+    for one in found:
+        # A reference that the credential has a part of goes with it.
+        touched = [span for span in references if span[0] < one.end and one.start < span[1]]
+        start = max(done, min([one.start, *(begin for begin, _ in touched)]))
+        end = max([one.end, *(end for _, end in touched)])
+        name = one.name if re.search(r"[A-Za-z]", one.name) else fallback
+        pieces += (text[done:start], refer(_variable(server, name[:_LONGEST_NAME]), what, place))
+        done = end
+    return "".join((*pieces, text[done:]))
+
+
+def _without_defaults(text: str, name: str, what: str, place: Place, refer: Refer) -> str:
+    """Return a text in which a reference keeps no default that has a credential in it."""
+    found = credentials_in(text, name) if ":-" in text else ()
+    for reference in reversed(find_references(text) if found else ()):
+        start, end = reference.span
+        inside = end - 1 - len(reference.default or "")
+        if reference.default and any(one.start < end - 1 and inside < one.end for one in found):
+            text = text[:start] + refer(reference.name, what, place) + text[end:]
+    return text
 
 
 def _variable(prefix: str, name: str) -> str:

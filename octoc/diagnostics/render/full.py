@@ -10,7 +10,7 @@ from octoc.diagnostics.model import Diagnostic, Span
 from octoc.diagnostics.render.concise import where
 from octoc.diagnostics.render.style import Paint, plain, role_of
 from octoc.diagnostics.render.text import Shown, escape, show_line
-from octoc.secrets import mask_secrets
+from octoc.masking import lines_above, mask_secrets
 
 ReadLine = Callable[[str, int], str | None]
 """Returns line n (from 1) of a file as a span names it, without its line end; None when there is no such line."""
@@ -155,14 +155,14 @@ def _end(span: Span, read_line: ReadLine) -> tuple[int, int]:
 
 
 def _above(file: str, line: int, read_line: ReadLine) -> str:
-    return (read_line(file, line - 1) or "") if line > 1 else ""
+    return lines_above(lambda number: read_line(file, number), line)
 
 
 def _quoted(line: str, column: int, end_column: int, *, above: str) -> Shown:
     """Return a line as it is shown: masked, and cut to what is around the columns. `above` is the line before it."""
     start = min(max(column - 1, 0), len(line))
     low, high = max(start - _AROUND, 0), start + _AROUND
-    masked = line[:low] + mask_secrets(line[low:high], "" if low else above[-_AROUND:]) + line[high:]
+    masked = line[:low] + mask_secrets(line[low:high], "" if low else above) + line[high:]
     if len(line) <= _WIDE:
         return show_line(masked)
     size = min(max(end_column - 1 - start, 1), _WIDE // 2)

@@ -14,10 +14,10 @@ from octoc.compiler.definitions import Definition, Value, definitions, values_of
 from octoc.compiler.edits import removed, replaced
 from octoc.compiler.lint.mcp.commands import has_shell
 from octoc.compiler.model.resolved import Scoped
+from octoc.credentials import is_literal_secret
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_mcp import NESTED_REFERENCE, SURROUNDING_SPACE, UNEXPANDED_REFERENCE
 from octoc.references import find_references
-from octoc.secrets import is_literal_secret
 
 # Capitals alone: `$x` and `$schema` are what programs and queries are written in. Behind other text than these marks a
 # `$` is rather part of a password, of which no message may show a piece.

@@ -1,0 +1,100 @@
+"""Credentials are found by form, holder and place, and what only looks like one is not."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from octoc.compiler.resolve.secrets import without_secrets
+from octoc.compiler.structure.servers import server_of_mcp
+from octoc.credentials import credentials_in, is_literal_secret
+from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.masking import mask_secrets, mask_values
+
+from .tables import KEYED, READABLE, TOKENS, forms, made_up, paths
+
+SECRETS = {"mixed": "s3cr3t" + made_up(6, 80), **{k: TOKENS[k] for k in ("github", "random", "jwt", "telegram")}}
+CASES = {f"{form}-{kind}": case for kind, secret in SECRETS.items() for form, case in forms(secret).items()}
+
+
+@pytest.mark.parametrize("token", TOKENS.values(), ids=TOKENS)
+def test_a_token_is_found_wherever_it_stands(token: str) -> None:
+    """A value of a known form, or random, is a credential in a value, a line and a message."""
+    assert is_literal_secret("SOMETHING", token)
+    for text in (
+        token,
+        f'"x": "{token}"',
+        f"the value `{token}` is not known",
+        f"https://h/{token}/mcp",
+        f"x={token}&y",
+    ):
+        assert token not in mask_secrets(text)
+        assert token not in mask_values(text)
+        assert len(mask_values(text)) == len(text)
+
+
+@pytest.mark.parametrize("value", KEYED.values(), ids=KEYED)
+@pytest.mark.parametrize("name", ["NOTES_TOKEN", "X-API-Key", "password", "GITHUBTOKEN", "OPENAI_API_KEY"])
+def test_a_value_is_a_credential_by_its_holder(name: str, value: str) -> None:
+    """Digits, identifiers and words are credentials where something of a credential's name holds them."""
+    assert is_literal_secret(name, value)
+
+
+@pytest.mark.parametrize("kind", ["hex 32", "hex 40", "hex 64", "uuid"])
+def test_a_key_by_a_weak_name(kind: str) -> None:
+    """`key` holds a credential where the value looks like one, and alone a digest is none."""
+    assert is_literal_secret("NOTES_KEY", KEYED[kind])
+    assert not is_literal_secret("NOTES_KEY", "primary")
+    assert not is_literal_secret("REVISION", KEYED[kind])
+
+
+@pytest.mark.parametrize("text", READABLE)
+def test_what_is_no_credential_stays_readable(text: str) -> None:
+    """Names, digests, versions, references and placeholders are shown as they are."""
+    assert credentials_in(text) == ()
+    assert mask_values(text) == text
+    assert mask_secrets(text) == text
+
+
+@pytest.mark.parametrize("definition,shown", [*CASES.values(), *paths(200).values()], ids=[*CASES, *paths(200)])
+def test_no_form_of_a_definition_keeps_its_secret(definition: dict[str, Any], shown: str) -> None:
+    """A literal secret becomes a reference with a finding, wherever a definition has it."""
+    sink = DiagnosticSink()
+    source = server_of_mcp("notes", definition, Place(file=".mcp.json"))
+    found = without_secrets(source, sink)
+    kept = [found.command, found.args, found.cwd, found.url, found.env, found.headers, found.auth]
+    assert shown not in json.dumps([str(one) for one in kept])
+    assert {one.rule.code for one in sink.diagnostics} == {"OCT340"}
+    assert "${" in json.dumps([str(one) for one in kept])
+
+
+@pytest.mark.parametrize("text", READABLE)
+def test_a_definition_without_a_secret_is_kept(text: str) -> None:
+    """What is no credential reaches the bundle as it is written, without a finding."""
+    sink = DiagnosticSink()
+    definition = {"command": "server", "args": [text], "env": {"MODE": text}}
+    source = server_of_mcp("notes", definition, Place(file=".mcp.json"))
+    assert without_secrets(source, sink) == source
+    assert sink.diagnostics == ()
+
+
+def test_what_is_around_a_secret_stays() -> None:
+    """In an argument only the credential is replaced, with a default's reference as a whole."""
+    sink = DiagnosticSink()
+    args = [
+        "postgres://app:s3cr3tX1@db/app",
+        "Authorization: Bearer s3cr3tX2",
+        "-c",
+        "A_TOKEN=s3cr3tX3 run --port=${P:-1}",
+    ]
+    definition = {"command": "x", "args": [*args, "postgres://u:${PW:-s3cr3tX4}@db/app"]}
+    found = without_secrets(server_of_mcp("db", definition, Place(file="f")), sink)
+    assert found.args == (
+        "postgres://app:${DB_PASSWORD}@db/app",
+        "Authorization: Bearer ${DB_AUTHORIZATION}",
+        "-c",
+        "A_TOKEN=${DB_A_TOKEN} run --port=${P:-1}",
+        "postgres://u:${PW}@db/app",
+    )
