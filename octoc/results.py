@@ -97,6 +97,7 @@ class ToolResult:
     """What a tool answered. `is_error` is the server's own word that the call failed (MCP's `isError`).
 
     `handle` names the whole result where a part of it was left out and kept: `read_result` pages through it.
+    `rpc_code` is the code of a JSON-RPC error that the server answered in the place of a result.
     """
 
     content: tuple[ContentPart, ...]
@@ -104,6 +105,7 @@ class ToolResult:
     is_error: bool = False
     truncations: tuple[Truncation, ...] = ()
     handle: str | None = None
+    rpc_code: int | None = None
 
     @property
     def text(self) -> str:

@@ -16,6 +16,7 @@ from octoc.compiler.encoder_settings import settings_in_bundle
 from octoc.compiler.model.resolved import Described, Embedded, Resolved
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.needs import library_texts
+from octoc.plain_text import words_of
 from octoc.plugin import PluginError
 from octoc.plugin.folders import located
 from octoc.routing.skill_rules import phrases_of
@@ -53,7 +54,7 @@ def embed(described: Described, context: Context) -> Embedded:
     except PluginError as error:
         problem = str(error)
     except Exception as error:  # noqa: BLE001  # a plugin's own fault, of whatever type, must not take the build down
-        problem = f"{type(error).__name__}: {error}"
+        problem = words_of(error) or "it does not say why"
     report_failed(problem, settings, context, use=ROUTING)
     return Embedded(described=described)
 

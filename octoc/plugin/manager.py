@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
+from octoc.plain_text import because
 from octoc.plugin import builtin, hookspecs, resolvers
 from octoc.plugin.protocols import PluginError
 
@@ -95,8 +96,8 @@ class Plugins:
             if error.__cause__ is None:
                 raise
             # A plugin's own fault: what it says of it may hold the value.
-            kind = type(error.__cause__).__name__
-            raise PluginError(f"a plugin failed to resolve `{reference}`: {kind}") from None
+            logger.warning("a plugin failed to resolve `%s` with `%s`", reference, type(error.__cause__).__name__)
+            raise PluginError(f"a plugin failed to resolve `{reference}`") from None
         return value
 
     def token_counter(self, model: str = "") -> TokenCounter:
@@ -145,7 +146,7 @@ class Plugins:
         except PluginError:
             raise
         except Exception as error:  # a plugin's own fault must not take the host down: it is named and reported
-            raise PluginError(f"a plugin failed: {type(error).__name__}: {error}") from error
+            raise PluginError(f"a plugin failed{because(error)}") from error
 
     def _loaded(self) -> pluggy.PluginManager:
         if self._manager is not None:
@@ -210,7 +211,7 @@ class Plugins:
             try:
                 plugin = point.load()
             except Exception as error:  # noqa: BLE001  # whatever an import can raise
-                self._break(name, f"`{value}` cannot be imported: {type(error).__name__}: {error}")
+                self._break(name, f"`{value}` cannot be imported{because(error)}")
                 continue
             manager.register(plugin, name)
             self._versions[name] = point.dist.version if point.dist is not None else "0"

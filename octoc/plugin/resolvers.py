@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 
 from octoc.plugin.hookspecs import hookimpl
 from octoc.plugin.protocols import PluginError
 from octoc.plugin.small_files import UnreadableError, small_text
+
+logger = logging.getLogger("octoc.plugin")
 
 MAX_FILE_BYTES = 64 * 1024
 """The longest file that is taken for a secret."""
@@ -63,4 +66,5 @@ class KeyringResolver:
         try:
             return keyring.get_password(service, user) or None
         except KeyringError as error:
-            raise PluginError(f"`{reference}` cannot be read: {type(error).__name__} of the keyring") from None
+            logger.warning("the keyring refused `%s` with `%s`", reference, type(error).__name__)
+            raise PluginError(f"`{reference}` cannot be read: the keyring refused it") from None

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from octoc.plain_text import words_of
 from octoc.results import ContentPart, ListedTool, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc.runtime.results import failure
 
@@ -59,7 +60,7 @@ class BuiltinConnection:
                 value = await value
             return _as_result(value)
         except Exception as error:  # noqa: BLE001  # whatever a host's function raises is an answer for the model
-            return ToolResult.of_text(f"{type(error).__name__}: {error}", is_error=True)
+            return ToolResult.of_text(words_of(error) or "the tool failed", is_error=True)
 
     async def close(self) -> None:
         return None

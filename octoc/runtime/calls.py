@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from octoc.names import ToolId
+from octoc.plain_text import because
 from octoc.results import Caller, FailureKind, Progress, ToolCall, ToolFailure, ToolResult
 from octoc.runtime import telemetry
 from octoc.runtime.policy import limit_of, retry_mode
@@ -17,8 +18,10 @@ from octoc.runtime.pool import Unreachable
 from octoc.runtime.results import (
     exception_of,
     failure,
+    plain_outcome,
     progress_without_secrets,
     redact,
+    with_retry,
     without_secrets,
     worded,
 )
@@ -86,14 +89,16 @@ def _ids(caller: Caller) -> dict[str, str]:
 async def _observed(generation: Generation, entry: ServerEntry, call: ToolCall, shown: str, profile: str) -> Outcome:
     """Make a call and tell observers how it ended."""
     started = time.monotonic()
+    running = _Call(generation, entry, call, (shown, profile), started)
     try:
-        outcome = await _Call(generation, entry, call, (shown, profile), started).run()
+        outcome = await running.run()
     except BaseException:
-        stopped = failure("cancelled", f"the call of `{entry.name}/{call.tool}` was cancelled", sent=True)
+        message = f"the call of `{entry.name}/{call.tool}` was cancelled"
+        stopped = worded(failure("cancelled", message, sent=running.sent), shown, profile)
         generation.plugins.call_finished(entry.name, call, stopped, time.monotonic() - started)
         raise
     if not outcome.ok:
-        outcome = without_secrets(outcome, generation.connector.secrets(entry.name))
+        outcome = plain_outcome(without_secrets(outcome, generation.connector.secrets(entry.name)))
     generation.plugins.call_finished(entry.name, call, outcome, time.monotonic() - started)
     return outcome
 
@@ -111,6 +116,9 @@ class _Call:
         self._until = started + call.timeout_s
         self._what = f"{entry.name}/{call.tool}"
         self._died = ""
+        self.sent = False
+        """Whether a try has got as far as its connection: from then on the server may have begun it."""
+        self._unanswered = False
 
     async def run(self) -> Outcome:
         import asyncio
@@ -129,6 +137,7 @@ class _Call:
             if final or repeats == MAX_REPEATS or not self._may_repeat(outcome):
                 return outcome
             failed = outcome
+            self._unanswered = self._unanswered or outcome.sent
             repeats += 1
             pause = pause_before(repeats, outcome)
             if time.monotonic() + pause >= self._until:
@@ -179,6 +188,7 @@ class _Call:
             # A transport keeps the limit itself, and knows more of why: this one is for a plugin that does not.
             async with asyncio.timeout(left + _GRACE_S) as scope:
                 lease.scope = scope
+                self.sent = True
                 return await lease.connection.call(call)
         except TimeoutError:
             if lease.interrupted:
@@ -186,8 +196,8 @@ class _Call:
             message = f"`{self._what}` did not answer within {self._call.timeout_s:g} s"
             return failure("timeout", message, sent=True)
         except Exception as error:  # noqa: BLE001  # the protocol forbids it, so it is the plugin's fault, not the host's
-            message = f"the transport of `{self._entry.name}` failed: {type(error).__name__}: {error}"
-            return failure("internal", message, sent=True)
+            logger.error("the transport of `%s` raised `%s`", self._entry.name, type(error).__name__)  # noqa: TRY400  # its text may hold a secret
+            return failure("internal", f"the transport of `{self._entry.name}` failed{because(error)}", sent=True)
 
     def _too_late(self, stage: str) -> ToolFailure:
         name, limit = self._entry.name, self._call.timeout_s
@@ -202,13 +212,16 @@ class _Call:
         outcome = self._worded(unreachable.failure)
         if self._profile == "octopus" or not (unreachable.lost or self._died):
             return outcome
-        why = f"{exception_of(outcome)}: {outcome.message}"
-        died = f"ConnectionError: {self._died or _DEAD}"
-        text = f"session died ({died}), reconnect failed ({why}). Try /mcp reload."
+        died = self._died or _DEAD
+        if self._profile == "octo":
+            why = f"{exception_of(outcome)}: {outcome.message}"
+            text = f"session died (ConnectionError: {died}), reconnect failed ({why}). Try /mcp reload."
+        else:
+            text = with_retry(f"{died}, and connecting again failed: {outcome.message}", outcome.retry_after_s)
         return attrs.evolve(outcome, text=f"[Tool error] {self._shown}: {text}")
 
     def _worded(self, found: ToolFailure) -> ToolFailure:
-        return worded(found, self._shown, self._profile)
+        return worded(found, self._shown, self._profile, sent_before=self._unanswered)
 
     def _may_repeat(self, outcome: ToolFailure) -> bool:
         return may_repeat(outcome, retry_mode(self._entry, self._call.tool), harmless=self._is_harmless())

@@ -80,6 +80,7 @@ class Connector:
     ) -> Connection:
         import asyncio
 
+        from octoc.plain_text import because
         from octoc.plugin import ConnectionFailed, PluginError
         from octoc.plugin.distributions import no_transport
         from octoc.plugin.targets import NotReady, make_target
@@ -123,8 +124,9 @@ class Connector:
         except PluginError as error:
             raise unreachable("connect_failed", redact(str(error), self.secrets(entry.name)), final=True) from None
         except Exception as error:  # noqa: BLE001  # a plugin's own fault must not take the session down
-            message = f"the transport of `{entry.name}` failed: {type(error).__name__}: {error}"
-            raise unreachable("internal", redact(message, self.secrets(entry.name))) from None
+            logger.error("the transport of `%s` raised `%s`", entry.name, type(error).__name__)  # noqa: TRY400  # its text may hold a secret
+            message = f"the transport of `{entry.name}` failed{because(error, self.secrets(entry.name))}"
+            raise unreachable("internal", message) from None
 
     def _remember(self, server: str, secrets: tuple[str, ...]) -> None:
         # Of two bundles at once, or before and after a change: neither's values may show.
@@ -151,6 +153,7 @@ class Connector:
     async def _tools(self, entry: ServerEntry, connection: Connection) -> ServerListing:
         import asyncio
 
+        from octoc.plain_text import because
         from octoc.plugin import ConnectionFailed
         from octoc.secrets import redact
 
@@ -166,7 +169,8 @@ class Connector:
             message = redact(str(error), self.secrets(entry.name))
             raise unreachable(error.kind, message, retry_after_s=error.retry_after_s, final=error.permanent) from None
         except Exception as error:  # noqa: BLE001  # a plugin's own fault must not take the session down
-            raise unreachable("connect_failed", redact(str(error), self.secrets(entry.name))) from None
+            message = f"server `{entry.name}` could not list its tools{because(error, self.secrets(entry.name))}"
+            raise unreachable("connect_failed", message) from None
         finally:
             # Also when this task is cancelled: a connection that nobody gets would leave its process behind.
             if listing is None:

@@ -137,7 +137,7 @@ class Dependencies:
         except TimeoutError:
             why = f"it did not end within {limit:g} s"
         except OSError as error:
-            why = f"it did not start: {error.strerror or type(error).__name__}"
+            why = f"it did not start: {error.strerror or 'the system refused it'}"
         else:
             if status == 0:
                 return DepState(name=entry.name, state="ready")

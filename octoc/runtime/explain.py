@@ -12,8 +12,8 @@ import attrs
 
 from octoc.masking import mask_secrets
 from octoc.plugin import FailedCall, PluginError
-from octoc.results import Caller, ContentPart, FailureKind, ToolFailure
-from octoc.runtime.results import explained, unexplained
+from octoc.results import Caller, ContentPart, FailureKind, ToolFailure, ToolResult
+from octoc.runtime.results import explained, named_error, unexplained
 from octoc.secrets import redact
 
 if TYPE_CHECKING:
@@ -45,10 +45,13 @@ async def explain(
     if outcome.ok or (isinstance(outcome, ToolFailure) and outcome.kind not in _EXPLAINED):
         return outcome
     generation, profile = session.generation, session.profile
+    # Octo names the tool of every failure; of a `ToolFailure` the text does so already.
+    names = profile == "octo"
+    as_it_is = named_error(outcome, shown) if names and isinstance(outcome, ToolResult) else outcome
     secrets = generation.connector.secrets(tool.server)
     try:
         if generation.runtime.explain is None and not generation.plugins.explains:
-            return outcome
+            return as_it_is
         failed = FailedCall(
             server=tool.server,
             tool=tool.tool,
@@ -60,11 +63,13 @@ async def explain(
         answer = await _ask(generation, failed)
     except Exception as error:  # noqa: BLE001  # whatever a host's or plugin's code raises, the model gets its text
         logger.warning("the failure of `%s` was not explained: %s", tool, type(error).__name__)
-        if isinstance(outcome, ToolFailure) and profile == "octo":
-            return attrs.evolve(outcome, text=unexplained(outcome, shown))
-        return outcome
+        if not names:
+            return outcome
+        if isinstance(outcome, ToolResult):
+            return named_error(outcome, shown, failed=True)
+        return attrs.evolve(outcome, text=unexplained(outcome, shown))
     if answer is None:
-        return outcome
+        return as_it_is
     text = explained(redact(answer, secrets), outcome if isinstance(outcome, ToolFailure) else None, profile)
     if isinstance(outcome, ToolFailure):
         return attrs.evolve(outcome, text=text)
@@ -84,7 +89,7 @@ async def _ask(generation: Generation, failed: FailedCall) -> str | None:
             if inspect.isawaitable(answer):
                 answer = await answer
     if answer is not None and not isinstance(answer, str):
-        raise PluginError(f"an explainer answered with a {type(answer).__name__}, and text was expected")
+        raise PluginError(f"an explainer answered with a `{type(answer).__name__}`, and text was expected")
     words = " ".join((answer or "").split())
     return words[:MAX_EXPLANATION] or None
 

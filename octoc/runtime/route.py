@@ -79,10 +79,11 @@ class RoutingParts:
         try:
             return embedder.embed(text)
         except Exception as error:  # noqa: BLE001  # a plugin's own fault, of whatever type, must not end a session
+            from octoc.plain_text import because
             from octoc.plugin import PluginError
 
-            problem = str(error) if isinstance(error, PluginError) else f"{type(error).__name__}: {error}"
-        problem = f"the encoder `{embedder.name}` failed: {problem}"
+            problem = f": {error}" if isinstance(error, PluginError) else because(error)
+        problem = f"the encoder `{embedder.name}` failed{problem}"
         if not self._failed:
             # Once: what cannot be opened fails on every message.
             self._failed = True

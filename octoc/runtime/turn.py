@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from octoc.formats.own_tools import CAPABILITY, SKILL
 from octoc.results import Progress
 from octoc.runtime.results import failure
+from octoc.runtime.results.failures import MAY_HAVE
 
 if TYPE_CHECKING:
     from octoc.runtime.calls import Outcome
@@ -43,10 +44,12 @@ async def call_all(
             if task is not None and task.cancelling():
                 raise
             # Nobody cancelled this call but something below it: that is a failure like another.
-            outcomes[place] = failure("cancelled", "the call was cancelled", profile=session.profile, sent=True)
-        except Exception as error:  # a bug of octoc or of a plugin in one call must not lose the results of the others
+            outcomes[place] = failure(
+                "cancelled", f"the call was cancelled; {MAY_HAVE}", profile=session.profile, sent=True
+            )
+        except Exception:  # a bug of octoc or of a plugin in one call must not lose the results of the others
             logger.exception("call %d of a turn failed", place)
-            message = f"the call failed in octoc: {type(error).__name__}"
+            message = f"the call failed in octoc, the log says how; {MAY_HAVE}"
             outcomes[place] = failure("internal", message, profile=session.profile, sent=True)
 
     for places in _together(calls):

@@ -24,6 +24,7 @@ LAYER_OF = {
     "credentials": "base",
     "masking": "base",
     "randomness": "base",
+    "plain_text": "base",
     "bundle": "shared",
     "routing": "shared",
     "search": "shared",

@@ -115,7 +115,7 @@ def test_an_entry_of_the_keyring(tmp_path: Path, entries: dict[tuple[str, str], 
 @pytest.mark.usefixtures("entries")
 def test_a_keyring_that_is_locked(tmp_path: Path) -> None:
     """What a keyring says of its failure is not repeated: its kind is enough."""
-    with pytest.raises(NotReady, match="`keyring:locked/me` cannot be read: KeyringLocked") as raised:
+    with pytest.raises(NotReady, match="`keyring:locked/me` cannot be read: the keyring refused it") as raised:
         target("${keyring:locked/me}", tmp_path)
     assert SECRET not in str(raised.value)
 
@@ -180,7 +180,7 @@ def test_a_plugin_that_fails(tmp_path: Path) -> None:
     """Of a resolver's own fault only its kind is told, since its text may hold the value."""
     with pytest.raises(NotReady) as raised:
         target("${cred:3}", tmp_path, None, Leaky())
-    assert str(raised.value) == "server `s` is not ready: a plugin failed to resolve `cred:3`: ValueError"
+    assert str(raised.value) == "server `s` is not ready: a plugin failed to resolve `cred:3`"
     assert SECRET not in "".join(traceback.format_exception(raised.value))
 
 

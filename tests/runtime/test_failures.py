@@ -6,25 +6,52 @@ import json
 import math
 from typing import get_args
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from octoc.plain_text import plain_error
 from octoc.results import ContentPart, FailureKind, ToolFailure, ToolResult
-from octoc.runtime.results import as_mcp_result, explained, failure, unexplained, worded
+from octoc.runtime.results import as_mcp_result, explained, failure, named_error, unexplained, worded
 
 KINDS = get_args(FailureKind)
 LOST = ToolFailure(kind="connection_lost", message="the server exited with status 9", text="")
 BUSY = ToolFailure(kind="unavailable", message="`s` failed 5 times in a row", text="", retry_after_s=11.2)
 
 
-@pytest.mark.parametrize("profile", ["octoc", "octo"])
-def test_a_failed_call_in_octos_words(profile: str) -> None:
-    """The text is `[Tool error] tool: Type: message`, and says in whole seconds when to try again."""
-    assert worded(LOST, "s__a", profile).text == "[Tool error] s__a: ConnectionError: the server exited with status 9"
-    assert worded(BUSY, "s__a", profile).text == (
-        "[Tool error] s__a: RuntimeError: `s` failed 5 times in a row; try again in 12 s"
+@pytest.mark.parametrize("profile, lost, busy", [("octoc", "", ""), ("octo", "ConnectionError: ", "RuntimeError: ")])
+def test_a_failed_call_names_the_tool(profile: str, lost: str, busy: str) -> None:
+    """The text is `[Tool error] tool: message`, with seconds to wait; Octo's has the type of an exception, too."""
+    assert worded(LOST, "s__a", profile).text == (
+        f"[Tool error] s__a: {lost}the server exited with status 9; it may have taken effect"
     )
+    assert worded(BUSY, "s__a", profile).text == (
+        f"[Tool error] s__a: {busy}`s` failed 5 times in a row; try again in 12 s"
+    )
+
+
+@pytest.mark.parametrize("profile", ["octoc", "octo", "octopus"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_lost_answer_may_have_taken_effect(profile: str, kind: FailureKind) -> None:
+    """The text says so once where the call was sent, now or in an earlier try; an answer is never lost."""
+    lost = {"connection_lost", "timeout", "cancelled", "too_large", "protocol", "internal"}
+    for sent, before in ((False, False), (True, False), (False, True), (True, True)):
+        found = worded(ToolFailure(kind=kind, message="m", text="", sent=sent), "a", profile, sent_before=before)
+        is_lost = before or (sent and kind in lost)
+        assert found.text.count("it may have taken effect") == is_lost
+        assert worded(found, "a", profile, sent_before=before) == found
+        assert found.sent == (sent or before)
+        assert ("it may have taken effect" in explained("It died.", found, profile)) == is_lost
+
+
+def test_a_tools_own_error_in_octos_words() -> None:
+    """Octo names the tool, and what its client raises for an error result or a JSON-RPC error."""
+    result = ToolResult(content=(ContentPart(type="text", text="no"),), structured={"a": 1}, is_error=True)
+    assert named_error(result, "s__a").text == "[Tool error] s__a: ToolException: no"
+    assert named_error(attrs.evolve(result, rpc_code=-1), "s__a").text == "[Tool error] s__a: McpError: no"
+    failed = named_error(result, "s__a", failed=True)
+    assert (failed.text, failed.structured) == ("[Tool error] s__a failed: ToolException: no", {"a": 1})
 
 
 def test_an_unexplained_failure_in_octos_words() -> None:
@@ -34,16 +61,17 @@ def test_an_unexplained_failure_in_octos_words() -> None:
 
 def test_an_explained_failure() -> None:
     """The text is `[Tool error]` and the explanation; Octopus gets an object."""
-    assert explained("It died.", LOST, "octo") == "[Tool error] It died."
+    assert explained("It died.", BUSY, "octo") == "[Tool error] It died. Try again in 12 s"
+    assert explained("It died.", None, "octo") == "[Tool error] It died."
     assert json.loads(explained("It died.", None, "octopus")) == {"error": "tool_error", "message": "It died."}
 
 
 def test_octopus_hides_what_is_internal() -> None:
     """An unexpected fault is told in Octopus's own words, without the details that the log has."""
-    found = failure("internal", "KeyError: 'x'", profile="octopus")
+    found = failure("internal", "no `x`", profile="octopus")
     assert found.text == '{"error": "internal_error", "message": "An internal error occurred. Please try again."}'
     assert worded(found, "a", "octopus").text == found.text
-    assert found.message == "KeyError: 'x'"
+    assert found.message == "no `x`"
 
 
 def test_octopus_is_told_seconds_and_field() -> None:
@@ -84,7 +112,8 @@ def test_every_failure_has_words_in_every_profile(
             assert found.text.startswith(("[Error] ", "[Tool error] tool: "))
         wire = json.loads(json.dumps(as_mcp_result(found), allow_nan=False))
         assert wire["isError"] is True
-        assert wire["content"][0]["text"].startswith(message)
+        assert wire["content"][0]["text"].startswith(plain_error(message))
+        assert as_mcp_result(found, "octo")["content"][0]["text"] == found.text
 
 
 def test_a_failure_as_mcp_has_it() -> None:

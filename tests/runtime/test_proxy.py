@@ -269,12 +269,12 @@ def _broken_fleet(fleet: Fleet, **fields: Any) -> Session:
 
 
 def test_a_server_that_dies_in_a_call(fleet: Fleet) -> None:
-    """A lost connection is a failure in Octo's words, and the call is not sent again."""
+    """A lost connection is a failure that names the tool, and the call is not sent again."""
     session = _broken_fleet(fleet)
     outcome = _proxy(session, "die")
     assert isinstance(outcome, ToolFailure)
     assert outcome.kind == "connection_lost"
-    assert outcome.text == "[Tool error] s__die: ConnectionError: the server exited with status 9"
+    assert outcome.text == "[Tool error] s__die: the server exited with status 9; it may have taken effect"
     assert len(fleet.servers["s"].calls) == 1
 
 
@@ -286,15 +286,19 @@ def test_a_call_that_takes_too_long(fleet: Fleet) -> None:
     assert isinstance(outcome, ToolFailure)
     assert (outcome.kind, outcome.text) == (
         "timeout",
-        "[Tool error] s__hang: TimeoutError: `s/hang` did not answer within 0.05 s",
+        "[Tool error] s__hang: `s/hang` did not answer within 0.05 s; it may have taken effect",
     )
 
 
 def test_a_tools_own_error_is_passed_on(fleet: Fleet) -> None:
-    """What the server calls an error stays its answer."""
+    """What the server calls an error stays its answer; Octo's words name the tool."""
     outcome = _proxy(_broken_fleet(fleet), "fail")
     assert isinstance(outcome, ToolResult)
     assert (outcome.is_error, outcome.text) == (True, "no such file")
+    fleet.settings = attrs.evolve(fleet.settings, results=ResultSettings(profile="octo"))
+    outcome = _proxy(fleet.open().session(), "fail")
+    assert isinstance(outcome, ToolResult)
+    assert (outcome.is_error, outcome.text) == (True, "[Tool error] s__fail: ToolException: no such file")
 
 
 def test_a_transport_that_raises_does_not_reach_the_host(fleet: Fleet) -> None:
@@ -312,7 +316,7 @@ def test_a_server_that_does_not_start(fleet: Fleet) -> None:
     assert isinstance(outcome, ToolFailure)
     assert (outcome.kind, outcome.text) == (
         "connect_failed",
-        "[Tool error] s__fail: ConnectionError: the command was not found",
+        "[Tool error] s__fail: the command was not found",
     )
     fleet.servers["s"].broken = None
     assert _proxy(session, "fail").text == "no such file"
@@ -329,25 +333,39 @@ def test_a_connection_that_had_died_is_made_again_once(fleet: Fleet) -> None:
     assert server.connects == 2
 
 
-def test_a_reconnect_that_fails(fleet: Fleet) -> None:
-    """When a dead server does not come back, both reasons are told."""
+@pytest.mark.parametrize(
+    "profile, text",
+    [
+        ("octoc", "the connection was closed, and connecting again failed: the command exited with status 1"),
+        (
+            "octo",
+            (
+                "session died (ConnectionError: the connection was closed), reconnect failed "
+                "(ConnectionError: the command exited with status 1). Try /mcp reload."
+            ),
+        ),
+    ],
+)
+def test_a_reconnect_that_fails(fleet: Fleet, profile: str, text: str) -> None:
+    """When a dead server does not come back, both reasons are told, in the words of the profile."""
+    fleet.settings = attrs.evolve(fleet.settings, results=ResultSettings(profile=profile))
     server = fleet.server("time", ["get_time"])
     fleet.agent(proxy=True)
     session = fleet.open().session()
     _proxy(session, "get_time")
     server.connections[0].alive = False
     server.broken = "the command exited with status 1"
-    assert _proxy(session, "get_time").text == (
-        "[Tool error] time__get_time: session died (ConnectionError: the connection was closed), reconnect failed "
-        "(ConnectionError: the command exited with status 1). Try /mcp reload."
-    )
+    assert _proxy(session, "get_time").text == f"[Tool error] time__get_time: {text}"
 
 
 def test_the_octopus_profile_words_failures_as_json(fleet: Fleet) -> None:
     """In profile `octopus` a failure is an object with a code and a message."""
     fleet.settings = attrs.evolve(fleet.settings, results=ResultSettings(profile="octopus"))
     outcome = _proxy(_broken_fleet(fleet), "die")
-    assert json.loads(outcome.text) == {"error": "connection_lost", "message": "the server exited with status 9"}
+    assert json.loads(outcome.text) == {
+        "error": "connection_lost",
+        "message": "the server exited with status 9; it may have taken effect",
+    }
 
 
 def test_observers_hear_of_every_call(fleet: Fleet) -> None:

@@ -131,8 +131,8 @@ def test_a_call_is_made_for_whom_the_client_names(fleet: Fleet) -> None:
 
 KINDS: dict[FailureKind, tuple[str, str]] = {
     "unavailable": ("unavailable", "HTTP 503: slow down"),
-    "timeout": ("error", "slow down"),
-    "connection_lost": ("error", "slow down"),
+    "timeout": ("error", "slow down; it may have taken effect"),
+    "connection_lost": ("error", "slow down; it may have taken effect"),
     "unauthorized": ("error", "slow down"),
     "internal": ("error", INTERNAL),
 }

@@ -12,6 +12,7 @@ from octoc.compiler.encoder_findings import SEARCH, is_chosen, report_failed, re
 from octoc.compiler.encoder_settings import settings_in_bundle
 from octoc.compiler.model.resolved import Calibrated, Embedded, Scoped
 from octoc.names import ToolId
+from octoc.plain_text import words_of
 from octoc.plugin import PluginError
 from octoc.plugin.folders import located
 from octoc.search import BY_MEANING, DEFAULT_LIMIT, OCTO
@@ -124,7 +125,7 @@ def _with_vectors(
     except PluginError as error:
         problem = str(error)
     except Exception as error:  # noqa: BLE001  # a plugin's own fault, of whatever type, must not take the build down
-        problem = f"{type(error).__name__}: {error}"
+        problem = words_of(error) or "it does not say why"
     report_failed(problem, settings, context, use=SEARCH)
     return attrs.evolve(calibrated, search=_lexical(embedded.described.scoped, tools))
 

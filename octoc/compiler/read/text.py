@@ -158,7 +158,7 @@ def text_reader(root: Path, overlay: Mapping[str, bytes] | None = None) -> Calla
 
 def why(error: OSError) -> str:
     """Return the reason in the system's words, lower case, without the path."""
-    return (error.strerror or type(error).__name__).lower()
+    return (error.strerror or "the system refused it").lower()
 
 
 def _wide_encoding(data: bytes) -> str | None:

@@ -136,7 +136,8 @@ async def _summary(pruner: Summarize, messages: list[Message]) -> tuple[str, str
         answer = pruner.summarizer(messages)
         text: Any = await answer if inspect.isawaitable(answer) else answer
     except Exception as error:  # noqa: BLE001  # the host's own function: its failure must not lose the conversation
-        return "", f"the summarizer failed: {type(error).__name__}"
+        logger.warning("the summarizer raised `%s`", type(error).__name__)  # its text may quote the conversation
+        return "", "the summarizer failed"
     if not isinstance(text, str) or not text.strip():
         return "", "the summarizer gave no text"
     return text, ""

@@ -1,7 +1,8 @@
 """Wording failures for a model, in the words of each profile.
 
-Profile `octo` has Octo's strings, `octopus` the objects of Octopus; `octoc` says what Octo says. An outcome as MCP's
-wire object has neither's: its words are the failure's own line.
+Profile `octo` has Octo's strings, which name Python's exceptions, `octopus` the objects of Octopus; `octoc` names the
+tool and says what failed. An outcome as MCP's wire object has the text of the first two; for `octoc` it is the
+failure's own line, as MCP marks errors itself.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, TypeGuard
 
 import attrs
 
+from octoc.plain_text import plain_error
 from octoc.results import ContentPart, FailureKind, ToolFailure, ToolResult
 from octoc.runtime.values import whole_characters
 
@@ -20,6 +22,14 @@ OCTOPUS_INTERNAL = ("internal_error", "An internal error occurred. Please try ag
 """What Octopus shows of an unexpected exception: the details are for the log. Source: Octopus, tool registration."""
 META_KIND, META_RETRY, META_HANDLE = "octoc/kind", "octoc/retryAfter", "octoc/handle"
 """Keys of `_meta` in an outcome as MCP's wire object: the failure's kind, seconds, the handle of the whole result."""
+
+MAY_HAVE = "it may have taken effect"
+"""What every failure says of a call that was sent and whose answer was lost."""
+_LOST: frozenset[FailureKind] = frozenset({
+    "connection_lost", "timeout", "cancelled", "too_large", "protocol", "internal",
+})  # fmt: skip
+TOOL_EXCEPTION, RPC_EXCEPTION = "ToolException", "McpError"
+"""What Octo's client raises for a result with `isError`, and for a JSON-RPC error. Source: langchain-mcp-adapters."""
 
 # Octo names the exception that Python raised; a failure here is a value, so its kind stands for one.
 _EXCEPTION_OF: dict[FailureKind, str] = {
@@ -59,23 +69,45 @@ def failure(
         field: the argument that is wrong, as Octopus names it.
         sent: whether a server may have begun the call.
     """
+    # A model's own words, or a server's, may be part of them.
+    message = plain_error(whole_characters(message))
     if profile == "octopus":
         text = _octopus_text(kind, message, similar, retry_after_s, field)
     elif text is None:
         text = with_retry(f"[Error] {message}", retry_after_s)
-    message, text = whole_characters(message), whole_characters(text)  # a model's own words may be part of them
+    text = plain_error(whole_characters(text))
     return ToolFailure(
         kind=kind, message=message, text=text, similar=tuple(similar), retry_after_s=retry_after_s, sent=sent
     )
 
 
-def worded(found: ToolFailure, tool: str, profile: str) -> ToolFailure:
-    """Return a failure of a call, worded for the model that called `tool`. Source: Octo, call_mcp_tool."""
+def worded(found: ToolFailure, tool: str, profile: str, *, sent_before: bool = False) -> ToolFailure:
+    """Return a failure of a call, worded for the model that called `tool`. Source: Octo, call_mcp_tool.
+
+    `sent_before`: an earlier try of the same call was sent and got no answer.
+    """
+    message = plain_error(found.message)
+    is_lost = sent_before or (found.sent and found.kind in _LOST)
+    if is_lost and MAY_HAVE not in message:
+        message = f"{message}; {MAY_HAVE}"
+    found = attrs.evolve(found, message=message, sent=found.sent or sent_before)
     if profile == "octopus":
-        text = _octopus_text(found.kind, found.message, found.similar, found.retry_after_s)
+        text = _octopus_text(found.kind, message, found.similar, found.retry_after_s, is_lost=is_lost)
+    elif profile == "octo":
+        text = with_retry(f"[Tool error] {tool}: {exception_of(found)}: {message}", found.retry_after_s)
     else:
-        text = with_retry(f"[Tool error] {tool}: {exception_of(found)}: {found.message}", found.retry_after_s)
+        text = with_retry(f"[Tool error] {tool}: {message}", found.retry_after_s)
     return attrs.evolve(found, text=text)
+
+
+def named_error(result: ToolResult, tool: str, *, failed: bool = False) -> ToolResult:
+    """Return a result that is an error as Octo words it: with the tool's name; structured content stays.
+
+    `failed`: an explainer was asked and failed. Source: Octo, call_mcp_tool and the error middleware of its workers.
+    """
+    name = TOOL_EXCEPTION if result.rpc_code is None else RPC_EXCEPTION
+    text = f"[Tool error] {tool}{' failed' if failed else ''}: {name}: {result.text}"
+    return attrs.evolve(result, content=(ContentPart(type="text", text=text),))
 
 
 def explained(explanation: str, found: ToolFailure | None, profile: str) -> str:
@@ -84,6 +116,9 @@ def explained(explanation: str, found: ToolFailure | None, profile: str) -> str:
     Source: Octo, the error middleware of its workers.
     """
     retry_after_s = None if found is None else found.retry_after_s
+    explanation = plain_error(explanation)
+    if found is not None and MAY_HAVE in found.message and MAY_HAVE not in explanation:
+        explanation = f"{explanation.rstrip('.')}; {MAY_HAVE}"
     if profile == "octopus":
         return _octopus_body("tool_error" if found is None else found.kind, explanation, (), retry_after_s)
     return with_retry(f"[Tool error] {explanation}", retry_after_s)
@@ -112,20 +147,21 @@ def _is_wait(seconds: float | None) -> TypeGuard[float]:
     return seconds is not None and 0 < seconds < math.inf
 
 
-def as_mcp_result(outcome: ToolResult | ToolFailure) -> dict[str, Any]:
+def as_mcp_result(outcome: ToolResult | ToolFailure, profile: str = "octoc") -> dict[str, Any]:
     """Return an outcome as MCP's CallToolResult in wire form (camelCase keys), `isError` always there.
 
-    A failure is one text part that is its message, near names and seconds to wait included; its kind and these seconds
-    stand in `_meta` too. The text of a profile is left out: MCP has no such words.
+    A failure is one text part. It is the failure's text where the profile is `octo` or `octopus`; otherwise its
+    message, near names and seconds to wait included. Its kind and these seconds stand in `_meta` too.
     """
     if isinstance(outcome, ToolFailure):
         text = outcome.message
         if outcome.similar:
             text += f"; near names: {', '.join(outcome.similar)}"
+        text = with_retry(text, outcome.retry_after_s) if profile == "octoc" else outcome.text
         meta: dict[str, Any] = {META_KIND: outcome.kind}
         if _is_wait(outcome.retry_after_s):
             meta[META_RETRY] = outcome.retry_after_s
-        content = [{"type": "text", "text": with_retry(text, outcome.retry_after_s)}]
+        content = [{"type": "text", "text": text}]
         return {"content": content, "isError": True, "_meta": meta}
     wire: dict[str, Any] = {"content": [_part_wire(part) for part in outcome.content], "isError": outcome.is_error}
     if outcome.structured is not None:
@@ -143,20 +179,32 @@ def _part_wire(part: ContentPart) -> dict[str, Any]:
 
 
 def _octopus_text(
-    kind: FailureKind, message: str, similar: Sequence[str], retry_after_s: float | None, field: str | None = None
+    kind: FailureKind,
+    message: str,
+    similar: Sequence[str],
+    retry_after_s: float | None,
+    field: str | None = None,
+    *,
+    is_lost: bool = False,
 ) -> str:
-    if kind == "internal":
-        kind_word, message = OCTOPUS_INTERNAL
-        return _octopus_body(kind_word, message, similar, retry_after_s, field)
-    return _octopus_body(kind, message, similar, retry_after_s, field)
+    if kind != "internal":
+        return _octopus_body(kind, message, similar, retry_after_s, field)
+    kind_word, message = OCTOPUS_INTERNAL
+    # The fixed message says to try again: the hint says why that may be wrong.
+    return _octopus_body(kind_word, message, similar, retry_after_s, field, MAY_HAVE if is_lost else None)
 
 
 def _octopus_body(
-    error: str, message: str, similar: Sequence[str], retry_after_s: float | None, field: str | None = None
+    error: str,
+    message: str,
+    similar: Sequence[str],
+    retry_after_s: float | None,
+    field: str | None = None,
+    hint: str | None = None,
 ) -> str:
     body: dict[str, Any] = {"error": error, "message": message}
-    if similar:
-        body["hint"] = f"Similar: {', '.join(similar)}"
+    if similar or hint:
+        body["hint"] = f"Similar: {', '.join(similar)}" if similar else hint
     if field is not None:
         body["field"] = field
     if _is_wait(retry_after_s):

@@ -7,6 +7,7 @@ from typing import overload
 
 import attrs
 
+from octoc.plain_text import plain, plain_error
 from octoc.results import ContentPart, Progress, ToolFailure, ToolResult
 from octoc.secrets import redact_plain, redactor
 
@@ -30,6 +31,19 @@ def without_secrets(outcome: ToolResult | ToolFailure, secrets: Iterable[str]) -
     )
 
 
+def plain_outcome(outcome: ToolResult | ToolFailure) -> ToolResult | ToolFailure:
+    """Return a failure, or the texts of a result that is an error, without hidden characters and library addresses.
+
+    Structured content and everything that is no error stay as the server sent them.
+    """
+    if isinstance(outcome, ToolFailure):
+        return attrs.evolve(outcome, message=plain_error(outcome.message), text=plain_error(outcome.text))
+    content = tuple(
+        part if part.text is None else attrs.evolve(part, text=plain_error(part.text)) for part in outcome.content
+    )
+    return outcome if content == outcome.content else attrs.evolve(outcome, content=content)
+
+
 def progress_without_secrets(
     heard: Callable[[Progress], None] | None, secrets: Callable[[], tuple[str, ...]]
 ) -> Callable[[Progress], None] | None:
@@ -44,7 +58,7 @@ def progress_without_secrets(
         if progress.message:
             if (now := secrets()) != known:  # a connection that is made meanwhile brings some
                 known, redacted = now, redactor(now)
-            progress = attrs.evolve(progress, message=redacted(progress.message))
+            progress = attrs.evolve(progress, message=plain(redacted(progress.message)))
         heard(progress)
 
     return told

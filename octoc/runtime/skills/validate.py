@@ -92,7 +92,7 @@ async def _judged(session: Session, entry: SkillEntry, reply: str) -> str | None
         logger.warning("the validate script of skill `%s` did not end within %g s", entry.name, limit)
         return None
     except OSError as error:
-        why = error.strerror or type(error).__name__
+        why = error.strerror or "the system refused it"
         logger.warning("the validate script of skill `%s` did not start: %s", entry.name, why)
         return None
     if status == 0:

@@ -104,7 +104,7 @@ class Served:
         """Return the outcome of a call in MCP's form, a failure as an error result; or what is asked meanwhile."""
         call = self._begun(params, context)
         if isinstance(call, ToolFailure):
-            return as_mcp_result(call)
+            return as_mcp_result(call, self.session.profile)
         try:
             outcome = await call.next()
         finally:
@@ -113,7 +113,7 @@ class Served:
         if isinstance(outcome, dict):
             state = await self._suspended.keep(call)
             return types.InputRequiredResult(input_requests=outcome, request_state=state)
-        wire = as_mcp_result(outcome)
+        wire = as_mcp_result(outcome, self.session.profile)
         self.on_end(self._named(call), time.monotonic() - call.began, wire)
         return wire
 
@@ -125,7 +125,8 @@ class Served:
         if params.request_state is not None or params.input_responses is not None:
             waiting = self._suspended.take(params.request_state or "", name, arguments)
             if waiting is None:
-                return failure("bad_request", "no such call waits for an answer: it has ended, or was another one's")
+                message = "no such call waits for an answer: it has ended, or was another one's"
+                return failure("bad_request", message, profile=self.session.profile)
             waiting.context = context
             waiting.answer(params.input_responses or {})
             return waiting
@@ -151,14 +152,14 @@ class Served:
             return await self._call(call)
         except BundleRefused as refused:
             logger.error("`%s` was not called: %s", call.tool, refused)  # noqa: TRY400  # it says all there is to say
-            return failure("internal", f"the bundle cannot be used: {refused}")
+            return failure("internal", f"the bundle cannot be used: {refused}", profile=self.session.profile)
         finally:
             self.under_way.remove(call)
 
     async def _call(self, call: UnderWay) -> ToolResult | ToolFailure:
         name = call.tool
         if self._stateless and name in STATEFUL:
-            return failure("not_found", f"`{name}` is not served without state")
+            return failure("not_found", f"`{name}` is not served without state", profile=self.session.profile)
         if name == FIND_TOOLS and self.routes and self.session.surface.registry.proxy:
             return await self._find(dict(call.arguments))
         with progress_of(call) as heard:
@@ -171,7 +172,8 @@ class Served:
     async def _find(self, arguments: dict[str, Any]) -> ToolResult | ToolFailure:
         message = arguments.pop("message", None)
         if message is not None and not isinstance(message, str):
-            return failure("bad_request", "argument `message` of `find_tools`: expected string")
+            wrong = "argument `message` of `find_tools`: expected string"
+            return failure("bad_request", wrong, profile=self.session.profile)
         text = message or arguments.get("query")
         routing = None
         if isinstance(text, str) and text.strip() and not arguments.get("describe"):

@@ -20,6 +20,8 @@ from octoc_transport_mcp.auth_callback import Callback, listening
 from octoc_transport_mcp.auth_sdk import ClientMetadata, MemoryStorage, drive, stored_of
 from octoc_transport_mcp.auth_settings import DEFAULT_PORT, AuthSettings, refused, settings_of
 from octoc_transport_mcp.auth_store import Stored
+from octoc_transport_mcp.failures import redact
+from octoc_transport_mcp.http_faults import reason
 from octoc_transport_mcp.http_logs import quiet_addresses
 
 LOGIN_S = 300.0
@@ -150,7 +152,8 @@ async def _refusal(target: ServerTarget) -> httpx2.Response:
                 response = await client.send(hello, stream=True)
                 await response.aclose()
     except httpx2.HTTPError as error:
-        said = f"`{target.name}` could not be reached ({type(error).__name__}): look at its `url`, and whether it runs"
+        why = redact(reason(error), target)
+        said = f"`{target.name}` could not be reached ({why}): look at its `url`, and whether it runs"
         raise ConnectionFailed(said) from None
     # One that lets everybody in until a tool is called is asked for its metadata all the same.
     headers = response.headers if response.status_code == httpx2.codes.UNAUTHORIZED else None

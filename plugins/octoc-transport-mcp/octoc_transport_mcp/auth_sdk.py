@@ -27,10 +27,12 @@ from mcp.shared.auth import (
 )
 from mcp.shared.exceptions import MCPDeprecationWarning
 
+from octoc.plain_text import because
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 from octoc.secrets import redact
 from octoc_transport_mcp.auth_settings import AuthSettings, is_loopback
 from octoc_transport_mcp.auth_store import Stored
+from octoc_transport_mcp.http_faults import reason
 
 MAX_BODY_BYTES = 1024 * 1024
 """Longest answer of an authorization server that is read."""
@@ -169,7 +171,7 @@ async def drive(
         except ConnectionFailed:
             raise
         except httpx2.HTTPError as error:
-            raise _failed(target, f"could not be reached: {type(error).__name__}", permanent=False) from None
+            raise _failed(target, f"could not be reached: {reason(error)}", permanent=False) from None
         except Exception as error:  # noqa: BLE001  # OAuthFlowError, and pydantic's and others' over a strange answer
             raise _failed(target, _why(error, last), permanent=True) from None
         finally:
@@ -221,8 +223,8 @@ def _why(error: Exception, last: httpx2.Response | None) -> str:
         said = f"`{code}`, " if _CODE.fullmatch(code) else ""
         return f"refused: {said}HTTP {last.status_code}"
     if isinstance(error, OAuthFlowError) and (last is None or last.request.method != "POST"):
-        return f"cannot be used: {error}"
-    return f"answered something that is not OAuth: {type(error).__name__}"
+        return f"cannot be used{because(error)}"
+    return "answered something that is not OAuth"
 
 
 def _failed(target: ServerTarget, why: str, *, permanent: bool = True) -> ConnectionFailed:

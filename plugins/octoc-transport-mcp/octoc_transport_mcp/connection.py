@@ -9,11 +9,13 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
+import attrs
 import mcp_types
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
 from octoc import __version__
+from octoc.plain_text import because, words_of
 from octoc.plugin.protocols import Connection, ConnectionFailed, Host, ServerTarget
 from octoc.results import Caller, ContentPart, ListedTool, Progress, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc_transport_mcp.asking import Asking
@@ -30,6 +32,7 @@ from octoc_transport_mcp.failures import (
     of_protocol_error,
     one_line,
     redact_error,
+    secrets_of,
 )
 from octoc_transport_mcp.http import check_url, http_streams, sse_streams
 from octoc_transport_mcp.http_faults import HttpState
@@ -114,7 +117,9 @@ class McpConnection:
             ready.cancel()
         if owner.done():
             error = None if owner.cancelled() else owner.exception()
-            raise error if isinstance(error, ConnectionFailed) else ConnectionFailed(f"connecting failed: {error}")
+            if error is None or isinstance(error, ConnectionFailed):
+                raise error or ConnectionFailed("connecting was ended")
+            raise ConnectionFailed(f"connecting failed{self._because(error)}")
 
     async def _own(self) -> None:
         try:
@@ -290,7 +295,7 @@ class McpConnection:
                 return ConnectionFailed(await self._loss())
             if error_leaf.code == mcp_types.METHOD_NOT_FOUND:
                 return ConnectionFailed(f"`{self._target.name}` has no tools to list", kind="protocol")
-        message = one_line(f"`{self._target.name}` could not list its tools: {error_leaf}", self._target)
+        message = one_line(f"`{self._target.name}` could not list its tools{self._because(error_leaf)}", self._target)
         return ConnectionFailed(message, kind="protocol")
 
     async def call(self, call: ToolCall) -> ToolResult | ToolFailure:
@@ -361,7 +366,8 @@ class McpConnection:
         meant = of_protocol_error(error, call.tool, self._target)
         if meant is not None:
             return meant
-        return redact_error(ToolResult.of_text(error.message, is_error=True), self._target)
+        refused = attrs.evolve(ToolResult.of_text(error.message, is_error=True), rpc_code=error.code)
+        return redact_error(refused, self._target)
 
     def _is_closed(self, error: MCPError) -> bool:
         """Tell whether the SDK says that the connection has ended: servers use its code for errors of their own."""
@@ -371,12 +377,15 @@ class McpConnection:
         if not self.alive:
             return failure("connection_lost", await self._loss(), sent=self._is_sent(attempt))
         if not self._is_sent(attempt):
-            return _not_sent(call.tool, type(leaf(error)).__name__)  # the SDK refused to write it
+            return _not_sent(call.tool, words_of(leaf(error)) or "the SDK refuses them")
         # The SDK's checks of an answer put the whole schema into their text: the cause says it in one sentence.
         cause = leaf(error)
-        reason = getattr(cause.__cause__, "message", None) or str(cause) or type(cause).__name__
-        said = f"`{self._target.name}` answered `{call.tool}` with something that is not what it declares: {reason}"
-        return failure("protocol", one_line(said, self._target))
+        reason = getattr(cause.__cause__, "message", None) or words_of(cause)
+        said = f"`{self._target.name}` answered `{call.tool}` with something that is not what it declares"
+        return failure("protocol", one_line(f"{said}: {reason}" if reason else said, self._target))
+
+    def _because(self, error: BaseException) -> str:
+        return because(error, tuple(secrets_of(self._target)))
 
     def _of_line(self, fault: LineFault, asked: str) -> str:
         words = f": {fault.words}" if fault.words else ""

@@ -12,6 +12,7 @@ import httpx2
 import mcp_types
 from mcp.shared.exceptions import MCPError
 
+from octoc.plain_text import because, plain_error
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 from octoc.results import ContentPart, FailureKind, ToolFailure, ToolResult
 from octoc_transport_mcp.messages import LineFault
@@ -43,7 +44,7 @@ def leaf(error: BaseException) -> BaseException:
 
 def one_line(text: str, target: ServerTarget) -> str:
     """Return `text` on one line of at most MAX_MESSAGE_CHARS, with the target's values cut out."""
-    text = " ".join(redact(text, target).split()).rstrip(".")
+    text = " ".join(redact(plain_error(text), target).split()).rstrip(".")
     return text if len(text) <= MAX_MESSAGE_CHARS else text[: MAX_MESSAGE_CHARS - 1] + "…"
 
 
@@ -141,15 +142,15 @@ def _why_not_connected(
         elif process.garbage is not None:
             text = f"{name} does not speak MCP: it printed `{process.garbage}`"
         else:
-            text = f"{name} does not speak MCP: {error}"
+            text = f"{name} does not speak MCP{because(error)}"
     elif status is not None:
         text = f"{name} answered HTTP {status}"
     elif isinstance(error, httpx2.HTTPError):
-        text = f"{name} could not be reached: {str(error) or type(error).__name__}"
+        text = f"{name} could not be reached{because(error)}"
     elif isinstance(error, MCPError):
         text = f"{name} refused to speak MCP: {error.message} ({error.code})"
     else:
-        text = f"{name} could not be connected: {type(error).__name__}: {error}"
+        text = f"{name} could not be connected{because(error)}"
     return one_line(text, target)
 
 
@@ -169,7 +170,7 @@ def _why_not_spawned(error: Exception, target: ServerTarget) -> str:
         return one_line(f"command `{command}` {where}", target)
     if isinstance(error, PermissionError):
         return one_line(f"command `{command}` may not be run: permission denied", target)
-    return one_line(f"command `{command}` could not be started: {error}", target)
+    return one_line(f"command `{command}` could not be started{because(error)}", target)
 
 
 def of_protocol_error(error: MCPError, tool: str, target: ServerTarget) -> ToolFailure | None:

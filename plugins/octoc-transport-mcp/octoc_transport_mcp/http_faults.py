@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import logging
 import os
 import secrets
 import socket
@@ -18,6 +19,7 @@ import httpx2
 import mcp_types
 from mcp.shared.exceptions import MCPError
 
+from octoc.plain_text import words_of
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 from octoc.results import FailureKind, ToolFailure
 from octoc.secrets import redact
@@ -26,6 +28,8 @@ from octoc_transport_mcp.http_bounds import BodyTooLarge, BrokenEncoding, media_
 
 if TYPE_CHECKING:
     from octoc_transport_mcp.http_client import GuardedClient
+
+logger = logging.getLogger("octoc.transport")
 
 FAULT_CODE = -31_999
 """The code of a JSON-RPC error that octoc itself puts where a server's answer should have been."""
@@ -186,14 +190,15 @@ class HttpState:
                 return Fault(kind="connection_lost", said=f"closed the connection {ended} its answer")
             if "too long" in text:
                 return Fault(kind="too_large", said="answered with headers that are too long")
-            return Fault(kind="protocol", said=f"does not speak HTTP/1.1: {text}")
+            return Fault(kind="protocol", said="does not speak HTTP/1.1")
         if isinstance(error, (httpx2.NetworkError, OSError)):
             return Fault(kind="connection_lost", said=f"lost the connection: {reason(error)}")
         if isinstance(error, httpx2.LocalProtocolError):
             # Its own text quotes the header, which may be a credential.
             return Fault(kind="bad_request", said="cannot be asked: a header has a character that HTTP cannot carry")
-        # The exception's own text may quote a request: its type says enough.
-        return Fault(kind="internal", said=f"could not be asked: {type(error).__name__}")
+        # The exception's own text may quote a request.
+        logger.warning("a request to `%s` failed with `%s`", self.target.name, type(error).__name__)
+        return Fault(kind="internal", said="could not be asked")
 
 
 def reason(error: BaseException) -> str:
@@ -203,13 +208,13 @@ def reason(error: BaseException) -> str:
         if isinstance(cause, ssl.SSLCertVerificationError):
             return f"its certificate is not trusted: {cause.verify_message}"
         if isinstance(cause, ssl.SSLError):
-            return f"the TLS handshake failed: {(cause.reason or type(cause).__name__).replace('_', ' ').lower()}"
+            return f"the TLS handshake failed: {(cause.reason or 'no reason').replace('_', ' ').lower()}"
     for cause in reversed(chain):
         if isinstance(cause, socket.gaierror):
             return str(cause.strerror).lower()
         if isinstance(cause, OSError) and cause.errno:  # its own text repeats the address
             return os.strerror(cause.errno).lower()
-    return str(error) or type(error).__name__
+    return words_of(error) or "the connection failed"
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

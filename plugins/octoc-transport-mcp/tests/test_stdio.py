@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 from octoc.plugin import Connection, ConnectionFailed, ServerTarget, Transport
@@ -316,7 +317,8 @@ def test_another_error_is_the_servers_own_word() -> None:
     """A JSON-RPC error that is not about the call's form is an error result with the server's text."""
 
     async def scenario(connection: Connection) -> None:
-        assert await connection.call(call("refuse")) == ToolResult.of_text("not today", is_error=True)
+        refused = attrs.evolve(ToolResult.of_text("not today", is_error=True), rpc_code=-32050)
+        assert await connection.call(call("refuse")) == refused
 
     with_connection(faulty(), scenario)
 
@@ -369,7 +371,7 @@ REFUSED = [
     ({"command": "sh", "args": ("-c", "echo why >&2; exit 4")}, "`sh` exited with code 4: why"),
     ({"command": "sh", "args": ("-c", "kill -9 $$")}, "`sh` was ended by signal 9"),
     ({"command": "cat"}, "`cat` does not speak MCP: Method not found"),
-    ({"command": "a\0b"}, "command `a\0b` could not be started: embedded null byte"),
+    ({"command": "a\0b"}, "command `ab` could not be started: embedded null byte"),
     ({"command": None}, "`x` has no `command` to connect to"),
     ({"command": "cat", "auth": {"type": "oauth"}}, "the `auth` of `x` is for servers behind a URL"),
     (

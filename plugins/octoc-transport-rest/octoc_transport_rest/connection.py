@@ -16,6 +16,7 @@ import attrs
 import httpx
 
 from octoc.json_limits import LARGE_BYTES, MAX_ELEMENTS, MAX_LISTING_ELEMENTS
+from octoc.plain_text import because
 from octoc.plugin.protocols import Connection, ConnectionFailed, ServerTarget
 from octoc.results import ContentPart, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc_transport_rest.body import Body, BrokenBody, read_body
@@ -375,6 +376,8 @@ def _headers(call: ToolCall) -> dict[str, str]:
 def _content(call: ToolCall) -> bytes:
     try:
         return json.dumps(dict(call.arguments), allow_nan=False).encode("ascii")
-    except (TypeError, ValueError, RecursionError) as error:
-        kind = type(error).__name__
-        raise Fault("bad_request", f"the arguments of `{call.tool}` cannot be written as JSON: {kind}") from None
+    except RecursionError:
+        raise Fault("bad_request", f"the arguments of `{call.tool}` are nested too deep for JSON") from None
+    except (TypeError, ValueError) as error:
+        message = f"the arguments of `{call.tool}` cannot be written as JSON{because(error)}"
+        raise Fault("bad_request", message) from None

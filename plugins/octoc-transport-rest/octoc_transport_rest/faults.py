@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import logging
 import os
 import socket
 import ssl
@@ -13,9 +14,12 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from octoc.plain_text import plain_error, words_of
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 from octoc.results import FailureKind, ToolFailure
 from octoc.secrets import SHORTEST_SECRET, redactor
+
+log = logging.getLogger(__name__)
 
 MAX_MESSAGE_CHARS = 400
 _OF_CONNECTION = frozenset({"connect_failed", "unauthorized", "timeout", "protocol", "too_large"})
@@ -85,7 +89,7 @@ def without_secrets(value: Any, secrets: tuple[str, ...]) -> Any:
 
 def one_line(text: str, secrets: tuple[str, ...]) -> str:
     """Return `text` on one line of at most MAX_MESSAGE_CHARS, with the secrets cut out."""
-    text = " ".join(without_secrets(text, secrets).split()).rstrip(".")
+    text = " ".join(without_secrets(plain_error(text), secrets).split()).rstrip(".")
     return text if len(text) <= MAX_MESSAGE_CHARS else text[: MAX_MESSAGE_CHARS - 1] + "…"
 
 
@@ -111,12 +115,13 @@ def of_exception(error: Exception, target: ServerTarget, secrets: tuple[str, ...
             return Fault("connection_lost", f"`{target.name}` closed the connection {ended} its answer")
         if "too long" in text or "too many" in text:
             return Fault("too_large", f"`{target.name}` answered with headers that are too long")
-        return Fault("protocol", one_line(f"`{target.name}` does not speak HTTP/1.1: {text}", secrets))
+        return Fault("protocol", f"`{target.name}` does not speak HTTP/1.1")
     if isinstance(error, (httpx.NetworkError, OSError)):
         text = f"the connection to `{target.name}` was lost: {_reason(error)}"
         return Fault("connection_lost", one_line(text, secrets))
-    # The exception's own text may quote a request: its type says enough.
-    return Fault("internal", f"the request to `{target.name}` failed: {type(error).__name__}")
+    # The exception's own text may quote a request.
+    log.warning("a request to `%s` failed with `%s`", target.name, type(error).__name__)
+    return Fault("internal", f"the request to `{target.name}` failed")
 
 
 def _reason(error: BaseException) -> str:
@@ -126,13 +131,13 @@ def _reason(error: BaseException) -> str:
         if isinstance(cause, ssl.SSLCertVerificationError):
             return f"its certificate is not trusted: {cause.verify_message}"
         if isinstance(cause, ssl.SSLError):
-            return f"the TLS handshake failed: {(cause.reason or type(cause).__name__).replace('_', ' ').lower()}"
+            return f"the TLS handshake failed: {(cause.reason or 'no reason').replace('_', ' ').lower()}"
     for cause in reversed(chain):
         if isinstance(cause, socket.gaierror):
             return str(cause.strerror).lower()
         if isinstance(cause, OSError) and cause.errno:  # its own text repeats the address
             return os.strerror(cause.errno).lower()
-    return str(error) or type(error).__name__
+    return words_of(error) or "the connection failed"
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -262,7 +262,12 @@ async def play(row: Row, folder: Path) -> dict[str, Any]:
                 started = time.monotonic()
                 arguments = {"tool_name": f"bad/{tool}", "arguments": {}}
                 outcome = await session.call("call_mcp_tool", arguments, on_progress=heard.append)
-                report[when] = {"kind": kind_of(outcome), "text": outcome.text, "seconds": time.monotonic() - started}
+                report[when] = {
+                    "kind": kind_of(outcome),
+                    "text": outcome.text,
+                    "sent": isinstance(outcome, ToolFailure) and outcome.sent,
+                    "seconds": time.monotonic() - started,
+                }
         finally:
             done.set()
             report["beside"] = await beside

@@ -209,6 +209,8 @@ def test_a_fault_costs_its_own_call_alone(fleet: Fleet, bounded: Callable[[], in
                         assert (outcome.sent, outcome.retry_after_s is not None) == (row.sent, row.waits)
                         assert "\n" not in outcome.message
                         assert "<p>" not in outcome.text
+                        lost = row.sent and row.kind in ("connection_lost", "timeout", "too_large", "protocol")
+                        assert ("it may have taken effect" in outcome.text) == lost
                     assert "other server" in (await elsewhere).text
                     assert ("other call" in (await beside).text) != session_ends
                     await until(lambda: bad.acting == 0)

@@ -45,6 +45,8 @@ def test_a_fault_is_a_value_and_touches_nobody_else(row: Row, told: dict[str, An
     for fragment in row.says:
         assert fragment in first["text"], first
     assert "s3cr3t" not in first["text"], first
+    lost = first["sent"] and first["kind"] in ("connection_lost", "timeout", "too_large", "protocol")
+    assert ("it may have taken effect" in first["text"]) == lost, first
     assert first["seconds"] < row.within_s, first
     assert row.after in ("?", after["kind"]), after
     assert after["seconds"] < row.within_s, after

@@ -83,7 +83,7 @@ def _fails(_: Sequence[Any]) -> str:
 @pytest.mark.parametrize(
     "summarizer,problem",
     [
-        (_fails, "the summarizer failed: RuntimeError"),
+        (_fails, "the summarizer failed"),
         (lambda _: " ", "the summarizer gave no text"),
         (lambda _: None, "the summarizer gave no text"),
         (lambda _: "z" * 9000, "the summary is no shorter than what it stands for"),
