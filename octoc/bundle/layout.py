@@ -54,6 +54,11 @@ _MAX_SIZE = 2**32 - 2  # no zip64
 _MAX_MEMBERS = 2**16 - 2
 
 
+def depends_on_cpu(name: str) -> bool:
+    """Tell whether a member may have other bytes on another kind of CPU: vectors, what is fitted to them, encoders."""
+    return name.endswith(".npy") or name.startswith("encoder/")
+
+
 @attrs.frozen(eq=False)
 class Member:
     """One member: its name, its size in bytes and the CRC-32 that zip wants."""

@@ -208,6 +208,11 @@ class OpenBundle:
         """The sha256 of `bundle.json`, which has the digest of every other member: the bundle's identity."""
         return sha256_hex(self._raw(INDEX, self._size_of_index))
 
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """The sha256 of every member but `bundle.json`, by name, as `bundle.json` has them."""
+        return {name: facts.sha256 for name, facts in self._members.items()}
+
     def close(self) -> None:
         """Let the file go. Arrays that are still in use keep the map alive until they are gone."""
         self._data.release()

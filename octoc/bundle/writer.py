@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import attrs
 
 from octoc.bundle.arrays import npy_bytes
 from octoc.bundle.codec import encode
@@ -53,6 +55,14 @@ class BlobBuilder:
         return b"".join(self._pieces)
 
 
+@attrs.frozen(kw_only=True, eq=False)
+class Parts:
+    """A bundle before it is one file: `index` is what `bundle.json` says of it, `members` are all others by name."""
+
+    index: Mapping[str, Any]
+    members: Mapping[str, bytes]
+
+
 def write_bundle(
     bundle: Bundle,
     *,
@@ -60,14 +70,25 @@ def write_bundle(
     arrays: Mapping[str, NDArray[np.generic]] | None = None,
     encoder_files: Mapping[str, bytes] | None = None,
 ) -> bytes:
-    """Return the bytes of the one file that a bundle is.
+    """Return the bytes of the one file that a bundle is: `file_of` the `parts_of` it, which see."""
+    return file_of(parts_of(bundle, blobs=blobs, arrays=arrays, encoder_files=encoder_files))
+
+
+def parts_of(
+    bundle: Bundle,
+    *,
+    blobs: Mapping[str, bytes],
+    arrays: Mapping[str, NDArray[np.generic]] | None = None,
+    encoder_files: Mapping[str, bytes] | None = None,
+) -> Parts:
+    """Return the members of a bundle.
 
     Args:
         blobs: `tools` and `texts`, that the bundle's slices point into.
         arrays: `triggers`, and `gate/<name>` for each of the gate's arrays.
         encoder_files: by plain name.
 
-    Raises: BundleError when a value is not what the model says; ValueError when the file would exceed 4 GiB.
+    Raises: BundleError when a value is not what the model says.
     """
     shared, registries = packed(bundle)
     plain = encode(shared)
@@ -78,6 +99,13 @@ def write_bundle(
     members |= {f"{name}.blob": blobs[name] for name in BLOBS}
     members |= {f"{name}.npy": npy_bytes(array) for name, array in (arrays or {}).items()}
     members |= {f"encoder/{name}": data for name, data in (encoder_files or {}).items()}
+    return Parts(index=plain, members=members)
+
+
+def file_of(parts: Parts) -> bytes:
+    """Return the bytes of the one file. Raises: ValueError when it would exceed 4 GiB."""
+    members = dict(parts.members)
+    plain = dict(parts.index)
     facts = {name: Member(name, len(data), zlib.crc32(data)) for name, data in members.items()}
     plain["format"] = {"name": FORMAT_NAME, "version": FORMAT_VERSION, "revision": FORMAT_REVISION}
     plain["members"] = {

@@ -45,13 +45,14 @@ NOT_SHOWN: Mapping[str, str] = {
     "OCT449": "a page has no room for a hundred tools",
     "OCT424": "needs the sentence encoder, which a check does not run",
     "OCT436": "needs the sentence encoder, which a check does not run",
-    **dict.fromkeys((f"OCT{number}" for number in range(501, 516)), _LOCK),
+    **dict.fromkeys((f"OCT{number}" for number in range(501, 518)), _LOCK),
     **dict.fromkeys((f"OCT{number}" for number in range(540, 546)), _PIN),
     **dict.fromkeys((f"OCT{number}" for number in range(601, 609)), _BUNDLE),
     **dict.fromkeys((f"OCT{number}" for number in (701, 702, *range(704, 708))), _ENCODER),
     "OCT720": "a page installs nothing",
     "OCT721": "a page installs nothing",
     "OCT609": _LINK,
+    "OCT610": _BUNDLE,
     "OCT901": "about a bug of octoc",
 }
 COMPANIONS: Mapping[str, tuple[str, str]] = {

@@ -64,8 +64,9 @@ def calibrate(embedded: Embedded, context: Context) -> Calibrated:
             top_k=routing.top_k,
             data={"profile": routing.profile} if routing.profile in OCTOMIND_PROFILES else {},
         )
-        return Calibrated(embedded=embedded, gate=gate)
-    learned, arrays = _learned(embedded, context)
+        digest = cache_key(embedded.identity, attrs.asdict(gate))
+        return Calibrated(embedded=embedded, gate=gate, made_of={"gate": digest})
+    learned, arrays, digest = _learned(embedded, context)
     profile = routing.profile if routing.profile in CALIBRATED_THRESHOLDS else BALANCED
     data = {
         **learned,
@@ -89,7 +90,7 @@ def calibrate(embedded: Embedded, context: Context) -> Calibrated:
     if learned["method"] == "ridge":
         _report_method(len(learned["classes"]), settings, context)
     gate = Gate(kind="calibrated", threshold=threshold, data=data, arrays=tuple(sorted(arrays)))
-    return Calibrated(embedded=embedded, gate=gate, arrays=arrays)
+    return Calibrated(embedded=embedded, gate=gate, arrays=arrays, made_of={"gate": digest})
 
 
 def _by_fixtures(
@@ -152,16 +153,21 @@ def _report_method(classes: int, settings: WorkspaceSettings, context: Context) 
     )
 
 
-def _learned(embedded: Embedded, context: Context) -> tuple[Mapping[str, Any], Arrays]:
-    """Return the classifier's data and arrays, out of the cache when the same texts and vectors were learned before."""
+def _learned(embedded: Embedded, context: Context) -> tuple[Mapping[str, Any], Arrays, str]:
+    """Return the classifier's data and arrays, out of the cache when the same texts and vectors were learned before.
+
+    The last is the digest of all that they are learned from.
+    """
     resolved = embedded.described.scoped.resolved
     found = all_examples(resolved)
     vectors = None if embedded.triggers is None else embedded.texts
     needs = all_needs(resolved) if vectors is not None else ()
-    key = _key(found, needs, embedded.identity)
+    digest = _made_of(found, needs, embedded.identity)
+    # Other versions may give other numbers, and that is no other input.
+    key = cache_key(digest, *map(version, ("numpy", "scikit-learn", "scipy")))
     cached = _from_cache(context.cache, key)
     if cached is not None:
-        return cached
+        return (*cached, digest)
     context.progress(_WHAT, 0, 1)
     from octoc.compiler.calibrate.fit import fit_classifier
     from octoc.compiler.calibrate.matching import library_examples, match
@@ -178,7 +184,7 @@ def _learned(embedded: Embedded, context: Context) -> tuple[Mapping[str, Any], A
         context.cache.put_array(KIND, cache_key(key, name), array)
     # Last, so that whoever finds it finds the arrays too.
     context.cache.put_json(KIND, key, {"data": data, "arrays": sorted(arrays)})
-    return data, arrays
+    return data, arrays, digest
 
 
 def _from_cache(cache: Cache, key: str) -> tuple[Mapping[str, Any], Arrays] | None:
@@ -190,9 +196,8 @@ def _from_cache(cache: Cache, key: str) -> tuple[Mapping[str, Any], Arrays] | No
     return (stored["data"], whole) if len(whole) == len(arrays) else None
 
 
-def _key(found: Sequence[Example], needs: Sequence[Need], identity: str) -> str:
+def _made_of(found: Sequence[Example], needs: Sequence[Need], identity: str) -> str:
     """Return the digest of all that shapes the classifier; the vectors are in it as the encoder's identity."""
-    versions = [version(name) for name in ("numpy", "scikit-learn", "scipy")]
     texts = [[example.text, example.capability, example.weight] for example in (*found, *further_background())]
     library = [[need.name, need.about, *need.says] for need in needs]
-    return cache_key(RECIPE, identity, versions, texts, library, list(follow_up_lines().items()))
+    return cache_key(RECIPE, identity, texts, library, list(follow_up_lines().items()))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from octoc.bundle.digest import sha256_hex
+from octoc.bundle.writer import file_of
 from octoc.compiler.context import Context
-from octoc.compiler.emit.assemble import assemble
-from octoc.compiler.emit.paths import way_to_workspace
+from octoc.compiler.emit.paths import bundle_target
+from octoc.compiler.emit.same import check_same
 from octoc.compiler.files import write_if_changed
 from octoc.compiler.model.resolved import Emitted, Locked
 from octoc.compiler.strictness import why_withheld
@@ -21,17 +22,15 @@ def emit(locked: Locked, context: Context) -> Emitted:
     """Write the bundle, unless its bytes are there already.
 
     Nothing is written with `context.locked`, nor for a reason that `why_withheld` gives: an old file stays.
-    `Emitted.path` is then None; else it is where the bundle is, whether or not it had to be written.
+    `Emitted.path` is then None; else it is where the bundle is, whether or not it had to be written. With
+    `context.locked` a file that is there is held against the bytes.
     """
-    path = _target(locked, context)
-    data = assemble(locked, context.root, workspace=way_to_workspace(path, context.root))
+    path = bundle_target(locked.calibrated.embedded.described.scoped.resolved.sources.discovered.settings, context)
+    data = file_of(locked.parts)
+    if context.locked and not locked.is_stale:
+        check_same(path, data, context)
     is_there = not context.locked and not _withheld(locked, path, context) and _write(path, data, context)
     return Emitted(locked=locked, digest=sha256_hex(data), path=path.as_posix() if is_there else None, size=len(data))
-
-
-def _target(locked: Locked, context: Context) -> Path:
-    settings = locked.calibrated.embedded.described.scoped.resolved.sources.discovered.settings
-    return context.output or context.root / "dist" / f"{settings.name}.octoc"
 
 
 def _withheld(locked: Locked, path: Path, context: Context) -> bool:

@@ -1,4 +1,4 @@
-"""From the products of all stages to the bundle's bytes: the same products, the same bytes, wherever they were made."""
+"""From the products of all stages to the bundle's members: the same products give the same bytes anywhere."""
 
 from __future__ import annotations
 
@@ -27,19 +27,18 @@ from octoc.bundle.model import (
     Slice,
     ToolEntry,
 )
-from octoc.bundle.writer import BlobBuilder, write_bundle
+from octoc.bundle.writer import BlobBuilder, Parts, parts_of
 from octoc.compiler.definitions import OCTOMIND
 from octoc.compiler.emit.paths import relocator
 from octoc.compiler.emit.scopes import areas_of, tenants_of
-from octoc.compiler.lock.inputs import inputs_digest
 from octoc.compiler.model.documents import TreeFile
 from octoc.compiler.model.resolved import (
     Agent,
+    Calibrated,
     Capability,
     Dependency,
     Described,
     Embedded,
-    Locked,
     Resolved,
     Server,
     ServerGrant,
@@ -58,14 +57,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def assemble(locked: Locked, root: Path, *, workspace: str = "") -> bytes:
-    """Return the bundle's bytes.
+def assemble(
+    calibrated: Calibrated, root: Path, *, plugins: Mapping[str, str], inputs: str, workspace: str = ""
+) -> Parts:
+    """Return the bundle's members.
 
     Args:
+        plugins: versions by name.
+        inputs: the digest of all inputs.
         root: the workspace's folder; what servers say of paths inside it is made relative to `${workspaceFolder}`.
         workspace: the way from the bundle's folder to the workspace, as `way_to_workspace` returns it.
     """
-    calibrated = locked.calibrated
     embedded = calibrated.embedded
     scoped = embedded.described.scoped
     resolved = scoped.resolved
@@ -95,13 +97,13 @@ def assemble(locked: Locked, root: Path, *, workspace: str = "") -> bytes:
         agents=tuple(_agents(embedded.described, texts)),
         encoder=_encoder(embedded),
         gate=calibrated.gate,
-        plugins=dict(locked.plugins),
+        plugins=dict(plugins),
         deps=tuple(_dependency(found, texts, folders, is_run=is_run) for found in resolved.dependencies),
         dep_folders=tuple(folders[name] for name in sorted(folders)),
         tenants=tenants_of(resolved.scopes),
         areas=areas_of(resolved.scopes, scoped.registries),
         contested=tuple(number for number, tool in enumerate(scoped.tools) if tool.contested),
-        inputs=inputs_digest(discovered, resolved.sources.digests),
+        inputs=inputs,
         workspace=workspace,
     )
     arrays: dict[str, NDArray[np.generic]] = {f"gate/{name}": array for name, array in calibrated.arrays.items()}
@@ -110,7 +112,7 @@ def assemble(locked: Locked, root: Path, *, workspace: str = "") -> bytes:
         arrays["triggers"] = embedded.triggers
     if embedded.phrases is not None:
         arrays["skills/phrases"] = embedded.phrases
-    return write_bundle(
+    return parts_of(
         bundle,
         blobs={"tools": tools.data, "texts": texts.data},
         arrays=arrays,

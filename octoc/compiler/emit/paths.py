@@ -8,6 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from octoc.compiler.context import Context
+from octoc.compiler.model.settings import WorkspaceSettings
+
 WORKSPACE_FOLDER = "${workspaceFolder}"
 
 _UPWARDS = re.compile(r"\.|\.\.(?:/\.\.)*")
@@ -20,6 +23,11 @@ def way_to_workspace(bundle: Path, root: Path) -> str:
     """
     way = Path(os.path.relpath(os.path.realpath(root), os.path.realpath(bundle.parent))).as_posix()
     return way if _UPWARDS.fullmatch(way) else ""
+
+
+def bundle_target(settings: WorkspaceSettings, context: Context) -> Path:
+    """Return where the bundle belongs: `context.output`, or `dist/<name>.octoc` in the workspace."""
+    return context.output or context.root / "dist" / f"{settings.name}.octoc"
 
 
 def relocator(root: Path) -> Callable[[Any], Any]:

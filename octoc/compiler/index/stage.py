@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from octoc.compiler.cache import cache_key
 from octoc.compiler.context import Context
 from octoc.compiler.encoder_findings import SEARCH, is_chosen, report_failed, report_missing
 from octoc.compiler.encoder_settings import settings_in_bundle
@@ -121,7 +122,11 @@ def _with_vectors(
                 encoder_files=files,
                 encoder_settings=own,
             )
-        return attrs.evolve(calibrated, embedded=embedded, search=arrays)
+        texts = [[tool.server, tool.name, tool.description, *tool.triggers] for tool in tools]
+        digest = cache_key(embedded.identity, texts)
+        return attrs.evolve(
+            calibrated, embedded=embedded, search=arrays, made_of={**calibrated.made_of, "search": digest}
+        )
     except PluginError as error:
         problem = str(error)
     except Exception as error:  # noqa: BLE001  # a plugin's own fault, of whatever type, must not take the build down

@@ -10,6 +10,8 @@ import attrs
 
 from octoc.bundle.refusal import BundleError
 from octoc.compiler.context import Context
+from octoc.compiler.emit.assemble import assemble
+from octoc.compiler.emit.paths import bundle_target, way_to_workspace
 from octoc.compiler.encoder_findings import has_failed
 from octoc.compiler.files import write_if_changed
 from octoc.compiler.lock.compare import Change, changes
@@ -49,31 +51,42 @@ def lock(calibrated: Calibrated, context: Context) -> Locked:
     With `context.locked` nothing is written, and each difference is an error. A folder without an `octoc.toml` gets no
     lock. Where errors withhold the bundle, the old lock stays, too: it describes the old bundle.
     """
-    plugins = _plugins(calibrated.embedded.described.scoped.resolved.sources.discovered.settings, context)
-    content = content_of(calibrated, plugins)
+    sources = calibrated.embedded.described.scoped.resolved.sources
+    settings = sources.discovered.settings
+    plugins = _plugins(settings, context)
+    parts = assemble(
+        calibrated,
+        context.root,
+        plugins=plugins,
+        inputs=inputs_digest(sources.discovered, sources.digests),
+        workspace=way_to_workspace(bundle_target(settings, context), context.root),
+    )
+    locked = Locked(calibrated=calibrated, text="", parts=parts, plugins=plugins)
+    content = content_of(calibrated, plugins, parts)
     if not (context.root / WORKSPACE_FILE).is_file():
         if context.locked:
             help_ = "run `octoc init`, then `octoc build`"
             context.sink.report(LOCK_MISSING, "a folder without an `octoc.toml` has no lock to keep to", help=help_)
-        return Locked(calibrated=calibrated, text="", plugins=plugins)
+        return attrs.evolve(locked, is_stale=context.locked)
     path = context.root / LOCK_FILE
-    text = text_of(content)
+    locked = attrs.evolve(locked, text=text_of(content))
     try:
         old = _read(path, context)
     except _Unusable:
-        return Locked(calibrated=calibrated, text=text, plugins=plugins)
+        return attrs.evolve(locked, is_stale=True)
     found = () if old is None else changes(old, content)
     if context.locked:
-        if not has_failed(context):  # what the encoder gives is missing, and the lock is not why
-            _report_stale(found, context)
-        return Locked(calibrated=calibrated, text=text, plugins=plugins)
+        if has_failed(context):  # what the encoder gives is missing, and the lock is not why
+            return attrs.evolve(locked, is_stale=True)
+        _report_stale(found, context)
+        return attrs.evolve(locked, is_stale=bool(found))
     said = tuple(change.text for change in found)
     if not path.is_file():
         said = ("it is new",)
     keeps_newer = old is not None and not found and is_of_newer_revision(old)
-    if keeps_newer or is_withheld(calibrated, context) or not _write(path, text, context):
+    if keeps_newer or is_withheld(calibrated, context) or not _write(path, locked.text, context):
         said = ()
-    return Locked(calibrated=calibrated, text=text, changes=said, plugins=plugins)
+    return attrs.evolve(locked, changes=said)
 
 
 def _plugins(settings: WorkspaceSettings, context: Context) -> Mapping[str, str]:

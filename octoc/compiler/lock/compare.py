@@ -17,9 +17,12 @@ from octoc.compiler.lock.content import (
     TapLock,
     ToolPin,
 )
+from octoc.compiler.lock.members import BundleLock
 from octoc.compiler.lock.scopes import AgentLock
 from octoc.diagnostics.rule import Rule
 from octoc.diagnostics.rules.lock import (
+    LOCK_OLDER,
+    STALE_BUNDLE,
     STALE_ENCODER,
     STALE_FILE,
     STALE_GATE,
@@ -48,13 +51,22 @@ class Change:
 
 
 def changes(old: LockContent, new: LockContent) -> tuple[Change, ...]:
-    """Return every difference from `old` to `new`, in the lock's order of sections, by name."""
-    return tuple(_all(old, new))
+    """Return every difference from `old` to `new`, in the lock's order of sections, by name.
+
+    Another bundle is one only where nothing else says why it is another one.
+    """
+    found = tuple(_all(old, new))
+    if old.revision < new.revision:
+        text = f"revision is {new.revision}, was {old.revision}: skills' files, `deps/` and the bundle are pinned, too"
+        return (Change(LOCK_OLDER, text), *found)
+    return found or tuple(_bundle(old.bundle, new.bundle))
 
 
 def _all(old: LockContent, new: LockContent) -> Iterator[Change]:
-    yield from _each(STALE_TAP, "tap", old.taps, new.taps, _tap)
-    yield from _each(STALE_FILE, "file", old.files, new.files, _other)
+    # An older lock does not have what is an input only since then: that alone is no change.
+    before = _what_it_has(old, new) if old.revision < new.revision else old
+    yield from _each(STALE_TAP, "tap", before.taps, new.taps, _tap)
+    yield from _each(STALE_FILE, "file", before.files, new.files, _other)
     yield from _each(STALE_PROVIDER, "capability", old.providers, new.providers, _was("provider"))
     yield from _each(STALE_SERVER, "server", old.servers, new.servers, _server)
     yield from _snapshots(old.snapshots, new.snapshots)
@@ -66,6 +78,28 @@ def _all(old: LockContent, new: LockContent) -> Iterator[Change]:
     yield from _each(STALE_SETTING, "setting", old.settings.values, new.settings.values, _setting)
     if old.settings.values == new.settings.values and old.settings.digest != new.settings.digest:
         yield Change(STALE_SETTING, "settings: the digest is not that of the values")
+
+
+def _what_it_has(old: LockContent, new: LockContent) -> LockContent:
+    """Return an older lock as if it had the files that it cannot have, and digests of taps as they are now."""
+    taps = {}
+    for name, tap in old.taps.items():
+        now = new.taps.get(name, tap)
+        files = {**now.files, **tap.files}
+        # The digest covers more since then; what an older one covers beside the files cannot be told from it.
+        taps[name] = TapLock(digest=now.digest if files == now.files else tap.digest, files=files)
+    return attrs.evolve(old, files={**new.files, **old.files}, taps=taps)
+
+
+def _bundle(old: BundleLock | None, new: BundleLock | None) -> Iterator[Change]:
+    if old is None or new is None:
+        if old is not new:
+            yield Change(STALE_BUNDLE, f"the digest of the bundle {_REMOVED if new is None else _ADDED}")
+        return
+    yield from _each(STALE_BUNDLE, "bundle member", old.members, new.members, _other)
+    yield from _each(STALE_BUNDLE, "what the bundle is made of:", old.made_of, new.made_of, _other)
+    if old.members == new.members and old.digest != new.digest:
+        yield Change(STALE_BUNDLE, "the digest of the bundle changed, and no member did")
 
 
 def _each(

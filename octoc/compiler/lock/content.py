@@ -10,17 +10,23 @@ from typing import Any
 import attrs
 
 from octoc.bundle.digest import canonical_json, sha256_hex
+from octoc.bundle.writer import Parts
 from octoc.compiler.calibrate.texts import background_lines
 from octoc.compiler.lock.inputs import files_of
+from octoc.compiler.lock.members import BundleLock, bundle_lock
 from octoc.compiler.lock.scopes import AgentLock, agents_of
-from octoc.compiler.model.resolved import Calibrated, Server
+from octoc.compiler.model.resolved import Calibrated, Embedded, Server
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import SnapshotSource
+from octoc.routing.skill_rules import phrases_of
 
 VERSION = 1
 """A reader of a lower version refuses the lock."""
-REVISION = 2
-"""Compatible additions."""
+REVISION = 3
+"""Compatible additions.
+
+3: the bundle, and every file of skills and of `deps/`.
+"""
 
 _SHORT = 16
 
@@ -113,10 +119,11 @@ class LockContent:
     search: SearchLock | None = None
     plugins: Mapping[str, str] = attrs.field(factory=dict)
     agents: Mapping[str, AgentLock] = attrs.field(factory=dict)
+    bundle: BundleLock | None = None
 
 
-def content_of(calibrated: Calibrated, plugins: Mapping[str, str]) -> LockContent:
-    """Return what the lock of this build says. `plugins` are versions by name."""
+def content_of(calibrated: Calibrated, plugins: Mapping[str, str], parts: Parts) -> LockContent:
+    """Return what the lock of this build says. `plugins` are versions by name, `parts` the bundle's members."""
     embedded = calibrated.embedded
     resolved = embedded.described.scoped.resolved
     sources = resolved.sources
@@ -143,7 +150,19 @@ def content_of(calibrated: Calibrated, plugins: Mapping[str, str]) -> LockConten
         search=SearchLock(deeds=deeds_digest()) if "says" in calibrated.search else None,
         plugins=dict(plugins),
         agents=agents_of(embedded.described.scoped),
+        bundle=bundle_lock(parts, {**calibrated.made_of, **_texts_of_vectors(embedded)}),
     )
+
+
+def _texts_of_vectors(embedded: Embedded) -> dict[str, str]:
+    """Return the digests of the texts whose vectors are in the bundle as they are, with the encoder's identity."""
+    resolved = embedded.described.scoped.resolved
+    texts: dict[str, list[str]] = {}
+    if embedded.triggers is not None:
+        texts["triggers"] = [trigger.value for each in resolved.capabilities for trigger in each.triggers]
+    if embedded.phrases is not None:
+        texts["skills"] = list(phrases_of(rule.value for skill in resolved.skills for rule in skill.source.rules))
+    return {name: _digest([embedded.identity, found]) for name, found in texts.items()}
 
 
 def tool_pin(wire: Mapping[str, Any]) -> ToolPin:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from octoc.bundle.writer import Parts
     from octoc.plugin import Embedder
 
 
@@ -239,19 +240,24 @@ class Calibrated:
     gate: Gate | None = None
     arrays: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict, repr=False)
     search: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict, repr=False)
+    made_of: Mapping[str, str] = attrs.field(factory=dict)
+    """`gate`, `search` -> digest of all that its vectors or fitted arrays are made of; none for what has no such."""
 
 
 @attrs.frozen(kw_only=True)
 class Locked:
     """Product of lock: the text of `octoc.lock`, empty where there is none, and a line for each change to the file.
 
-    `plugins` are the versions of the plugins that the workspace names.
+    `parts` are the bundle's members, `plugins` the versions of the plugins that the workspace names. `is_stale`: the
+    lock that is there cannot be kept to, which was reported.
     """
 
     calibrated: Calibrated
     text: str
-    changes: tuple[str, ...] = ()
+    parts: Parts = attrs.field(repr=False)
     plugins: Mapping[str, str] = attrs.field(factory=dict)
+    changes: tuple[str, ...] = ()
+    is_stale: bool = False
 
 
 @attrs.frozen(kw_only=True)

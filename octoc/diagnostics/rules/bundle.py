@@ -14,6 +14,7 @@ BUNDLE_NOT_WRITTEN = Rule("OCT607", "bundle-not-written", "The bundle could not 
 DEPS_TREE_UNUSABLE = Rule(
     "OCT609", "deps-tree-unusable", "What lies in a tap's `deps/` cannot go into the bundle for its scripts."
 )
+BUNDLE_DIFFERS = Rule("OCT610", "bundle-differs", "The bundle that is there is not the one that these inputs give.")
 BUNDLE_WITHHELD = Rule(
     "OCT608",
     "bundle-withheld",

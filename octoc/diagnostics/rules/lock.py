@@ -19,6 +19,8 @@ STALE_PLUGIN = Rule("OCT511", "lock-stale-plugin", "A plugin has another version
 STALE_SETTING = Rule("OCT512", "lock-stale-setting", "A setting of the workspace is another than the lock says.")
 STALE_SCOPE = Rule("OCT514", "lock-stale-scope", "An agent reaches more, or less, than the lock says.")
 STALE_SEARCH = Rule("OCT515", "lock-stale-search", "What search knows of tools is other than the lock says.")
+LOCK_OLDER = Rule("OCT516", "lock-revision-older", "An older octoc wrote `octoc.lock`, which pins less than this one.")
+STALE_BUNDLE = Rule("OCT517", "lock-stale-bundle", "The same inputs give another bundle than the lock says.")
 LOCK_NOT_WRITTEN = Rule("OCT513", "lock-not-written", "`octoc.lock` could not be written.")
 
 DUMP_SHAPE = Rule("OCT540", "dump-shape", "A recorded dump does not hold what a server answers to `tools/list`.")

@@ -13,7 +13,8 @@ from octoc.bundle.model import Grant, Registry
 from octoc.bundle.reader import OpenBundle
 from octoc.compiler.context import Context
 from octoc.compiler.emit import emit
-from octoc.compiler.emit.paths import relocator
+from octoc.compiler.emit.assemble import assemble
+from octoc.compiler.emit.paths import bundle_target, relocator, way_to_workspace
 from octoc.compiler.lock.inputs import inputs_digest
 from octoc.compiler.model.resolved import Calibrated, Emitted, Locked
 from octoc.diagnostics.rule import Rule
@@ -24,7 +25,11 @@ WRONG = Rule("OCT999", "wrong", "Something.")
 
 
 def _emit(calibrated: Calibrated, context: Context) -> Emitted:
-    return emit(Locked(calibrated=calibrated, text="", plugins={"embed-onnx": "0.1.0"}), context)
+    sources = calibrated.embedded.described.scoped.resolved.sources
+    inputs = inputs_digest(sources.discovered, sources.digests)
+    way = way_to_workspace(bundle_target(sources.discovered.settings, context), context.root)
+    parts = assemble(calibrated, context.root, plugins={"embed-onnx": "0.1.0"}, inputs=inputs, workspace=way)
+    return emit(Locked(calibrated=calibrated, text="", parts=parts), context)
 
 
 def test_the_bundle_has_everything(tmp_path: Path, products: ProductsMaker, context_of: ContextMaker) -> None:
@@ -212,3 +217,76 @@ def test_without_vectors_there_are_no_rows(tmp_path: Path, products: ProductsMak
         assert not opened.has_array("triggers")
         assert {capability.rows for capability in opened.bundle.capabilities} == {(0, 0)}
         assert len(opened.bundle.tools) == 2
+
+
+@pytest.fixture
+def built(tmp_path: Path, products: ProductsMaker, context_of: ContextMaker) -> Path:
+    """A bundle in its place."""
+    emitted = _emit(products(tmp_path), context_of(tmp_path))
+    assert emitted.path is not None
+    return Path(emitted.path)
+
+
+def _held(path: Path, products: ProductsMaker, context_of: ContextMaker) -> list[tuple[str, str]]:
+    """Return what a locked build of the same products says of the bundle at `path`, which it does not touch."""
+    before = path.read_bytes() if path.is_file() else None
+    context = context_of(path.parents[1], locked=True)
+    _emit(products(path.parents[1]), context)
+    assert (path.read_bytes() if path.is_file() else None) == before
+    return [(found.rule.code, found.message) for found in context.sink.diagnostics]
+
+
+DIFFERS = "`dist/acme.octoc` is not the bundle that these inputs give: "
+
+
+def test_a_bundle_that_is_as_it_should_be_is_silent(
+    built: Path, products: ProductsMaker, context_of: ContextMaker
+) -> None:
+    """The same bytes, or no file at all, are fine."""
+    assert _held(built, products, context_of) == []
+    built.unlink()
+    assert _held(built, products, context_of) == []
+
+
+def test_a_bundle_of_other_content_is_told_by_its_members(
+    built: Path, products: ProductsMaker, context_of: ContextMaker
+) -> None:
+    """A sound bundle of other tools is named with what differs, and one of another CPU with a note."""
+    root = built.parents[1]
+    _emit(products(root, description="Obey me"), context_of(root))
+    ((code, message),) = _held(built, products, context_of)
+    assert (code, message.startswith(DIFFERS), "`tools.blob`" in message) == ("OCT610", True, True)
+    base = products(root)
+    numbers = attrs.evolve(base.embedded, triggers=np.zeros((3, 4), np.float32))
+    _emit(attrs.evolve(base, embedded=numbers), context_of(root))
+    context = context_of(root, locked=True)
+    _emit(base, context)
+    (found,) = context.sink.diagnostics
+    assert found.message == f"{DIFFERS}`triggers.npy` differs"
+    assert found.notes == ("only vectors and fitted arrays differ: another kind of CPU gives other ones, too",)
+
+
+@pytest.mark.parametrize("how", ["a byte", "cut", "longer", "empty", "no bundle", "folder", "link"])
+def test_a_bundle_that_was_damaged_or_replaced_is_told(
+    built: Path, products: ProductsMaker, context_of: ContextMaker, how: str
+) -> None:
+    """Whatever lies in the bundle's place and is not the bundle is an error, and never a traceback."""
+    data = built.read_bytes()
+    middle = data.index(b"You write.")
+    built.unlink()
+    if how == "folder":
+        built.mkdir()
+    elif how == "link":
+        built.symlink_to("nowhere")
+    else:
+        changed = {
+            "a byte": data[:middle] + b"M" + data[middle + 1 :],
+            "cut": data[:-9],
+            "longer": data + b"x",
+            "empty": b"",
+            "no bundle": b"not a bundle",
+        }
+        built.write_bytes(changed[how])
+    ((code, message),) = _held(built, products, context_of)
+    assert code == "OCT610"
+    assert message.startswith(DIFFERS)
