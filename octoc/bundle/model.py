@@ -57,6 +57,9 @@ class ServerEntry:
         retry: `safe` repeats what was not sent, and what a trusted server calls read-only or idempotent; `always`
             also anything else that failed in transport; `never` nothing.
         trusted: whether what the server says of its own tools (annotations, size hints) is believed.
+        elicitation, sampling, roots: whether the server may ask its callers this. False declines it, None answers it
+            where the host does; True also says of a stdio server that it asks, so that each tenant has its own
+            connection from the first call.
     """
 
     name: str
@@ -82,6 +85,9 @@ class ServerEntry:
     max_elements: int | None = None
     retry: str = "safe"
     trusted: bool = False
+    elicitation: bool | None = None
+    sampling: bool | None = None
+    roots: bool | None = None
     tools: tuple[ToolPolicy, ...] = ()
 
 

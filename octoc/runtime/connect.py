@@ -111,7 +111,7 @@ class Connector:
                 raise unreachable("connect_failed", no_transport(entry.transport, for_model=True), final=True)
             # A transport keeps the limit itself; this one is for a plugin that does not.
             async with asyncio.timeout(entry.timeout_s + _GRACE_S):
-                return await transport.connect(target, self._host(changed))
+                return await transport.connect(target, self._host(entry, changed))
         except Unreachable:
             raise
         except TimeoutError:
@@ -137,7 +137,8 @@ class Connector:
         while len(known) > max(_MAX_SECRETS, 2 * len(secrets)):
             del known[next(iter(known))]
 
-    def _host(self, changed: Callable[[], None]) -> Host:
+    def _host(self, entry: ServerEntry, changed: Callable[[], None]) -> Host:
+        """Return what answers the server: the host, without the questions that the workspace turns off."""
         from octoc.plugin import Host
 
         host = self._runtime.host or Host()
@@ -148,7 +149,13 @@ class Connector:
             if own is not None:
                 own(server)
 
-        return attrs.evolve(host, tools_changed=tools_changed)
+        return attrs.evolve(
+            host,
+            elicit=None if entry.elicitation is False else host.elicit,
+            sample=None if entry.sampling is False else host.sample,
+            roots=None if entry.roots is False else host.roots,
+            tools_changed=tools_changed,
+        )
 
     async def _tools(self, entry: ServerEntry, connection: Connection) -> ServerListing:
         import asyncio

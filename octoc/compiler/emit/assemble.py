@@ -182,6 +182,9 @@ def _server(server: Server, relocated: Callable[[Any], Any]) -> ServerEntry:
         max_elements=server.max_elements,
         retry=server.retry,
         trusted=server.trusted,
+        elicitation=server.elicitation,
+        sampling=server.sampling,
+        roots=server.roots,
         tools=server.policies,
     )
 

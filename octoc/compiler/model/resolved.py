@@ -66,6 +66,9 @@ class Server:
     max_elements: int | None = None
     retry: str = "safe"
     trusted: bool = False
+    elicitation: bool | None = None
+    sampling: bool | None = None
+    roots: bool | None = None
     policies: tuple[ToolPolicy, ...] = ()
 
     @property

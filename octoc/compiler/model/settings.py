@@ -140,6 +140,9 @@ class ServerSettings:
     max_elements: int | None = None
     retry: str | None = None
     trusted: bool | None = None
+    elicitation: bool | None = None
+    sampling: bool | None = None
+    roots: bool | None = None
     tools: Mapping[str, ToolSettings] = attrs.field(factory=dict)
 
 

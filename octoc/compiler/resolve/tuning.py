@@ -82,6 +82,9 @@ def _tuned(server: Server, settings: ServerSettings, at: Place, sink: Diagnostic
         "max_elements": settings.max_elements,
         "retry": settings.retry,
         "trusted": settings.trusted,
+        "elicitation": settings.elicitation,
+        "sampling": settings.sampling,
+        "roots": settings.roots,
     }
     return attrs.evolve(
         server,

@@ -44,6 +44,9 @@ def test_every_setting_of_a_server_is_in_the_bundle(tmp_path: Path) -> None:
         "max_elements": 500,
         "retry": "never",
         "trusted": True,
+        "elicitation": False,
+        "sampling": True,
+        "roots": False,
         "tools": {
             "*": {"keep": "tail"},
             "get_*": {"timeout": 1.5, "retry": "always", "arguments": "off", "max_chars": 9, "keep": "both"},
@@ -63,6 +66,9 @@ def test_every_setting_of_a_server_is_in_the_bundle(tmp_path: Path) -> None:
         max_elements=500,
         retry="never",
         trusted=True,
+        elicitation=False,
+        sampling=True,
+        roots=False,
         tools=(
             ToolPolicy(glob="get_page", timeout_s=2.0),
             ToolPolicy(glob="get_*", timeout_s=1.5, retry="always", arguments="off", max_chars=9, keep="both"),
@@ -76,7 +82,18 @@ def test_without_settings_there_are_the_defaults(tmp_path: Path) -> None:
     bundle, _ = _built(_docs(tmp_path))
     (entry,) = bundle.servers
     assert entry.timeout_s == 5.0
-    untouched = ("max_connections", "max_concurrent", "idle_close_s", "max_body_bytes", "retry", "trusted", "tools")
+    untouched = (
+        "max_connections",
+        "max_concurrent",
+        "idle_close_s",
+        "max_body_bytes",
+        "retry",
+        "trusted",
+        "tools",
+        "elicitation",
+        "sampling",
+        "roots",
+    )
     plain = ServerEntry(name="docs", transport="stdio")
     assert all(getattr(entry, field) == getattr(plain, field) for field in untouched)
     assert (bundle.settings.results, bundle.settings.deps) == (ResultSettings(), "check")

@@ -89,6 +89,9 @@ idle_close = 0
 max_body_bytes = 4
 retry = "never"
 trusted = true
+elicitation = false
+sampling = true
+roots = false
 
 [servers.docs.tools."get_*"]
 timeout = 1.5
@@ -170,6 +173,9 @@ def test_every_key_is_carried(load: Load) -> None:
                     max_body_bytes=4,
                     retry="never",
                     trusted=True,
+                    elicitation=False,
+                    sampling=True,
+                    roots=False,
                     tools={
                         "get_*": ToolSettings(timeout=1.5, retry="always", arguments="off", max_chars=9, keep="both")
                     },
