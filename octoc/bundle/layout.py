@@ -27,8 +27,7 @@ FORMAT_REVISION = 5
 3: tenants, areas, quotas, and settings of agents.
 4: which aliases are longer because of other tools.
 5: the way to the workspace, the folders that scripts of dependencies use, and what agents may not have of servers
-   without a snapshot;
-   what servers may ask their callers.
+   without a snapshot; what servers may ask their callers.
 """
 
 ALIGNMENT = 64

@@ -3,6 +3,7 @@
 from octoc.plugin.audit import AuditLog
 from octoc.plugin.hookspecs import PROJECT, hookimpl, hookspec
 from octoc.plugin.protocols import (
+    AskingConnection,
     Connection,
     ConnectionFailed,
     Embedder,
@@ -20,6 +21,7 @@ from octoc.plugin.protocols import (
 
 __all__ = [
     "PROJECT",
+    "AskingConnection",
     "AuditLog",
     "Connection",
     "ConnectionFailed",

@@ -82,9 +82,13 @@ class ServerTarget:
 class Host:
     """What a host answers when a server asks something of it. Without a callback the server is declined at once.
 
-    Each callback gets the server's name. `elicit` and `sample` get the request's parameters in MCP's wire form
-    (camelCase) and return the result in it (`{"action": "accept", "content": {…}}`); `roots` returns the list of roots.
-    `tools_changed` is called when a server says that its list of tools is another; it must not block.
+    Each callback gets the server's name, and runs in the context (`contextvars`) of the call that the question belongs
+    to: what the host set before `session.call` says who is to be asked. It is cancelled when that call has no caller
+    any more. Only `roots` may also be asked for outside of calls, in an empty context.
+
+    `elicit` and `sample` get the request's parameters in MCP's wire form (camelCase) and return the result in it
+    (`{"action": "accept", "content": {…}}`); `roots` returns the list of roots. `tools_changed` is called when a server
+    says that its list of tools is another; it must not block.
     """
 
     elicit: Callable[[str, Mapping[str, Any]], Awaitable[Mapping[str, Any]]] | None = None
@@ -112,6 +116,29 @@ class Connection(Protocol):
 
     async def close(self) -> None:
         """End the connection and the server's process; idempotent, bounded in time."""
+        ...
+
+
+@runtime_checkable
+class AskingConnection(Connection, Protocol):
+    """A connection whose server may ask its callers something while it works on their calls.
+
+    A transport whose connections lack these needs none of them: then no connection is kept for one caller or replaced.
+    """
+
+    @property
+    def asks(self) -> bool:
+        """True once the server has asked something that the host answers, on what all of its calls share."""
+        ...
+
+    @property
+    def abandoned(self) -> bool:
+        """True while the server may work on a call that nobody waits for, whose questions belong to nobody else."""
+        ...
+
+    @property
+    def stale(self) -> bool:
+        """True once that has lasted for the server's time limit: no further call is made on the connection."""
         ...
 
 

@@ -1,10 +1,11 @@
-"""What a server asks of its client: put to the host's callbacks, or declined at once, and then the model is told."""
+"""A server's questions: put to the host in the context of the call that they belong to, or declined at once."""
 
 from __future__ import annotations
 
-import contextlib
+import asyncio
+import contextvars
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -12,6 +13,7 @@ import mcp_types
 
 from octoc.plugin.protocols import Host
 from octoc.results import ContentPart, ToolFailure, ToolResult
+from octoc_transport_mcp.claims import CLAIM, ELICITATION, ROOTS, SAMPLING, Claim, Claims
 
 if TYPE_CHECKING:
     from mcp.client.session import ClientRequestContext, ClientSession
@@ -19,19 +21,22 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _WORDS = {
-    "elicitation/create": "an answer of the user (elicitation)",
-    "sampling/createMessage": "a completion by a model (sampling)",
-    "roots/list": "the list of roots",
+    ELICITATION: "an answer of the user (elicitation)",
+    SAMPLING: "a completion by a model (sampling)",
+    ROOTS: "the list of roots",
 }
 
 
 class Asking:
     """A connection's questions to its host. Only what the host has a callback for is declared to the server."""
 
-    def __init__(self, server: str, host: Host) -> None:
+    def __init__(self, server: str, host: Host, limit_s: float) -> None:
         self._server = server
         self._host = host
-        self._calls: list[list[str]] = []
+        callbacks = {ELICITATION: host.elicit, SAMPLING: host.sample, ROOTS: host.roots}
+        answered = frozenset(method for method, callback in callbacks.items() if callback is not None)
+        self.claims = Claims(limit_s, answered)
+        """Whose questions they are."""
 
     def callbacks(self) -> dict[str, Any]:
         """Return the SDK client's arguments for what this host answers."""
@@ -42,42 +47,50 @@ class Asking:
         }
         return {name: callback for name, callback in given.items() if callback is not None}
 
-    def watch(self, session: ClientSession) -> None:
-        """Take note of each question that gets no answer, in whichever way of both eras it comes."""
+    def watch(self, session: ClientSession, *, modern: bool, over_pipe: bool) -> None:
+        """Put each question to the host for the call that it belongs to, and take note of those without an answer.
+
+        Args:
+            modern: that the questions are part of a call's answer: then they come in that call's own task.
+            over_pipe: that the server is a process of its own, whose state all of its calls share.
+        """
         dispatch = session.dispatch_input_request
 
         async def noted(
             context: ClientRequestContext, request: mcp_types.InputRequest
         ) -> mcp_types.InputResponse | mcp_types.ErrorData:
-            answer = await dispatch(context, request)
-            if isinstance(answer, mcp_types.ErrorData):
-                self.note(_WORDS.get(request.method, request.method))
+            what = _WORDS.get(request.method, request.method)
+            if modern:
+                if over_pipe:
+                    self.claims.note_asked(request.method)
+                answer = await dispatch(context, request)
+                claim = CLAIM.get()
+            else:
+                owner = self.claims.owner(context.request_id)
+                claim = owner.claim
+                if claim is None and not owner.of_connection:
+                    return self._nobodys(what, owner.among)
+                within = contextvars.Context() if claim is None else claim.context
+                answer = await _answer_of(claim, asyncio.create_task(dispatch(context, request), context=within))
+            if isinstance(answer, mcp_types.ErrorData) and claim is not None:
+                _note(claim, what)
             return answer
 
         session.dispatch_input_request = noted  # type: ignore[method-assign,assignment]
 
-    def note(self, what: str) -> None:
-        """Take note that the server asked for `what` in vain: every call under way is told, for none is named."""
-        for call in self._calls:
-            if what not in call:
-                call.append(what)
+    def _nobodys(self, what: str, among: tuple[Claim, ...]) -> mcp_types.ErrorData:
+        for claim in among:
+            claim.crowded = True
+            _note(claim, what)
+        running = f"{len(among)} calls" if among else "no call"
+        log.warning("server `%s` asked for %s while %s ran on its connection: declined", self._server, what, running)
+        return mcp_types.ErrorData(code=mcp_types.INVALID_REQUEST, message="no call that this could be asked for")
 
-    @contextlib.contextmanager
-    def during(self) -> Iterator[list[str]]:
-        """Collect what is asked in vain while a call is under way."""
-        asked: list[str] = []
-        self._calls.append(asked)
-        try:
-            yield asked
-        finally:
-            # By identity: the lists of two calls may be equal.
-            self._calls = [call for call in self._calls if call is not asked]
-
-    def told(self, outcome: ToolResult | ToolFailure, asked: list[str]) -> ToolResult | ToolFailure:
+    def told(self, outcome: ToolResult | ToolFailure, claim: Claim) -> ToolResult | ToolFailure:
         """Return an outcome that tells the model what the server asked for in vain."""
-        if not asked:
+        if not claim.in_vain:
             return outcome
-        note = self.refusal(asked)
+        note = self.refusal(claim)
         if isinstance(outcome, ToolResult):
             part = ContentPart(type="text", text=f"[octoc] {note}: it was declined.")
             return attrs.evolve(outcome, content=(*outcome.content, part))
@@ -85,9 +98,12 @@ class Asking:
             return outcome
         return attrs.evolve(outcome, message=f"{outcome.message}; {note}", text=f"{outcome.text}; {note}")
 
-    def refusal(self, asked: list[str]) -> str:
+    def refusal(self, claim: Claim) -> str:
         """Return the message of a call that could not go on without an answer."""
-        return f"`{self._server}` asked for {' and '.join(asked)} during this call, and this host has no answer to it"
+        asked = f"`{self._server}` asked for {' and '.join(claim.in_vain)} during this call"
+        if claim.crowded:
+            return f"{asked}, and other calls ran on its connection, so that it is unknown which one asked"
+        return f"{asked}, and this host has no answer to it"
 
     def lacking(self, data: Any) -> str:
         """Return the message of a call that the server did not begin, for what this host cannot answer."""
@@ -132,3 +148,27 @@ class Asking:
 def _wire(params: Any) -> Mapping[str, Any]:
     wire: dict[str, Any] = params.model_dump(by_alias=True, exclude_none=True, mode="json")
     return wire
+
+
+async def _answer_of(
+    claim: Claim | None, task: asyncio.Task[mcp_types.InputResponse | mcp_types.ErrorData]
+) -> mcp_types.InputResponse | mcp_types.ErrorData:
+    """Return the host's answer, or an error once the question's call has no caller any more."""
+    if claim is not None:
+        claim.asking.add(task)
+        task.add_done_callback(claim.asking.discard)
+        if claim.left_at is not None:
+            task.cancel()
+    try:
+        await asyncio.wait((task,))
+    except asyncio.CancelledError:
+        task.cancel()  # the server withdrew its question, or the connection ends
+        raise
+    if task.cancelled():
+        return mcp_types.ErrorData(code=mcp_types.INVALID_REQUEST, message="nobody waits for this call any more")
+    return task.result()
+
+
+def _note(claim: Claim, what: str) -> None:
+    if what not in claim.in_vain:
+        claim.in_vain.append(what)

@@ -13,12 +13,14 @@ import attrs
 import mcp_types
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from octoc import __version__
 from octoc.plain_text import because, words_of
 from octoc.plugin.protocols import Connection, ConnectionFailed, Host, ServerTarget
 from octoc.results import Caller, ContentPart, ListedTool, Progress, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc_transport_mcp.asking import Asking
+from octoc_transport_mcp.claims import CLAIM, Claim, claimed_calls
 from octoc_transport_mcp.direct import direct_calls
 from octoc_transport_mcp.failures import (
     ending,
@@ -85,10 +87,11 @@ class McpConnection:
     def __init__(self, kind: str, target: ServerTarget, host: Host) -> None:
         self._kind = kind
         self._target = target
-        self._asking = Asking(target.name, host)
+        self._asking = Asking(target.name, host, target.timeout_s)
+        self._claims = self._asking.claims
         self._changes = Changes(target.name, host.tools_changed)
         self._process: ServerProcess | None = None
-        self._http = HttpState(target)
+        self._http = HttpState(target, self._claims)
         self._client: Client | None = None
         self._lost = False
         self._stop = asyncio.Event()
@@ -124,7 +127,7 @@ class McpConnection:
     async def _own(self) -> None:
         try:
             if self._kind == "stdio":
-                self._process = await ServerProcess.start(self._target)
+                self._process = await ServerProcess.start(self._target, self._claims)
         except (OSError, ValueError) as error:
             raise not_spawned(error, self._target) from None
         try:
@@ -137,10 +140,14 @@ class McpConnection:
             )
             async with client:
                 self._validate_listed(client)
-                self._asking.watch(client.session)
+                modern = client.protocol_version in MODERN_PROTOCOL_VERSIONS
+                self._asking.watch(client.session, modern=modern, over_pipe=self._process is not None)
                 listening = asyncio.create_task(self._changes.listen(client), name=f"octoc news: {self._target.name}")
                 try:
-                    with direct_calls(client.session, self._http):
+                    with contextlib.ExitStack() as ways:
+                        ways.enter_context(direct_calls(client.session, self._http))
+                        if not modern:
+                            ways.enter_context(claimed_calls(client.session, self._claims, self._is_answer))
                         self._client = client
                         self._ready.set()
                         await self._stop.wait()
@@ -259,6 +266,21 @@ class McpConnection:
             return False
         return self._process is None or not (self._process.lost or self._process.exit_code is not None)
 
+    @property
+    def asks(self) -> bool:
+        """True once the server has asked something that the host answers, on what all of its calls share."""
+        return self._claims.asks
+
+    @property
+    def abandoned(self) -> bool:
+        """True while the server may work on a call that nobody waits for, whose questions belong to nobody else."""
+        return self._claims.abandoned
+
+    @property
+    def stale(self) -> bool:
+        """True once a call that nobody waits for has run at the server for longer than the server's limit."""
+        return self._claims.stale
+
     async def list_tools(self) -> ServerListing:
         """Return the server's tools, all pages. Raises: ConnectionFailed."""
         client = self._client
@@ -307,35 +329,43 @@ class McpConnection:
         unsendable = _why_no_json(call.arguments)
         if unsendable is not None:
             return _not_sent(call.tool, unsendable)
-        attempt = Attempt()
+        attempt = Attempt(over_pipe=self._process is not None)
+        claim = Claim(caller=call.caller)
+        CLAIM.set(claim)
         before = (0, 0) if self._process is None else self._process.said
-        with self._asking.during() as asked:
-            try:
-                async with asyncio.timeout(call.timeout_s):
-                    if not self._learned:
-                        await self._learn(client, call.timeout_s)
-                    ATTEMPT.set(attempt)
-                    answer = await client.call_tool(
-                        call.tool,
-                        dict(call.arguments),
-                        progress_callback=_progress_of(call),
-                        meta=dict(call.meta) or None,  # type: ignore[arg-type]  # open: any key may stand in it
-                    )
-            except TimeoutError:
-                outcome = self._late(call, attempt, before)
-            except MCPError as error:
-                outcome = await self._refused(error, call, attempt, asked)
-            except Exception as error:  # noqa: BLE001  # the contract: a failure is a value, whatever the SDK raised
-                outcome = await self._broken(error, call, attempt)
-            else:
-                outcome = ToolResult(
-                    content=tuple(map(_part, answer.content)),
-                    structured=answer.structured_content,
-                    is_error=bool(answer.is_error),
+        try:
+            async with asyncio.timeout(call.timeout_s):
+                if not self._learned:
+                    await self._learn(client, call.timeout_s)
+                ATTEMPT.set(attempt)
+                answer = await client.call_tool(
+                    call.tool,
+                    dict(call.arguments),
+                    progress_callback=_progress_of(call),
+                    meta=dict(call.meta) or None,  # type: ignore[arg-type]  # open: any key may stand in it
                 )
-                if outcome.is_error:
-                    outcome = redact_error(outcome, self._target)
-        return self._asking.told(outcome, asked) if asked else outcome
+        except TimeoutError:
+            outcome = self._late(call, attempt, before)
+        except MCPError as error:
+            outcome = await self._refused(error, call, attempt, claim)
+        except Exception as error:  # noqa: BLE001  # the contract: a failure is a value, whatever the SDK raised
+            outcome = await self._broken(error, call, attempt)
+        else:
+            outcome = ToolResult(
+                content=tuple(map(_part, answer.content)),
+                structured=answer.structured_content,
+                is_error=bool(answer.is_error),
+            )
+            if outcome.is_error:
+                outcome = redact_error(outcome, self._target)
+        return self._asking.told(outcome, claim)
+
+    def _is_answer(self, error: MCPError) -> bool | None:
+        """Tell whether the server answered a call with this error; None when it has certainly not begun the call."""
+        fault = self._http.fault_of(error)
+        if fault is not None:
+            return False if fault.sent else None
+        return line_fault(error) is None and not self._is_closed(error)
 
     def _is_sent(self, attempt: Attempt) -> bool:
         """Tell whether a call may have reached the server; over a pipe it is known, elsewhere it is supposed."""
@@ -348,7 +378,7 @@ class McpConnection:
         return failure("timeout", self._told(message, self._said(before)), sent=self._is_sent(attempt))
 
     async def _refused(
-        self, error: MCPError, call: ToolCall, attempt: Attempt, asked: list[str]
+        self, error: MCPError, call: ToolCall, attempt: Attempt, claim: Claim
     ) -> ToolResult | ToolFailure:
         http_fault = self._http.fault_of(error)
         if http_fault is not None:
@@ -361,8 +391,8 @@ class McpConnection:
             return failure("connection_lost", await self._loss(), sent=self._is_sent(attempt))
         if error.code == mcp_types.MISSING_REQUIRED_CLIENT_CAPABILITY:
             return failure("not_ready", one_line(f"{self._asking.lacking(error.error.data)}", self._target))
-        if asked and error.code == mcp_types.INVALID_REQUEST:
-            return failure("not_ready", self._asking.refusal(asked))
+        if claim.in_vain and error.code == mcp_types.INVALID_REQUEST:
+            return failure("not_ready", self._asking.refusal(claim))
         meant = of_protocol_error(error, call.tool, self._target)
         if meant is not None:
             return meant

@@ -20,6 +20,8 @@ from mcp.shared.exceptions import MCPError
 from opentelemetry.propagate import inject
 from opentelemetry.trace import SpanKind, StatusCode, get_tracer
 
+from octoc_transport_mcp.claims import FIRST_ID
+
 if TYPE_CHECKING:
     from mcp.client.session import ClientSession
     from mcp.shared.dispatcher import CallOptions, Outbound
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
     from octoc_transport_mcp.http_client import Answer, GuardedClient
     from octoc_transport_mcp.http_faults import HttpState
 
-FIRST_ID = 1_000_000_000
-"""The SDK counts its own requests from 1: the ids of two that are under way must differ."""
 CANCEL_S = 5.0
 """How long the notice that a call is given up may take; as long as the SDK's."""
 _TRACER = get_tracer("mcp-python-sdk")
@@ -81,10 +81,15 @@ class DirectCalls:
     ) -> dict[str, Any]:
         """Send a request and return its result. Raises: MCPError."""
         given: CallOptions = {} if opts is None else opts
-        # Only headers are understood here: what else may be asked for (progress, a time limit) is the SDK's.
-        if method != "tools/call" or given.keys() - {"headers"} or self._closed or not self._client.direct:
+        # Only headers and the id are understood here: what else may be asked for (progress, a time limit) is the SDK's.
+        if (
+            method != "tools/call"
+            or given.keys() - {"headers", "request_id"}
+            or self._closed
+            or not self._client.direct
+        ):
             return await self._inner.send_raw_request(method, params, opts)
-        request_id = next(self._ids)
+        request_id = given.get("request_id") or next(self._ids)
         try:
             answer = await self._call(request_id, dict(params or {}), given.get("headers") or {})
             if answer is None:

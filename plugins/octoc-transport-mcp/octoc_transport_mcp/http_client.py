@@ -41,6 +41,7 @@ _HEADERS = {"accept": f"application/json, {EVENT_STREAM}", "content-type": "appl
 _FATAL = frozenset({"unauthorized", "unavailable"})
 GONE = Fault(kind="cancelled", said="was not waited for any longer")
 SILENT = Fault(kind="connection_lost", said="ended its stream of events without an answer")
+FOREIGN = Fault(kind="protocol", said="answered with the answer to another request")
 
 Answer = mcp_types.JSONRPCResponse | mcp_types.JSONRPCError
 
@@ -337,12 +338,15 @@ class _Events(httpx2.AsyncByteStream):
             while (piece := await self._next(pieces)) is not None:
                 for cut in self._cutter.feed(piece):
                     event, broken = await self._readable(cut)
-                    if broken is None and event is not None:
-                        resumable = resumable or (exchange is not None and parse_event(event).resumable)
-                        yield event
-                    elif broken is not None and exchange is not None:
+                    if broken is not None and exchange is not None:
                         raise HttpFault(broken)
-                    # What was not asked for is passed over where it is broken.
+                    if broken is not None or event is None:
+                        continue  # what was not asked for is passed over where it is broken
+                    if self._is_foreign(self._last.message):
+                        fault = FOREIGN
+                        continue
+                    resumable = resumable or (exchange is not None and parse_event(event).resumable)
+                    yield event
             exchange = self._exchange
             if exchange is None or (resumable and not exchange.gone):
                 return
@@ -356,6 +360,21 @@ class _Events(httpx2.AsyncByteStream):
         instead = self._client.state.error(exchange.request_id, GONE if exchange.gone else fault)
         yield b"event: message\ndata: " + json.dumps(instead).encode("ascii") + b"\n\n"
 
+    def _is_foreign(self, message: mcp_types.JSONRPCMessage | None) -> bool:
+        """Tell whether a message answers another request than the stream's own; note the questions among the others.
+
+        The SDK takes any answer on a request's stream for that request's, whatever its id says. The stream that belongs
+        to no request brings no answers at all.
+        """
+        carrier = None if self._exchange is None else self._exchange.request_id
+        if isinstance(message, mcp_types.JSONRPCRequest):
+            if self._client.state.watcher is not None:
+                self._client.state.watcher.note_question(message.id, message.method, carrier, ordered=False)
+            return False
+        if not isinstance(message, (mcp_types.JSONRPCResponse, mcp_types.JSONRPCError)) or message.id is None:
+            return False
+        return carrier is None or coerce_request_id(message.id) != coerce_request_id(carrier)
+
     async def _readable(self, event: bytes | DroppedEvent) -> tuple[bytes | None, Fault | None]:
         """Return an event as the SDK can read it, or why it cannot."""
         if isinstance(event, DroppedEvent):
@@ -363,6 +382,7 @@ class _Events(httpx2.AsyncByteStream):
             return None, Fault(kind="too_large", said=said)
         whole = parse_event(event)
         if whole.name != "message" or not whole.data:
+            self._last = Read(data=b"")
             return event, None
         self._last = found = await read_aside(whole.data, self._client.limit_of(self._exchange))
         broken = fault_in(found)

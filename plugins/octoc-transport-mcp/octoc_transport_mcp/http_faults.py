@@ -25,6 +25,7 @@ from octoc.results import FailureKind, ToolFailure
 from octoc.secrets import redact
 from octoc_transport_mcp.failures import one_line, origin
 from octoc_transport_mcp.http_bounds import BodyTooLarge, BrokenEncoding, media_type
+from octoc_transport_mcp.ledger import Watcher
 
 if TYPE_CHECKING:
     from octoc_transport_mcp.http_client import GuardedClient
@@ -68,8 +69,10 @@ class HttpState:
     `lost` is True once the session is over. `extra_secrets` are credentials that were got beside the target's own.
     """
 
-    def __init__(self, target: ServerTarget) -> None:
+    def __init__(self, target: ServerTarget, watcher: Watcher | None = None) -> None:
         self.target = target
+        self.watcher = watcher
+        """What hears of answers and questions, where streams of events bring them."""
         self.lost = False
         self.ended: str | None = None
         """How the session ended, where the server did not say so in answer to a call."""

@@ -155,7 +155,12 @@ class EventLink:
             if fault is not None:
                 await self._fail(data, fault, to_session)
             return
+        watcher = self._state.watcher
+        if isinstance(message, mcp_types.JSONRPCRequest) and watcher is not None:
+            watcher.note_question(message.id, message.method)
         if isinstance(message, (mcp_types.JSONRPCResponse, mcp_types.JSONRPCError)) and message.id is not None:
+            if watcher is not None:
+                watcher.answered(message.id)
             scope = self._pending.pop(coerce_request_id(message.id), None)
             self._listings.discard(coerce_request_id(message.id))
             if scope is None:

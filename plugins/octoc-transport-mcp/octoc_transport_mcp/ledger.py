@@ -8,6 +8,7 @@ request that it was to answer, at once, and what nobody waits for goes no furthe
 from __future__ import annotations
 
 import re
+from typing import Protocol
 
 import attrs
 import mcp_types
@@ -60,6 +61,31 @@ class Admitted:
     line: bytes = b""
     level: str | None = None
     max_elements: int | None = None
+    answered: tuple[RequestId, ...] = ()
+    """The requests that the server has answered with this, also where nobody waits any more and there is no message."""
+
+
+class Watcher(Protocol):
+    """Hears in the order of a server's messages which calls it has answered, and what it asks."""
+
+    def answered(self, request: RequestId) -> None:
+        """Take note that a request of ours was answered, in time or late."""
+        ...
+
+    def is_open(self, request: RequestId) -> bool:
+        """Tell whether the server works on a request of ours."""
+        ...
+
+    def note_question(
+        self, question: RequestId, method: str, carrier: RequestId | None = None, *, ordered: bool = True
+    ) -> None:
+        """Take note of a server's request.
+
+        Args:
+            carrier: our request on whose own stream it came.
+            ordered: that questions and answers come in the server's order, on one stream.
+        """
+        ...
 
 
 class Ledger:
@@ -68,9 +94,10 @@ class Ledger:
     `garbage` is the last line that was no message, quoted, and `garbage_lines` how many there were.
     """
 
-    def __init__(self, limit: int, elements: ElementLimits | None = None) -> None:
+    def __init__(self, limit: int, elements: ElementLimits | None = None, watcher: Watcher | None = None) -> None:
         self._limit = limit
         self._elements = elements or ElementLimits()
+        self._watcher = watcher
         self.pending: dict[RequestId, Pending] = {}
         self._asks: set[RequestId] = set()
         self.garbage = ""
@@ -117,6 +144,8 @@ class Ledger:
         """Return the message of what was admitted; None for a notification that cannot be read, which nobody misses."""
         if admitted.message is not None:
             return admitted.message
+        if not admitted.line:
+            return None
         message = read(admitted.line, self._elements.message).message
         return None if message is None else SessionMessage(message)
 
@@ -127,7 +156,7 @@ class Ledger:
             named = _ids(head, tail)
             awaited = [self.pending[key] for key in named if key in self.pending]
             if named and not awaited:
-                return []  # what comes too late is not worth the memory of reading it
+                return self._late(named)  # what comes too late is not worth the memory of reading it
             if any(pending.method == "tools/list" for pending in awaited):
                 max_elements = self._elements.listing
                 if line.count(b'"inputSchema"') > MAX_TOOLS:
@@ -185,15 +214,35 @@ class Ledger:
             fault = LineFault(kind="protocol", reason="an error without an id", words=message.error.message)
             return self._fail(b"", b"", fault)
         elif self.pending.pop(coerce_request_id(message.id), None) is None:
-            return []  # nobody's answer, a second one, or one that comes after the time-out
+            return self._late([message.id])  # nobody's answer, a second one, or one that comes after the time-out
+        else:
+            return [Admitted(message=SessionMessage(message), answered=(message.id,))]
         return [Admitted(message=SessionMessage(message))]
+
+    def _late(self, requests: list[RequestId]) -> list[Admitted]:
+        """Return word of answers that nobody waits for, where they end a claim."""
+        watcher = self._watcher
+        if watcher is None or not any(map(watcher.is_open, requests)):
+            return []
+        return [Admitted(answered=tuple(requests))]
+
+    def note(self, admitted: Admitted) -> None:
+        """Tell the watcher of what is read now: so it hears all in the order of the server's messages."""
+        if self._watcher is None:
+            return
+        for request in admitted.answered:
+            self._watcher.answered(request)
+        message = None if admitted.message is None else admitted.message.message
+        if isinstance(message, mcp_types.JSONRPCRequest):
+            self._watcher.note_question(message.id, message.method)
 
     def _fail(self, head: bytes, tail: bytes, fault: LineFault) -> list[Admitted]:
         """Fail the requests that a line names, or else the one that waits, if only one does."""
         named = _ids(head, tail)
         waiting = [key for key, pending in self.pending.items() if pending.method != _LISTEN]
         failed = [key for key in named if key in self.pending] if named else waiting if len(waiting) == 1 else []
-        return [admitted for key in failed for admitted in self.refuse(key, mcp_types.INTERNAL_ERROR, fault)]
+        refused = [admitted for key in failed for admitted in self.refuse(key, mcp_types.INTERNAL_ERROR, fault)]
+        return [*self._late(named), *refused]
 
     def refuse(self, request: RequestId, code: int, fault: LineFault) -> list[Admitted]:
         """Return an error that answers `request`, or nothing when it is answered already."""

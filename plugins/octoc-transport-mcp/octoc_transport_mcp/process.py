@@ -19,7 +19,7 @@ from mcp.client.stdio import get_default_environment
 
 from octoc.plugin.protocols import ServerTarget
 from octoc_transport_mcp.guard import Guard
-from octoc_transport_mcp.ledger import Ledger
+from octoc_transport_mcp.ledger import Ledger, Watcher
 from octoc_transport_mcp.messages import ElementLimits
 from octoc_transport_mcp.streams import FromServer, ToServer
 
@@ -76,7 +76,7 @@ class ServerProcess(asyncio.SubprocessProtocol):
     It belongs to the process that started it: in a forked child nothing here ends it or touches its pipes.
     """
 
-    def __init__(self, target: ServerTarget) -> None:
+    def __init__(self, target: ServerTarget, watcher: Watcher | None = None) -> None:
         limit = target.max_body_bytes or MAX_BODY_BYTES
         self._probe_s = min(PROBE_S, target.timeout_s * PROBE_SHARE)
         self._exited = asyncio.Event()
@@ -87,7 +87,7 @@ class ServerProcess(asyncio.SubprocessProtocol):
         self._transport: asyncio.SubprocessTransport | None = None
         self._last_words: asyncio.TimerHandle | None = None
         self._writer: ToServer | None = None
-        self._ledger = Ledger(limit, ElementLimits.of(target))
+        self._ledger = Ledger(limit, ElementLimits.of(target), watcher)
         self._reader = FromServer(self._ledger, limit, self._throttle)
         self.stderr = StderrTail()
         self.lost = False
@@ -97,9 +97,9 @@ class ServerProcess(asyncio.SubprocessProtocol):
         """Set when nothing is worth waiting for: `stop` then skips the grace of a server that answered."""
 
     @classmethod
-    async def start(cls, target: ServerTarget) -> ServerProcess:
+    async def start(cls, target: ServerTarget, watcher: Watcher | None = None) -> ServerProcess:
         """Start the server's command in a process group of its own. Raises: OSError, ValueError (a NUL in a string)."""
-        process = cls(target)
+        process = cls(target, watcher)
         transport, _ = await asyncio.get_running_loop().subprocess_exec(
             lambda: process,
             target.command or "",

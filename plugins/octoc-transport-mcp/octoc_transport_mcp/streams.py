@@ -44,8 +44,14 @@ class Throttle(Protocol):
 class Attempt:
     """Whether a call's request was written: what never was cannot have been begun."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, over_pipe: bool = True) -> None:
         self.written = False
+        self._over_pipe = over_pipe
+
+    @property
+    def unsent(self) -> bool:
+        """Whether the request certainly never reached the server: over HTTP that is not known here."""
+        return self._over_pipe and not self.written
 
 
 ATTEMPT: ContextVar[Attempt | None] = ContextVar("octoc_mcp_attempt", default=None)
@@ -160,6 +166,7 @@ class FromServer(_Stream):
             while not self._queue:
                 await self._wait()
             admitted = self._queue.popleft()
+            self._ledger.note(admitted)
             if admitted.max_elements is not None:
                 found = await read_aside(admitted.line, admitted.max_elements)
                 self._queue.extendleft(reversed(self._ledger.settle(admitted.line, found)))

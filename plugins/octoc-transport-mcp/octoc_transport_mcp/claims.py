@@ -1,0 +1,230 @@
+"""Which call a server's question belongs to: the claims of the calls that run at the server.
+
+A request of a server names no call of ours. In the handshake era it belongs to the call that the server still works
+on, and a call that timed out or was cancelled may be that one: so its claim stays until the server answers it. The
+owner of a question is decided when the question arrives, in the order of the server's messages. In the modern era a
+question is part of the answer to its own call, and nothing here is needed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import itertools
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from mcp.shared.dispatcher import coerce_request_id
+from mcp.shared.exceptions import MCPError
+
+from octoc.results import Caller
+from octoc_transport_mcp.streams import ATTEMPT
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from mcp.client.session import ClientSession
+    from mcp.shared.dispatcher import CallOptions, Outbound
+    from mcp_types import RequestId
+
+log = logging.getLogger(__name__)
+
+FIRST_ID = 1_000_000_000
+"""The SDK counts its own requests from 1: the ids of two that are under way must differ."""
+MAX_QUESTIONS = 256
+"""How many questions are remembered between their arrival and their answer; the oldest is forgotten, and declined."""
+ELICITATION, SAMPLING, ROOTS = "elicitation/create", "sampling/createMessage", "roots/list"
+QUESTIONS = frozenset({ELICITATION, SAMPLING, ROOTS})
+
+
+@attrs.define(eq=False)
+class Claim:
+    """A call that the server works on: who made it, and the context in which its questions are put to the host.
+
+    `in_vain` collects what the server asked for without an answer, `crowded` whether that was because of other calls.
+    """
+
+    caller: Caller = attrs.field(factory=Caller)
+    context: contextvars.Context = attrs.field(factory=contextvars.copy_context)
+    in_vain: list[str] = attrs.field(factory=list)
+    crowded: bool = False
+    left_at: float | None = None
+    asking: set[asyncio.Task[Any]] = attrs.field(factory=set)
+
+
+@attrs.frozen(eq=False)
+class Owner:
+    """Whose question it is: a claim, or the connection's own (`roots/list` outside of calls), or nobody's."""
+
+    claim: Claim | None = None
+    of_connection: bool = False
+    among: tuple[Claim, ...] = ()
+    """The calls that it may be of, when it cannot be told which."""
+
+
+CLAIM: contextvars.ContextVar[Claim | None] = contextvars.ContextVar("octoc_mcp_claim", default=None)
+
+
+class Claims:
+    """The claims on one connection, and the owners of the questions that arrived on it.
+
+    Args:
+        limit_s: seconds after which a connection that has the claim of a call without a caller takes no new call.
+        answered_by_host: the methods that the host answers; without any, no claim makes the connection stale.
+    """
+
+    def __init__(
+        self,
+        limit_s: float,
+        answered_by_host: frozenset[str] = frozenset(),
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._limit_s = limit_s
+        self._answered_by_host = answered_by_host
+        self._clock = clock
+        self._open: dict[RequestId, Claim] = {}
+        self._owners: dict[RequestId, Owner] = {}
+        self._accounts: set[tuple[str | None, str | None]] = set()
+        self.asks = False
+        """Whether the server asked something that the host answers, on what all of its calls share."""
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether the server may still work on a call that nobody waits for."""
+        return any(claim.left_at is not None for claim in self._open.values())
+
+    @property
+    def stale(self) -> bool:
+        """Whether a call that nobody waits for may have run at the server for longer than the limit."""
+        if not self._answered_by_host:
+            return False
+        oldest = self._clock() - self._limit_s
+        return any(claim.left_at is not None and claim.left_at <= oldest for claim in self._open.values())
+
+    def open(self, request: RequestId, claim: Claim) -> None:
+        """Take note that a call is being sent."""
+        self._open[coerce_request_id(request)] = claim
+        self._accounts.add((claim.caller.tenant, claim.caller.account))
+
+    def answered(self, request: RequestId) -> None:
+        """Take note that the server has answered a call, or has certainly not begun it: its claim ends."""
+        self._open.pop(coerce_request_id(request), None)
+
+    def left(self, request: RequestId) -> None:
+        """Take note that nobody waits for a call any more: its claim stays, and its questions are withdrawn."""
+        claim = self._open.get(coerce_request_id(request))
+        if claim is None:
+            return
+        claim.left_at = self._clock()
+        for task in claim.asking:
+            task.cancel()
+
+    def is_open(self, request: RequestId) -> bool:
+        """Tell whether the server works on a call."""
+        return coerce_request_id(request) in self._open
+
+    def note_question(
+        self, question: RequestId, method: str, carrier: RequestId | None = None, *, ordered: bool = True
+    ) -> None:
+        """Decide whose question has arrived.
+
+        Args:
+            carrier: the request on whose own stream it came.
+            ordered: that it came in order with the answers to calls. Otherwise the answer to its own call may have come
+                first, so that it can only be told where all calls are of one account.
+        """
+        if method not in QUESTIONS:
+            return
+        if carrier is None:
+            self.note_asked(method)
+        while len(self._owners) >= MAX_QUESTIONS:
+            del self._owners[next(iter(self._owners))]
+        self._owners[coerce_request_id(question)] = (
+            Owner(among=tuple(self._open.values()))
+            if carrier is None and not ordered and len(self._accounts) > 1
+            else self._owner(method, carrier)
+        )
+
+    def note_asked(self, method: str) -> None:
+        """Take note that the server asks what the host answers."""
+        self.asks = self.asks or method in self._answered_by_host
+
+    def _owner(self, method: str, carrier: RequestId | None) -> Owner:
+        running = tuple(self._open.values())
+        if carrier is not None:
+            return Owner(self._open.get(coerce_request_id(carrier)))
+        if not running:
+            return Owner(of_connection=method == ROOTS)
+        # Roots are the caller's, whichever of its calls they are for. Consent and completions are for one call.
+        same = method == ROOTS and all(claim.caller == running[0].caller for claim in running)
+        return Owner(running[-1]) if len(running) == 1 or same else Owner(among=running)
+
+    def owner(self, question: RequestId) -> Owner:
+        """Return whose question it is, once."""
+        return self._owners.pop(coerce_request_id(question), Owner())
+
+
+@contextlib.contextmanager
+def claimed_calls(
+    session: ClientSession, claims: Claims, is_answer: Callable[[MCPError], bool | None]
+) -> Iterator[None]:
+    """Have each call of a session hold a claim until the block ends.
+
+    Args:
+        is_answer: tells of an error whether the server has answered with it; None that the call was not begun.
+    """
+    # As with `direct_calls`: a release of the SDK that keeps it elsewhere has no claims, so all is declined.
+    inner: Outbound | None = getattr(session, "_dispatcher", None)
+    if inner is None:
+        yield
+        return
+    session._dispatcher = ClaimedCalls(inner, claims, is_answer)  # type: ignore[assignment]  # noqa: SLF001  # it runs already: it is only sent through
+    try:
+        yield
+    finally:
+        session._dispatcher = inner  # type: ignore[assignment]  # noqa: SLF001  # as it was
+
+
+class ClaimedCalls:
+    """What a session sends through: each `tools/call` opens a claim of the call that `CLAIM` holds."""
+
+    def __init__(self, inner: Outbound, claims: Claims, is_answer: Callable[[MCPError], bool | None]) -> None:
+        self._inner = inner
+        self._claims = claims
+        self._is_answer = is_answer
+        self._ids = itertools.count(FIRST_ID)
+
+    async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
+        """Send a notification."""
+        await self._inner.notify(method, params, opts)
+
+    async def send_raw_request(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
+    ) -> dict[str, Any]:
+        """Send a request and return its result. Raises: MCPError."""
+        claim = CLAIM.get()
+        if method != "tools/call" or claim is None:
+            return await self._inner.send_raw_request(method, params, opts)
+        request = next(self._ids)
+        given: CallOptions = {**(opts or {}), "request_id": request}
+        self._claims.open(request, claim)
+        try:
+            result = await self._inner.send_raw_request(method, params, given)
+        except BaseException as error:
+            self._end(request, error)
+            raise
+        self._claims.answered(request)
+        return result
+
+    def _end(self, request: RequestId, error: BaseException) -> None:
+        answered = self._is_answer(error) if isinstance(error, MCPError) else False
+        attempt = ATTEMPT.get()
+        never_sent = answered is None or (attempt is not None and attempt.unsent)
+        if answered or never_sent:
+            self._claims.answered(request)
+        else:
+            self._claims.left(request)
