@@ -67,7 +67,7 @@ class Lease:
             try:
                 if self._tool is not None:
                     self._of_tool = (pool.tools.admit(self._tool), "unknown")
-                opened = await pool.pick(self._until)
+                opened = await pool.pick(self._until, None if self._tool is None else self._account)
             except BaseException:
                 self._end_admissions()
                 raise
@@ -75,6 +75,8 @@ class Lease:
             pool.places.leave(self._account)
             raise
         opened.users += 1
+        if self._tool is not None:
+            opened.accounts.add(self._account)
         self._opened = opened
         self.stage = "held"
         pool.leases.add(self)

@@ -46,8 +46,8 @@ class Pool:
         Args:
             until: the monotonic time up to which a pause between two attempts to connect is waited out; None tries at
                 once, as for a capability that somebody activates.
-            account: whose share of the server's places it uses.
-            tool: what is called, whose breaker counts the outcome; None where no tool is.
+            account: for whose call it is, and whose share of the server's places it uses.
+            tool: what is called, whose breaker counts the outcome; None where no tool is, as for an activation.
 
         Raises: Unreachable when the pool is closed, KeyError for a server that is not there.
         """

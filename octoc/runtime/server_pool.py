@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import attrs
 
+from octoc.runtime.account_connections import divided, has_asked, is_stale, says_it_asks
 from octoc.runtime.breaker import CircuitBreaker, Open
 from octoc.runtime.places import Places
 from octoc.runtime.refresh import Refresher
@@ -44,6 +45,8 @@ class Opened:
 
     connection: Connection
     users: int = 0
+    accounts: set[str] = attrs.field(factory=set)
+    """Whose calls ran on it."""
     idle_since: float = 0.0
     retired: bool = False
     death_counted: bool = False
@@ -92,6 +95,8 @@ class ServerPool:
         self.leases: set[Lease] = set()
         self.lost = False
         """A connection died of itself, and none has been made since."""
+        self.asks = says_it_asks(entry)
+        """Whether the server asks its callers something: then no connection has calls of two accounts."""
         self._connect = connect
         self._clock = clock
         self._opened: list[Opened] = []
@@ -147,31 +152,33 @@ class ServerPool:
         """
         self._last_kind = kind
 
-    async def pick(self, until: float | None) -> Opened:
+    async def pick(self, until: float | None, account: str | None = None) -> Opened:
         """Return the connection with the fewest calls, opening one when there is none, or when all are busy.
 
         Args:
             until: the time on the monotonic clock until which a pause between two attempts to connect is waited out;
                 None tries at once, for who asks in person.
+            account: for whose call it is; None makes no call.
 
         Raises: Unreachable.
         """
         self._picking += 1
         try:
-            return await self._picked(until)
+            return await self._picked(until, account)
         finally:
             self._picking -= 1
 
-    async def _picked(self, until: float | None) -> Opened:
+    async def _picked(self, until: float | None, account: str | None) -> Opened:
         grown = False
         deaths = 0
         while deaths < _DEATHS:
             self._drop_dead()
             if self._ended:
                 raise closed()
-            if self._opened:
-                best = min(self._opened, key=lambda one: one.users)
-                if best.users == 0 or grown or not self._may_grow():
+            usable = self._usable(account)
+            if usable:
+                best = min(usable, key=lambda one: one.users)
+                if best.users == 0 or grown or not self._may_grow(len(usable)):
                     return best
                 grown = True
                 await self._more()
@@ -188,10 +195,8 @@ class ServerPool:
         if opened.users:
             return
         opened.idle_since = self._clock()
-        if opened.retired:
-            if opened in self._unshut:
-                self._unshut.discard(opened)
-                self._spawn(lambda: self._shut(opened))
+        if opened.retired or is_stale(opened):
+            self._retire(opened)
             return
         for waiting in self._idle_wanted:
             if not waiting.done():
@@ -218,8 +223,16 @@ class ServerPool:
             self.note_death(opened)
             self._retire(opened)
 
-    def _may_grow(self) -> bool:
-        room = len(self._opened) < self.entry.max_connections
+    def _usable(self, account: str | None) -> list[Opened]:
+        """Return what an account may use, after what nobody may use any more was retired."""
+        self.asks = self.asks or any(map(has_asked, self._opened))
+        usable, unusable = divided(self._opened, account, asks=self.asks, most=self.entry.max_concurrent)
+        for opened in unusable:
+            self._retire(opened)
+        return usable
+
+    def _may_grow(self, connections: int) -> bool:
+        room = connections < self.entry.max_connections
         return room and self._connecting is None and self._clock() >= self._grow_after
 
     async def _more(self) -> None:
@@ -239,7 +252,8 @@ class ServerPool:
         """Return the connection that is being made; None after a pause, when all is to be looked at again."""
         import asyncio
 
-        task = self._connecting
+        # What a finished task has made is among the opened ones, for those who may use it.
+        task = None if self._connecting is None or self._connecting.done() else self._connecting
         is_own = task is None
         if task is None:
             pause = self._not_before - self._clock()
@@ -408,6 +422,7 @@ class ServerPool:
         if opened in self._opened:
             self._opened.remove(opened)
         opened.retired = True
+        self.asks = self.asks or has_asked(opened)
         if opened not in self._unshut or (opened.users and not now):
             return None
         self._unshut.discard(opened)
