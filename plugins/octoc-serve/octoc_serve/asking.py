@@ -1,4 +1,8 @@
-"""What a backend asks of its client during a call: put to the client that made the call, where it can answer."""
+"""What a backend asks of its client during a call: put to the client that made the call, where it can answer.
+
+A question comes in the context of the call that the backend still works on. A client that does not wait for that call
+any more is not asked, and nobody else is.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +14,16 @@ from mcp.shared.message import ServerMessageMetadata
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from octoc.plugin import Host
-from octoc_serve.calls import DeclinedError, UnderWay
+from octoc_serve.calls import CURRENT, DeclinedError, UnderWay
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
-
-    from octoc_serve.states import States
 
 ResultT = TypeVar("ResultT", bound=types.Result)
 
 
 class Asking:
-    """Finds whom to ask: all clients share a backend, and its question names no call, so there must be only one."""
-
-    def __init__(self, states: States) -> None:
-        self._states = states
+    """Puts a backend's question to the client that waits for the call that it belongs to."""
 
     def host_of_all(self) -> Host:
         """Return what answers backends of many clients: roots are not, as one client's are no other's business."""
@@ -44,20 +43,23 @@ class Asking:
         )
 
     async def _elicit(self, server: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        call = self._asker(server, lambda can: can.elicitation)
-        request = types.ElicitRequest.model_validate({"params": params}, by_name=False)
+        call = _asker(lambda can: can.elicitation)
+        named = {**params, "message": f"Server `{server}` asks: {params.get('message', '')}"}
+        request = types.ElicitRequest.model_validate({"params": named}, by_name=False)
         return await _ask(call, request, types.ElicitResult)
 
     async def _sample(self, server: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        call = self._asker(server, lambda can: can.sampling)
-        request = types.CreateMessageRequest.model_validate({"params": params}, by_name=False)
+        call = _asker(lambda can: can.sampling)
+        prompt = "\n\n".join(filter(None, (f"Server `{server}` asks for this completion.", params.get("systemPrompt"))))
+        named = {**params, "systemPrompt": prompt}
+        request = types.CreateMessageRequest.model_validate({"params": named}, by_name=False)
         if params.get("tools"):
             return await _ask(call, request, types.CreateMessageResultWithTools)
         return await _ask(call, request, types.CreateMessageResult)
 
-    async def _roots_during(self, server: str) -> Sequence[Mapping[str, Any]]:
+    async def _roots_during(self, _: str) -> Sequence[Mapping[str, Any]]:
         # A question has no way to a client of the modern era but the answer to a request of its own.
-        call = self._asker(server, lambda can: can.roots)
+        call = _asker(lambda can: can.roots)
         found: list[Mapping[str, Any]] = (await _ask(call, types.ListRootsRequest(), types.ListRootsResult))["roots"]
         return found
 
@@ -72,15 +74,16 @@ class Asking:
 
         return roots
 
-    def _asker(self, server: str, capability: Callable[[types.ClientCapabilities], object | None]) -> UnderWay:
-        calls = [call for served in self._states.all() for call in served.under_way if call.server == server]
-        if len(calls) != 1:
-            raise DeclinedError(f"{len(calls)} calls of `{server}` are under way")
-        (call,) = calls
-        reachable = call.answers or (call.context is not None and call.context.session.can_send_request)
-        if not reachable or call.can is None or capability(call.can) is None:
-            raise DeclinedError("the client does not answer this")
-        return call
+
+def _asker(capability: Callable[[types.ClientCapabilities], object | None]) -> UnderWay:
+    """Return the call that a question belongs to, as far as its client can be asked. Raises: DeclinedError."""
+    call = CURRENT.get()
+    if call is None or call.task is None or call.task.done():
+        raise DeclinedError("nobody waits for the call")
+    reachable = call.answers or (call.context is not None and call.context.session.can_send_request)
+    if not reachable or call.can is None or capability(call.can) is None:
+        raise DeclinedError("the client does not answer this")
+    return call
 
 
 async def _ask(call: UnderWay, request: types.InputRequest, result: type[ResultT]) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import secrets
 import time
 from collections.abc import Iterator, Mapping
@@ -43,14 +44,13 @@ class Question:
 
 @attrs.define(eq=False)
 class UnderWay:
-    """A call: the server that it goes to, None where that is not known, and the request that waits for it now.
+    """A call, and the request that waits for it now.
 
     `answers` is whether questions are taken between two requests; `context` None while the client has none under way.
     """
 
     tool: str
     arguments: Mapping[str, Any]
-    server: str | None
     context: Context | None
     answers: bool = False
     began: float = attrs.field(factory=time.monotonic)
@@ -105,6 +105,10 @@ class UnderWay:
         if self.task is not None and not self.task.done():
             self.task.cancel()
             await asyncio.wait((self.task,))
+
+
+CURRENT: contextvars.ContextVar[UnderWay | None] = contextvars.ContextVar("octoc_serve_call", default=None)
+"""The call whose task this is; a backend's question comes in the context of the call that it belongs to."""
 
 
 class Suspended:

@@ -65,7 +65,7 @@ async def _serve_clients(
 ) -> None:
     async with _opened(settings) as runtime:
         states = MemoryStates(settings.max_sessions, settings.idle_s)
-        runtime.host = Asking(states).host_of_all()
+        runtime.host = Asking().host_of_all()
         calls = RunningCalls(settings.max_calls, lambda: runtime.accounts.shared)
         surface = SurfaceServer(runtime, states, settings.stateless, calls=calls)
         admission = Admission(runtime, settings, tokens, kept)

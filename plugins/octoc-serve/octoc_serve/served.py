@@ -20,7 +20,7 @@ from octoc.results import ContentPart, ToolFailure, ToolResult
 from octoc.runtime import UnknownNameError
 from octoc.runtime.results import as_mcp_result, failure
 from octoc.runtime.shares import account_of
-from octoc_serve.calls import Suspended, UnderWay, progress_of
+from octoc_serve.calls import CURRENT, Suspended, UnderWay, progress_of
 from octoc_serve.running_calls import RunningCalls
 
 if TYPE_CHECKING:
@@ -137,7 +137,6 @@ class Served:
         call = UnderWay(
             name,
             arguments,
-            self._server_of(name, arguments),
             context,
             answers=modern and not self._stateless,
             can=context.session.client_capabilities,
@@ -147,6 +146,7 @@ class Served:
         return call
 
     async def _whole(self, call: UnderWay) -> ToolResult | ToolFailure:
+        CURRENT.set(call)
         self.under_way.append(call)
         try:
             return await self._call(call)
@@ -189,10 +189,6 @@ class Served:
         if meant is not None:
             return self.session.surface.alias(meant.index)
         return call.tool if call.tool in OWN_TOOLS else ""
-
-    def _server_of(self, name: str, arguments: Mapping[str, Any]) -> str | None:
-        meant = self._meant(name, arguments)
-        return None if meant is None else meant.id.server
 
     def _meant(self, name: str, arguments: Mapping[str, Any]) -> CatalogTool | None:
         wanted = arguments.get("tool_name") if name == CALL_MCP_TOOL else name

@@ -115,7 +115,7 @@ class SurfaceServer:
     def _served(self, key: Key, context: Context) -> Served:
         def make() -> Served:
             if self.alone is not None:
-                self.runtime.host = Asking(self.states).host_of(context)
+                self.runtime.host = Asking().host_of(context)
             session = self.runtime.session(
                 key.agent,
                 name=key.session,

@@ -168,7 +168,7 @@ def test_a_backend_asks_the_client_that_called(
     gateway = shared() if transport == "http" else None
 
     async def elicit(_: Any, params: Any) -> ElicitResult:
-        assert params.message == "Which one?"
+        assert params.message == "Server `asking` asks: Which one?"
         return ElicitResult(action="accept", content={"name": "octo"})
 
     async def scenario() -> None:

@@ -127,7 +127,7 @@ def test_calls_that_wait_for_answers_are_bounded() -> None:
         suspended = Suspended()
         calls: list[UnderWay] = []
         for number in range(MAX_SUSPENDED + 1):
-            call = UnderWay(f"tool{number}", {}, None, None)
+            call = UnderWay(f"tool{number}", {}, None)
             call.task = asyncio.create_task(asyncio.Event().wait())  # type: ignore[arg-type]  # it never ends by itself
             calls.append(call)
         names = [await suspended.keep(call) for call in calls]
