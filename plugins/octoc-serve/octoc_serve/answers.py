@@ -27,6 +27,7 @@ from sse_starlette import EventSourceResponse
 
 from octoc_serve.bugs import survived
 from octoc_serve.session_shares import SessionShares
+from octoc_serve.turns import Turns
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
@@ -78,6 +79,7 @@ class AnsweringManager(StreamableHTTPSessionManager):
         self._busy = busy
         self._ended = ended
         self._shares = SessionShares[str](max_sessions)
+        self._turns = Turns()
 
     def touch(self, session: str) -> None:
         """Note that a session is used."""
@@ -95,6 +97,17 @@ class AnsweringManager(StreamableHTTPSessionManager):
         if shared and admitted is not None and admitted.mcp_session_id is not None:
             self._shares.add(admitted.mcp_session_id, account)
         return admitted
+
+    async def _serve_opening_request(
+        self, http_transport: StreamableHTTPServerTransport, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        # Opening a session costs more than a call: many at once of one account would delay the calls of all others.
+        account = self._shares.account(http_transport.mcp_session_id or "")
+        if account is None:
+            await super()._serve_opening_request(http_transport, scope, receive, send)
+            return
+        async with self._turns.turn(account):
+            await super()._serve_opening_request(http_transport, scope, receive, send)
 
     def _give_way(self, session: str) -> None:
         """End a session; its place is free when this returns."""

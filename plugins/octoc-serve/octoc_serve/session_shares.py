@@ -57,6 +57,11 @@ class SessionShares(Generic[T]):
         if session in self._held:
             self._held[session].last_used = self._clock()
 
+    def account(self, session: T) -> str | None:
+        """Return the account that opened a session; None if it is unknown."""
+        held = self._held.get(session)
+        return None if held is None else held.account
+
     def last_used(self, session: T) -> float:
         """Return when a session was last used, by the clock."""
         return self._held[session].last_used
