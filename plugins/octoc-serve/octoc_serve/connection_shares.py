@@ -8,12 +8,12 @@ that is needed.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from octoc.runtime.shares import may_take
 
-T = TypeVar("T", bound=Hashable)
+T = TypeVar("T")
 
 EXTRA = 16
 """Connections beyond the limit. They carry questions of health, and requests that are refused with a text."""

@@ -17,6 +17,7 @@ from octoc.runtime import Runtime
 from octoc_serve.admission import Admission, check_agents, refuse_other
 from octoc_serve.asking import Asking
 from octoc_serve.bugs import survived
+from octoc_serve.handshake import over_tls
 from octoc_serve.http import MAX_HEAD_BYTES, HttpApp
 from octoc_serve.paths import is_loopback, path_of
 from octoc_serve.patience import protocol_of
@@ -200,19 +201,19 @@ async def _serve_http(
     settings: GatewaySettings,
     listening: socket.socket,
 ) -> None:
+    protocol = protocol_of(settings, lambda: app.accounts.shared)
     config = uvicorn.Config(
         app,
         lifespan="off",
         log_config=None,
         access_log=False,
         ws="none",
-        http=protocol_of(settings, lambda: app.accounts.shared),
+        http=protocol if certificate is None else over_tls(protocol, certificate.context),  # type: ignore[arg-type]  # called
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         server_header=False,
         proxy_headers=False,
         timeout_keep_alive=settings.keep_alive_s,  # type: ignore[arg-type]  # it goes to the loop's clock as it is
         timeout_graceful_shutdown=max(1, round(settings.drain_s)),
-        ssl_context_factory=None if certificate is None else lambda *_: certificate.context,
     )
     server = _Uvicorn(config)
 

@@ -12,7 +12,7 @@ import logging
 import resource
 import socket
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -35,7 +35,15 @@ _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-lengt
 _FULL = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\nretry-after: 5\r\ncontent-length: 0\r\n\r\n"
 
 
-def protocol_of(settings: GatewaySettings, shared: Callable[[], bool] = lambda: False) -> type[asyncio.Protocol]:
+class Closable(Protocol):
+    """A connection that can be closed for another one."""
+
+    def give_way(self) -> None:
+        """Close it."""
+        ...
+
+
+def protocol_of(settings: GatewaySettings, shared: Callable[[], bool] = lambda: False) -> type[BoundedProtocol]:
     """Return the protocol for uvicorn's `http`, with these limits; `shared` tells whether accounts share them."""
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     limit = settings.max_connections
@@ -46,7 +54,7 @@ def protocol_of(settings: GatewaySettings, shared: Callable[[], bool] = lambda: 
     class Bounded(BoundedProtocol):
         request_s = settings.request_s
         write_s = settings.write_s
-        shares = ConnectionShares["BoundedProtocol"](limit, shared)
+        shares = ConnectionShares[Closable](limit, shared)
 
     return Bounded
 
@@ -56,10 +64,12 @@ class BoundedProtocol(H11Protocol):
 
     request_s: ClassVar[float]
     write_s: ClassVar[float]
-    shares: ClassVar[ConnectionShares[BoundedProtocol]]
+    shares: ClassVar[ConnectionShares[Closable]]
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
+        self._begun = False
+        self._early = b""
         app = self.app
 
         async def linked(scope: Any, receive: Any, send: Any) -> None:
@@ -72,6 +82,7 @@ class BoundedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
         """Begin to wait for a request; with one connection too many, another one gives way."""
         super().connection_made(transport)
+        self._begun = True
         opened = transport.get_extra_info("socket")
         if opened is not None:
             with contextlib.suppress(OSError):
@@ -82,6 +93,8 @@ class BoundedProtocol(H11Protocol):
             gone.give_way()
         if gone is not self:
             self._arriving = self._after(self.request_s, self._too_slow)
+        if self._early:
+            self.data_received(self._early)
 
     def serve(self, account: str) -> bool:
         """Note that a request of an account is let in; False if the account has to wait."""
@@ -97,6 +110,9 @@ class BoundedProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take what has arrived, and wait for the rest of the request as long as it may take."""
+        if not self._begun:
+            self._early += data  # what came with the end of the TLS handshake
+            return
         if self.transport.is_closing():
             return
         super().data_received(data)
@@ -140,6 +156,8 @@ class BoundedProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait for nothing any more."""
         self.shares.close(self)
+        if not self._begun:
+            return  # it was lost with the end of the TLS handshake
         self._arriving = _stopped(self._arriving)
         self._leaving = _stopped(self._leaving)
         super().connection_lost(exc)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime as dt
 import ipaddress
 import signal
@@ -146,3 +147,31 @@ def test_files_that_are_no_certificate_and_key_are_told(root: Path, tmp_path: Pa
         assert done.exit_code != 0
         assert said in " ".join(done.output.split()), (files, done.output)
         assert "Traceback" not in done.output
+
+
+def test_connections_without_a_handshake_keep_nobody_out(
+    serve: Callable[..., Any], ask: Ask, initialize: dict[str, Any], tmp_path: Path
+) -> None:
+    """However many connections begin no TLS, or half of it, clients and questions of health are answered."""
+    cert, key = written(tmp_path)
+    gateway = serve("--tls-cert", str(cert), "--tls-key", str(key), "--max-connections", "8")
+    trusting = ssl.create_default_context(cafile=str(cert))
+    address = ("127.0.0.1", urlsplit(gateway.url).port or 0)
+    with contextlib.ExitStack() as stack:
+        opened = [stack.enter_context(socket.create_connection(address, timeout=60)) for _ in range(60)]
+        for half in opened[1::2]:
+            with contextlib.suppress(OSError):
+                half.sendall(b"\x16\x03\x01\x02")
+        assert opened[0].recv(1) == b""
+        assert ask(gateway.url, initialize, tls=trusting)[0] == 200
+        assert ask(f"{gateway.base}/healthz", tls=trusting)[0] == 200
+        assert ask(f"{gateway.base}/readyz", tls=trusting)[0] == 200
+
+
+def test_a_handshake_that_never_ends_is_closed(serve: Callable[..., Any], tmp_path: Path) -> None:
+    """A handshake has as long as a request."""
+    cert, key = written(tmp_path)
+    gateway = serve("--tls-cert", str(cert), "--tls-key", str(key), "--request-timeout", "1")
+    address = ("127.0.0.1", urlsplit(gateway.url).port or 0)
+    with socket.create_connection(address, timeout=60) as silent, contextlib.suppress(ConnectionError):
+        assert silent.recv(1) == b""

@@ -1,0 +1,70 @@
+"""A new connection until its TLS handshake is done: it is one without a request, and gives way like one.
+
+uvicorn leaves the handshake to asyncio, which shows a connection only afterwards: until then it would hold an open file
+that nothing counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+from collections.abc import Callable
+from typing import Any
+
+from octoc_serve.patience import BoundedProtocol
+
+logger = logging.getLogger(__name__)
+
+
+class Handshake(asyncio.Protocol):
+    """Waits for the handshake, at most as long as for a request, then hands the connection to `made`."""
+
+    def __init__(self, made: BoundedProtocol, context: ssl.SSLContext) -> None:
+        self._made = made
+        self._context = context
+        self._transport: asyncio.Transport | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin the handshake; with one connection too many, another one gives way."""
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101  # a stream's
+        self._transport = transport
+        self._made.connections.add(self)  # type: ignore[arg-type]  # uvicorn only calls `shutdown`
+        gone = self._made.shares.open(self)
+        self._task = asyncio.get_running_loop().create_task(self._shake(transport))
+        if gone is not None:
+            gone.give_way()
+
+    async def _shake(self, transport: asyncio.Transport) -> None:
+        loop, made = asyncio.get_running_loop(), self._made
+        try:
+            secured = await loop.start_tls(
+                transport, made, self._context, server_side=True, ssl_handshake_timeout=made.request_s
+            )
+        except OSError as error:  # ssl.SSLError is one
+            logger.debug("a TLS handshake failed: %s", error)
+            return
+        finally:
+            made.shares.close(self)
+            made.connections.discard(self)
+        if secured is not None and not secured.is_closing():
+            made.connection_made(secured)
+
+    def give_way(self) -> None:
+        """Close the connection, whose place is needed."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def shutdown(self) -> None:
+        """Close the connection, as the gateway ends."""
+        self.give_way()
+
+
+def over_tls(protocol: type[BoundedProtocol], context: ssl.SSLContext) -> Callable[..., Handshake]:
+    """Return what makes the protocol of a new connection that speaks `protocol` over TLS."""
+
+    def made(**named: Any) -> Handshake:
+        return Handshake(protocol(**named), context)
+
+    return made
