@@ -275,7 +275,7 @@ class Session:
         Args:
             pruner: `Fifo()`, `SlidingWindow(turns=…)` or `Summarize(summarizer=…)`, of `octoc.runtime.history`;
                 the first without one.
-            keep_turns: the user's last turns that stay even over the budget, `KEEP_TURNS` unless told.
+            keep_turns: the user's last turns whose requests stay even over the budget, by default `KEEP_TURNS`.
             format: the shape of the messages, one of `SHAPES`; found out when it is not stated.
 
         Raises: ValueError for an unknown format.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from octoc.plugin import TokenCounter
 
 KEEP_TURNS = 3
-"""The user's last turns that stay even over the budget. Source: Octopus, MinHistoryTurns."""
+"""The user's last turns, of which the requests stay even over the budget. Source: Octopus, MinHistoryTurns."""
 MESSAGE_OVERHEAD = 4
 """Tokens that a message costs beyond its text. Source: Octopus, approximate counter."""
 
@@ -57,8 +57,9 @@ def message_tokens(message: Message, shape: Shape, counter: TokenCounter) -> int
 class Ledger:
     """What each message costs, and which groups may go, the oldest first.
 
-    System messages stay, and all from the `keep_turns`th last message of the user's own on, with the groups that reach
-    into it; so do groups of the `held` messages.
+    System messages stay, and so do groups of the `held` messages. What is before the `keep_turns`th last message of the
+    user's own goes first: `old` counts those groups. Then go groups inside the turns from there on, so that one request
+    with a long loop of calls fits; the user's own messages and the last group stay.
     """
 
     def __init__(
@@ -79,7 +80,15 @@ class Ledger:
         self.groups = message_groups(messages, shape)
         self.held = tuple(held)
         stays = self.system.union(held)
-        self.removable = [group for group in self.groups if group[-1] < self.kept_from and stays.isdisjoint(group)]
+        free = [group for group in self.groups if stays.isdisjoint(group)]
+        before = [group for group in free if group[-1] < self.kept_from]
+        last = max((group[-1] for group in free), default=-1)
+        self.old = len(before)
+        self.removable = before + [
+            group
+            for group in free
+            if self.kept_from <= group[-1] != last and not any(shape.is_users_own(messages[index]) for index in group)
+        ]
 
     def start_of_turns(self, turns: int) -> int:
         """Return where the user's last `turns` turns begin; 0 when there are no more than those."""

@@ -64,8 +64,9 @@ def prune(
 ) -> Fitted:
     """Drop the oldest groups of a conversation until the rest fits `budget` tokens, and say what was done.
 
-    A group is a message, or calls of the model and all their results: it goes or stays as one. System messages and all
-    from the user's `keep_turns`th last turn on stay, even over the budget. What is left of a list for Anthropic begins
+    A group is a message, or calls of the model and all their results: it goes or stays as one. System messages stay,
+    even over the budget, and from the user's `keep_turns`th last turn on the user's messages and the last group; the
+    other groups there go only when nothing older is left. What is left of a list for Anthropic begins
     with a message of the user, so sometimes a few more groups go than the budget asks for.
     """
     shape = shape or shape_of(messages)
@@ -73,7 +74,7 @@ def prune(
     at_least = 0
     if window is not None:
         window_from = ledger.start_of_turns(window.turns)
-        at_least = sum(group[-1] < window_from for group in ledger.removable)
+        at_least = sum(group[-1] < window_from for group in ledger.removable[: ledger.old])
     return _dropped(ledger, ledger.fewest_to_drop(budget, at_least), budget, counter)
 
 
@@ -97,9 +98,9 @@ async def fit(
 
     ledger = Ledger(messages, shape, cost, keep_turns)
     count = math.ceil(pruner.share * sum(not ledger.system.intersection(group) for group in ledger.groups))
-    groups = ledger.removable[:count]
+    groups = ledger.removable[: min(count, ledger.old)]
     if ledger.total <= budget or not groups:
-        return _dropped(ledger, 0, budget, counter)
+        return _dropped(ledger, ledger.fewest_to_drop(budget), budget, counter)
     text, problem = await _summary(pruner, [messages[index] for group in groups for index in group])
     summary = shape.written(SUMMARY.format(count=sum(map(len, groups)), text=text))
     if not problem and cost(summary) >= ledger.cost_of(groups):

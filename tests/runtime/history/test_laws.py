@@ -254,7 +254,7 @@ def fitted(name: str, messages: Messages, budget: int, pruner: Pruner, keep_turn
 @OF_EACH
 @given(st.data())
 def test_pruning_keeps_what_it_must(name: str, data: st.DataObject) -> None:
-    """No group is split, order stays, system messages and the last turns stay, and the API takes what is left."""
+    """No group is split, order stays, system messages, the last requests and the last group stay; the API takes it."""
     made = data.draw(conversations(name))
     messages, own = made.messages, made.own
     keep_turns = data.draw(st.integers(1, 4))
@@ -268,8 +268,7 @@ def test_pruning_keeps_what_it_must(name: str, data: st.DataObject) -> None:
     assert len(done.messages) - len(kept) == bool(done.summarized)
     assert wrong(name, done.messages) == ""
     assert {place for place, message in enumerate(messages) if message.get("role") == "system"} <= set(kept)
-    kept_from = own[-keep_turns] if len(own) >= keep_turns else 0
-    assert set(range(kept_from, len(messages))) <= set(kept)
+    assert {*own[-keep_turns:], len(messages) - 1} <= set(kept)
     gone = [index for group in (*done.dropped, *done.summarized) for index in group]
     assert sorted([*gone, *kept]) == list(range(len(messages)))
 

@@ -1,6 +1,8 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
+
+import pytest
 
 from octoc.runtime.history import SHAPES, SlidingWindow, message_groups, message_tokens, prune, shape_of
 from octoc.tokens import APPROXIMATE
@@ -126,13 +128,33 @@ def test_a_turn_that_begins_beside_results_keeps_its_call_and_what_led_to_it() -
     assert "14 stay so that the list begins with a message of the user" in done.why_over
 
 
-def test_the_last_three_turns_stay_over_any_budget() -> None:
-    """From the user's third last message on everything stays, tool calls included, and the reason is told."""
+def test_the_last_three_requests_stay_over_any_budget() -> None:
+    """The user's last three messages and the last group stay, and the reason is told."""
     messages = [_user("old"), _user("a"), *_openai("1"), _user("b"), *_openai("2"), _user("c")]
     done = prune(messages, 0, APPROXIMATE)
-    assert done.messages == messages[1:]
+    assert done.messages == [messages[1], messages[4], messages[7]]
     assert not done.fits
-    assert done.why_over == "55 tokens must stay of a budget of 0: the last 3 turns take 55"
+    assert done.why_over == "15 tokens must stay of a budget of 0: the last 3 turns take 15"
+
+
+@pytest.mark.parametrize("make", [_anthropic, _openai])
+def test_a_long_loop_of_one_request_fits(make: Callable[..., list[Message]]) -> None:
+    """When one message of the user starts a long tool loop, its oldest groups go, not the request."""
+    request = _user("do it")
+    loop = [make(str(number), f"{number}b") for number in range(50)]
+    messages: list[Message] = [request, *(message for group in loop for message in group)]
+    tail = [message for group in loop[-3:] for message in group]
+    done = prune(messages, _total([request, *tail]), APPROXIMATE)
+    assert done.fits
+    assert done.messages == [request, *tail]
+    assert prune(messages, 0, APPROXIMATE).messages == [request, *loop[-1]]
+
+
+def test_groups_inside_the_last_turns_go_after_all_that_is_older() -> None:
+    """Calls of the last turns stay as long as older turns can go instead."""
+    messages = [_user("old"), *_openai("0"), _user("a"), *_openai("1"), _user("b"), *_openai("2"), _user("c")]
+    assert prune(messages, _total(messages[3:]), APPROXIMATE).messages == messages[3:]
+    assert prune(messages, _total(messages[3:]) - 1, APPROXIMATE).messages == [messages[3], *messages[6:]]
 
 
 def test_more_or_fewer_turns_can_be_kept() -> None:

@@ -120,4 +120,4 @@ def test_what_a_summary_takes_of_too_much_is_told() -> None:
     """Where the last turns alone are over the budget the summary stays, and counts by itself."""
     done = _fitted(lambda _: "z" * 400, budget=100)
     assert done.summarized
-    assert "the last 3 turns take 630, the summary takes 112" in done.why_over
+    assert "the last 3 turns take 422, the summary takes 112" in done.why_over
