@@ -11,6 +11,7 @@ import attrs
 from octoc.bundle.reader import OpenBundle
 from octoc.evaluation.outcomes import NDCG_AT, MessageOutcome, QueryOutcome, Results
 from octoc.plugin import hookimpl
+from octoc.routing.decision import Reason
 from octoc.routing.fixtures import Fixtures, RoutingFixture
 from octoc.runtime import Runtime
 from octoc.runtime.route import EncoderUnavailable
@@ -101,7 +102,8 @@ def _got(fixture: RoutingFixture, routing: Routing) -> tuple[str, ...]:
     """Return what is activated, and what the agent has from the start where that is whom the message should be for."""
     if routing.capability is not None:
         return (routing.capability, *routing.also)
-    return (routing.winner,) if routing.winner in fixture.expect else ()
+    has_room = not routing.reason.startswith(Reason.NO_ROOM)
+    return (routing.winner,) if routing.winner in fixture.expect and has_room else ()
 
 
 def _gate(runtime: Runtime) -> tuple[str, str]:

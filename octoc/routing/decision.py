@@ -22,6 +22,7 @@ class Reason(enum.StrEnum):
     ALREADY_ACTIVE = "already-active"  # the message is for a capability that is active
     GRANTED = "granted-at-boot"  # it is for one that the agent has from the start
     NOT_READY = "not-ready"  # it is for one that cannot be activated as things are
+    NO_ROOM = "no-room"  # it is for one whose tools exceed what may be active at once
 
 
 class Method(enum.StrEnum):

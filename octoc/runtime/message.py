@@ -10,7 +10,7 @@ import attrs
 
 from octoc.runtime import telemetry
 from octoc.runtime.activate import activate, begin_turn
-from octoc.runtime.route import candidates_of, decide, held_of
+from octoc.runtime.route import candidates_of, decide, fitting, held_of
 from octoc.runtime.values import AUTO_OFF, Routing, whole_characters
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ async def _route_message(session: Session, text: str) -> Routing:
     with telemetry.step("octoc.route", gen_ai__agent__name=session.agent.name) as watched:
         held = held_of(session)
         field = (candidates_of(session, held), held, tuple(session.turns))
-        routing = await asyncio.to_thread(decide, session.generation, text, *field)
+        routing = fitting(session, await asyncio.to_thread(decide, session.generation, text, *field))
         session.turns.append(text)
         watched.note(octoc__capability=routing.capability, octoc__routing__reason=routing.reason)
     name = routing.capability

@@ -30,6 +30,13 @@ def making_room(session: Session, name: str) -> tuple[str, ...] | None:
     return session.active.making_room(name, _fits(session))
 
 
+def fit_together(session: Session, names: Sequence[str]) -> bool:
+    """Tell whether these can be active at once, beside what is pinned. Raises: BundleRefused."""
+    active = session.active
+    whole = tuple(dict.fromkeys((*(one for one in active.names if one in active.pinned), *names)))
+    return len(whole) <= active.capacity and _fits(session)(whole)
+
+
 def surplus(session: Session) -> tuple[str, ...]:
     """Return what has to go because limits or tools have changed. Raises: BundleRefused."""
     return session.active.surplus(_fits(session))

@@ -8,6 +8,9 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import attrs
+
+from octoc.runtime.room import fit_together, making_room, no_room
 from octoc.runtime.values import Routing
 
 if TYPE_CHECKING:
@@ -160,12 +163,25 @@ def held_of(session: Session) -> dict[str, tuple[Reason, str]]:
             found[name] = Reason.NOT_READY, f"`{name}` needs {', '.join(f'`{one}`' for one in missing)} to be set"
         elif _brings_nothing(session, entry):
             found[name] = Reason.NOT_READY, f"`{name}` brings no tool here: nothing serves its servers"
+        elif making_room(session, name) is None:
+            found[name] = Reason.NO_ROOM, no_room(session, name).rstrip(".")
     return found
 
 
 def candidates_of(session: Session, held: Collection[str]) -> tuple[str, ...]:
     """Return the capabilities that a message may activate now: those in scope that are not `held`."""
     return tuple(name for name in session.surface.switchable if name not in held)
+
+
+def fitting(session: Session, routing: Routing) -> Routing:
+    """Return a decision without what has no room beside the first capability: a message evicts nothing of its own."""
+    if routing.capability is None or not routing.also:
+        return routing
+    kept = [routing.capability]
+    for name in routing.also:
+        if fit_together(session, (*kept, name)):
+            kept.append(name)
+    return attrs.evolve(routing, also=tuple(kept[1:]))
 
 
 def _brings_nothing(session: Session, entry: CapabilityEntry) -> bool:

@@ -14,7 +14,7 @@ import attrs
 from octoc.runtime.active_set import ActiveSet, References, Use
 from octoc.runtime.form import MCP, Deferral, Form
 from octoc.runtime.room import surplus
-from octoc.runtime.route import MAX_TURNS, candidates_of, decide, held_of
+from octoc.runtime.route import MAX_TURNS, candidates_of, decide, fitting, held_of
 from octoc.runtime.shares import account_of
 from octoc.runtime.surface import Surface
 from octoc.runtime.switching import Switching, pin, set_pins, unpin
@@ -174,7 +174,7 @@ class Session:
         """
         turns = tuple(self.turns) if before is None else before
         held = held_of(self)
-        return decide(self.generation, text, candidates_of(self, held), held, turns)
+        return fitting(self, decide(self.generation, text, candidates_of(self, held), held, turns))
 
     async def on_user_message(self, text: str) -> Routing:
         """Route a fresh message of the user, activate what it is for, evict what has to give way.

@@ -68,3 +68,23 @@ def test_an_agent_that_is_not_there_is_the_callers_mistake(bundle: Path) -> None
     """A fixture for an unknown agent raises, with near names."""
     with pytest.raises(UnknownNameError, match="office:clerk"):
         ran(bundle, RoutingFixture(text="what time is it in Tokyo now", agent="office:clark"))
+
+
+def test_what_exceeds_the_active_tokens_is_not_activated(tmp_path: Path) -> None:
+    """A capability whose tools exceed `max_active_tokens` wins its message and counts as nobody, as in a session."""
+    builder = WorkspaceBuilder(tmp_path / "small", plugins={"use": []}, routing={"max_active_tokens": 3})
+    builder.server("time", "no-such-program").snapshot("time", ["current_time"])
+    builder.capability("clock", TIME, server="time").capability("mail", MAIL, server={"command": "no-such-program"})
+    built = builder.build(plugins_of()).bundle
+    assert built is not None
+    text = "what time is it in Tokyo now"
+    (outcome,) = ran(built, RoutingFixture(text=text, expect=("clock",))).messages
+    assert (outcome.got, outcome.reason.partition(":")[0]) == ((), "no-room")
+    assert "max_active_tokens" in outcome.reason
+
+    async def live() -> tuple[str | None, str | None]:
+        async with open_for_tests(built, plugins=plugins_of()) as runtime:
+            session = runtime.session()
+            return session.route(text).capability, (await session.on_user_message(text)).capability
+
+    assert asyncio.run(live()) == (None, None)

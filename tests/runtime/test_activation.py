@@ -11,6 +11,8 @@ import attrs
 import pytest
 
 from octoc.runtime import Session
+from octoc.runtime.route import fitting
+from octoc.runtime.values import Routing
 from tests.runtime.conftest import SCHEMA, Fleet
 
 
@@ -293,6 +295,21 @@ def test_what_alone_is_over_the_limit_is_refused_with_the_figures(fleet: Fleet) 
             )
             assert session.capabilities == ("small",)
             assert fleet.servers["large"].connects == 0
+
+    asyncio.run(run())
+
+
+def test_a_message_activates_no_more_than_fits_together(fleet: Fleet) -> None:
+    """Of several capabilities for one message those that have no room beside the first are not activated."""
+    _sized(fleet, max_active_tokens=800)
+
+    async def run() -> None:
+        async with fleet.open() as runtime:
+            session = runtime.session()
+            routing = Routing(capability="large", also=("middle", "small"), reason="activated")
+            assert fitting(session, routing).also == ("small",)
+            routing = Routing(capability="middle", also=("twin", "small"), reason="activated")
+            assert fitting(session, routing).also == ("twin", "small")
 
     asyncio.run(run())
 
