@@ -13,6 +13,13 @@ from typing import Any
 from octoc.secrets import redact
 
 MAX_WORDS = 300
+SESSION_CHARS = 4
+"""How much of a session id the log has: enough to tell the sessions of one log from each other."""
+# As the SDK writes them, and as a part of an address.
+_SESSION_ID = re.compile(
+    r"""(?ix) session(?:\ id)?:\ (?P<a>\S{5,}) | session\ (?P<b>\S{5,})(?=\ idle\ timeout|\ crashed)
+    | [?&][a-z_-]{0,20}session[a-z_-]{0,20}=(?P<c>[^&\#\s]{5,})"""
+)
 _ANSI = (
     r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # a title or a link of the terminal, up to its end
     r"|[\x1b\x9b]\[?[0-?]*[ -/]*[@-~]"
@@ -24,6 +31,16 @@ _PYDANTIC = re.compile(
     r"|\s{0,20}\[type=\w{1,60}, input_value=.{0,300}?, input_type=\w{1,60}\]"
 )
 _HEADING = re.compile(r"\d{1,9} validation errors? for \S{1,200}")
+
+
+def cut_session_ids(text: str) -> str:
+    """Return a log message with only the beginning of each session id in it: the whole id opens the session."""
+
+    def cut(match: re.Match[str]) -> str:
+        begin = match.start(match.lastgroup or 0)
+        return f"{match.string[match.start() : begin + SESSION_CHARS]}…"
+
+    return _SESSION_ID.sub(cut, text)
 
 
 def plain(text: str) -> str:

@@ -18,7 +18,7 @@ def secret_forms(values: Iterable[str]) -> tuple[str, ...]:
     """Return the texts that give away one of `values`, the longest first; values under SHORTEST_SECRET are left out.
 
     A value as it is, on one line, and each longer line of it; percent-encoded, for HTML, and as JSON, twice too, since
-    JSON is quoted in JSON. What base64 makes of it is not among them: see `redact`.
+    JSON is quoted in JSON; backwards, and its bytes as hex. What base64 makes of it is not among them: see `redact`.
     """
     import json
     from html import escape
@@ -33,6 +33,8 @@ def secret_forms(values: Iterable[str]) -> tuple[str, ...]:
         forms |= {value, " ".join(value.split()), value.strip(), escape(value), escape(value, quote=False)}
         forms |= encoded | {re.sub("%..", lambda match: match[0].lower(), text) for text in encoded}
         forms |= quoted | {json.dumps(text)[1:-1] for text in quoted}
+        raw = value.encode("utf-8", "surrogatepass").hex()
+        forms |= {value[::-1], raw, raw.upper()}
         forms |= {line.strip() for line in value.splitlines() if len(line.strip()) >= _SHORTEST_LINE}
     return tuple(sorted((form for form in forms if len(form) >= SHORTEST_SECRET), key=lambda form: (-len(form), form)))
 

@@ -7,7 +7,7 @@ import errno
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from octoc.plain_text import because, plain, plain_error, words_of
+from octoc.plain_text import because, cut_session_ids, plain, plain_error, words_of
 
 
 class Point(BaseModel):
@@ -39,6 +39,25 @@ def _invalid() -> ValidationError:
 def test_hidden_characters_are_removed(text: str, shown: str) -> None:
     """Terminal sequences, controls, bidirectional controls and tags go; ordinary text, marks and joiners stay."""
     assert plain(text) == shown
+
+
+@pytest.mark.parametrize(
+    "text, shown",
+    [
+        ("Received session ID: 0123456789abcdef", "Received session ID: 0123…"),
+        ("Terminating session: 0123456789abcdef", "Terminating session: 0123…"),
+        ("Session 0123456789abcdef idle timeout", "Session 0123… idle timeout"),
+        (
+            "POST http://h/messages/?a=b&session_id=0123456789abcdef&c=d",
+            "POST http://h/messages/?a=b&session_id=0123…&c=d",
+        ),
+        ("Session termination failed: 404", "Session termination failed: 404"),
+        ("StreamableHTTP session manager started", "StreamableHTTP session manager started"),
+    ],
+)
+def test_session_ids_are_cut(text: str, shown: str) -> None:
+    """A log message of the SDK, or an address, shows the beginning of a session id; other words stay."""
+    assert cut_session_ids(text) == shown
 
 
 def test_pydantic_is_not_quoted() -> None:

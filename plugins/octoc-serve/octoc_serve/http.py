@@ -95,6 +95,8 @@ class HttpApp:
             await _answer(send, 431, f"the headers of a request have at most {MAX_HEAD_BYTES} bytes")
         elif why is not None:
             await _answer(send, 403, why)
+        elif sum(name == b"authorization" for name, _ in scope["headers"]) > 1:
+            await _answer(send, 400, "a request has one `Authorization` header")
         elif self.draining:
             await _answer(send, 503, "this gateway is going down", retry=True)
         elif is_mcp(path):

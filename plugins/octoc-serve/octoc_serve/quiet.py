@@ -1,4 +1,4 @@
-"""What the SDK and the HTTP server log of clients that have left, or speak something else: nobody can act on it."""
+"""What the SDK and the HTTP server log of clients: no whole session ids, and nothing that nobody can act on."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 import anyio
 from starlette.requests import ClientDisconnect
+
+from octoc.plain_text import cut_session_ids
 
 _GONE = (anyio.ClosedResourceError, anyio.BrokenResourceError, ClientDisconnect)
 _FOREIGN = ("Unsupported upgrade request", "No supported WebSocket library", "Invalid HTTP request received")
@@ -29,6 +31,7 @@ def quiet() -> Iterator[None]:
 
 
 def _matters(record: logging.LogRecord) -> bool:
+    record.msg, record.args = cut_session_ids(record.getMessage()), ()
     error = record.exc_info[1] if record.exc_info else None
     if error is None:
         return not record.getMessage().startswith(_FOREIGN)

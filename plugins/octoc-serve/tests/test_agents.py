@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import attrs
 import pytest
@@ -82,6 +85,32 @@ def test_only_those_named_are_there(serve: Callable[..., Any], ask: Ask, initial
     assert ask(f"{base}/agents/clerk/mcp", initialize)[0] == 200
     assert ask(f"{base}/agents/supervisor/mcp", initialize)[0] == 404
     assert ask(f"{base}/mcp", initialize)[0] == 404
+
+
+def test_two_authorization_headers_are_refused(
+    serve: Callable[..., Any], ask: Ask, initialize: dict[str, Any], tmp_path: Path
+) -> None:
+    """A request with two credentials gets 400, whichever of them is good, and in whichever case they are written."""
+    _, clerk = Tokens(tmp_path / "tokens.json").add("clerk")
+    gateway = serve("--agents", "clerk")
+    good, bad = {"Authorization": f"Bearer {clerk}"}, {"authorization": "Bearer none"}
+    assert ask(f"{gateway.base}/mcp", initialize, **good)[0] == 200
+    for headers in ({**good, **bad}, {**bad, **good}):
+        status, body = _ask_raw(gateway.base, initialize, headers)
+        assert (status, json.loads(body)) == (400, {"error": "a request has one `Authorization` header"})
+
+
+def _ask_raw(base: str, message: dict[str, Any], headers: dict[str, str]) -> tuple[int, str]:
+    connection = http.client.HTTPConnection(urlsplit(base).netloc, timeout=60)
+    with contextlib.closing(connection):
+        body = json.dumps(message).encode()
+        connection.putrequest("POST", "/mcp")
+        kinds = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+        for name, value in {**kinds, "Content-Length": str(len(body)), **headers}.items():
+            connection.putheader(name, value)
+        connection.endheaders(body)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
 
 
 def test_a_token_is_good_for_its_agents_path_alone(

@@ -15,13 +15,13 @@ from mcp.shared.exceptions import MCPError
 from octoc.plain_text import because, plain_error
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 from octoc.results import ContentPart, FailureKind, ToolFailure, ToolResult
+from octoc.secrets import redactor
 from octoc_transport_mcp.messages import LineFault
 from octoc_transport_mcp.process import ServerProcess
 
 MIN_SECRET_CHARS = 6
 """A value shorter than this is not cut out of a message: it would be found in ordinary words."""
 MAX_MESSAGE_CHARS = 400
-MASK = "***"
 LOGGED_LINES = 5
 """How many of the last lines on stderr the log has when a server has ended."""
 
@@ -49,10 +49,8 @@ def one_line(text: str, target: ServerTarget) -> str:
 
 
 def redact(text: str, target: ServerTarget) -> str:
-    """Return `text` with the target's values cut out."""
-    for value in secrets_of(target):
-        text = text.replace(value, MASK)
-    return text
+    """Return `text` with the target's values cut out, in whatever form."""
+    return redactor(secrets_of(target))(text)
 
 
 def redact_error(result: ToolResult, target: ServerTarget) -> ToolResult:
@@ -60,10 +58,11 @@ def redact_error(result: ToolResult, target: ServerTarget) -> ToolResult:
     secrets = secrets_of(target)
     if not secrets:
         return result
+    redacted = redactor(secrets)
 
     def cut(value: Any) -> Any:
         if isinstance(value, str):
-            return redact(value, target)
+            return redacted(value)
         if isinstance(value, Mapping):
             return {cut(key): cut(item) for key, item in value.items()}
         return [cut(item) for item in value] if isinstance(value, list) else value

@@ -33,12 +33,24 @@ def check_url(target: ServerTarget) -> None:
             f"the `url` of `{target.name}` is none that starts with `http://` or `https://` and names a host",
             permanent=True,
         )
+    check_header_names(target)
     if target.production and parts.scheme == "http" and not is_loopback(host):
         raise ConnectionFailed(
             f"`{target.name}` is at a plain `http` address beyond this machine, which production mode refuses: "
             "use `https`",
             permanent=True,
         )
+
+
+def check_header_names(target: ServerTarget) -> None:
+    """Raises: ConnectionFailed, permanent, when two headers differ in case alone: servers read either of them."""
+    seen: dict[str, str] = {}
+    for name in target.headers:
+        other = seen.setdefault(name.lower(), name)
+        if other != name:
+            raise ConnectionFailed(
+                f"`{target.name}` has two headers of one name, `{other}` and `{name}`: keep one", permanent=True
+            )
 
 
 @contextlib.asynccontextmanager

@@ -1,4 +1,4 @@
-"""The HTTP client and the SDK log whole addresses: here a target's secrets are taken out of them."""
+"""The HTTP client and the SDK log whole addresses: here secrets and session ids are cut."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import httpx2
 
+from octoc.plain_text import cut_session_ids
 from octoc.plugin.protocols import ServerTarget
 from octoc.secrets import redactor
 from octoc_transport_mcp.failures import secrets_of
@@ -17,12 +18,11 @@ _LOGGERS = ("httpx2", "mcp.client.streamable_http")
 
 @contextlib.contextmanager
 def quiet_addresses(target: ServerTarget) -> Iterator[None]:
-    """Keep the target's secrets out of those log records until the block ends."""
-    secrets = secrets_of(target)
-    if not secrets:
-        yield
-        return
-    redacted = redactor(secrets)
+    """Keep the target's secrets and whole session ids out of those log records until the block ends."""
+    without_secrets = redactor(secrets_of(target))
+
+    def redacted(text: str) -> str:
+        return cut_session_ids(without_secrets(text))
 
     def hide(record: logging.LogRecord) -> bool:
         record.msg = redacted(str(record.msg))

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octoc.plugin import ConnectionFailed, ServerTarget
+from octoc_transport_mcp import octoc_make_transport
 from octoc_transport_mcp.http import check_url
 from octoc_transport_mcp.http_bounds import BodyTooLarge, BoundedTransport, BrokenEncoding, proxy_of
 from octoc_transport_mcp.http_events import DroppedEvent, Event, EventCutter, parse_event
@@ -184,6 +185,19 @@ def test_an_address_that_is_none_is_refused(url: str) -> None:
     with pytest.raises(ConnectionFailed, match=r"the `url` of `web` is none that starts with") as caught:
         check_url(ServerTarget(name="web", transport="http", url=url))
     assert caught.value.permanent
+
+
+@pytest.mark.parametrize("kind", ["http", "sse"])
+def test_two_headers_of_one_name_are_refused(kind: str) -> None:
+    """Which of two credentials a server would read is not left to it; nothing is sent, and no value shows."""
+    transport = octoc_make_transport(kind)
+    assert transport is not None
+    headers = {"Authorization": "Bearer one-value", "authorization": "Bearer two-value"}
+    target = ServerTarget(name="web", transport=kind, url="http://127.0.0.1:1", headers=headers)
+    with pytest.raises(ConnectionFailed, match="`web` has two headers of one name, `Authorization`") as caught:
+        asyncio.run(transport.connect(target))
+    assert caught.value.permanent
+    assert "value" not in str(caught.value)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "127.9.9.9"])

@@ -51,6 +51,8 @@ def endpoint_of(target: ServerTarget) -> Endpoint:
             raise _refused(f"`{target.name}` has a header `{name!a:.80}` that HTTP cannot carry")
         if name.lower() in _OURS:
             raise _refused(f"`{target.name}` sets the header `{name}`, which is the transport's own: remove it")
+        if any(name.lower() == other.lower() for other in target.headers if other != name):
+            raise _refused(f"`{target.name}` has two headers of one name, `{name}` in different case: keep one")
         headers[name] = value
     if target.auth:
         if any(name.lower() == "authorization" for name in headers):

@@ -52,6 +52,18 @@ async def called_once(converse: Converse, tls: ssl.SSLContext | None = None, sch
             await connection.close()
 
 
+def test_two_headers_of_one_name_are_refused() -> None:
+    """Which of two credentials a server would read is not left to it; nothing is sent, and no value shows."""
+    transport = octoc_make_transport("rest")
+    assert transport is not None
+    headers = {"Authorization": "Bearer one-value", "authorization": "Bearer two-value"}
+    target = ServerTarget(name="orders", transport="rest", url="http://127.0.0.1:1", headers=headers)
+    with pytest.raises(ConnectionFailed, match="`orders` has two headers of one name, `Authorization`") as caught:
+        asyncio.run(transport.connect(target))
+    assert caught.value.permanent
+    assert "value" not in str(caught.value)
+
+
 @pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 500 X\r\nContent-Length: 4\r\n\r\ndown", b"no HTTP\r\n\r\n", ONE])
 def test_health_is_never_fatal(answer: bytes) -> None:
     """A server whose health answers anything at all, or hangs up, is connected."""
