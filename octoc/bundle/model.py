@@ -118,7 +118,10 @@ class Grant:
 
 @attrs.frozen(kw_only=True)
 class CapabilityEntry:
-    """A capability with its chosen provider. `rows` are its rows in `triggers.npy`, in the order of `triggers`."""
+    """A capability with its chosen provider. `rows` are its rows in `triggers.npy`, in the order of `triggers`.
+
+    `servers_left_out` tells that the provider names servers and that the bundle has none of them.
+    """
 
     name: str
     provider: str
@@ -130,6 +133,7 @@ class CapabilityEntry:
     grants: tuple[Grant, ...] = ()
     requires_env: tuple[str, ...] = ()
     deps: tuple[str, ...] = ()
+    servers_left_out: bool = False
 
 
 @attrs.frozen(kw_only=True)

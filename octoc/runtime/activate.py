@@ -112,6 +112,8 @@ def _refusal(session: Session, entry: CapabilityEntry) -> str | None:
     if missing:
         return f"Capability '{entry.name}' requires env vars: {', '.join(missing)} — set them before activating."
     if not entry.grants and not entry.deps:
+        if entry.servers_left_out or session.surface.registry.confined:
+            return f"Capability '{entry.name}' has no server that can be used and no [deps] — nothing to activate."
         return f"Capability '{entry.name}' has no [[mcp.servers]] and no [deps] — nothing to activate."
     if session.switching.ended:
         return _session_closed(entry.name)
@@ -318,14 +320,22 @@ async def deactivate(session: Session, name: str) -> Change:
             if name not in session.active:
                 return Change(ok=True, text=f"Capability '{name}' is not active.")
             had = _needed(session)
+            own = session.runtime.references.servers_of([(session.key, name)])
             freed = _switch_off(session, name)
             gone = tuple(sorted(had - _needed(session)))
+            by_others = session.runtime.references.servers_of((session.key, other) for other in session.active.names)
             _, closing = _drop(session, session.generation, freed)
         await _closed(closing)
     # What this session needs no more: whether somebody else's keeps a server open is not for this one's model.
+    if not own:
+        return Change(ok=True, changed=True, text=f"Capability '{name}' disabled. It has no servers.")
     count = f"Fully shut down {len(gone)} server(s)"
-    which = ", ".join(gone) or "(none — all servers still in use by other active capabilities)"
-    return Change(ok=True, changed=True, text=f"Capability '{name}' disabled. {count}: {which}", servers=gone)
+    # Octomind's words where they are true: skills, boot capabilities and direct tools may need a server as well.
+    kept = "(none — all servers still in use by other active capabilities)"
+    if not own <= by_others:
+        kept = "(none — this session still uses them)"
+    text = f"Capability '{name}' disabled. {count}: {', '.join(gone) or kept}"
+    return Change(ok=True, changed=True, text=text, servers=gone)
 
 
 def _needed(session: Session) -> frozenset[str]:

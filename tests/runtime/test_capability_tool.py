@@ -293,3 +293,35 @@ def test_discover_without_an_encoder(fleet: Fleet) -> None:
         ),
         True,
     )
+
+
+def test_disable_deps_only_has_no_server_to_keep(session: Session) -> None:
+    """A capability without servers is not said to leave any of them in use."""
+    _says(session, action="enable", name="docker")
+    assert _says(session, action="disable", name="docker") == (
+        "Capability 'docker' disabled. It has no servers.",
+        False,
+    )
+
+
+def test_disable_what_the_agent_booted_with_keeps_the_server(fleet: Fleet) -> None:
+    """A server that stays for what the agent has from the start is not said to stay for an active capability."""
+    fleet.server("git", ["log", "push"])
+    fleet.capability("read", fleet.grant("git", "log"))
+    fleet.capability("write", fleet.grant("git", "push"))
+    fleet.agent(capabilities=("write",), boot=("read",))
+    session = fleet.open().session()
+    _says(session, action="enable", name="write")
+    assert _says(session, action="disable", name="write")[0] == (
+        "Capability 'write' disabled. Fully shut down 0 server(s): (none — this session still uses them)"
+    )
+
+
+def test_enable_without_a_usable_server(fleet: Fleet) -> None:
+    """A capability whose servers were left out of the bundle is not said to have none."""
+    fleet.capability("broken", servers_left_out=True)
+    fleet.agent(capabilities=("broken",))
+    assert _says(fleet.open().session(), action="enable", name="broken") == (
+        "Capability 'broken' has no server that can be used and no [deps] — nothing to activate.",
+        True,
+    )

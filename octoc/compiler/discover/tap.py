@@ -28,6 +28,10 @@ def add_tap(root: Entry, tap: str, found: Found) -> None:
     # In the order of their names, so that the tap's files are in the order of their paths.
     if folders["agents"]:
         add_agent_folder(folders["agents"], tap, found)
+    if folders["capabilities"]:
+        for entry in children(folders["capabilities"], found.sink):
+            if not entry.is_dir and toml_stem(entry) is not None:
+                _report_misplaced(entry, f"{folders['capabilities'].display}/<capability>/<provider>.toml", found)
     for folder in _folders(folders["capabilities"], "a capability", found):
         _add_capability(folder, tap, found)
     add_deps(folders["deps"], tap, found)
@@ -48,10 +52,16 @@ def add_skills(parent: Entry, tap: str, found: Found) -> None:
 
 
 def add_agent_folder(folder: Entry, tap: str | None, found: Found) -> None:
-    """Add `<dir>/AGENT.md` and `<domain>/<spec>.toml` below `folder`; in a workspace (`tap` None) also its `*.md`."""
+    """Add `<dir>/AGENT.md` and `<domain>/<spec>.toml` below `folder`; in a workspace (`tap` None) also its `*.md`.
+
+    A manifest at another depth is reported: nothing reads it.
+    """
     for entry in children(folder, found.sink):
         if entry.is_dir:
-            for inside in children(entry, found.sink):
+            listed = list(children(entry, found.sink))
+            if not any(inside.name == "AGENT.md" for inside in listed):  # what lies beside one may be anything
+                _report_too_deep(listed, f"{folder.display}/<domain>/<spec>.toml", found)
+            for inside in listed:
                 spec = toml_stem(inside)
                 if inside.name == "AGENT.md" and not inside.is_dir:
                     found.add(inside, FileKind.AGENT_MD, tap=tap, key={"folder": entry.name}, dialect="octo")
@@ -64,6 +74,8 @@ def add_agent_folder(folder: Entry, tap: str | None, found: Found) -> None:
         elif tap is None and is_agent_markdown(entry):
             key = {"folder": folder.name, "stem": entry.name.removesuffix(".md")}
             found.add(entry, FileKind.AGENT_MD, key=key, dialect="octo")
+        elif toml_stem(entry) is not None:
+            _report_misplaced(entry, f"{folder.display}/<domain>/<spec>.toml", found)
 
 
 def is_agent_markdown(entry: Entry) -> bool:
@@ -79,7 +91,9 @@ def _folders(parent: Entry | None, what: str, found: Found) -> list[Entry]:
 
 
 def _add_capability(folder: Entry, tap: str, found: Found) -> None:
-    stems = {stem: entry for entry in children(folder, found.sink) if (stem := _own_stem(entry)) is not None}
+    listed = list(children(folder, found.sink))
+    _report_too_deep(listed, f"{folder.display}/<provider>.toml", found)
+    stems = {stem: entry for entry in listed if (stem := _own_stem(entry)) is not None}
     config = stems.pop(CONFIG, None)
     if config is not None:
         found.add(config, FileKind.CAPABILITY_CONFIG, tap=tap, key={"capability": folder.name})
@@ -95,6 +109,19 @@ def _add_capability(folder: Entry, tap: str, found: Found) -> None:
         found.sink.report(
             rules.INCOMPLETE_FOLDER, message, at=folder.place, help=f"add `{folder.display}/{DEFAULT}.toml`"
         )
+
+
+def _report_too_deep(listed: list[Entry], expected: str, found: Found) -> None:
+    """Report TOML files in the folders among `listed`, which is one folder's contents."""
+    for inside in listed:
+        for file in files_below(inside, found.sink) if inside.is_dir else ():
+            if toml_stem(file) is not None:
+                _report_misplaced(file, expected, found)
+
+
+def _report_misplaced(entry: Entry, expected: str, found: Found) -> None:
+    message = f"nothing reads `{entry.display}`: it is not at `{expected}`"
+    found.sink.report(rules.MISPLACED_FILE, message, at=entry.place, help="move it there, or out of the tap")
 
 
 def _own_stem(entry: Entry) -> str | None:

@@ -214,6 +214,7 @@ def _capability(capability: Capability, rows: tuple[int, int], numbers: Mapping[
         grants=tuple(_grant(grant, numbers) for grant in capability.grants),
         requires_env=capability.requires_env,
         deps=capability.deps,
+        servers_left_out=capability.servers_left_out,
     )
 
 

@@ -92,6 +92,7 @@ class Capability:
 
     `name` is bare, or `<tap>/<name>` where an earlier tap has the bare name and agents prefer or select this tap's.
     `closed`: its `config.toml` is unsound, so that nobody knows which domains it is for, and nobody may activate it.
+    `servers_left_out`: its provider names servers, and none of them can be used.
     """
 
     name: str
@@ -106,6 +107,7 @@ class Capability:
     requires_env: tuple[str, ...] = ()
     deps: tuple[str, ...] = ()
     closed: bool = False
+    servers_left_out: bool = False
 
     @property
     def bare(self) -> str:

@@ -169,6 +169,7 @@ def resolve_capability(chosen: Chosen, name: str, servers: Servers, sink: Diagno
         requires_env=_required(own, [grant.server for grant in grants]),
         deps=tuple(dict.fromkeys(dep.value for dep in provider.deps)),
         closed=config is None and source.has_config,
+        servers_left_out=bool(provider.servers or provider.server_refs) and not grants,
     )
 
 

@@ -29,11 +29,13 @@ def without_secrets(server: ServerSource, sink: DiagnosticSink) -> ServerSource:
     at = server.place
 
     def refer(variable: str, what: str, place: Place) -> str:
+        # The TOML files are a tap's, where Octomind reads only its own placeholders.
+        written = f"{{{{ENV:{variable}}}}}" if at.file.endswith(".toml") else f"${{{variable}}}"
         sink.report(
             LITERAL_SECRET,
             f"server `{server.name}` has a literal secret in {what}",
             at=place,
-            help=f"set the variable `{variable}` to it and write `${{{variable}}}` in its place, as the bundle does",
+            help=f"set the variable `{variable}` to it and write `{written}` in its place, as the bundle does",
         )
         return f"${{{variable}}}"
 

@@ -24,13 +24,16 @@ SHARED_TOOL = Rule(
     "OCT416", "shared-tool", "Two capabilities grant the same tool of the same server.", Severity.WARNING
 )
 REPEATED_DEFINITION = Rule(
-    "OCT417", "repeated-definition", "Several files of a tap define one server in the same words.", Severity.WARNING
+    "OCT417", "repeated-definition", "Several files of a tap define one server alike.", Severity.WARNING
 )
 BARE_TOOL_NAME = Rule(
     "OCT418",
     "bare-tool-name",
     "A pattern without a server is merged into agents that have several servers.",
     Severity.WARNING,
+)
+UNKNOWN_DOMAIN = Rule(
+    "OCT494", "unknown-domain", "A capability or a skill is for a domain that no agent is of.", Severity.WARNING
 )
 OUT_OF_DOMAIN = Rule(
     "OCT419",

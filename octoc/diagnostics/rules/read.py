@@ -41,6 +41,9 @@ BAD_FILE_NAME = Rule(
 INCOMPLETE_FOLDER = Rule(
     "OCT127", "incomplete-folder", "A folder stands where an entity is expected, but lacks its file.", Severity.WARNING
 )
+MISPLACED_FILE = Rule(
+    "OCT130", "misplaced-file", "A file of a tap lies at a depth where nothing reads it.", Severity.WARNING
+)
 UNKNOWN_FILE_KIND = Rule("OCT128", "unknown-file-kind", "A file that was named is of no kind that octoc checks.")
 WALK_CUT_SHORT = Rule(
     "OCT129", "walk-cut-short", "A folder is too large or too deep to be looked through.", Severity.WARNING

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from octoc.compiler.definitions import Value, definitions, values_of
+from octoc.compiler.definitions import OCTOMIND, Value, definitions, values_of
 from octoc.compiler.model.resolved import Scoped, Server
 from octoc.compiler.model.source import ServerSource
 from octoc.diagnostics.model import DiagnosticSink
@@ -46,6 +46,8 @@ def check_paths(scoped: Scoped, sink: DiagnosticSink) -> None:
                     at=value.place,
                     help="name a program on the PATH"
                     if value.field == "command"
+                    else "take it from a variable, `{{ENV:NAME}}`"
+                    if definition.dialect == OCTOMIND
                     else "begin it with `${workspaceFolder}` or `${userHome}`, or take it from a variable",
                 )
 

@@ -10,7 +10,7 @@ from itertools import islice
 
 import attrs
 
-from octoc.compiler.definitions import Definition, Value, definitions, values_of
+from octoc.compiler.definitions import OCTOMIND, Definition, Value, definitions, values_of
 from octoc.compiler.edits import removed, replaced
 from octoc.compiler.lint.mcp.commands import has_shell
 from octoc.compiler.model.resolved import Scoped
@@ -48,25 +48,40 @@ def _check_references(definition: Definition, value: Value, sink: DiagnosticSink
     for reference in islice(nested, _MAX_OF_ONE_VALUE):
         start, end = reference.span
         end = end + 1 if text[end : end + 1] == "}" else end
+        plain = "set that variable, or write a default that is plain text"
+        if definition.dialect == OCTOMIND:
+            plain = "set that variable: a tap's placeholders have no default"
         sink.report(
             NESTED_REFERENCE,
             f"the default of `{reference.name}` in `{value}` of server `{name}` is a reference, "
             "and nothing replaces it",
             at=attrs.evolve(value.place, within=(start, end)),
-            help=f"write `${{{reference.name}}}` and set that variable, or a default that is plain text",
+            help=f"write `{_reference(definition, reference.name)}` and {plain}",
         )
     for start, end, shown, variable in islice(_unexpanded(text, [one.span for one in found]), _MAX_OF_ONE_VALUE):
         # What is left of a secret without its `$VAR` is still one: OCT340 tells of it, and nothing of it is shown here.
         if is_literal_secret(value.name, text[:start] + text[end:]):
             continue
         at = attrs.evolve(value.place, within=(start, end))
+        written = _reference(definition, variable) if variable else ""
         sink.report(
             UNEXPANDED_REFERENCE,
             f"`{shown}` in `{value}` of server `{name}` is passed on as it is: nothing replaces it",
             at=at,
-            help=f"write `${{{variable}}}`" if variable else "a reference is `${NAME}` or `${NAME:-default}`",
-            fix=replaced(at, shown, f"${{{variable}}}", f"write `${{{variable}}}`") if variable else None,
+            help=f"write `{written}`" if written else _forms(definition),
+            fix=replaced(at, shown, written, f"write `{written}`") if written else None,
         )
+
+
+def _reference(definition: Definition, variable: str) -> str:
+    """Return how the definition's file refers to a variable: in taps Octomind reads its own placeholders alone."""
+    return f"{{{{ENV:{variable}}}}}" if definition.dialect == OCTOMIND else f"${{{variable}}}"
+
+
+def _forms(definition: Definition) -> str:
+    if definition.dialect == OCTOMIND:
+        return "a reference is `{{ENV:NAME}}`"
+    return "a reference is `${NAME}` or `${NAME:-default}`"
 
 
 def _unexpanded(text: str, known: list[tuple[int, int]]) -> Iterator[tuple[int, int, str, str | None]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from octoc.compiler.lint.taps.agents import check_domains, check_wiring
 from octoc.compiler.lint.taps.capabilities import check_substance, check_triggers, check_trust
 from octoc.compiler.lint.taps.deps import check_scripts, check_unused
+from octoc.compiler.lint.taps.domains import check_unknown_domains
 from octoc.compiler.lint.taps.headers import check_headers, check_tool_notes
 from octoc.compiler.lint.taps.placeholders import check_gate, check_prose, check_varying
 from octoc.compiler.lint.taps.portability import check_bare_names, check_merge, check_own_servers
@@ -30,6 +31,7 @@ RULES = (
     check_gate,
     check_varying,
     check_domains,
+    check_unknown_domains,
     check_wiring,
     check_rules,
     check_activation,

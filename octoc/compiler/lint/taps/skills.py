@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from octoc.compiler.discover.tap import RESOURCE_FOLDERS
 from octoc.compiler.edits import renamed
+from octoc.compiler.lint.taps.letter_case import needs_capitals
 from octoc.compiler.lint.taps.lookup import inside, meant
 from octoc.compiler.model.resolved import Scoped
 from octoc.compiler.model.source import Located
@@ -23,10 +22,6 @@ from octoc.diagnostics.rules.lint_taps import (
 )
 from octoc.diagnostics.suggest import did_you_mean, near_names
 from octoc.routing.skill_rules import CHECKS, Check, RuleProblem, expression_error, parse_rule
-
-# Classes as `\S` and `\pL` are no letters of the text.
-_ESCAPE = re.compile(r"\\(?:[pP](?:\{\^?\w+\}|\w)|x\{[0-9a-fA-F]+\}|x[0-9a-fA-F]{2}|.)|\(\?P?<\w+>", re.DOTALL)
-_IGNORES_CASE = re.compile(r"\(\?[a-zA-Z]*i")
 
 
 def check_rules(scoped: Scoped, sink: DiagnosticSink) -> None:
@@ -147,15 +142,13 @@ def _check_expression(check: Check, line: Located[str], sink: DiagnosticSink) ->
             notes=("Octomind drops the check in silence",),
             help="write it without look-around and back-references, every bracket closed",
         )
-    elif check.name == "match" and not _IGNORES_CASE.search(text):
-        plain = _ESCAPE.sub("", text)
-        if plain != plain.lower():
-            sink.report(
-                CASE_SENSITIVE_MATCH,
-                f"`match({text})` has capitals, and matches only a message that has them too",
-                at=inside(line, *span),
-                help="put `(?i)` in front unless case is meant to count",
-            )
+    elif check.name == "match" and needs_capitals(text):
+        sink.report(
+            CASE_SENSITIVE_MATCH,
+            f"`match({text})` has capitals, and matches only a message that has them too",
+            at=inside(line, *span),
+            help="put `(?i)` in front unless case is meant to count",
+        )
 
 
 def _listed() -> str:

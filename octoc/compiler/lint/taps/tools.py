@@ -7,6 +7,7 @@ import attrs
 from octoc.compiler.lint.taps.lookup import SHOWN, all_providers, names, providers_of
 from octoc.compiler.model.resolved import Capability, Scoped, ServerGrant
 from octoc.compiler.model.source import ProviderSource, ServerSource
+from octoc.compiler.resolve.servers import DEFAULT_TIMEOUT_S
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.lint_taps import REPEATED_DEFINITION, SHARED_TOOL
 from octoc.names import ToolPattern, any_glob_matches, glob_matches
@@ -54,13 +55,19 @@ def check_repeated_definitions(scoped: Scoped, sink: DiagnosticSink) -> None:
         if len(files) < 2:
             continue
         first, *others = same
+        limits = sorted({DEFAULT_TIMEOUT_S if one.timeout_s is None else one.timeout_s for one in same})
+        notes = ["octoc takes equal definitions as one server; once they differ, there are two"]
+        how = "alike"
+        if len(limits) > 1:
+            how = f"alike, with time-outs of {', '.join(f'{one:g}' for one in limits[:-1])} and {limits[-1]:g} s"
+            notes.append(f"octoc waits {limits[-1]:g} s, the longest; Octomind takes the first definition")
         sink.report(
             REPEATED_DEFINITION,
-            f"{len(files)} files define server `{first.name}` in the same words",
+            f"{len(files)} files define server `{first.name}` {how}",
             at=first.place.child("name"),
             related={f"again here ({number})": other.place.child("name") for number, other in enumerate(others, 2)},
-            notes=("octoc takes equal definitions as one server; once they differ, there are two",),
-            help="change them together",
+            notes=tuple(notes),
+            help="change them together" if len(limits) == 1 else "give them one time-out, and change them together",
         )
 
 

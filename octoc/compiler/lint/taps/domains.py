@@ -1,0 +1,41 @@
+"""Domains that capabilities and skills name, against those that agents are of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from octoc.compiler.edits import renamed
+from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.source import Located
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rules.lint_taps import UNKNOWN_DOMAIN
+from octoc.diagnostics.suggest import did_you_mean
+
+
+def check_unknown_domains(scoped: Scoped, sink: DiagnosticSink) -> None:
+    """Report each domain that no agent of the workspace is of; nothing where no agent has a domain.
+
+    Source: Octomind, an agent's domain is the folder of its manifest.
+    """
+    sources = scoped.resolved.sources
+    known = {agent.domain for agent in sources.agents if agent.domain is not None}
+    if not known:
+        return
+    for what, domain in _named(scoped):
+        if domain.value not in known:
+            sink.report(
+                UNKNOWN_DOMAIN,
+                f"{what} is for domain `{domain.value}`, which no agent is of",
+                at=domain.place,
+                help=did_you_mean(domain.value, known) or "correct it, or delete it",
+                fix=renamed(domain.place, domain.value, known),
+            )
+
+
+def _named(scoped: Scoped) -> Iterator[tuple[str, Located[str]]]:
+    sources = scoped.resolved.sources
+    for capability in sources.capabilities:
+        if capability.config is not None and not capability.adds_triggers:  # there they have no effect
+            yield from ((f"capability `{capability.name}`", domain) for domain in capability.config.domains)
+    for skill in sources.skills:
+        yield from ((f"skill `{skill.name}`", domain) for domain in skill.domains)
