@@ -167,6 +167,9 @@ def _tap(old: TapLock, new: TapLock) -> str:
 
 
 def _server(old: ServerLock, new: ServerLock) -> str:
+    if old.takes != new.takes:
+        more = [name for name in new.takes if name not in old.takes]
+        return f": takes {some_names(more)}, too" if more else ": takes less of this machine than before"
     if old.definition != new.definition:
         return ": definition changed"
     return f": package is `{new.package}`, was `{old.package}`"

@@ -50,10 +50,14 @@ class TapLock:
 
 @attrs.frozen(kw_only=True)
 class ServerLock:
-    """A server: the digest of what reaches it, and the package that its command runs."""
+    """A server: the digest of what reaches it, and the package that its command runs.
+
+    `takes` are the references of a tap's server to files and to credentials of other services.
+    """
 
     definition: str
     package: str = ""
+    takes: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -140,7 +144,7 @@ def content_of(calibrated: Calibrated, plugins: Mapping[str, str], parts: Parts)
         files=files,
         providers={found.name: f"{found.tap}/{found.provider}" for found in resolved.capabilities},
         servers={
-            server.name: ServerLock(definition=server.definition, package=server.package or "")
+            server.name: ServerLock(definition=server.definition, package=server.package or "", takes=server.foreign)
             for server in resolved.servers
         },
         snapshots=_snapshots(resolved.servers),

@@ -31,7 +31,8 @@ class Server:
     `tools` are the snapshot's, after the server's own filter; `snapshot` None is unlisted.
     `definition` digests all that reaches the server (command, args, env, cwd, url, headers, auth), never time-outs or
     filters.
-    `requires_env` are the variables without default that it needs, sorted.
+    `requires_env` are the variables without default that it needs, sorted. `foreign` are the references of a tap's
+    server to files and to credentials of other services, sorted.
     `open`: defined in a file of `[mcp] files`, so that an agent with the proxy sees all its tools, not only those
     that a capability grants. `private_to` are agents whose own files define it; `private`: nobody else does.
     From `max_connections` on: what octoc.toml sets, as in `octoc.bundle.model.ServerEntry`; its `tools` are `policies`.
@@ -54,6 +55,7 @@ class Server:
     definition: str = ""
     package: str | None = None
     requires_env: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
     snapshot: SnapshotSource | None = None
     tools: tuple[ListedTool, ...] = ()
     open: bool = False

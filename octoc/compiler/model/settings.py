@@ -214,6 +214,13 @@ class ScopeSettings:
 
 
 @attrs.frozen(kw_only=True)
+class SecretsSettings:
+    """`[secrets]`: `allow` names what servers of taps may take of the machine, as `file:/run/key`, or by a glob."""
+
+    allow: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
 class WorkspaceSettings:
     """All of `octoc.toml`. A folder without one has the defaults, and its own name."""
 
@@ -237,6 +244,7 @@ class WorkspaceSettings:
     lint: LintSettings = attrs.field(factory=LintSettings)
     budget: BudgetSettings = attrs.field(factory=BudgetSettings)
     scopes: ScopeSettings = attrs.field(factory=ScopeSettings)
+    secrets: SecretsSettings = attrs.field(factory=SecretsSettings)
     quota: Mapping[str, Number] = attrs.field(factory=dict)
     """`[quota]` as written: of each agent that has none of its own."""
     scope_tables: ScopeTables = attrs.field(factory=ScopeTables)

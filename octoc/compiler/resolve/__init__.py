@@ -43,7 +43,9 @@ def resolve(sources: Sources, context: Context) -> Resolved:
         + [(one.value, None) for skill in skill_sources for one in skill.capabilities]
     )
     report_shadowed(sources.capabilities, chosen, catalog.winners(), sink)
-    servers = resolve_servers(_definitions(sources, catalog, chosen, agent_sources), sources.snapshots, sink)
+    servers = resolve_servers(
+        _definitions(sources, catalog, chosen, agent_sources), sources.snapshots, sink, sources.discovered.settings
+    )
     defined = (definition.source.name for definition in definitions(sources))
     servers = tuned(servers, defined, sources.discovered.settings, sink)
     capabilities = {
@@ -86,7 +88,7 @@ def _definitions(
     in_taps: list[tuple[int, str, Definition]] = []
     for agent in agents:
         for server in agent.inline_servers:
-            definition = Definition(source=server, owner=agent.name, private_to=agent.name)
+            definition = Definition(source=server, owner=agent.name, private_to=agent.name, tap=agent.tap or "")
             if agent.tap is None:
                 yield definition
             else:
@@ -96,7 +98,7 @@ def _definitions(
             (
                 precedence[choice.source.tap],
                 choice.provider.place.file,
-                Definition(source=s, owner=catalog.name_of(choice)),
+                Definition(source=s, owner=catalog.name_of(choice), tap=choice.source.tap),
             )
             for s in choice.provider.servers
         )

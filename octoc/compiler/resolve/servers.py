@@ -11,8 +11,10 @@ import attrs
 
 from octoc.bundle.digest import canonical_json, sha256_hex
 from octoc.compiler.model.resolved import Server
+from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import ServerSource, SnapshotSource
 from octoc.compiler.packages import package_of
+from octoc.compiler.resolve.foreign import foreign_references, report_foreign
 from octoc.compiler.resolve.secrets import without_secrets
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.resolve import (
@@ -38,13 +40,15 @@ DEFAULT_TIMEOUT_S = 30.0
 class Definition:
     """One definition, who makes it (a capability, an agent, or a file's stem), and whether all agents may see it whole.
 
-    `private_to` names the agent whose own file defines the server; `open` is a file of `[mcp] files`.
+    `private_to` names the agent whose own file defines the server; `open` is a file of `[mcp] files`; `tap` is empty
+    for the workspace's own.
     """
 
     source: ServerSource
     owner: str
     open: bool = False
     private_to: str | None = None
+    tap: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -59,7 +63,10 @@ class Servers:
 
 
 def resolve_servers(
-    definitions: Iterable[Definition], snapshots: Iterable[SnapshotSource], sink: DiagnosticSink
+    definitions: Iterable[Definition],
+    snapshots: Iterable[SnapshotSource],
+    sink: DiagnosticSink,
+    settings: WorkspaceSettings,
 ) -> Servers:
     """Give every definition its server, in the order given: the first definition of a name keeps it."""
     made: dict[str, Server] = {}
@@ -72,6 +79,10 @@ def resolve_servers(
             )
             continue
         server = _server(definition, sink)
+        if definition.tap:
+            taken = foreign_references(definition.source, definition.owner)
+            server = attrs.evolve(server, foreign=tuple(sorted({one.name for one in taken})))
+            report_foreign(taken, server.name, definition.tap, settings, sink)
         same = next((name for name in variants.get(server.name, ()) if _same(made[name], server)), None)
         if same is not None:
             made[same] = _merged(made[same], server)
@@ -135,6 +146,7 @@ def _merged(one: Server, other: Server) -> Server:
         one,
         timeout_s=max(one.timeout_s, other.timeout_s),
         open=one.open or other.open,
+        foreign=tuple(sorted({*one.foreign, *other.foreign})),
         private_to=(*one.private_to, *other.private_to),
         private=one.private and other.private,
     )

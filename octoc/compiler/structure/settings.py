@@ -24,6 +24,7 @@ from octoc.compiler.model.settings import (
     RuntimeSettings,
     ScopeSettings,
     SearchSettings,
+    SecretsSettings,
     ServerSettings,
     SkillsSettings,
     TapRef,
@@ -124,6 +125,7 @@ def settings_from(
         lint=_lint(sound, place),
         budget=_budget(sound.get("budget", {})),
         scopes=_scopes(values.get("scopes"), sound),
+        secrets=SecretsSettings(allow=_strings(sound, "secrets", "allow", ())),
         quota=numbers(sound.get("quota", {})),
         scope_tables=scope_tables(sound, place),
         # A mistake in a limit, or in what is withheld, must not lift it.

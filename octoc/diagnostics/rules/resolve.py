@@ -19,6 +19,12 @@ DUPLICATE_AGENT = Rule("OCT306", "duplicate-agent", "Two agents of one folder ha
 UNKNOWN_SKILL = Rule(
     "OCT307", "unknown-skill", "An agent's `skills` names a skill that no folder has.", Severity.WARNING
 )
+FOREIGN_REFERENCE = Rule(
+    "OCT308",
+    "foreign-reference",
+    "A tap's server takes a file or a credential that the workspace did not allow.",
+    Severity.WARNING,
+)
 SERVER_RENAMED = Rule(
     "OCT310", "server-renamed", "One server name has several definitions; the later ones get another.", Severity.WARNING
 )
