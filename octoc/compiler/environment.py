@@ -47,6 +47,8 @@ class Variable:
     servers: tuple[str, ...]
     capabilities: tuple[str, ...]
     agents: tuple[str, ...]
+    routed: bool = False
+    """Whether the one agent asked for needs it only after a capability was activated that it may route to."""
 
     @property
     def required(self) -> bool:
@@ -91,19 +93,20 @@ def read_environment(files: Sequence[Path], names: Sequence[str]) -> Environment
 
 
 def contract(scoped: Scoped, agent: str | None = None) -> tuple[Variable, ...]:
-    """Return what the workspace refers to, the required first, then by name.
+    """Return what the workspace refers to: what is only routed to last, the required first, then by name.
 
     Args:
         agent: only what this agent needs; every list then tells of it alone. An agent without a registry needs nothing.
     """
     registries = {name: registry for name, registry in scoped.registries.items() if agent is None or name == agent}
     reached = {name: servers_of(registry, scoped) for name, registry in registries.items()}
+    at_start = None if agent is None else servers_at_start(registries.get(agent, Registry()), scoped)
     capabilities = _capabilities(scoped, None if agent is None else registries.get(agent, Registry()))
     written = {definition.source.place: definition.source for definition in definitions(scoped.resolved.sources)}
     uses: dict[tuple[str, str], list[Use]] = {}
     for server in scoped.resolved.servers:
         if agent is None or any(server.name in servers for servers in reached.values()):
-            for kind, name, use in _uses(server, written.get(server.place)):
+            for kind, name, use in (*_uses(server, written.get(server.place)), *_inherited(server)):
                 uses.setdefault((name, kind), []).append(use)
     found = []
     for (name, kind), of_name in uses.items():
@@ -118,9 +121,12 @@ def contract(scoped: Scoped, agent: str | None = None) -> tuple[Variable, ...]:
                     sorted(c.name for c in capabilities if any(grant.server in servers for grant in c.grants))
                 ),
                 agents=tuple(sorted(name for name, reach in reached.items() if servers & reach)),
+                routed=at_start is not None and not servers & at_start,
             )
         )
-    return tuple(sorted(found, key=lambda variable: (not variable.required, variable.name, variable.kind)))
+    return tuple(
+        sorted(found, key=lambda variable: (variable.routed, not variable.required, variable.name, variable.kind))
+    )
 
 
 def servers_of(registry: Registry, scoped: Scoped) -> frozenset[str]:
@@ -132,6 +138,17 @@ def servers_of(registry: Registry, scoped: Scoped) -> frozenset[str]:
         *(grant.server for grant in (*registry.unlisted, *registry.unlisted_direct)),
         *granted,
     })  # fmt: skip
+
+
+def servers_at_start(registry: Registry, scoped: Scoped) -> frozenset[str]:
+    """Return the servers whose tools an agent with this registry has before any capability is activated."""
+    by_name = {capability.name: capability for capability in scoped.resolved.capabilities}
+    routed = {grant.server for name in registry.capabilities for grant in by_name[name].grants}
+    direct = {grant.server for grant in registry.unlisted_direct}
+    direct |= {scoped.tools[index].id.server for index in registry.direct}
+    direct |= {grant.server for name in registry.boot for grant in by_name[name].grants}
+    # The rest is reached by `find_tools`, without a capability.
+    return frozenset(direct | (servers_of(registry, scoped) - routed))
 
 
 def _capabilities(scoped: Scoped, registry: Registry | None) -> tuple[Capability, ...]:
@@ -155,6 +172,11 @@ def _uses(server: Server, written: ServerSource | None) -> Iterator[tuple[str, s
         if value.field == "auth" and value.name.endswith("_env") and value.text.strip():
             # Octo: the value is the name of the variable that has the secret.
             yield "env", value.text.strip(), _use(server, value, value.place, has_default=False)
+
+
+def _inherited(server: Server) -> Iterator[tuple[str, str, Use]]:
+    for name in server.inherit_env:
+        yield "env", name, Use(server=server.name, field="inherit_env", place=server.place, has_default=True)
 
 
 def _use(server: Server, value: Value, place: Place, has_default: bool) -> Use:  # noqa: FBT001  # private, named at the definition

@@ -63,6 +63,27 @@ def test_one_agent(octoc: Run, needy: Path) -> None:
     assert "did you mean `reviewer`?" in wrong.err
 
 
+def test_what_an_agent_needs_is_apart_from_what_it_could_route_to(octoc: Run, tmp_path: Path) -> None:
+    """Variables behind capabilities come after those that the agent needs from the start, and set no exit status."""
+    root = (
+        WorkspaceBuilder(tmp_path / "routed", plugins={"use": []})
+        .server("github", "github-mcp", env={"Z_TOKEN": "${Z_TOKEN}"})
+        .server("mail", "mail-mcp", env={"A_TOKEN": "${A_TOKEN}"})
+        .capability("mail", ["send an email to Ada", "read my inbox", "reply to the last mail"], server="mail")
+        .write()
+    )
+    asked = ("env", "--workspace", str(root), "--agent", "supervisor")
+    entries = json.loads(octoc(*asked, "--json").out)
+    assert [(entry["name"], entry["routed"]) for entry in entries] == [("Z_TOKEN", False), ("A_TOKEN", True)]
+    shown = octoc(*asked).out.splitlines()
+    assert shown[0] == "variables of agent supervisor"
+    routed = shown.index("variables of what agent supervisor could route to")
+    assert [line.split()[0] for line in shown if "_TOKEN" in line] == ["Z_TOKEN", "A_TOKEN"]
+    assert shown[routed + 2].startswith("A_TOKEN")
+    assert octoc(*asked, "--env", "Z_TOKEN").status == 0
+    assert octoc(*asked, "--env", "A_TOKEN").status == 1
+
+
 def test_as_json(octoc: Run, needy: Path) -> None:
     """`--json` prints one list of objects, with what refers to each variable."""
     entries = json.loads(octoc("env", "--workspace", str(needy), "--json", "--env", "GITHUB_TOKEN").out)
@@ -70,6 +91,7 @@ def test_as_json(octoc: Run, needy: Path) -> None:
         "name": "GITHUB_TOKEN",
         "kind": "env",
         "required": True,
+        "routed": False,
         "state": "set",
         "servers": ["github"],
         "capabilities": [],

@@ -32,8 +32,9 @@ def command(
     """List the variables that servers need.
 
     Of each, whether it is required, and the servers, capabilities and agents that need it; files, keyring entries and
-    credentials likewise. With --env-file or --env also whether it is set there; the exit status is 1 when a required
-    one is not. No value is ever shown, and the environment of this process is not looked at.
+    credentials likewise. With --agent, what the agent needs from the start is apart from what it may need after it
+    activated a capability. With --env-file or --env also whether it is set there; the exit status is 1 when a required
+    one is not, unless it is only routed to. No value is ever shown, and the environment of this process is not read.
     """
     from octoc.cli.scoped import check_agent, scoped_of
     from octoc.cli.workspace import workspace_root
@@ -54,7 +55,8 @@ def command(
         _print(variables, environment, agent)
     if environment is None:
         return 0
-    return int(any(one.required and environment.state(one.variable) in {"unset", "empty"} for one in variables))
+    needed = (one for one in variables if one.required and not one.routed)
+    return int(any(environment.state(one.variable) in {"unset", "empty"} for one in needed))
 
 
 def _entry(variable: Variable, environment: Environment | None) -> dict[str, Any]:
@@ -62,6 +64,7 @@ def _entry(variable: Variable, environment: Environment | None) -> dict[str, Any
         "name": variable.name,
         "kind": variable.kind,
         "required": variable.required,
+        "routed": variable.routed,
         "state": None if environment is None else environment.state(variable.variable),
         "servers": list(variable.servers),
         "capabilities": list(variable.capabilities),
@@ -88,8 +91,14 @@ def _print(variables: Sequence[Variable], environment: Environment | None, agent
         )
         for variable in variables
     ]
-    title = "variables" if agent is None else f"variables of agent {agent}"
-    print_table(title, (*columns, "state") if environment is not None else columns, rows)
+    columns = (*columns, "state") if environment is not None else columns
+    if agent is None:
+        print_table("variables", columns, rows)
+        return
+    count = sum(not variable.routed for variable in variables)
+    print_table(f"variables of agent {agent}", columns, rows[:count])
+    if rows[count:]:
+        print_table(f"variables of what agent {agent} could route to", columns, rows[count:])
 
 
 def _some(names: Sequence[str]) -> str:
