@@ -54,6 +54,7 @@ class ServerEntry:
         idle_close_s: seconds without a call after which a connection is closed; 0 is never.
         max_body_bytes: longest message or body that is read; None is the transport's default.
         max_elements: most JSON elements of one; None is `MAX_ELEMENTS` of `octoc.json_limits`, for tools its own.
+        inherit_env: variables of the environment that a stdio server gets if they are set, beside the usual ones.
         retry: `safe` repeats what was not sent, and what a trusted server calls read-only or idempotent; `always`
             also anything else that failed in transport; `never` nothing.
         trusted: whether what the server says of its own tools (annotations, size hints) is believed.
@@ -83,6 +84,7 @@ class ServerEntry:
     idle_close_s: float = 300.0
     max_body_bytes: int | None = None
     max_elements: int | None = None
+    inherit_env: tuple[str, ...] = ()
     retry: str = "safe"
     trusted: bool = False
     elicitation: bool | None = None

@@ -39,6 +39,8 @@ class ServerDefinition(Protocol):
     def auth(self) -> Mapping[str, Any] | None: ...
     @property
     def timeout_s(self) -> float: ...
+    @property
+    def inherit_env(self) -> tuple[str, ...]: ...
 
 
 class NotReady(Exception):  # noqa: N818  # a state of the world, not a fault in the program
@@ -86,7 +88,7 @@ def make_target(server: ServerDefinition, lookup: Lookup, workspace: Path, *, pr
 
 
 def _made(server: ServerDefinition, resolving: _Resolving, workspace: Path) -> ServerTarget:
-    env = resolving.mapping(server.env)
+    env = {**resolving.inherited(server.inherit_env), **resolving.mapping(server.env)}
     cwd = resolving.optional(server.cwd)
     env_file = resolving.optional(server.env_file)
     target = ServerTarget(
@@ -154,6 +156,13 @@ class _Resolving:
 
     def optional(self, text: str | None) -> str | None:
         return None if text is None else self.text(text)
+
+    def inherited(self, names: tuple[str, ...]) -> dict[str, str]:
+        """Return those of the variables that are set; their values count as secrets."""
+        found = {name: self.lookup(name) for name in names}
+        present = {name: value for name, value in found.items() if value is not None}
+        self.values.update(dict.fromkeys(value for value in present.values() if value))
+        return present
 
     def mapping(self, texts: Mapping[str, str]) -> dict[str, str]:
         return {name: self.text(value) for name, value in texts.items()}

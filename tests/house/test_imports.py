@@ -15,6 +15,7 @@ LAYER_OF = {
     "names": "base",
     "caller": "base",
     "json_limits": "base",
+    "server_environment": "base",
     "results": "base",
     "diagnostics": "base",
     "data": "base",

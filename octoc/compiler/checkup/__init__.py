@@ -30,6 +30,7 @@ from octoc.compiler.read.stage import input_digests
 from octoc.compiler.workspace import WORKSPACE_FILE, file_at
 from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.rule import Severity
+from octoc.diagnostics.rules.lint_mcp import UNSET_IN_SHELL
 from octoc.diagnostics.rules.lint_policy import UNUSED_SILENCE
 from octoc.plugin.manager import Plugins
 
@@ -174,5 +175,6 @@ def _stands_alone(found: Diagnostic, kind: FileKind) -> bool:
         or found.rule.code in _OF_ONE_FILE
         or number >= 490
         or 440 <= number < 455  # definitions of servers, each by itself
+        or found.rule is UNSET_IN_SHELL
         or (kind is FileKind.AGENT_MD and 455 <= number < 465)
     )

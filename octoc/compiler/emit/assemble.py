@@ -180,6 +180,7 @@ def _server(server: Server, relocated: Callable[[Any], Any]) -> ServerEntry:
         idle_close_s=server.idle_close_s,
         max_body_bytes=server.max_body_bytes,
         max_elements=server.max_elements,
+        inherit_env=server.inherit_env,
         retry=server.retry,
         trusted=server.trusted,
         elicitation=server.elicitation,

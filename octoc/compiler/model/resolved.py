@@ -66,6 +66,7 @@ class Server:
     idle_close_s: float = 300.0
     max_body_bytes: int | None = None
     max_elements: int | None = None
+    inherit_env: tuple[str, ...] = ()
     retry: str = "safe"
     trusted: bool = False
     elicitation: bool | None = None

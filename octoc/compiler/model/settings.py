@@ -100,6 +100,7 @@ class RuntimeSettings:
     deps_timeout: float = 300.0
     breaker_failures: int = 5
     breaker_seconds: float = 30.0
+    inherit_env: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -138,6 +139,7 @@ class ServerSettings:
     idle_close: float | None = None
     max_body_bytes: int | None = None
     max_elements: int | None = None
+    inherit_env: tuple[str, ...] = ()
     retry: str | None = None
     trusted: bool | None = None
     elicitation: bool | None = None

@@ -52,6 +52,10 @@ def tuned(servers: Servers, defined: Iterable[str], settings: WorkspaceSettings,
         else server
         for server in servers.all
     )
+    shared = settings.runtime.inherit_env
+    found = tuple(
+        attrs.evolve(server, inherit_env=tuple(dict.fromkeys((*shared, *server.inherit_env)))) for server in found
+    )
     return attrs.evolve(servers, all=found)
 
 
@@ -80,6 +84,7 @@ def _tuned(server: Server, settings: ServerSettings, at: Place, sink: Diagnostic
         "idle_close_s": settings.idle_close,
         "max_body_bytes": settings.max_body_bytes,
         "max_elements": settings.max_elements,
+        "inherit_env": settings.inherit_env,
         "retry": settings.retry,
         "trusted": settings.trusted,
         "elicitation": settings.elicitation,

@@ -253,4 +253,6 @@ def _plain(key: str, value: Any) -> Any:
     # JSON Schema takes 4.0 for a whole number and 1 for a number; settings are digested, so each has one form.
     if isinstance(value, bool | str):
         return value
+    if isinstance(value, list | tuple):
+        return tuple(one for _, one in kept(value))
     return float(value) if key in _FRACTIONS else int(value)

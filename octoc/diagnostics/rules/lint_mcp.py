@@ -1,4 +1,4 @@
-"""OCT440 to OCT454: definitions of servers that are sound, and will not do what their author expects."""
+"""OCT440 to OCT454, and OCT461: definitions of servers that are sound, and will not do what their author expects."""
 
 from octoc.diagnostics.rule import Rule, Severity
 
@@ -38,6 +38,12 @@ REST_TOO_MANY_TOOLS = Rule(
 )
 REST_TOOL_NAME = Rule(
     "OCT450", "rest-tool-name", "A tool of a REST server has a name that its protocol does not allow.", Severity.WARNING
+)
+UNSET_IN_SHELL = Rule(
+    "OCT461",
+    "unset-in-shell",
+    "A shell script in a server's command line uses a variable that the server does not get.",
+    Severity.WARNING,
 )
 UNDECLARED_INPUT = Rule(
     "OCT448",

@@ -15,9 +15,9 @@ from collections.abc import AsyncIterator
 from typing import cast
 
 import anyio
-from mcp.client.stdio import get_default_environment
 
 from octoc.plugin.protocols import ServerTarget
+from octoc.server_environment import usual_environment
 from octoc_transport_mcp.guard import Guard
 from octoc_transport_mcp.ledger import Ledger, Watcher
 from octoc_transport_mcp.messages import ElementLimits
@@ -104,7 +104,7 @@ class ServerProcess(asyncio.SubprocessProtocol):
             lambda: process,
             target.command or "",
             *target.args,
-            env=get_default_environment() | dict(target.env),
+            env=usual_environment(os.environ) | dict(target.env),
             cwd=target.cwd,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,

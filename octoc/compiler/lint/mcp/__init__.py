@@ -5,8 +5,9 @@ from __future__ import annotations
 from octoc.compiler.lint.mcp.commands import check_paths
 from octoc.compiler.lint.mcp.inputs import check_inputs
 from octoc.compiler.lint.mcp.names import check_connections, check_names
+from octoc.compiler.lint.mcp.shells import check_shells
 from octoc.compiler.lint.mcp.values import check_values
 
 __all__ = ["RULES"]
 
-RULES = (check_values, check_inputs, check_names, check_connections, check_paths)
+RULES = (check_values, check_inputs, check_names, check_connections, check_paths, check_shells)
