@@ -160,10 +160,8 @@ def _shown(value: Any) -> str:
 
 
 def _tap(old: TapLock, new: TapLock) -> str:
-    count = sum(old.files.get(path) != new.files.get(path) for path in old.files.keys() | new.files.keys())
-    if count == 0:
-        return " changed: links, resources or scripts"
-    return f" changed: {count} {'file' if count == 1 else 'files'}"
+    paths = sorted(path for path in old.files.keys() | new.files.keys() if old.files.get(path) != new.files.get(path))
+    return f" changed: {some_names(paths, _SHOWN)}" if paths else " changed: links, modes or names of files"
 
 
 def _server(old: ServerLock, new: ServerLock) -> str:

@@ -79,7 +79,7 @@ def test_every_file_of_a_skill_is_an_input(tmp_path: Path, folder: str, path: st
     assert _stale(tmp_path) == []
     (tmp_path / folder / "tidy" / path).write_text("two\n", encoding="utf-8")
     if folder.startswith("taps"):
-        assert _stale(tmp_path) == [("OCT504", "tap `acme` changed: 1 file")]
+        assert _stale(tmp_path) == [("OCT504", f"tap `acme` changed: `skills/tidy/{path}`")]
     else:
         assert _stale(tmp_path) == [("OCT505", f"file `{folder}/tidy/{path}` changed")]
     assert not build(tmp_path, plugins=plugins_of(), allow_degraded=True).unchanged

@@ -118,13 +118,13 @@ STALE: list[tuple[str, Callable[[Calibrated, ProductsMaker, Path, Changer], Cali
         "tap file",
         lambda base, _, __, change: change(base, digests={**_digests(base), "taps/acme/x": "1", "taps/acme/y": "2"}),
         "OCT504",
-        "tap `acme` changed: 2 files",
+        "tap `acme` changed: `x`, `y`",
     ),
     (
         "tap link",
         lambda base, _, __, change: change(base, default_links=()),
         "OCT504",
-        "tap `acme` changed: links, resources or scripts",
+        "tap `acme` changed: links, modes or names of files",
     ),
     (
         "provider",

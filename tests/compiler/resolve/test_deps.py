@@ -54,7 +54,7 @@ def test_a_changed_script_makes_the_lock_stale(tmp_path: Path) -> None:
     builder.file("taps/acme/deps/org/tool.sh", SCRIPT.format(check="b"))
     after = builder.build(plugins_of())
     assert (before.digest != after.digest, after.unchanged) == (True, False)
-    assert "tap `acme` changed: 1 file" in after.changes
+    assert "tap `acme` changed: `deps/org/tool.sh`" in after.changes
 
 
 def test_a_script_that_is_not_there(tmp_path: Path) -> None:
