@@ -100,7 +100,8 @@ class CapabilitySource:
 class AgentSource:
     """An agent of any origin. `kind` is `octo`, `claude` or `octomind`.
 
-    `tools` None is absent (inherit); `()` is an empty list (none). `domain` only for `octomind`: the part before `:`.
+    `tools` and `skills` None are absent (inherit); `()` is an empty list (none). `domain` only for `octomind`: the part
+    before `:`.
     `inline_servers` are Claude's `mcpServers` entries that define a server, `server_refs` those that only name one
     (and Octomind's `roles.mcp.server_refs`); `allowed_tools` is Octomind's, for a manifest with servers of its own.
     `role_name` is what a manifest's role calls itself, which nobody reads: its path names the agent.
@@ -122,7 +123,7 @@ class AgentSource:
     server_refs: tuple[Located[str], ...] = ()
     allowed_tools: tuple[Located[str], ...] | None = None
     deps: tuple[Located[str], ...] = ()
-    skills: tuple[Located[str], ...] = ()
+    skills: tuple[Located[str], ...] | None = None
     sampling: Mapping[str, float] = attrs.field(factory=dict)
     welcome: str = ""
     prompt: str = ""

@@ -26,7 +26,7 @@ def check_own_file(
         name = entry.value.rpartition("/")[2]
         if name in before.boot and name not in after.boot:
             _report(agent, f"capability `{name}`", entry.place, limits.brought[name], limits, sink)
-    for entry in source.skills:
+    for entry in source.skills or ():
         if entry.value in before.skills and entry.value not in after.skills:
             _report(agent, f"skill `{entry.value}`", entry.place, Tools(), limits, sink)
     if source.tools is not None and source.type != "supervisor":

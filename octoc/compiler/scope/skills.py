@@ -13,12 +13,12 @@ from octoc.diagnostics.suggest import did_you_mean
 def skills_of(agent: Agent, fleet: Fleet, sink: DiagnosticSink) -> tuple[str, ...]:
     """Return the names of the agent's skills, sorted.
 
-    An agent that names skills has these. Any other has the skills of its domain and those of none; without a domain,
-    what `[routing] domainless` says of capabilities. Project agents, and those whose `tools` are named, have only
-    skills that they name.
+    An agent that names skills has these, and none with `skills: []`. Any other has the skills of its domain and those
+    of no domain; without a domain, what `[routing] domainless` says of capabilities. Project agents, and those whose
+    `tools` are named, have only skills that they name.
     """
     source = agent.source
-    if source.skills:
+    if source.skills is not None:
         for reference in source.skills:
             if reference.value not in fleet.skills:
                 sink.report(

@@ -30,7 +30,7 @@ def markdown_agent(document: Document) -> AgentSource:
         disallowed_tools=names_by_comma(values, "disallowedTools", place),
         inline_servers=inline,
         server_refs=refs,
-        skills=names_by_comma(values, "skills", place),
+        skills=names_by_comma(values, "skills", place) if "skills" in values else None,
         prompt=document.body.strip(),
         tap=document.file.tap,
         # Each AGENT.md has a folder of its own: the one that holds these folders is what names are unique in.

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 Compile = Callable[..., Any]
 
 FINANCE = """
@@ -183,3 +185,19 @@ def test_tables_may_stand_in_octoc_toml_and_in_files(company: Compile) -> None:
     made = company(tables, settings=with_area)
     assert made.errors == []
     assert made.tools("cfo") == LEDGER
+
+
+@pytest.mark.parametrize(
+    "written, expected", [({}, ("closing",)), ({"skills": []}, ()), ({"skills": ["closing"]}, ("closing",))]
+)
+def test_an_empty_list_of_skills_is_none(
+    company: Compile, written: dict[str, list[str]], expected: tuple[str, ...]
+) -> None:
+    """An agent without `skills` has those of its domain, and one with `skills: []` has none."""
+
+    def with_skill(builder: Any) -> None:
+        builder.skill("closing")
+        builder.agent("helper", **written)
+
+    made = company(profile=None, settings=with_skill)
+    assert made.scoped.registries["helper"].skills == expected
