@@ -26,8 +26,8 @@ FORMAT_REVISION = 5
 2: the search index; skills of agents, their `validate` scripts, and the phrases of their rules.
 3: tenants, areas, quotas, and settings of agents.
 4: which aliases are longer because of other tools.
-5: the way to the workspace, the folders that scripts of dependencies use, and what agents may not have of servers
-   without a snapshot; what servers may ask their callers.
+5: the way to the workspace, the folders that scripts of dependencies use, what agents may not have of servers
+   without a snapshot, the capabilities that only the host activates, and what servers may ask their callers.
 """
 
 ALIGNMENT = 64

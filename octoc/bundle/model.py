@@ -176,7 +176,8 @@ class Registry:
         direct.
         excluded: globs of servers without a snapshot whose tools the agent may not have, by the name that the server or
             a model API gives them.
-        capabilities: what may be activated in it, sorted by name. `boot`: granted from the start, outside the LRU.
+        capabilities: what may be activated in it, sorted by name. `reserved`: what only the host activates, likewise.
+            `boot`: granted from the start, outside the LRU.
         host_tools: tools of the agent that the host brings itself (`Read`, `Grep`, …).
         skills: the skills that it may use, sorted by name.
         confined: whether capabilities bring of unlisted servers only what `unlisted` and `unlisted_direct` have, also
@@ -190,6 +191,7 @@ class Registry:
     unlisted_direct: tuple[Grant, ...] = ()
     excluded: tuple[Grant, ...] = ()
     capabilities: tuple[str, ...] = ()
+    reserved: tuple[str, ...] = ()
     boot: tuple[str, ...] = ()
     host_tools: tuple[str, ...] = ()
     skills: tuple[str, ...] = ()
@@ -427,6 +429,8 @@ class Settings:
         breaker_failures: failures in a row after which a server or tool is not called for `breaker_s` seconds; 0: no.
         scopes: `allow` gives an agent all that nothing withholds, `deny` only what it is granted.
         quota: of each agent that has none of its own.
+        scoped: whether answers must not tell a capability out of reach from one that does not exist; None in bundles
+            from before revision 5, where it holds for registries that are `confined`.
     """
 
     mode: str = "development"
@@ -444,6 +448,7 @@ class Settings:
     breaker_s: float = 30.0
     skills: SkillSettings = attrs.field(factory=SkillSettings)
     scopes: str = "allow"
+    scoped: bool | None = None
     quota: Quota | None = None
 
 

@@ -45,23 +45,27 @@ class Change:
     servers: tuple[str, ...] = ()
 
 
-async def activate(session: Session, name: str) -> Change:
-    """Make a capability active, or say why not. When a server cannot be connected nothing is activated nor evicted."""
+async def activate(session: Session, name: str, *, by_host: bool = False) -> Change:
+    """Make a capability active, or say why not. When a server cannot be connected nothing is activated nor evicted.
+
+    Args:
+        by_host: whether the host asks, who may activate what neither the model nor a message may.
+    """
     with telemetry.step("octoc.activate", octoc__capability=name, gen_ai__agent__name=session.agent.name) as watched:
-        change = await _activated(session, name)
+        change = await _activated(session, name, by_host=by_host)
         watched.note(octoc__changed=change.changed)
         if not change.ok:
             watched.failed("refused")
         return change
 
 
-async def _activated(session: Session, name: str) -> Change:
+async def _activated(session: Session, name: str, *, by_host: bool) -> Change:
     # One at a time for each capability, so that whoever asks twice hears that it is active.
     async with session.switching.lock_of(name):
         change = None
         while change is None:
             async with session.lock:
-                entry = session.surface.scope.capability(name)
+                entry = session.surface.capability(name, by_host=by_host)
                 answer = _answer_at_once(session, name, entry)
                 if answer is not None or entry is None:
                     return answer or _refused(f"Capability '{name}' not found")
@@ -93,7 +97,9 @@ def _why_not_found(session: Session, name: str) -> str:
 
 def domain_refusal(session: Session, name: str) -> str | None:
     """Return the text for a capability of other domains than the session's agent has, or None."""
-    if session.surface.registry.confined:
+    settings = session.generation.bundle.settings
+    confined = session.surface.registry.confined if settings.scoped is None else settings.scoped
+    if confined or settings.mode == "production" or name in session.surface.registry.reserved:
         # Why it is not there may be its scope as well, and what is out of scope does not exist.
         return None
     entry = session.generation.capabilities.get(name)

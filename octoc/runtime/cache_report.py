@@ -127,7 +127,7 @@ def _activation(block: _Block, name: str) -> Activation:
     session = block.session
     generation, catalog = session.generation, session.generation.catalog
     evicts = making_room(session, name)
-    owned, entry = session.surface.owned(name), session.surface.scope.capability(name)
+    owned, entry = session.surface.owned(name), session.surface.capability(name)
     new = [index for index in owned if index not in block.shown]
     texts = [text_of(session.surface.scope.shown(index, FORMAT).tool) for index in new]
     return Activation(

@@ -55,7 +55,7 @@ async def _switched(session: Session, action: str, name: Any) -> ToolResult:
 
 
 def _listed(session: Session) -> str:
-    entries = session.surface.scope.entries
+    entries = session.surface.entries
     if not entries:
         return _NONE
     lines = [f"Installed capabilities ({len(entries)}):"]
@@ -94,7 +94,7 @@ async def _discovered(session: Session, intent: Any) -> ToolResult:
     lines = [f"Capabilities matching '{intent}':"]
     for name, score in hits:
         mark = "[active] " if _is_active(session, name) else ""
-        lines.append(f"- {mark}{name} (score {score:.2f}){_preview(session.surface.scope.entries[name])}")
+        lines.append(f"- {mark}{name} (score {score:.2f}){_preview(session.surface.entries[name])}")
     return ToolResult.of_text("\n".join([*lines, _LAST_LINE]))
 
 

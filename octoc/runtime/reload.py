@@ -86,7 +86,7 @@ async def _go_over(session: Session) -> None:
 
 
 def _uses(session: Session, name: str) -> list[Use]:
-    entry = session.surface.scope.capability(name)
+    entry = session.surface.capability(name)
     return [] if entry is None else uses_of(session, entry)
 
 
@@ -95,7 +95,7 @@ async def _connect_unlisted(session: Session) -> None:
     import asyncio
 
     generation = session.generation
-    entries = map(session.surface.scope.capability, session.active.names)
+    entries = map(session.surface.capability, session.active.names)
     grants = (grant for entry in entries if entry is not None for grant in entry.grants)
     waiting = [
         server

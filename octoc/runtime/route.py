@@ -153,7 +153,7 @@ def held_of(session: Session) -> dict[str, tuple[Reason, str]]:
     from octoc.routing.decision import Reason
 
     found: dict[str, tuple[Reason, str]] = {}
-    for name, entry in session.surface.scope.entries.items():
+    for name, entry in session.surface.entries.items():
         missing = session.runtime.missing_env(entry)
         if name in session.active:
             found[name] = Reason.ALREADY_ACTIVE, f"`{name}` is active"

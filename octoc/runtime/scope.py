@@ -51,15 +51,18 @@ class AgentScope:
         names = {*self.registry.capabilities, *self.registry.boot}
         return tuple(sorted(name for name in names if name in self.capabilities))
 
-    def capability(self, name: str) -> CapabilityEntry | None:
-        """Return a capability that it can name, as far as it brings it anything; None for every other."""
-        # Not kept by the name that was asked for, which may be anything.
-        return self.entries.get(name)
-
     @cached_property
     def entries(self) -> Mapping[str, CapabilityEntry]:
         """The capabilities that it can name, as far as they bring it anything, by name, sorted."""
-        named = {name: self.capabilities[name] for name in self.switchable}
+        return self._narrowed(self.switchable)
+
+    @cached_property
+    def reserved(self) -> Mapping[str, CapabilityEntry]:
+        """The capabilities that only the host activates, as far as they bring it anything, by name, sorted."""
+        return self._narrowed(name for name in self.registry.reserved if name in self.capabilities)
+
+    def _narrowed(self, names: Iterable[str]) -> Mapping[str, CapabilityEntry]:
+        named = {name: self.capabilities[name] for name in names}
         return {name: self._narrow(entry) for name, entry in named.items()} if self.registry.confined else named
 
     def _narrow(self, entry: CapabilityEntry) -> CapabilityEntry:
@@ -141,7 +144,7 @@ class AgentScope:
         registry = self.registry
         joined = self.joined([*registry.unlisted, *registry.unlisted_direct])
         # What a capability would bring from beyond the registry is not known here, not even as a name.
-        brought = [index for name in self.switchable for index in self.owned(name)]
+        brought = [index for name in (*self.switchable, *self.reserved) for index in self.owned(name)]
         return tuple(dict.fromkeys([*registry.tools, *registry.direct, *joined, *brought]))
 
     def may_have(self, tool: ToolId) -> bool:

@@ -330,7 +330,7 @@ class Session:
         """Activate a capability by name; returns what `capability` would tell the model."""
         from octoc.runtime.activate import activate
 
-        return (await activate(self, capability)).text
+        return (await activate(self, capability, by_host=True)).text
 
     async def deactivate(self, capability: str) -> str:
         """Deactivate a capability by name; returns what `capability` would tell the model."""
@@ -458,7 +458,8 @@ class Session:
         self.runtime.sessions[self._number] = generation
         self.__dict__.pop("counter", None)  # another model may count its tokens otherwise
         old, self.surface = self.surface, Surface(generation.scope(agent), self.active)
-        kept = (name for name in agent.registry.capabilities if name in generation.capabilities)
+        own = (*agent.registry.capabilities, *agent.registry.reserved)
+        kept = (name for name in own if name in generation.capabilities)
         boot = frozenset(agent.registry.boot)
         self.active.keep((name for name in kept if name not in boot), self.settings.max_active)
         set_pins(self)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from octoc.aliases import ToolNames
+    from octoc.bundle.model import CapabilityEntry
     from octoc.runtime.active_set import ActiveSet
     from octoc.runtime.scope import AgentScope
 
@@ -28,8 +29,23 @@ class Surface:
 
     @property
     def switchable(self) -> tuple[str, ...]:
-        """The capabilities that this session can name: those it may activate and those it booted with, sorted."""
-        return self.scope.switchable
+        """The capabilities that this session can name: those it may activate, has activated or booted with, sorted."""
+        return tuple(self.entries)
+
+    @property
+    def entries(self) -> Mapping[str, CapabilityEntry]:
+        """The capabilities that this session can name, by name, sorted."""
+        by_host = {name: self.scope.reserved[name] for name in self._active.names if name in self.scope.reserved}
+        return dict(sorted({**self.scope.entries, **by_host}.items())) if by_host else self.scope.entries
+
+    def capability(self, name: str, *, by_host: bool = False) -> CapabilityEntry | None:
+        """Return a capability as far as it brings anything; None for one that cannot be named.
+
+        Args:
+            by_host: whether the host asks, who can name what is reserved for it.
+        """
+        found = self.entries.get(name)
+        return self.scope.reserved.get(name) if found is None and by_host else found
 
     def owned(self, capability: str) -> tuple[int, ...]:
         """Return the tools that a capability brings to this session."""
@@ -118,7 +134,7 @@ class Surface:
     def unlisted_servers(self, *, shown_only: bool = False) -> tuple[str, ...]:
         """Return servers that the base, and unless `shown_only` the proxy, may have tools of without a snapshot."""
         grants = list(self.registry.unlisted_direct)
-        boot = map(self.scope.capability, self.registry.boot)
+        boot = map(self.capability, self.registry.boot)
         grants += [grant for entry in boot if entry is not None for grant in entry.grants if not grant.tools]
         if not shown_only and self.registry.proxy:
             grants += self.registry.unlisted

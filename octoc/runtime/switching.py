@@ -38,7 +38,7 @@ class Switching:
 
 def pin(session: Session, capability: str) -> str:
     """Pin a capability in a session; returns what became of it."""
-    if capability not in session.surface.switchable:
+    if session.surface.capability(capability, by_host=True) is None:
         near = did_you_mean(capability, session.surface.switchable)
         return f"Capability '{capability}' not found: {near or 'this agent has no capability of that name'}"
     session.switching.pins[capability] = True

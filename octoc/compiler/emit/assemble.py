@@ -153,6 +153,7 @@ def _settings(settings: WorkspaceSettings, scopes: Scopes | None) -> Settings:
             max_retries=skills.max_retries,
         ),
         scopes=Settings().scopes if scopes is None else scopes.profile,
+        scoped=scopes is not None and not scopes.is_unlimited,
         quota=quota_of(settings.quota),
     )
 

@@ -96,6 +96,7 @@ class Capability:
     `name` is bare, or `<tap>/<name>` where an earlier tap has the bare name and agents prefer or select this tap's.
     `closed`: its `config.toml` is unsound, so that nobody knows which domains it is for, and nobody may activate it.
     `servers_left_out`: its provider names servers, and none of them can be used.
+    `reserved`: neither a message nor the model activates it; an agent's file names it, or the host activates it.
     """
 
     name: str
@@ -111,6 +112,7 @@ class Capability:
     deps: tuple[str, ...] = ()
     closed: bool = False
     servers_left_out: bool = False
+    reserved: bool = False
 
     @property
     def bare(self) -> str:

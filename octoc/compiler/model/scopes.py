@@ -212,6 +212,12 @@ class Scopes:
     closed: bool = False
 
     @property
+    def is_unlimited(self) -> bool:
+        """Whether there are no tables of scopes, and the profile needs none."""
+        named = (self.tenants, self.areas, self.grants, self.deny, self.members, self.left_out)
+        return self.limits_nothing and not any(named)
+
+    @property
     def limits_nothing(self) -> bool:
         """Whether every agent has what it has without any scope."""
         return self.profile == "allow" and not self.groups and not self.closed

@@ -42,6 +42,7 @@ class RoutingSettings:
     max_active_tokens: int = 0
     activate_timeout: float = 30.0
     pinned: tuple[str, ...] = ()
+    allow_high_trust: tuple[str, ...] = ()
     ship_encoder: bool = True
     domainless: str = "all"
     profile: str = "balanced"

@@ -48,8 +48,9 @@ def resolve(sources: Sources, context: Context) -> Resolved:
     )
     defined = (definition.source.name for definition in definitions(sources))
     servers = tuned(servers, defined, sources.discovered.settings, sink)
+    allowed = frozenset(sources.discovered.settings.routing.allow_high_trust)
     capabilities = {
-        (name := catalog.name_of(choice)): resolve_capability(choice, name, servers, sink) for choice in chosen
+        (name := catalog.name_of(choice)): resolve_capability(choice, name, servers, allowed, sink) for choice in chosen
     }
     agents = [_agent(source, catalog, servers, sink) for source in agent_sources]
     if SUPERVISOR not in {agent.name for agent in agents}:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import attrs
 
@@ -22,6 +22,13 @@ from octoc.diagnostics.rules.resolve import (
     UNKNOWN_SERVER,
 )
 from octoc.diagnostics.suggest import did_you_mean
+from octoc.names import BUILTIN
+
+HIGH_TRUST_SERVERS = frozenset({"runtime", "agent", "orchestration"})
+"""Builtin servers of Octomind that change what may be called, run other agents or defer messages.
+
+`core` is none of them: its one tool keeps a plan, and every agent of the public tap has it.
+"""
 
 
 @attrs.frozen(kw_only=True)
@@ -55,16 +62,18 @@ def choose_providers(
                 help=did_you_mean(name, folders),
                 fix=renamed(settings.place.child("providers", name).key(), name, folders.keys() - settings.providers),
             )
-    for number, name in enumerate(settings.routing.pinned):
-        if name not in folders:
-            at = settings.place.child("routing", "pinned", number)
-            sink.report(
-                UNKNOWN_CAPABILITY,
-                f"`pinned` names capability `{name}`, which no tap has",
-                at=at,
-                help=did_you_mean(name, folders),
-                fix=renamed(at, name, folders.keys() - set(settings.routing.pinned)),
-            )
+    routing = settings.routing
+    for key, names in (("pinned", routing.pinned), ("allow_high_trust", routing.allow_high_trust)):
+        for number, name in enumerate(names):
+            if name not in folders:
+                at = settings.place.child("routing", key, number)
+                sink.report(
+                    UNKNOWN_CAPABILITY,
+                    f"`{key}` names capability `{name}`, which no tap has",
+                    at=at,
+                    help=did_you_mean(name, folders),
+                    fix=renamed(at, name, folders.keys() - set(names)),
+                )
     chosen: dict[str, tuple[Chosen, ...]] = {}
     for name, candidates in folders.items():
         wanted = settings.providers.get(name)
@@ -124,12 +133,15 @@ def _check_additions(chosen: Chosen, sink: DiagnosticSink) -> None:
             )
 
 
-def resolve_capability(chosen: Chosen, name: str, servers: Servers, sink: DiagnosticSink) -> Capability:
+def resolve_capability(
+    chosen: Chosen, name: str, servers: Servers, allowed: Collection[str], sink: DiagnosticSink
+) -> Capability:
     """Return the capability with its server references and patterns looked up.
 
     Args:
         name: what it is called in the bundle. One that only its own tap's agents have is `<tap>/<name>`, and no
             message activates it.
+        allowed: the capabilities of `[routing] allow_high_trust`.
     """
     source, provider = chosen.source, chosen.provider
     by_name = servers.by_name()
@@ -156,6 +168,8 @@ def resolve_capability(chosen: Chosen, name: str, servers: Servers, sink: Diagno
         )
     grants = resolve_patterns(provider.allowed_tools, own, provider.place.child("roles", "mcp", "allowed_tools"), sink)
     config = source.config
+    builtin = {written: server.name for written, server in own.items() if server.transport == BUILTIN}
+    trusted = {builtin[written] for written in HIGH_TRUST_SERVERS & builtin.keys()}
     return Capability(
         name=name,
         tap=source.tap,
@@ -170,6 +184,8 @@ def resolve_capability(chosen: Chosen, name: str, servers: Servers, sink: Diagno
         deps=tuple(dict.fromkeys(dep.value for dep in provider.deps)),
         closed=config is None and source.has_config,
         servers_left_out=bool(provider.servers or provider.server_refs) and not grants,
+        reserved=source.name not in allowed
+        and (not source.has_config or not trusted.isdisjoint(grant.server for grant in grants)),
     )
 
 

@@ -35,6 +35,7 @@ def confined(agent: Agent, registry: Registry, ceiling: Ceiling, limits: Limits)
     # With the proxy all that a capability may bring is in the registry.
     all_there = reached(registry) if registry.proxy else limits.everything
     capabilities = tuple(name for name in registry.capabilities if exists(name))
+    reserved = tuple(name for name in registry.reserved if exists(name))
     boot = tuple(name for name in registry.boot if exists(name))
     direct = Tools(frozenset(registry.direct), unlisted(registry.unlisted_direct))
     if boot != registry.boot:
@@ -43,7 +44,7 @@ def confined(agent: Agent, registry: Registry, ceiling: Ceiling, limits: Limits)
     there = reached(registry)
     if not registry.proxy:
         # Nothing of these is there before a capability brings it.
-        brought = union(limits.brought[name] for name in (*capabilities, *boot))
+        brought = union(limits.brought[name] for name in (*capabilities, *reserved, *boot))
         there = Tools(there.numbers & (direct | brought).numbers, unlisted(registry.unlisted) | brought.globs)
     direct, there = left(direct), left(there)
     return attrs.evolve(
@@ -53,6 +54,7 @@ def confined(agent: Agent, registry: Registry, ceiling: Ceiling, limits: Limits)
         unlisted=_grants(there.globs),
         unlisted_direct=_grants(direct.globs),
         capabilities=capabilities,
+        reserved=reserved,
         boot=boot,
         skills=tuple(name for name in registry.skills if ceiling.skills is None or name in ceiling.skills),
         confined=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import attrs
 
@@ -71,10 +72,10 @@ def registry_of(agent: Agent, fleet: Fleet, sink: DiagnosticSink) -> Registry | 
         registry = _registry(selection.grants, (), fleet, host_tools=selection.host_tools)
         return _without(registry, excluded, fleet)
     if excluded == NOTHING:
-        return attrs.evolve(_whole(agent, fleet), capabilities=_routable(agent, fleet))
+        return attrs.evolve(_whole(agent, fleet), **_switchable(agent, fleet))
     selection = select_tools(agent, fleet, visible, excluded, sink, deny_only=True)
     assert selection is not None  # noqa: S101  # only `tools` can resolve to nothing
-    registry = _registry((), selection.grants, fleet, proxy=True, capabilities=_routable(agent, fleet))
+    registry = attrs.evolve(_registry((), selection.grants, fleet, proxy=True), **_switchable(agent, fleet))
     return _without(registry, excluded, fleet)
 
 
@@ -101,6 +102,7 @@ def _without(registry: Registry, excluded: Exclusions, fleet: Fleet) -> Registry
     return attrs.evolve(
         registry,
         capabilities=tuple(filter(is_left, registry.capabilities)),
+        reserved=tuple(filter(is_left, registry.reserved)),
         excluded=tuple(Grant(server=server, globs=tuple(found)) for server, found in globs.items()),
         confined=True,
     )
@@ -143,14 +145,14 @@ def _visible(private: frozenset[str], fleet: Fleet) -> tuple[ServerGrant, ...]:
 def _octomind(agent: Agent, fleet: Fleet) -> Registry:
     boot = [fleet.capabilities[name] for name in agent.capabilities]
     direct = [*agent.own_grants, *(grant for capability in boot for grant in capability.grants)]
-    routable = _routable(agent, fleet)
-    later = [grant for name in routable for grant in fleet.capabilities[name].grants]
-    registry = _registry(direct, (), fleet, capabilities=routable, boot=tuple(sorted(agent.capabilities)))
+    named = _switchable(agent, fleet)
+    later = [grant for names in named.values() for name in names for grant in fleet.capabilities[name].grants]
+    registry = attrs.evolve(_registry(direct, (), fleet), boot=tuple(sorted(agent.capabilities)), **named)
     return attrs.evolve(registry, tools=tuple(sorted({*registry.tools, *_indexes(later, fleet)})))
 
 
-def _routable(agent: Agent, fleet: Fleet) -> tuple[str, ...]:
-    """Return the capabilities that may be activated. A domain narrows only an agent that has one."""
+def _switchable(agent: Agent, fleet: Fleet) -> dict[str, Any]:
+    """Return `capabilities` and `reserved` of a registry. A domain narrows only an agent that has one."""
     domain = agent.source.domain
 
     def admitted(capability: Capability) -> bool:
@@ -159,11 +161,15 @@ def _routable(agent: Agent, fleet: Fleet) -> tuple[str, ...]:
         return fleet.domainless == "all" if domain is None else domain in capability.domains
 
     granted = {fleet.capabilities[name].bare for name in agent.capabilities}
-    return tuple(
-        name
+    found = [
+        capability
         for name, capability in sorted(fleet.capabilities.items())
         if admitted(capability) and not capability.is_selected and name not in granted
-    )
+    ]
+    return {
+        "capabilities": tuple(one.name for one in found if not one.reserved),
+        "reserved": tuple(one.name for one in found if one.reserved),
+    }
 
 
 def _registry(
@@ -172,8 +178,6 @@ def _registry(
     fleet: Fleet,
     *,
     proxy: bool = False,
-    capabilities: tuple[str, ...] = (),
-    boot: tuple[str, ...] = (),
     host_tools: tuple[str, ...] = (),
 ) -> Registry:
     direct, deferred = tuple(direct), tuple(deferred)
@@ -184,8 +188,6 @@ def _registry(
         proxy=proxy,
         unlisted=_unlisted(deferred, fleet),
         unlisted_direct=_unlisted(direct, fleet),
-        capabilities=capabilities,
-        boot=boot,
         host_tools=host_tools,
     )
 

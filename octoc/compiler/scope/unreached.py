@@ -63,7 +63,7 @@ def check_unreached(
 
 def _reached(registry: Registry, limits: Limits) -> Tools:
     """Return what a registry without the proxy leads to: direct tools, and those of its capabilities."""
-    brought = union(limits.brought[name] for name in (*registry.capabilities, *registry.boot))
+    brought = union(limits.brought[name] for name in (*registry.capabilities, *registry.reserved, *registry.boot))
     return Tools(frozenset(registry.direct), unlisted(registry.unlisted_direct)) | (brought & reached(registry))
 
 
@@ -83,7 +83,11 @@ def _is_one(entry: Located[str]) -> bool:
 
 
 def _lost(agent: str, given: _Given, registry: Registry, narrow: Mapping[str, Tools], limits: Limits) -> bool:
-    if given.capability is not None and given.capability in (*registry.capabilities, *registry.boot):
+    if given.capability is not None and given.capability in (
+        *registry.capabilities,
+        *registry.reserved,
+        *registry.boot,
+    ):
         return False
     left = limits.allowed(agent, given.tools)
     for deny, denied in zip(limits.scopes.deny, limits.denied, strict=True):

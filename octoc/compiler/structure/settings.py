@@ -159,15 +159,13 @@ def name_of_folder(root: Path) -> str:
 
 def _routing(values: Mapping[str, Any]) -> RoutingSettings:
     defaults = RoutingSettings()
-    lists = ("fixtures", "background", "pinned")
-    fixtures, background, pinned = (
-        _strings({"routing": values}, "routing", key, getattr(defaults, key)) for key in lists
-    )
+    lists: dict[str, Any] = {
+        key: _strings({"routing": values}, "routing", key, getattr(defaults, key))
+        for key in ("fixtures", "background", "pinned", "allow_high_trust")
+    }
     own = {key: value for key, value in values.items() if key not in {*lists, "encoder_settings"}}
     told = {key: _text(value) for key, value in values.get("encoder_settings", {}).items()}
-    return attrs.evolve(
-        _section(defaults, own), encoder_settings=told, fixtures=fixtures, background=background, pinned=pinned
-    )
+    return attrs.evolve(_section(defaults, own), encoder_settings=told, **lists)
 
 
 def _text(value: Any) -> str:

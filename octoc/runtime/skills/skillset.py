@@ -150,7 +150,7 @@ class SkillSet:
         session = self._session
         notes: dict[str, str] = {}
         for name in entry.capabilities:
-            capability = session.surface.scope.capability(name)
+            capability = session.surface.capability(name)
             if capability is None and session.surface.registry.confined:
                 continue  # what is out of scope has no name either
             missing = () if capability is None else session.runtime.missing_env(capability)

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from octoc.compiler.lint.taps.lookup import providers_of, sources_of
 from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.resolve.capabilities import HIGH_TRUST_SERVERS
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint import NO_TRIGGERS, NOTHING_TO_ACTIVATE
 from octoc.diagnostics.rules.lint_taps import FEW_TRIGGERS, ROUTED_HIGH_TRUST
 
 FEWEST_TRIGGERS = 3
 """A score is the mean of a capability's three best triggers; Octomind's tap asks for as many."""
-
-HIGH_TRUST_SERVERS = frozenset({"runtime", "agent", "orchestration"})
-"""Builtin servers of Octomind that change what may be called, run other agents or defer messages.
-
-`core` is none of them: its one tool keeps a plan, and every agent of the public tap has it.
-"""
 
 
 def check_triggers(scoped: Scoped, sink: DiagnosticSink) -> None:
@@ -30,7 +25,9 @@ def check_triggers(scoped: Scoped, sink: DiagnosticSink) -> None:
                 continue  # with triggers it would be OCT425
             sink.report(
                 NO_TRIGGERS,
-                f"capability `{capability.name}` has no trigger: only an agent or `capability(enable)` can activate it",
+                f"capability `{capability.name}` has no trigger: only an agent that names it, or the host, activates it"
+                if capability.reserved
+                else f"capability `{capability.name}` has no trigger: no message activates it",
                 at=capability.place,
                 help=f"add `triggers` to capabilities/{capability.name}/config.toml",
             )
@@ -71,9 +68,10 @@ def check_trust(scoped: Scoped, sink: DiagnosticSink) -> None:
         if not trusted or not capability.triggers or config is None:
             continue
         scope = "any agent" if not capability.domains else f"any agent of {', '.join(capability.domains)}"
+        where = f"{scope}, where Octomind runs the tap" if capability.reserved else scope
         sink.report(
             ROUTED_HIGH_TRUST,
-            f"capability `{capability.name}` grants `{trusted[0]}`, and its triggers bring it into {scope}",
+            f"capability `{capability.name}` grants `{trusted[0]}`, and its triggers bring it into {where}",
             at=config.place.child("triggers"),
             related={f"`{trusted[0]}` is granted here": capability.place.child("roles", "mcp", "server_refs")},
             help="remove its triggers, so that only agents that name it have it, or narrow its `domains`",
