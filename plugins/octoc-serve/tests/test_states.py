@@ -24,6 +24,7 @@ class Kept:
 
     def __init__(self) -> None:
         self.closed = 0
+        self.under_way: list[Any] = []
 
     async def close(self) -> None:
         self.closed += 1
@@ -56,6 +57,30 @@ def test_states_are_bounded_and_end_when_idle() -> None:
     asyncio.run(states.sweep())
     assert [one.closed for one in made] == [1, 1, 1]
     assert states.all() == ()
+
+
+def test_a_newcomer_gets_the_place_that_most_is_held_of() -> None:
+    """The account with most states ends the one used least recently, calls under way last, down to an equal part."""
+    now = 0.0
+    states = MemoryStates(4, None, lambda: now)
+
+    async def scenario() -> None:
+        nonlocal now
+        made: dict[str, Any] = {}
+        for name in ("1", "2", "3", "4"):
+            made[name] = states.get(Key(agent="a", session=name, tenant="heavy"), Kept)  # type: ignore[arg-type]  # as above
+            now += 1
+        made["1"].under_way.append("a call")
+        for name in ("5", "6"):
+            states.get(Key(agent="a", session=name, tenant="new"), Kept)  # type: ignore[arg-type]  # as above
+        await states.end(lambda _: False)
+        assert [made[name].closed for name in ("1", "2", "3", "4")] == [0, 1, 1, 0]
+        for tenant in ("new", "heavy"):
+            with pytest.raises(FullError):
+                states.get(Key(agent="a", session="7", tenant=tenant), Kept)  # type: ignore[arg-type]  # as above
+        assert len(states.all()) == 4
+
+    asyncio.run(scenario())
 
 
 def test_the_same_session_of_another_token_is_another_client() -> None:
