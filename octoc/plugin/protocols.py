@@ -58,6 +58,9 @@ class ServerTarget:
     is what to do when the server refuses: "run `octoc auth login NAME`", or which references hold the wrong
     credential. `on_secret` gets each credential that a transport is given beside `secrets`, as an access token, to
     be kept out of messages.
+
+    `renew` resolves the references again, for a request that the server refused with 401. It returns the target with
+    the values of now, or None where they cannot be had, and never raises.
     """
 
     name: str
@@ -76,6 +79,7 @@ class ServerTarget:
     production: bool = False
     login: str = ""
     on_secret: Callable[[str], None] | None = attrs.field(default=None, eq=False, repr=False)
+    renew: Callable[[], Awaitable[ServerTarget | None]] | None = attrs.field(default=None, eq=False, repr=False)
 
 
 @attrs.frozen(kw_only=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from octoc.bundle.model import ServerEntry
-    from octoc.plugin import Connection, Host
+    from octoc.plugin import Connection, Host, ServerTarget
     from octoc.plugin.manager import Plugins
     from octoc.results import ServerListing
     from octoc.runtime.builtin import BuiltinConnection
@@ -86,13 +86,25 @@ class Connector:
         from octoc.plugin.targets import NotReady, make_target
         from octoc.secrets import redact
 
-        try:
+        async def resolved() -> ServerTarget:
             # In a thread: a keyring may ask its owner, and a file may lie far away. When this task is cancelled the
             # thread ends on its own, and what it found goes nowhere.
             async with asyncio.timeout(entry.timeout_s):
-                target = await asyncio.to_thread(
+                return await asyncio.to_thread(
                     make_target, entry, plugins.resolve_secret, workspace, production=production
                 )
+
+        async def renewed() -> ServerTarget | None:
+            try:
+                fresh = await resolved()
+            except (TimeoutError, NotReady) as error:
+                logger.warning("the credentials of server `%s` were not resolved again%s", entry.name, because(error))
+                return None
+            self._remember(entry.name, fresh.secrets)
+            return fresh
+
+        try:
+            target = await resolved()
         except TimeoutError:
             message = f"the credentials of server `{entry.name}` were not there within {entry.timeout_s:g} s"
             raise unreachable("timeout", message) from None
@@ -103,6 +115,7 @@ class Connector:
             max_body_bytes=entry.max_body_bytes,
             max_elements=entry.max_elements,
             on_secret=lambda secret: self._remember(entry.name, (secret,)),
+            renew=renewed,
         )
         self._remember(entry.name, target.secrets)
         try:

@@ -38,6 +38,8 @@ class FaultyHttp:
     url: str = ""
     requests: list[Request] = attrs.field(factory=list)
     forgetful: bool = True
+    token: str = ""
+    """What `Authorization: Bearer` has to name in every request; empty takes any."""
     sessions: set[str] = attrs.field(factory=set)
     acting: int = 0
     open: int = 0
@@ -68,6 +70,8 @@ class FaultyHttp:
     async def _answer(self, request: Request, writer: asyncio.StreamWriter, reader: asyncio.StreamReader) -> bool:
         message = _json(request.body)
         at = Fault(self, request, message, writer)
+        if self.token and request.headers.get("authorization") != f"Bearer {self.token}":
+            return await self._misbehave("status_401", at, reader)
         if self.everywhere:
             return await self._misbehave(self.everywhere, at, reader)
         if self.era == "rest":

@@ -16,6 +16,7 @@ import attrs
 import httpx2
 
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
+from octoc_transport_mcp.auth_headers import RenewedHeaders
 from octoc_transport_mcp.auth_sdk import client_credentials_provider, drive, refreshing_provider, stored_of
 from octoc_transport_mcp.auth_settings import AuthSettings, refused, settings_of
 from octoc_transport_mcp.auth_store import Store, Stored
@@ -26,7 +27,7 @@ EXPIRY_MARGIN_S = 10.0
 """A token that expires within this time is replaced before it is sent."""
 
 
-def auth_for(target: ServerTarget) -> ServerAuth | None:
+def auth_for(target: ServerTarget) -> ServerAuth | RenewedHeaders | None:
     """Return what signs the requests to a target, or None where nothing does.
 
     A server without `auth` of its own is called with a login, if somebody made one. Raises: ConnectionFailed, before
@@ -36,11 +37,11 @@ def auth_for(target: ServerTarget) -> ServerAuth | None:
     stored = store_of(target, settings).read() if settings.kind in {"none", "oauth"} else None
     has_header = any(name.lower() == "authorization" for name in target.headers)
     if settings.kind == "none" and (has_header or stored is None):
-        return None
+        return RenewedHeaders(target) if target.renew is not None and target.headers and target.secrets else None
     if has_header:
         raise refused(target, "stands beside a header `Authorization`: keep one of them")
     if settings.kind == "bearer":
-        return ServerAuth(target, Bearer(settings.token))
+        return ServerAuth(target, Bearer(settings.token, target))
     if settings.kind == "client_credentials":
         return ServerAuth(target, ClientCredentials(target, settings))
     if stored is None or not (stored.is_current() or stored.can_refresh):
@@ -103,10 +104,12 @@ class ServerAuth(httpx2.Auth):
 
 
 class Bearer:
-    """A token that is what it is."""
+    """A token that the definition refers to; after a refusal it is resolved again."""
 
-    def __init__(self, token: str) -> None:
+    def __init__(self, token: str, target: ServerTarget) -> None:
         self._token = token
+        self._target = target
+        self._lock = asyncio.Lock()
         self.refusal = ""
         self.secrets = {token}
 
@@ -114,7 +117,13 @@ class Bearer:
         return self._token
 
     async def other(self, used: str | None, request: httpx2.Request, answer: httpx2.Response) -> str | None:
-        return None
+        async with self._lock:
+            if self._token == used and self._target.renew is not None:
+                renewed = await self._target.renew()
+                if renewed is not None:
+                    self._token = settings_of(renewed).token
+                    self.secrets.add(self._token)
+        return self._token
 
 
 class ClientCredentials:

@@ -21,6 +21,7 @@ from mcp.shared._httpx_utils import next_request_within_origin
 from mcp.shared.dispatcher import coerce_request_id
 from mcp_types import RequestId
 
+from octoc_transport_mcp.auth_headers import RenewedHeaders
 from octoc_transport_mcp.http_bounds import EVENT_STREAM, BodyTooLarge, media_type
 from octoc_transport_mcp.http_events import DroppedEvent, EventCutter, parse_event
 from octoc_transport_mcp.http_faults import Fault, HttpFault, HttpState, json_of
@@ -98,7 +99,7 @@ class GuardedClient(httpx2.AsyncClient):
         """
         exchange = Exchange(request_id, "tools/call", self.session is not None, direct=True)
         request = self._request_of(url, message, headers)
-        plain = self.auth is None and not url.userinfo
+        plain = (self.auth is None or isinstance(self.auth, RenewedHeaders)) and not url.userinfo
         response = await self._ask(exchange, request, {"stream": True}, plain=plain)
         kept = False
         try:
@@ -121,6 +122,8 @@ class GuardedClient(httpx2.AsyncClient):
     def _request_of(self, url: httpx2.URL, message: bytes, headers: Mapping[str, str]) -> httpx2.Request:
         # As the client merges them, later ones before earlier ones, but not by its `Headers`, which takes much longer.
         merged = dict(self._own_headers)
+        if isinstance(self.auth, RenewedHeaders):
+            merged.update(self.auth.raw)
         session = {} if self.session is None else {_SESSION: self.session}
         for name, value in (*_HEADERS.items(), *session.items(), *headers.items()):
             merged[name.lower()] = (name.encode(), value.encode())
@@ -131,8 +134,15 @@ class GuardedClient(httpx2.AsyncClient):
         )
 
     async def _plainly(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request without what the HTTP client does for auths, hooks and redirects, of which there are none."""
+        """Send a request without what the HTTP client does for hooks and redirects, of which there are none."""
+        auth = self.auth
+        used = auth.headers if isinstance(auth, RenewedHeaders) else None
         response = await self._transport.handle_async_request(request)
+        is_refused = response.status_code == HTTPStatus.UNAUTHORIZED
+        if is_refused and used is not None and isinstance(auth, RenewedHeaders) and await auth.other(used):
+            await response.aclose()
+            auth.apply(request)
+            response = await self._transport.handle_async_request(request)
         response.request = request
         if "set-cookie" in response.headers:
             self.cookies.extract_cookies(response)

@@ -123,6 +123,7 @@ class RestConnection:
         self._server_info: dict[str, Any] = {}
         self._limits: set[asyncio.Timeout] = set()
         self._closed = False
+        self._renewing = asyncio.Lock()
 
     @property
     def alive(self) -> bool:
@@ -295,8 +296,44 @@ class RestConnection:
     ) -> Answer:
         """Send a request and read its answer; `opening` learns how far it came.
 
+        One that is refused with 401 was not executed: it is sent once more if its credentials have other values now.
+
         Raises: Fault. Time is the caller's to limit.
         """
+        used = self._endpoint
+        answer = await self._sent(method, path, opening, content, headers)
+        if answer.status == UNAUTHORIZED and await self._renewed(used):
+            answer = await self._sent(method, path, opening, content, headers)
+        return answer
+
+    async def _renewed(self, used: Endpoint) -> bool:
+        """Tell whether the references have other values than those of `used`; resolves them anew."""
+        async with self._renewing:
+            if self._endpoint is not used:
+                return True  # another call has resolved them meanwhile
+            fresh = None if self._target.renew is None else await self._target.renew()
+            if fresh is None:
+                return False
+            try:
+                endpoint = endpoint_of(fresh)
+            except ConnectionFailed as error:
+                log.warning("%s", error)
+                return False
+            if endpoint.base != used.base or endpoint.headers == used.headers:
+                return False
+            self._endpoint = endpoint
+            self._secrets = tuple(dict.fromkeys((*secrets_of(fresh), *self._secrets)))
+            self._client.headers.update(endpoint.headers)
+            return True
+
+    async def _sent(
+        self,
+        method: str,
+        path: str,
+        opening: _Opening,
+        content: bytes | None,
+        headers: Mapping[str, str] | None,
+    ) -> Answer:
         try:
             async with self._client.stream(
                 method,

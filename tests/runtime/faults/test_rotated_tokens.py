@@ -1,0 +1,97 @@
+"""A token that is rotated while a server is connected: resolved again after a 401, once for a call."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import pytest
+
+from octoc.bundle.model import Settings
+from octoc.plugin import hookimpl
+from octoc.plugin.manager import Plugins
+from octoc.results import ToolFailure
+from octoc.runtime import Runtime
+from octoc.testing.faulty_http import Era, faulty_http
+
+if TYPE_CHECKING:
+    from tests.runtime.conftest import Fleet
+
+OLD, NEW = "old-token-0123456789", "new-token-9876543210"
+REFERENCES = {"env": "${TOKEN}", "file": "${file:token}", "resolver": "${cred:7}"}
+
+
+class Helper:
+    """A credential helper; `value` is what it gives, `asked` how often it was asked."""
+
+    def __init__(self) -> None:
+        self.value = OLD
+        self.asked = 0
+
+    @hookimpl
+    def octoc_resolve_secret(self, reference: str) -> str | None:
+        if reference != "cred:7":
+            return None
+        self.asked += 1
+        return self.value
+
+
+def _fields(kind: str, place: str) -> dict[str, Any]:
+    reference = REFERENCES[kind]
+    if place == "auth":
+        return {"auth": {"type": "bearer", "token": reference}}
+    return {"headers": {"Authorization": f"Bearer {reference}"}}
+
+
+@pytest.mark.parametrize("era", get_args(Era))
+@pytest.mark.parametrize(
+    "kind, place", [("env", "header"), ("file", "header"), ("resolver", "header"), ("file", "auth")]
+)
+def test_a_rotated_token_is_resolved_again(fleet: Fleet, tmp_path: Path, era: Era, kind: str, place: str) -> None:
+    """The model sees no failure; a call whose token stays wrong fails after one more look, and is never sent twice."""
+    helper, env = Helper(), {"TOKEN": OLD}
+    (tmp_path / "token").write_text(OLD)
+
+    def rotate(value: str) -> None:
+        helper.value = env["TOKEN"] = value
+        (tmp_path / "token").write_text(value)
+
+    async def run() -> None:
+        async with faulty_http(era) as server:
+            server.token = OLD
+            transport = era if era in {"sse", "rest"} else "http"
+            fleet.server("s", ["echo"], transport=transport, url=server.url, timeout_s=60.0, **_fields(kind, place))
+            fleet.settings = Settings(breaker_failures=0)
+            fleet.agent(proxy=True)
+            plugins = Plugins(["transport-mcp", "transport-rest"], [helper], env)
+            async with Runtime.open(fleet.write(), plugins=plugins, workspace=tmp_path) as runtime:
+                session = runtime.session()
+
+                async def echo(text: str) -> Any:
+                    return await session.call("s__echo", {"text": text})
+
+                def calls(text: str) -> int:
+                    return sum(text.encode() in request.body for request in server.requests)
+
+                assert (await echo("first")).ok
+                server.token = NEW
+                rotate(NEW)
+                assert (await echo("second")).ok
+                assert (await echo("third")).ok
+                assert (calls("second"), calls("third")) == (2, 1)
+                server.token = "a third one"
+                asked = helper.asked
+                refused = await echo("fourth")
+                assert isinstance(refused, ToolFailure)
+                assert (refused.kind, refused.sent) == ("unauthorized", False)
+                assert calls("fourth") == 1
+                assert helper.asked - asked == (kind == "resolver")
+                rotate(NEW[::-1])
+                server.token = "none of them"
+                refused = await echo("fifth")
+                assert isinstance(refused, ToolFailure)
+                assert calls("fifth") == 2
+                assert not any(token in refused.text for token in (OLD, NEW, NEW[::-1]))
+
+    asyncio.run(run())
