@@ -5,6 +5,7 @@ A text of 14 MB may stand for 1 GB of objects, and a parser that has begun keeps
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from itertools import accumulate
@@ -106,7 +107,10 @@ def _integer(text: str) -> int:
 
 
 def _number(text: str) -> float:
-    return float(text)
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError("a number is too large")
+    return number
 
 
 def _refuse_constant(name: str) -> Any:

@@ -122,19 +122,31 @@ class ToolResult:
         return cls(content=(ContentPart(type="text", text=text),), is_error=is_error)
 
 
+MAX_WAIT_S = 86_400.0
+"""The longest wait that is believed, in seconds: a day. A server may ask for any number."""
+
+
+def bounded_wait(seconds: float | None) -> float | None:
+    """Return a wait that somebody asks for, from 0 to MAX_WAIT_S; None for none, and for what is not a number."""
+    if seconds is None or seconds != seconds:  # noqa: PLR0124  # only NaN differs from itself
+        return None
+    return float(min(max(seconds, 0), MAX_WAIT_S))  # compared before it is a float: an integer may be too large for one
+
+
 @attrs.frozen(kw_only=True)
 class ToolFailure:
     """A failure as a value for the model: octoc could not bring an answer of the tool.
 
     `message` is one line without a full stop; `text` is what the model is shown. `sent` is False only where it is
-    certain that the server has not begun the call, so that repeating it cannot do anything twice.
+    certain that the server has not begun the call, so that repeating it cannot do anything twice. `retry_after_s` is at
+    most MAX_WAIT_S, whatever it is given.
     """
 
     kind: FailureKind
     message: str
     text: str
     similar: tuple[str, ...] = ()
-    retry_after_s: float | None = None
+    retry_after_s: float | None = attrs.field(default=None, converter=bounded_wait)
     sent: bool = True
 
     @property

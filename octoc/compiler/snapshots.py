@@ -17,6 +17,7 @@ from octoc.compiler.read.json import read_json
 from octoc.compiler.read.text import load_text, snapshot_limit
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.lock import DUMP_SHAPE, DUMP_TOOL_SKIPPED
+from octoc.json_limits import parse
 from octoc.results import ListedTool, ServerListing
 
 FOLDER = "snapshots"
@@ -75,7 +76,7 @@ def snapshot_text(*, server: str, definition: str, package: str | None, listing:
 def listing_of_snapshot(text: str) -> ServerListing | None:
     """Return what a snapshot's file recorded, to compare with; None when the text is no snapshot."""
     try:
-        value = json.loads(text)
+        value = parse(text.encode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError):
         return None
     if not isinstance(value, dict) or not isinstance(value.get("tools"), list):
@@ -95,7 +96,7 @@ def load_dump(path: Path, display: str, limits: LimitSettings, sink: DiagnosticS
         value: Any = read_json(source.text, place, sink)
         return None if value is None else dump_of(value, place, sink)
     try:
-        value = json.loads(text)
+        value = parse(text.encode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError) as error:
         sink.report(DUMP_SHAPE, f"`{display}` cannot be read as JSON: {error}", at=place, help=_SHAPE)
         return None

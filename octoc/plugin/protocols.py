@@ -181,9 +181,11 @@ class ConnectionFailed(Exception):  # noqa: N818  # a state of the world, not a 
         retry_after_s: float | None = None,
         permanent: bool = False,
     ) -> None:
+        from octoc.results import bounded_wait
+
         super().__init__(message)
         self.kind: FailureKind = kind
-        self.retry_after_s = retry_after_s
+        self.retry_after_s = bounded_wait(retry_after_s)
         self.permanent = permanent
 
 

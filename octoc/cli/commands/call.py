@@ -80,12 +80,18 @@ def _split(words: Sequence[str]) -> tuple[Sequence[str], dict[str, Any]]:
     return words, {}
 
 
+def _no_number(name: str) -> Any:
+    from octoc.cli.failures import UserError
+
+    raise UserError(f"the arguments are no JSON: `{name}` is not a number that JSON has", "write `null` or a number")
+
+
 def _arguments(text: str) -> dict[str, Any]:
     from octoc.cli.failures import UserError
 
     example = """an object in JSON, quoted for the shell: '{"timezone": "UTC"}'"""
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_constant=_no_number)
     except json.JSONDecodeError as error:
         place = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}, column {error.colno}"
         reason = error.msg[:1].lower() + error.msg[1:]

@@ -20,6 +20,9 @@ from octoc_transport_mcp.http_sse import EventLink
 if TYPE_CHECKING:
     from octoc_transport_mcp.http_faults import HttpState
 
+MAX_REDIRECTS = 5
+"""How many redirects of one request are followed, each on the server's own origin."""
+
 
 def check_url(target: ServerTarget) -> None:
     """Raises: ConnectionFailed, permanent, when a target's URL is not one that may be connected to."""
@@ -107,4 +110,5 @@ def _options(target: ServerTarget, state: HttpState) -> dict[str, Any]:
         # Time is the caller's to limit; a stream may be silent for as long as nobody calls.
         "timeout": httpx2.Timeout(None, connect=target.timeout_s),
         "follow_redirects": False,
+        "max_redirects": MAX_REDIRECTS,
     }

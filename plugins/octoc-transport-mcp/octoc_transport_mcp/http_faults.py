@@ -21,7 +21,7 @@ from mcp.shared.exceptions import MCPError
 
 from octoc.plain_text import words_of
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
-from octoc.results import FailureKind, ToolFailure
+from octoc.results import FailureKind, ToolFailure, bounded_wait
 from octoc.secrets import redact
 from octoc_transport_mcp.failures import one_line, origin
 from octoc_transport_mcp.http_bounds import BodyTooLarge, BrokenEncoding, media_type
@@ -237,13 +237,13 @@ def retry_after_s(header: str | None, now: dt.datetime | None = None) -> float |
     if header is None:
         return None
     if header.isascii() and header.isdigit():
-        return float(header[:9])
+        return bounded_wait(float(header[:9]))
     try:
         when = parsedate_to_datetime(header)
     except ValueError:
         return None
     when = when if when.tzinfo else when.replace(tzinfo=dt.UTC)
-    return max(0.0, (when - (now or dt.datetime.now(dt.UTC))).total_seconds())
+    return bounded_wait((when - (now or dt.datetime.now(dt.UTC))).total_seconds())
 
 
 def json_of(response: httpx2.Response, body: bytes) -> Any:

@@ -16,7 +16,7 @@ import httpx
 
 from octoc.plain_text import plain_error, words_of
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
-from octoc.results import FailureKind, ToolFailure
+from octoc.results import FailureKind, ToolFailure, bounded_wait
 from octoc.secrets import SHORTEST_SECRET, redactor
 
 log = logging.getLogger(__name__)
@@ -159,14 +159,14 @@ def retry_after_s(header: str | None, body: Any, now: dt.datetime | None = None)
     """
     asked = body.get("retry_after") if isinstance(body, Mapping) else None
     if isinstance(asked, (int, float)) and not isinstance(asked, bool) and asked >= 0:
-        return float(asked)
+        return bounded_wait(asked)
     if header is None:
         return None
     if header.isascii() and header.isdigit():
-        return float(header[:9])
+        return bounded_wait(float(header[:9]))
     try:
         when = parsedate_to_datetime(header)
     except ValueError:
         return None
     when = when if when.tzinfo else when.replace(tzinfo=dt.UTC)
-    return max(0.0, (when - (now or dt.datetime.now(dt.UTC))).total_seconds())
+    return bounded_wait((when - (now or dt.datetime.now(dt.UTC))).total_seconds())

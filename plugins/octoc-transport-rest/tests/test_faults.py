@@ -163,7 +163,7 @@ LATER = format(dt.datetime(2199, 1, 1, tzinfo=dt.UTC), "%a, %d %b %Y %H:%M:%S GM
 @pytest.mark.parametrize("status", ["429 X", "503 X"])
 @pytest.mark.parametrize(
     "header, body, least",
-    [("7", b"{}", 7.0), (LATER, b"{}", 1e6), ("7", b'{"retry_after": 2.5}', 2.5), ("7", HTML, 7.0)],
+    [("7", b"{}", 7.0), (LATER, b"{}", 86_400.0), ("7", b'{"retry_after": 2.5}', 2.5), ("7", HTML, 7.0)],
 )
 def test_when_to_try_again_is_part_of_a_failure(
     status: str, header: str, body: bytes, least: float, call_of: Callable[..., Any]
