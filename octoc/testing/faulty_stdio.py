@@ -63,6 +63,11 @@ MODES = {
     "wrong-id": "answers with the id of nobody, then rightly",
     "twice": "answers twice",
     "late": "answers a call after it was cancelled",
+    "ask-abandoned": "asks for an answer of the user after the call was cancelled",
+    "untyped": "answers without `resultType`",
+    "null-schema": "lists a tool whose schema is null, and one whose output schema is",
+    "unknown-part": "answers with a text and a content part of an unknown type",
+    "not-a-number": "answers with `NaN`, which is not JSON",
     "stderr-flood": "writes 50 MB to stderr, then answers",
     "ignore-sigterm": "goes on when its stdin ends and when it gets SIGTERM",
     "child": "starts a process that outlives it, and holds its pipes",
@@ -139,7 +144,10 @@ class FaultyServer:
                 heard(message)
         elif method == "notifications/cancelled":
             self._cancels += 1
-            if self._late is not None and params.get("requestId") == self._late:
+            if self._late is not None and params.get("requestId") == self._late and self._mode == "ask-abandoned":
+                method, asked = ASKS["ask-elicitation"]
+                self._send({"jsonrpc": "2.0", "id": "ask", "method": method, "params": asked})
+            elif self._late is not None and params.get("requestId") == self._late:
                 self._text(self._late, "too late")
         elif method in {"server/discover", "initialize"}:
             self._begin(method, number)
@@ -194,6 +202,9 @@ class FaultyServer:
             self._result(number, tools=_tools(), nextCursor="again", **more)
         elif self._mode == "endless-cursors":
             self._result(number, tools=[], nextCursor=str(self._listings), **more)
+        elif self._mode == "null-schema":
+            nulls = {**_tool("without"), "inputSchema": None}, {**_tool("undeclared"), "outputSchema": None}
+            self._result(number, tools=[*_tools(), *nulls], **more)
         elif self._mode == "same-name":
             second = {**_tool("echo"), "description": "The second of its name"}
             self._result(number, tools=[*_tools(), second], **more)
@@ -239,8 +250,12 @@ class FaultyServer:
         elif mode == "deaf":
             self._text(number, "I hear nothing")
             time.sleep(600)
-        elif mode == "late":
+        elif mode in {"late", "ask-abandoned"}:
             self._late = number
+        elif mode == "unknown-part":
+            self._result(number, content=[{"type": "text", "text": "known"}, {"type": "hologram", "light": 1}])
+        elif mode == "not-a-number":
+            self._raw(head + b'{"content":[],"structuredContent":{"at":NaN}}}\n')
         elif mode == "garbage":
             self._raw(b"\x00\x01\x02\nwhat is this\n")
         elif mode == "broken-frame":
@@ -350,13 +365,8 @@ class FaultyServer:
         self._result(number, content=[{"type": "text", "text": text}])
 
     def _result(self, number: Any, **result: Any) -> None:
-        self._send(
-            {
-                "jsonrpc": "2.0",
-                "id": number,
-                "result": {**({"resultType": "complete"} if self._modern else {}), **result},
-            }
-        )
+        typed = {"resultType": "complete"} if self._modern and self._mode != "untyped" else {}
+        self._send({"jsonrpc": "2.0", "id": number, "result": {**typed, **result}})
 
     def _error(self, number: Any, code: int, text: str) -> None:
         self._send({"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": text}})

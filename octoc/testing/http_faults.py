@@ -302,6 +302,42 @@ async def wrong_id(at: Fault) -> None:
 
 
 @fault
+async def foreign_event(at: Fault) -> None:
+    """A stream of events with the answer to another request, and no other."""
+    event = b"event: message\ndata: " + at.answer("not yours").replace(b'"id": ', b'"id": 9999') + b"\n\n"
+    if at.stream is not None:
+        await at.respond("202 Accepted", b"Accepted", "text/plain")
+        at.stream.write(event)
+        await at.stream.drain()
+    else:
+        await at.send(head("200 OK", EVENTS) + event)
+
+
+@fault
+async def six_redirects(at: Fault) -> None:
+    """Redirects on the same origin: six, and then the answer."""
+    path, _, hops = at.request.path.partition("?hop=")
+    if at.stream is not None:  # whose address names the session
+        await at.respond("307 Temporary Redirect", location=at.request.path)
+    elif int(hops or 0) < 6:  # one more than is followed
+        await at.respond("307 Temporary Redirect", location=f"{path}?hop={int(hops or 0) + 1}")
+    else:
+        await at.say(at.answer())
+
+
+@fault
+async def long_wait(at: Fault) -> None:
+    """A time to wait of centuries."""
+    await at.respond("503 Service Unavailable", retry_after="9" * 400)
+
+
+@fault
+async def not_a_number(at: Fault) -> None:
+    """An answer with a number that JSON does not have."""
+    await at.say(at.answer("number").replace(b'"number"', b"NaN"))
+
+
+@fault
 async def not_http(at: Fault) -> None:
     """Another protocol."""
     await at.send(b"SSH-2.0-OpenSSH_9.6\r\n" + b"x" * 1000 + b"\r\n\r\n")

@@ -38,6 +38,7 @@ from octoc_transport_mcp.failures import (
 )
 from octoc_transport_mcp.http import check_url, http_streams, sse_streams
 from octoc_transport_mcp.http_faults import HttpState
+from octoc_transport_mcp.lenient import lenient_answers
 from octoc_transport_mcp.listing import Changes, all_tools
 from octoc_transport_mcp.messages import LineFault
 from octoc_transport_mcp.process import ServerProcess, process_streams
@@ -146,6 +147,7 @@ class McpConnection:
                 try:
                     with contextlib.ExitStack() as ways:
                         ways.enter_context(direct_calls(client.session, self._http))
+                        ways.enter_context(lenient_answers(client.session, self._target.name, modern=modern))
                         if not modern:
                             ways.enter_context(claimed_calls(client.session, self._claims, self._is_answer))
                         self._client = client

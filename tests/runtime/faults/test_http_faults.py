@@ -88,6 +88,10 @@ MCP: dict[str, Row] = {
     "deep_json": Row(kind="protocol", says="nested too deep"),
     "many_elements": Row(kind="too_large", says="more than 250000 JSON elements, which is over the limit"),
     "wrong_id": Row(kind="protocol", says="the answer to another request"),
+    "foreign_event": Row(kind="protocol", says="the answer to another request"),
+    "six_redirects": Row(kind="protocol", says="answered with redirects without end"),
+    "long_wait": Row(kind="unavailable", says="try again in 86400 s", sent=False, waits=True, timeout_s=SHORT_S),
+    "not_a_number": Row(kind="protocol", says="a message that is not JSON"),
     "not_http": Row(kind="protocol", says="does not speak HTTP/1.1"),
 }
 # What differs: no session to end; one stream for all answers, beside which a POST's own body says nothing.
@@ -96,7 +100,7 @@ OTHERWISE: dict[Era, dict[str, Row]] = {
     "legacy": {},
     "sse": {
         **dict.fromkeys(("wrong_type", "no_answer", "body_cut", "gzip_bomb", "unknown_encoding"), UNHEARD),
-        **dict.fromkeys(("endless_body", "wrong_id"), UNHEARD),
+        **dict.fromkeys(("endless_body", "wrong_id", "foreign_event"), UNHEARD),
         "sse_cut": Row(kind="connection_lost", says="closed its stream of events"),
     },
     "rest": {
@@ -121,6 +125,9 @@ OTHERWISE: dict[Era, dict[str, Row]] = {
         "half_character": Row(kind="ok", says='{"text": "half \\ud83d of \\ud83d\\ude00"}'),
         "deep_json": Row(kind="protocol", says="nested too deeply"),
         "wrong_id": Row(kind="ok", says="done"),
+        "foreign_event": Row(kind="protocol", says="`text/event-stream` where"),
+        "six_redirects": REDIRECTS,
+        "not_a_number": Row(kind="protocol", says="something that is no JSON"),
     },
 }
 TABLE = [(era, fault) for era in ERAS for fault in FAULTS]

@@ -1,0 +1,107 @@
+"""Answers before the SDK judges them as a whole: a tool or a content part that is wrong costs itself alone."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import mcp_types
+
+if TYPE_CHECKING:
+    from mcp.client.session import ClientSession
+    from mcp.shared.dispatcher import CallOptions, Outbound
+
+log = logging.getLogger(__name__)
+
+MAX_NAME_CHARS = 100
+_RESULT_TYPE = "resultType"
+
+
+@contextlib.contextmanager
+def lenient_answers(session: ClientSession, server: str, *, modern: bool) -> Iterator[None]:
+    """Have the answers of a session pass through `lenient` until the block ends."""
+    # As with `direct_calls`: a release of the SDK that keeps it elsewhere judges all answers itself.
+    inner: Outbound | None = getattr(session, "_dispatcher", None)
+    if inner is None:
+        yield
+        return
+    session._dispatcher = LenientAnswers(inner, server, modern=modern)  # type: ignore[assignment]  # noqa: SLF001  # it runs already: it is only sent through
+    try:
+        yield
+    finally:
+        session._dispatcher = inner  # type: ignore[assignment]  # noqa: SLF001  # as it was
+
+
+class LenientAnswers:
+    """What a session sends through."""
+
+    def __init__(self, inner: Outbound, server: str, *, modern: bool) -> None:
+        self._inner = inner
+        self._server = server
+        self._modern = modern
+
+    async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
+        """Send a notification."""
+        await self._inner.notify(method, params, opts)
+
+    async def send_raw_request(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
+    ) -> dict[str, Any]:
+        """Send a request and return its result. Raises: MCPError."""
+        return lenient(method, await self._inner.send_raw_request(method, params, opts), self._server, self._modern)
+
+
+def lenient(method: str, result: dict[str, Any], server: str, modern: bool) -> dict[str, Any]:  # noqa: FBT001  # the era
+    """Return a result without what the SDK would refuse all of it for.
+
+    A modern result without a type is complete, as the specification says. A tool without a usable schema is left out of
+    a list, and a content part of an unknown kind is replaced by a text that says so.
+    """
+    if modern:
+        result = completed(result)
+    tools, parts = result.get("tools"), result.get("content")
+    if method == "tools/list" and isinstance(tools, list):
+        return {**result, "tools": [tool for tool in map(_without_null, tools) if _is_tool(tool, server)]}
+    if method == "tools/call" and isinstance(parts, list) and not all(map(_is_text, parts)):
+        return {**result, "content": [_part(part) for part in parts]}
+    return result
+
+
+def completed(result: dict[str, Any]) -> dict[str, Any]:
+    """Return a result with its type. Source: MCP 2026-07-28: an absent `resultType` is `complete`."""
+    return result if _RESULT_TYPE in result else {**result, _RESULT_TYPE: "complete"}
+
+
+def _without_null(tool: Any) -> Any:
+    """Return a tool without an output schema that is null: it declares nothing."""
+    if isinstance(tool, dict) and "outputSchema" in tool and tool["outputSchema"] is None:
+        return {key: value for key, value in tool.items() if key != "outputSchema"}
+    return tool
+
+
+def _is_tool(tool: Any, server: str) -> bool:
+    try:
+        mcp_types.Tool.model_validate(tool, by_name=False)
+    except ValueError:
+        name = tool.get("name") if isinstance(tool, dict) else None
+        shown = str(name)[:MAX_NAME_CHARS] if isinstance(name, str) else "without a name"
+        log.warning("server `%s` lists a tool that cannot be used, which is left out: %s", server, shown)
+        return False
+    return True
+
+
+def _is_text(part: Any) -> bool:
+    return isinstance(part, dict) and part.keys() == {"type", "text"} and isinstance(part["text"], str)
+
+
+def _part(part: Any) -> Any:
+    try:
+        mcp_types.CallToolResult.model_validate({"content": [part]}, by_name=False)
+    except ValueError:
+        kind = part.get("type") if isinstance(part, dict) else None
+        is_name = isinstance(kind, str) and kind.isprintable()
+        shown = f"of type `{str(kind)[:MAX_NAME_CHARS]}`" if is_name else "without a type"
+        return {"type": "text", "text": f"[octoc] a content part {shown} cannot be read and was left out"}
+    return part

@@ -1,0 +1,60 @@
+"""What is wrong with one tool or one content part costs that one alone, and a result without a type is complete."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from octoc_transport_mcp.ledger import Ledger
+from octoc_transport_mcp.lenient import lenient
+from octoc_transport_mcp.messages import read
+
+SCHEMA = {"type": "object"}
+TEXT = {"type": "text", "text": "known"}
+
+
+def test_a_null_schema_costs_its_own_tool_and_a_null_output_schema_nothing() -> None:
+    """The other tools of the page stay as they are."""
+    whole: dict[str, Any] = {"name": "whole", "inputSchema": SCHEMA, "outputSchema": SCHEMA}
+    null = {"name": "null", "inputSchema": None}
+    open_ = {"name": "open", "inputSchema": SCHEMA, "outputSchema": None}
+    result = lenient("tools/list", {"tools": [whole, null, open_, 7], "nextCursor": "2"}, "s", modern=False)
+    assert result == {"tools": [whole, {"name": "open", "inputSchema": SCHEMA}], "nextCursor": "2"}
+
+
+@pytest.mark.parametrize(
+    "part, shown",
+    [
+        ({"type": "hologram", "light": 1}, "of type `hologram`"),
+        ({"type": "image"}, "of type `image`"),
+        ({"type": "a\x1b[31m"}, "without a type"),
+        (None, "without a type"),
+    ],
+    ids=["unknown", "without its data", "a type with an escape", "null"],
+)
+def test_a_part_that_cannot_be_read_is_replaced_by_a_text(part: Any, shown: str) -> None:
+    """The parts beside it stay, in order."""
+    image = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
+    result = lenient("tools/call", {"content": [TEXT, part, image]}, "s", modern=False)
+    said = {"type": "text", "text": f"[octoc] a content part {shown} cannot be read and was left out"}
+    assert result == {"content": [TEXT, said, image]}
+
+
+def test_only_a_modern_result_without_a_type_gets_one() -> None:
+    """A type that is there stays, and the older era has none."""
+    for method in ("tools/call", "tools/list"):
+        assert lenient(method, {}, "s", modern=True) == {"resultType": "complete"}
+        assert lenient(method, {"resultType": "input_required"}, "s", modern=True) == {"resultType": "input_required"}
+        assert lenient(method, {}, "s", modern=False) == {}
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_a_number_that_json_does_not_have_is_no_message(number: str) -> None:
+    """In a short line as in a long one; as text it is nothing special."""
+    for filler in ("", "x" * 300_000):
+        line = f'{{"jsonrpc":"2.0","id":1,"result":{{"at":{number},"text":"{filler}"}}}}'.encode()
+        assert read(line).fault is not None
+        quoted = line.replace(number.encode(), f'"{number}"'.encode(), 1)
+        assert read(quoted).message is not None
+    assert Ledger(1000).admit(b'{"jsonrpc":"2.0","id":1,"result":{"at":NaN}}') == []
