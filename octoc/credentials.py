@@ -86,8 +86,9 @@ _PARTS = re.compile(r"[A-Za-z0-9_+/.~-]{12,}={0,2}")
 
 # One reference inside another is the folder in `${file:${workspaceFolder}/token}`.
 _REFERENCE = re.compile(
-    r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_:]*):-(?P<default>[^}$]*)\}"
-    r"|\$\{(?:file:[^{}\"']*\$\{[^{}\"']*\}[^{}\"']*|[^}\"']*)\}|\{\{[^}\"']*\}\}|%[A-Za-z_][A-Za-z0-9_]*%"
+    r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_:]{0,200}):-(?P<default>[^}$]{0,4000})\}"
+    r"|\$\{(?:file:[^{}\"']{0,500}\$\{[^{}\"']{0,100}\}[^{}\"']{0,500}|[^}\"']{0,500})\}"
+    r"|\{\{[^}\"']{0,500}\}\}|%[A-Za-z_][A-Za-z0-9_]{0,200}%"
 )
 # A `$VAR` that should have been a reference; only where it names a secret itself, since a password may begin with `$`.
 _BARE_REFERENCE = re.compile(r"(?:(?<=[\s:=\"'])|\A)\$(?P<name>[A-Z_][A-Z0-9_]+)(?![A-Za-z0-9_])")
@@ -116,6 +117,8 @@ _NAMED_SEGMENT = re.compile(
     r"(?i)(?:project|org|organization|workspace|team|account|user|tenant|app|agent|site|space|database|page|commit|blob"
     r"|release|document|file|revision|tag)s?|tree|raw|archive|rev|sha|d"
 )
+_EXAMPLE_USERS = frozenset({"user", "username"})
+_EXAMPLE_PASSWORDS = frozenset({"password", "pass", "passwd"})
 _FORGES = ("github.com", "githubusercontent.com", "gitlab.com", "bitbucket.org", "codeberg.org", "huggingface.co")
 
 
@@ -284,7 +287,8 @@ def is_short_flag_secret(flag: str, value: str, program: str) -> bool:
 
 def _in_urls(text: str) -> Iterator[Found]:
     for match in _USERINFO.finditer(text):
-        if match["value"] and not _is_harmless(match["value"], in_url=True):
+        is_example = match["user"] in _EXAMPLE_USERS and match["value"] in _EXAMPLE_PASSWORDS
+        if match["value"] and not is_example and not _is_harmless(match["value"], in_url=True):
             yield Found(*match.span("value"), "password")
         if match["user"] and (is_random(match["user"]) or is_hex_or_uuid(match["user"])):
             yield Found(*match.span("user"), "token")

@@ -10,12 +10,13 @@ from octoc.credentials import credentials_around, credentials_in, is_literal_sec
 _SCHEME = r"(?:bearer|basic|token)\s+"
 _QUOTED = r""""(?:[^"\\]|\\.)*"?|'[^']*'?"""
 _PAIR = re.compile(
-    rf"""(?P<name>[A-Za-z][A-Za-z0-9_.-]*)(?P<between>["']?\s*[:=]\s*(?:{_SCHEME})?|["']\s+(?=["']))"""
-    rf"""(?P<value>\{{\{{[^}}]*\}}\}}|\[[^\]]*\]?|\{{[^}}]*\}}?|{_QUOTED}|[^\s,;}}\]"']+)""",
+    r"""(?<![A-Za-z0-9_.-])(?P<name>[A-Za-z][A-Za-z0-9_.-]{0,99})"""
+    rf"""(?P<between>["']?\s*[:=]\s*(?:{_SCHEME})?|["']\s+(?=["']))"""
+    rf"""(?P<value>\{{\{{[^}}]{{0,2000}}\}}\}}|\[[^\]]{{0,2000}}\]?|\{{[^}}]{{0,2000}}\}}?|{_QUOTED}|[^\s,;}}\]"']{{1,2000}})""",
     re.IGNORECASE,
 )
 _FLAG = re.compile(
-    rf"""(?<![\w-])--?(?P<name>[A-Za-z][A-Za-z0-9_.-]*)(?P<between>["']\s*,\s*(?=["'])|\s+)"""
+    rf"""(?<![\w-])--?(?P<name>[A-Za-z][A-Za-z0-9_.-]{{0,99}})(?P<between>["']\s*,\s*(?=["'])|\s+)"""
     rf"""(?P<value>{_QUOTED}|[^\s,;}}\]"'-][^\s,;}}\]"']*)"""
 )
 _SCOPE = re.compile(r"read|write|admin|all|\*")

@@ -176,6 +176,14 @@ def paths(seed: int) -> Mapping[str, tuple[dict[str, object], str]]:
 
 READABLE = (
     *(
+        "postgres://user:password@localhost/db",
+        "A_KEY=sk-**********",
+        "token: your-key",
+        "--key /abs/path/to/service-account-key.json",
+    ),
+    "https://mcp.example.com/mcp?project_ref=yaehbwimocvvnnlojkxe&features=docs%2Caccount%2Cdatabase",
+    "D:/path/to/db_mcp/target/db-mcp-1.0.0-fat.jar;D:/path/to/lib/*",
+    *(
         "sk-learn-pipeline-component",
         "glob-pattern-matching-tool",
         "key_rotation_policy_v2_enabled",
