@@ -126,7 +126,7 @@ def test_advice_in_a_tap_is_octominds_placeholder(tmp_path: Path) -> None:
 def test_the_bundle_tells_left_out_servers_from_none(tmp_path: Path) -> None:
     """A capability whose only server is not defined is marked in the bundle; one that names no server is not."""
     text = _provider().partition("[[mcp.servers]]")[0]
-    builder = WorkspaceBuilder(tmp_path).file("taps/local/capabilities/notes/default.toml", text)
+    builder = WorkspaceBuilder(tmp_path).skill("minutes").file("taps/local/capabilities/notes/default.toml", text)
     builder.file("taps/local/capabilities/hollow/default.toml", "# Title: Hollow one\n")
     outcome = builder.build(plugins_of())
     assert outcome.bundle is not None
