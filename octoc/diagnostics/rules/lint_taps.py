@@ -33,7 +33,7 @@ BARE_TOOL_NAME = Rule(
     Severity.WARNING,
 )
 UNKNOWN_DOMAIN = Rule(
-    "OCT494", "unknown-domain", "A capability or a skill is for a domain that no agent is of.", Severity.WARNING
+    "OCT494", "unknown-domain", "A capability or a skill is for a domain that no agent is of.", Severity.INFO
 )
 OUT_OF_DOMAIN = Rule(
     "OCT419",
