@@ -338,12 +338,14 @@ def logged() -> Iterator[list[str]]:
 async def kept_by_another(
     runtime: Runtime, agent: str, tenants: Mapping[str, str | None]
 ) -> tuple[Session, str] | None:
-    """Return a session of another agent and a handle that it has, or None where no other gets a long result."""
-    for other in runtime.agents:
-        if other == agent:
-            continue
-        session = runtime.session(other, tenant=tenants.get(other))
-        for number in session.surface.reachable():
+    """Return a session of another agent and a handle that it has, or None where no other gets a long result.
+
+    Of a tool that the agent has, too, if there is one: then the owner alone keeps it from reading on.
+    """
+    own = frozenset(runtime.session(agent, tenant=tenants.get(agent)).surface.known())
+    others = [runtime.session(name, tenant=tenants.get(name)) for name in runtime.agents if name != agent]
+    for session in sorted(others, key=lambda one: own.isdisjoint(one.surface.reachable())):
+        for number in sorted(session.surface.reachable(), key=lambda one: one not in own):
             outcome = await session.call(str(runtime.catalog[number].id), {"long": True})
             handle = getattr(outcome, "handle", None)
             if handle is not None:
