@@ -13,7 +13,7 @@ import contextvars
 import itertools
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -73,7 +73,7 @@ class Claims:
 
     Args:
         limit_s: seconds after which a connection that has the claim of a call without a caller takes no new call.
-        answered_by_host: the methods that the host answers; without any, no claim makes the connection stale.
+        answered_by_host: the methods that the host answers.
     """
 
     def __init__(
@@ -99,8 +99,12 @@ class Claims:
 
     @property
     def stale(self) -> bool:
-        """Whether a call that nobody waits for may have run at the server for longer than the limit."""
-        if not self._answered_by_host:
+        """Whether a call that nobody waits for may have run for longer than the limit at a server that asks.
+
+        A server that never asked is not replaced: it may keep state, and a cancelled call gets no answer. Its first
+        question is declined if it could be of a call that nobody waits for.
+        """
+        if not self.asks:
             return False
         oldest = self._clock() - self._limit_s
         return any(claim.left_at is not None and claim.left_at <= oldest for claim in self._open.values())
@@ -159,13 +163,24 @@ class Claims:
             return Owner(self._open.get(coerce_request_id(carrier)))
         if not running:
             return Owner(of_connection=method == ROOTS)
-        # Roots are the caller's, whichever of its calls they are for. Consent and completions are for one call.
-        same = method == ROOTS and all(claim.caller == running[0].caller for claim in running)
-        return Owner(running[-1]) if len(running) == 1 or same else Owner(among=running)
+        if len(running) == 1 or (_is_one_conversation(running) and not _has_given_up(running, method)):
+            return Owner(running[-1])
+        return Owner(among=running)
 
     def owner(self, question: RequestId) -> Owner:
         """Return whose question it is, once."""
         return self._owners.pop(coerce_request_id(question), Owner())
+
+
+def _is_one_conversation(claims: Sequence[Claim]) -> bool:
+    """Tell whether all calls are of one named conversation: then one client is asked, whichever call it is for."""
+    callers = {attrs.evolve(claim.caller, correlation_id=None) for claim in claims}
+    return len(callers) == 1 and all(caller.session for caller in callers)
+
+
+def _has_given_up(claims: Sequence[Claim], method: str) -> bool:
+    """Tell whether a question for consent or a completion could be of a call that its caller has given up."""
+    return method != ROOTS and any(claim.left_at is not None for claim in claims)
 
 
 @contextlib.contextmanager

@@ -69,17 +69,52 @@ def test_a_question_belongs_to_the_one_call_that_the_server_works_on(method: str
     assert claims.owner("q").claim is umbrella
 
 
-def test_roots_are_the_callers_whichever_of_its_calls_asks() -> None:
-    """Two calls of one caller get its roots, and no consent; outside of calls roots are the connection's."""
+def test_outside_of_calls_only_roots_are_the_connections() -> None:
+    """Without a call, roots are asked of the host in general, and nobody is asked for consent."""
     claims = Claims(30, QUESTIONS)
     claims.note_question(1, ROOTS)
     claims.note_question(2, ELICITATION)
     assert [claims.owner(number).of_connection for number in (1, 2)] == [True, False]
-    for number in (1, 2):
-        claims.open(number, Claim(ACME))
-    claims.note_question(1, ROOTS)
-    claims.note_question(2, SAMPLING)
-    assert [claims.owner(number).claim is not None for number in (1, 2)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "callers, given_up, asked",
+    [
+        (("chat", "chat"), False, {ELICITATION, SAMPLING, ROOTS}),
+        (("chat", "chat"), True, {ROOTS}),
+        (("chat", "other"), False, set()),
+        ((None, None), False, set()),
+    ],
+    ids=["one conversation", "one of its calls was given up", "two conversations", "conversations without a name"],
+)
+def test_calls_side_by_side_of_one_conversation_are_asked_together(
+    callers: tuple[str | None, str | None], given_up: bool, asked: set[str]
+) -> None:
+    """Whichever call a question is for, it is the same client's; one that was given up must not be consented to."""
+    claims = Claims(30, QUESTIONS)
+    for number, session in enumerate(callers):
+        caller = Caller(tenant="acme", session=session, correlation_id=f"{number}")
+        claims.open(number, Claim(caller))
+    if given_up:
+        claims.left(0)
+    found = set()
+    for method in (ELICITATION, SAMPLING, ROOTS):
+        claims.note_question("q", method)
+        if claims.owner("q").claim is not None:
+            found.add(method)
+    assert found == asked
+
+
+def test_a_server_that_never_asked_keeps_its_connection() -> None:
+    """A call that was given up replaces a connection only after the server's first question."""
+    clock = Clock()
+    claims = Claims(30, QUESTIONS, clock=clock)
+    claims.open(1, Claim(ACME))
+    claims.left(1)
+    clock.now = 31.0
+    assert (claims.abandoned, claims.stale) == (True, False)
+    claims.note_question("q", ELICITATION)
+    assert claims.stale
 
 
 def test_the_stream_that_carries_a_question_says_whose_it_is() -> None:
