@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -30,6 +31,8 @@ from octoc.runtime.server_pool import FAULTS
 from octoc.runtime.shares import account_of
 
 if TYPE_CHECKING:
+    import asyncio
+
     from octoc.bundle.model import ServerEntry
     from octoc.runtime.generation import Generation
     from octoc.runtime.lease import Lease
@@ -41,6 +44,7 @@ META_TENANT, META_USER, META_CORRELATION = "octoc/tenant", "octoc/user", "octoc/
 LOGGED: frozenset[FailureKind] = FAULTS | {"internal"}
 """The failures of a call that are logged: the others are the caller's own business, or a refusal that it can read."""
 _GRACE_S = 0.25
+"""How long after the time limit a transport may still report why a call took too long."""
 Outcome = ToolResult | ToolFailure
 
 _DEAD = "the connection was closed"
@@ -178,15 +182,13 @@ class _Call:
             logger.warning("the call of `%s` failed: %s: %s", self._what, failed.kind, text)
 
     async def _on(self, lease: Lease) -> Outcome:
-        import asyncio
-
         left = self._until - time.monotonic()
         call = self._call
         if left < call.timeout_s * 0.99:
             call = attrs.evolve(call, timeout_s=max(round(left, 3), 0.001), limit_s=call.timeout_s)
         try:
             # A transport keeps the limit itself, and knows more of why: this one is for a plugin that does not.
-            async with asyncio.timeout(left + _GRACE_S) as scope:
+            async with _backstop(left) as scope:
                 lease.scope = scope
                 self.sent = True
                 return await lease.connection.call(call)
@@ -232,3 +234,26 @@ class _Call:
         catalog = self._generation.catalog
         index = catalog.find(ToolId(self._entry.name, self._call.tool))
         return index is not None and is_harmless(catalog.wire(index))
+
+
+@contextlib.asynccontextmanager
+async def _backstop(seconds: float) -> AsyncIterator[asyncio.Timeout]:
+    """End the block with a TimeoutError when `seconds` and the grace have passed.
+
+    The grace begins when the event loop reaches the limit. A loop that was busy beyond both would otherwise end the
+    call in the same step as the transport's own limit, and the transport's reason would be lost.
+    """
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    async with asyncio.timeout(None) as scope:
+
+        def begin_grace() -> None:
+            if scope.when() is None:  # otherwise the call was interrupted, which ends it sooner
+                scope.reschedule(loop.time() + _GRACE_S)
+
+        limit = loop.call_later(seconds, begin_grace)
+        try:
+            yield scope
+        finally:
+            limit.cancel()

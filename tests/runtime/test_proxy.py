@@ -290,6 +290,33 @@ def test_a_call_that_takes_too_long(fleet: Fleet) -> None:
     )
 
 
+def test_a_busy_event_loop_does_not_hide_why_a_call_took_too_long(fleet: Fleet) -> None:
+    """A transport's own reason is kept when the loop reaches both time limits in one step."""
+
+    async def hang(arguments: Mapping[str, Any]) -> ToolFailure:
+        loop = asyncio.get_running_loop()
+        until = loop.time() + 0.6
+
+        def block() -> None:
+            while loop.time() < until:
+                pass
+
+        loop.call_soon(block)
+        try:
+            async with asyncio.timeout(0.05):
+                await asyncio.Event().wait()
+        except TimeoutError:
+            pass
+        return ToolFailure(kind="timeout", message="it printed no answer", text="", sent=True)
+
+    fleet.server("s", {"hang": hang, "fail": _fail}, policies=[ToolPolicy(glob="hang", timeout_s=0.05)])
+    fleet.agent(proxy=True)
+    session = fleet.open().session()
+    assert not _proxy(session, "fail").ok  # connected by now: what takes too long is the call
+    outcome = _proxy(session, "hang")
+    assert outcome.text == "[Tool error] s__hang: it printed no answer; it may have taken effect"
+
+
 def test_a_tools_own_error_is_passed_on(fleet: Fleet) -> None:
     """What the server calls an error stays its answer; Octo's words name the tool."""
     outcome = _proxy(_broken_fleet(fleet), "fail")
