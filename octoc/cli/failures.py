@@ -63,18 +63,30 @@ def plugin_missing(name: str) -> UnavailableError:
 
 
 class FindingsError(click.ClickException):
-    """A command ends with findings: they are shown on stderr, and the exit status is 1."""
+    """A command ends with findings: they are shown on stderr, and the exit status is 1.
 
-    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+    Args:
+        root: the workspace whose source lines are quoted, None to quote none.
+    """
+
+    def __init__(self, diagnostics: Iterable[Diagnostic], root: Path | None = None) -> None:
         self.diagnostics = tuple(diagnostics)
+        self._root = root
         super().__init__("; ".join(diagnostic.message for diagnostic in self.diagnostics))
 
     def show(self, file: IO[Any] | None = None) -> None:
-        from octoc.cli.report import paint_for
+        from octoc.cli.report import line_reader, paint_for
         from octoc.diagnostics.render import render_full
 
-        text = render_full(self.diagnostics, lambda _, __: None, paint_for(err=True))
+        read_line = line_reader(self._root) if self._root is not None else lambda _, __: None
+        text = render_full(self.diagnostics, read_line, paint_for(err=True))
         click.echo(text, nl=False, file=file, err=file is None)
+
+
+class UnreadableError(FindingsError):
+    """The command could not begin because the workspace cannot be read. The exit status is 2."""
+
+    exit_code = 2
 
 
 def report_failure(error: Exception, words: Sequence[str]) -> int:

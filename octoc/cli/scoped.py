@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 def scoped_of(root: Path) -> Scoped:
     """Return what the workspace in `root` comes to; its errors are counted on stderr, since `octoc check` shows them.
 
-    Raises: FindingsError when octoc.toml cannot be read.
+    Raises: UnreadableError, exit status 2, when octoc.toml cannot be read.
     """
     import attrs
 
-    from octoc.cli.failures import FindingsError
+    from octoc.cli.failures import UnreadableError
     from octoc.compiler.cache import Cache
     from octoc.compiler.opening import open_workspace
     from octoc.compiler.pipeline import run_to_scope
@@ -28,7 +28,7 @@ def scoped_of(root: Path) -> Scoped:
     opened = open_workspace(root, cache=Cache(None))
     before = opened.context.sink.diagnostics
     if opened.settings is None:
-        raise FindingsError(before)
+        raise UnreadableError(before, root)
     # Findings are only counted, so no file is parsed again for the place of one.
     sink = DiagnosticSink()
     scoped = run_to_scope(opened.settings, attrs.evolve(opened.context, sink=sink))

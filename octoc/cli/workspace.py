@@ -117,6 +117,8 @@ def with_runtime(target: Target, work: Callable[[Runtime], Awaitable[T]]) -> T:
     try:
         return run(opened())
     except BundleRefused as refused:
+        if target.inputs is not None:
+            refused.help = "run `octoc build`: it writes this file again"  # the workspace's own, which nobody named
         raise FindingsError([refused.diagnostic()]) from None
     except UnknownNameError as error:
         raise UserError(str(error)) from None

@@ -148,6 +148,16 @@ def test_an_unsound_workspace(octoc: Run, needy: Path) -> None:
     assert done.err == "the workspace has 1 error, shown by `octoc check`; what is unsound is not counted here\n"
 
 
+@pytest.mark.parametrize("command", ["env", "scope"])
+def test_a_settings_file_that_cannot_be_read(octoc: Run, needy: Path, command: str) -> None:
+    """The source line is quoted, and the exit status is 2 since the command could not begin."""
+    (needy / "octoc.toml").write_text('[workspace\nname = "acme"\n', encoding="utf-8")
+    done = octoc(command, "--workspace", str(needy))
+    assert (done.status, done.out) == (2, "")
+    assert "--> octoc.toml:1:" in done.err
+    assert "1 | [workspace\n" in done.err
+
+
 def test_no_value_reaches_an_output_or_a_file(octoc: Run, needy: Path) -> None:
     """Values of a `.env` file are in no output of any format, and in no file that is written: cache, lock, bundle."""
     environment = ("--workspace", str(needy), "--env-file", str(needy / ".env"))

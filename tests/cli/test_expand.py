@@ -85,3 +85,11 @@ def test_a_file_that_cannot_be_written_is_told(installed: Path, octoc: Callable[
     done = octoc("expand", "--workspace", str(installed))
     assert done.status == 1
     assert "routing/expanded.toml` cannot be written: " in done.err
+
+
+def test_settings_that_cannot_be_read_end_with_2(installed: Path, octoc: Callable[..., Any]) -> None:
+    """The command could not begin, and the source line is quoted."""
+    (installed / "octoc.toml").write_text("[workspace\n", encoding="utf-8")
+    done = octoc("expand", "--workspace", str(installed))
+    assert (done.status, done.out) == (2, "")
+    assert "1 | [workspace\n" in done.err

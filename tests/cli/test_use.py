@@ -159,6 +159,16 @@ def test_find_ranks_and_tells_of_unlisted_servers(octoc: Run, bundle: str) -> No
     assert done.err == "1 server is unlisted, so its tools are not searched: octoc pin\n"
 
 
+def test_find_lists_places_and_not_scores(octoc: Run, bundle: str) -> None:
+    """The scores of two tools say nothing about how well they fit, so the list for people has their places."""
+    lines = octoc("find", "current time", "--bundle", bundle).out.splitlines()
+    assert [line.split()[:2] for line in lines[1:]] == [
+        ["place", "tool"],
+        ["1", "time/get_current_time"],
+        ["2", "time/convert_time"],
+    ]
+
+
 def test_find_without_a_hit(octoc: Run, bundle: str) -> None:
     """Finding nothing is an empty list."""
     assert json.loads(octoc("find", "zzzz", "--json", "--bundle", bundle).out) == []
@@ -289,6 +299,24 @@ def test_a_file_that_is_no_bundle_is_refused(octoc: Run, tmp_path: Path, words: 
     done = octoc(*words, "--bundle", str(path))
     assert (done.status, done.out) == (1, "")
     assert "error[OCT602]" in done.err
+
+
+@pytest.mark.parametrize(
+    "damage", [b"not a bundle, but long enough to be looked at", b"", None], ids=["other", "empty", "cut"]
+)
+def test_a_damaged_bundle_of_the_workspace_is_built_again(
+    octoc: Run, built: Path, tmp_path: Path, damage: bytes | None
+) -> None:
+    """The refusal names `octoc build` as the next step, and that step writes a sound bundle."""
+    folder = shutil.copytree(built, tmp_path / "acme", symlinks=True)
+    here = ("--workspace", str(folder))
+    bundle = folder / "dist" / "acme.octoc"
+    bundle.write_bytes(bundle.read_bytes()[:-100] if damage is None else damage)
+    done = octoc("show", *here)
+    assert (done.status, done.out) == (1, "")
+    assert "= help: run `octoc build`: it writes this file again" in done.err
+    assert octoc("build", *here).status == 0
+    assert octoc("show", *here).status == 0
 
 
 def test_a_bundle_that_is_not_there(octoc: Run, tmp_path: Path) -> None:

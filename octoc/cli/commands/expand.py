@@ -44,7 +44,7 @@ def command(capabilities: tuple[str, ...], again: bool, workspace: Path | None, 
     resolved, found, plugins = resolve_workspace(root)
     if resolved is None or plugins is None:
         print_diagnostics(found, root, output_format="full", verbose=False, err=True)
-        return 1
+        return 2
     # What cannot be read of the file would be lost when it is written again.
     broken = [d for d in found if d.severity >= Severity.ERROR and _is_of_the_file(d.span.file if d.span else "")]
     if broken:

@@ -33,7 +33,8 @@ def command(
 ) -> int:
     """Search an agent's tools for QUERY.
 
-    They are ranked as find_tools ranks them. Nothing is connected to.
+    They are ranked as find_tools ranks them. Nothing is connected to. A score compares the tools of one search with
+    each other, so the list has places, and --explain and --json have the scores.
     """
     from octoc.cli.workspace import target_of, with_session
 
@@ -70,8 +71,9 @@ def command(
     else:
         from octoc.cli.tables import one_line, print_table
 
-        rows = [(f"{hit['score']:.2f}", hit["name"], one_line(hit["description"])) for hit in hits]
-        print_table("tools", ("score", "tool", "description"), rows)
+        # The scores of two tools are opposite or zero, whatever the query: a place says what a score would.
+        rows = [(place, hit["name"], one_line(hit["description"])) for place, hit in enumerate(hits, start=1)]
+        print_table("tools", ("place", "tool", "description"), rows)
     if unlisted:
         servers = "1 server is unlisted, so its" if unlisted == 1 else f"{unlisted} servers are unlisted, so their"
         click.echo(f"{servers} tools are not searched: octoc pin", err=True)
