@@ -3,57 +3,84 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from octoc.credentials import credentials_around, credentials_in, is_literal_secret, is_secret_name
+from octoc.credentials.windows import LONGEST, Ends, windows
 
 _SCHEME = r"(?:bearer|basic|token)\s+"
 _QUOTED = r""""(?:[^"\\]|\\.)*"?|'[^']*'?"""
-_PAIR = re.compile(
-    r"""(?<![A-Za-z0-9_.-])(?P<name>[A-Za-z][A-Za-z0-9_.-]{0,99})"""
-    rf"""(?P<between>["']?\s*[:=]\s*(?:{_SCHEME})?|["']\s+(?=["']))"""
-    rf"""(?P<value>\{{\{{[^}}]{{0,2000}}\}}\}}|\[[^\]]{{0,2000}}\]?|\{{[^}}]{{0,2000}}\}}?|{_QUOTED}|[^\s,;}}\]"']{{1,2000}})""",
-    re.IGNORECASE,
+_PAIR = (
+    re.compile(
+        r"""(?<![A-Za-z0-9_.-])(?P<name>[A-Za-z][A-Za-z0-9_.-]{0,99})"""
+        rf"""(?P<between>["']?\s*[:=]\s*(?:{_SCHEME})?|["']\s+(?=["']))""",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"""\{{\{{[^}}]*\}}\}}|\[[^\]]*\]?|\{{[^}}]*\}}?|{_QUOTED}|[^\s,;}}\]"']+"""),
 )
-_FLAG = re.compile(
-    rf"""(?<![\w-])--?(?P<name>[A-Za-z][A-Za-z0-9_.-]{{0,99}})(?P<between>["']\s*,\s*(?=["'])|\s+)"""
-    rf"""(?P<value>{_QUOTED}|[^\s,;}}\]"'-][^\s,;}}\]"']*)"""
+_FLAG = (
+    re.compile(
+        r"""(?<![\w-])--?(?P<name>[A-Za-z][A-Za-z0-9_.-]{0,99})(?P<between>["']\s*,\s*(?=["'])|\s+)""",
+    ),
+    re.compile(rf"""{_QUOTED}|[^\s,;}}\]"'-][^\s,;}}\]"']*"""),
 )
+"""The name of what is held, and the value behind it."""
 _SCOPE = re.compile(r"read|write|admin|all|\*")
 _LETTER = re.compile(r"[^\s\[\]{}\"',]")
-_STRINGS = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'([^']*)'")
+_STRINGS = {
+    "\"'": re.compile(r"\"(?P<double>(?:[^\"\\]|\\.)*)(?P<closed>\")?|'(?P<single>[^']*)(?P<ended>')?"),
+    '"': re.compile(r"\"(?P<double>(?:[^\"\\]|\\.)*)(?P<closed>\")?"),
+    "'": re.compile(r"'(?P<single>[^']*)(?P<ended>')?"),
+}
 _MOST_KEY_LINES = 200
+_LONGEST_INSIDE = 128
+"""Characters that are looked at of a value inside another value, which was looked through as a whole."""
 _KEY_BEGINS = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY")
 _KEY_BODY = re.compile(r"[\s>|]*[A-Za-z0-9+/=]{1,100}[\s\"']*|[\s>|]*(?:Proc-Type|DEK-Info|Version|Comment):.*|\s*")
 
 
 def lines_above(read: Callable[[int], str | None], number: int) -> str:
-    """Return what `mask_secrets` needs of the lines above a line: the next one, or a key in PEM from its first line on.
+    """Return what `mask_secrets` needs of the lines above a line: the next one, and the first line of a key in PEM.
 
     Args:
         read: returns a line by its number from 1, or None where there is none.
         number: the line's own.
     """
-    lines: list[str] = []
-    for above in range(number - 1, max(0, number - _MOST_KEY_LINES), -1):
+    lowest = max(0, number - _MOST_KEY_LINES)
+    next_above = line = None
+    for above in range(number - 1, lowest, -1):
         line = read(above)
-        if line is None:
+        next_above = line if next_above is None else next_above
+        if line is None or _KEY_BEGINS.search(line):
             break
-        lines.append(line)
-        if _KEY_BEGINS.search(line) or not _KEY_BODY.fullmatch(line):
-            break
-    if lines and not _KEY_BEGINS.search(lines[-1]):
-        del lines[1:]
-    return "\n".join(reversed(lines))
+        if not _KEY_BODY.fullmatch(line):
+            return next_above or ""
+    else:
+        # So many lines of letters and digits are a key, though its first line is too far away to look for.
+        line = "-----BEGIN PRIVATE KEY-----" if line and line.strip() and lowest else None
+    return _above(line, next_above)
 
 
 def masked_lines(lines: Sequence[str]) -> list[str]:
     """Return the lines of a file, each as `mask_secrets` leaves it."""
+    masked: list[str] = []
+    key: str | None = None
+    above: str | None = None
+    for line in lines:
+        masked.append(mask_secrets(line, _above(key, above)))
+        if _KEY_BEGINS.search(line):
+            key = line
+        elif key is not None and not _KEY_BODY.fullmatch(line):
+            key = None
+        above = line
+    return masked
 
-    def read(number: int) -> str:
-        return lines[number - 1]
 
-    return [mask_secrets(line, lines_above(read, number)) for number, line in enumerate(lines, start=1)]
+def _above(key: str | None, above: str | None) -> str:
+    """Return the first line of a key and the line above in one text; of a line in no key the end is enough."""
+    if key is None:
+        return (above or "")[-LONGEST:]
+    return key if above is None or above == key else f"{key}\n{above}"
 
 
 def mask_secrets(line: str, before: str = "") -> str:
@@ -63,12 +90,17 @@ def mask_secrets(line: str, before: str = "") -> str:
         before: the lines above it, where the name of what it holds, or the first line of a key, may stand.
     """
     whole = f"{before}\n{line}" if before else line
-    held = _mask_held(_mask_held(whole, _PAIR), _FLAG)
     hidden = [(found.start, found.end) for found in credentials_around(whole)]
-    for match in _STRINGS.finditer(whole):
-        start = match.start() + 1
-        hidden += [(start + found.start, start + found.end) for found in credentials_in(match[1] or match[2] or "")]
-    return _starred(held, hidden)[len(whole) - len(line) :]
+    for start, text in _strings(whole):
+        hidden += [(start + found.start, start + found.end) for found in credentials_in(text)]
+    ends = Ends(whole)
+    for start, end in windows(whole):
+        window = whole[start:end]
+        for pattern in (_PAIR, _FLAG):
+            for begins, stops in _held(window, *pattern):
+                is_cut = start + stops == end < len(whole)
+                hidden.append((start + begins, ends.end_of(start + begins, end) if is_cut else start + stops))
+    return _starred(whole, hidden)[len(whole) - len(line) :]
 
 
 def mask_values(text: str) -> str:
@@ -77,32 +109,53 @@ def mask_values(text: str) -> str:
 
 
 def _starred(text: str, hidden: list[tuple[int, int]]) -> str:
-    if not hidden:
-        return text
-    characters = list(text)
-    for start, end in hidden:
-        characters[start:end] = ("\n" if one == "\n" else "*" for one in characters[start:end])
-    return "".join(characters)
-
-
-def _mask_held(text: str, pattern: re.Pattern[str]) -> str:
-    """Mask the values that `pattern` finds behind names of secrets. Another value may have such names in it."""
+    """Replace the characters of the spans, which may overlap, by `*`; ends of lines stay."""
     pieces: list[str] = []
-    done = start = 0
-    while match := pattern.search(text, start):
-        value = match["value"]
+    done = 0
+    for start, end in sorted(hidden):
+        if end > done:
+            unmasked = max(start, done)
+            pieces += (text[done:unmasked], re.sub(r"[^\n]", "*", text[unmasked:end]))
+            done = end
+    return "".join((*pieces, text[done:]))
+
+
+def _strings(text: str) -> Iterator[tuple[int, str]]:
+    """Yield where each quoted string of a text begins, behind its quote, and the string."""
+    quotes, at = "\"'", 0
+    while quotes and (match := _STRINGS[quotes].search(text, at)):
+        groups = match.groupdict()
+        if groups.get("closed") or groups.get("ended"):
+            yield match.start() + 1, groups.get("double") or groups.get("single") or ""
+            at = match.end()
+        else:
+            # A quote that nothing closes is no string, and neither is any of its kind behind it.
+            quotes = quotes.replace(match[0][0], "")
+            at = match.start() + 1
+
+
+def _held(text: str, names: re.Pattern[str], values: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """Yield where the values stand behind names of secrets, without their quotes."""
+    at = looked_through = 0
+    while name := names.search(text, at):
+        at = name.end()
+        if not is_secret_name(name["name"]):
+            continue
+        match = values.match(text, at)
+        if match is None:
+            at = name.end("name")
+            continue
+        value = match[0]
         quote = value[0] if value[0] in "\"'" else ""
         inner = value.strip(quote) if quote else value
-        start = match.start("value")
+        is_inside = at < looked_through
+        looked_through = max(looked_through, match.end())
         if (
-            not is_secret_name(match["name"])
-            or (match["between"] == ":" and _SCOPE.fullmatch(inner))
+            (name["between"] == ":" and _SCOPE.fullmatch(inner))
             or not _LETTER.search(inner)
-            or not is_literal_secret(match["name"], inner)
+            or not is_literal_secret(name["name"], inner[:_LONGEST_INSIDE] if is_inside else inner)
         ):
             continue
         closed = quote if quote and len(value) > 1 and value.endswith(quote) else ""
-        hidden = value[len(quote) : len(value) - len(closed)]
-        pieces += (text[done:start], quote, re.sub(r"[^\n]", "*", hidden), closed)
-        done = start = match.end("value")
-    return "".join((*pieces, text[done:]))
+        yield match.start() + len(quote), match.end() - len(closed)
+        at = match.end()

@@ -11,7 +11,8 @@ SHORTEST_SECRET = 4
 """A value under four characters is no secret worth the harm of cutting it out of every word."""
 _SHORTEST_LINE = 8
 _DEEPEST = 200
-_BASE64_RUN = "[A-Za-z0-9+/_-]*{}[A-Za-z0-9+/_-]*={{0,2}}"
+_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-")
+_BASE64_REST = re.compile("[A-Za-z0-9+/_-]*={0,2}")
 
 
 def secret_forms(values: Iterable[str]) -> tuple[str, ...]:
@@ -50,13 +51,28 @@ def redactor(values: Iterable[str]) -> Callable[[str], str]:
 
     def redacted(text: str) -> str:
         for core in cores:
-            if core in text:
-                text = re.sub(_BASE64_RUN.format(re.escape(core)), MASK, text)
+            text = _without_runs(text, core)
         for form in forms:
             text = text.replace(form, MASK)
         return text
 
     return redacted
+
+
+def _without_runs(text: str, core: str) -> str:
+    """Replace each run of base64 that has `core` inside. A pattern would scan a long run once from each character."""
+    pieces: list[str] = []
+    done = 0
+    at = text.find(core)
+    while at >= 0:
+        start = at
+        while start > done and text[start - 1] in _BASE64:
+            start -= 1
+        pieces += (text[done:start], MASK)
+        rest = _BASE64_REST.match(text, at + len(core))
+        done = at + len(core) if rest is None else rest.end()
+        at = text.find(core, done)
+    return "".join((*pieces, text[done:])) if pieces else text
 
 
 def redact(text: str, values: Iterable[str]) -> str:

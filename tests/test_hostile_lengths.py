@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tracemalloc
 from collections.abc import Callable
@@ -11,7 +12,11 @@ from typing import Any
 import attrs
 import pytest
 
+from octoc import masking, secrets
+from octoc.credentials import credentials_in, forms, places, urls
+from octoc.credentials.windows import LONGEST
 from octoc.formats.rewrite import rewritten
+from octoc.masking import lines_above, mask_secrets, mask_values, masked_lines
 from octoc.results import ContentPart, ToolResult
 from octoc.routing.clean import clean_intent
 from octoc.routing.features import grams
@@ -26,6 +31,7 @@ from octoc.search.index import lexical_arrays
 from octoc.search.keyword import Document, rank
 from octoc.search.stem import stem
 from octoc.search.words import clauses, hashed, misspellings, query_terms, terms
+from octoc.secrets import redactor
 from octoc.tokens import APPROXIMATE
 
 GROWTH = 2.6
@@ -218,3 +224,115 @@ def test_a_conversation_takes_work_in_proportion_to_its_length(task: str, name: 
         "age": lambda messages: age(messages, shape, lambda text, tool: text + tool),
     }
     assert_linear(tasks[task], HISTORIES[name], 150)
+
+
+class Scanned:
+    """A pattern that counts the characters of the text in each call: it may scan them all from each place."""
+
+    def __init__(self, pattern: Any, count: Callable[[int], None]) -> None:
+        self._pattern = pattern
+        self._count = count
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._pattern, name)
+
+        def counted(*given: Any) -> Any:
+            text = next(one for one in reversed(given) if isinstance(one, str))
+            self._count(len(text))
+            return method(*given)
+
+        return counted
+
+
+WINDOWED = (masking, forms, places, urls)
+"""Modules whose patterns scan far ahead, so that each may only get a window."""
+BOUNDED = frozenset({"_KEY", "_KEY_END", "_KEY_BEGINS", "_KEY_BODY", "SCHEMED", "_STRINGS"})
+"""Patterns there that get a whole text: each of their repetitions is bounded, or goes on behind what it scanned."""
+
+SECRETIVE: dict[str, str] = {
+    **{name: TEXTS[name] for name in ("one word", "blanks", "open JSON", "base64")},
+    **{f"{text} again and again": text for text in ('"a\\', '\\"', "sk-", "eyJa-", "token=$", "--token $ ")},
+    **{f"{text} again and again": text for text in ("${", "://", "https://a/")},
+    "JSON web tokens": "eyJ",
+    "percent signs": "%25",
+    "beginnings of keys": "-----BEGIN PRIVATE KEY-----",
+    "ends of keys": "-----END PRIVATE KEY-----",
+    "random text": "aB1cD2eF3/",
+}
+OF_SECRETS: dict[str, Callable[[str], object]] = {
+    "a line": mask_secrets,
+    "a message": mask_values,
+    "a value": credentials_in,
+    "known secrets": redactor(["aaaaaaaa", "hunter2hunter2"]),
+    "a long line in base64": lambda text: redactor(["hunter2hunter2"])(text + "aHVudGVyMmh1bnRlcjI" + text),
+}
+
+
+@pytest.fixture
+def scanned(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The lengths of the texts that patterns get which may scan a text once from each of its places."""
+    lengths: list[int] = []
+    for module in WINDOWED:
+        for name, value in vars(module).copy().items():
+            if name not in BOUNDED and isinstance(value, re.Pattern):
+                monkeypatch.setattr(module, name, Scanned(value, lengths.append))
+            elif name not in BOUNDED and isinstance(value, tuple) and isinstance(value[0], re.Pattern):
+                monkeypatch.setattr(module, name, tuple(Scanned(one, lengths.append) for one in value))
+    monkeypatch.setattr(secrets, "re", Scanned(re, lengths.append))
+    return lengths
+
+
+@pytest.mark.parametrize("text", SECRETIVE)
+@pytest.mark.parametrize("name", OF_SECRETS)
+def test_looking_for_secrets_takes_work_in_proportion_to_the_text(name: str, text: str, scanned: list[int]) -> None:
+    """Twice the text takes about twice the lines, and no pattern that may scan far gets more than a window."""
+    unit = SECRETIVE[text]
+    assert_linear(OF_SECRETS[name], lambda length: unit * (length // len(unit)), 2 * LONGEST)
+    assert max(scanned, default=0) <= LONGEST
+
+
+LINES: dict[str, Callable[[int], list[str]]] = {
+    "a key": lambda n: ["-----BEGIN PRIVATE KEY-----", *["aB1cD2eF3/" * 6] * n, "-----END PRIVATE KEY-----"],
+    "a key without an end": lambda n: ["-----BEGIN PRIVATE KEY-----", *["aB1cD2eF3/" * 6] * n],
+    "long lines": lambda n: ["token = x " * 60] * n,
+    "empty lines": lambda n: [""] * n,
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_a_file_is_masked_in_work_in_proportion_to_its_lines(name: str, scanned: list[int]) -> None:
+    """Twice the lines take about twice the work, also the lines of a key."""
+    assert_linear(masked_lines, LINES[name], 120)
+    assert max(scanned) <= LONGEST
+
+
+@pytest.mark.parametrize("text", [" ", "a", "{", '"', "a ", "a=b&", '"a", ', "aB1cD2eF3"])
+def test_a_secret_at_the_end_of_a_long_line_is_masked(text: str) -> None:
+    """What a window cuts is still one credential, with the name before it and to its end."""
+    token = "ghp_" + "aB1cD2eF3gH4" * 3
+    for length in range(LONGEST - 40, LONGEST + 40, 7):
+        for fits in (1, 5):
+            before = (text * fits * length)[: fits * length] + " "
+            assert token not in mask_secrets(before + token)
+            assert "secret" not in mask_values(before + "https://me:secret7@host/")
+            assert mask_secrets(before + "\ntoken = hunter2!").endswith("token = ********")
+    long = "hunter2!" * LONGEST
+    assert "hunter2" not in mask_secrets(f"x token={long}")
+    assert "hunter2" not in mask_secrets(f'"token": "{long.replace("!", " ")}"')
+
+
+def test_every_line_of_a_long_key_is_masked() -> None:
+    """A key of thousands of lines is masked to its end, and what follows it is not."""
+    body = ["abcdefgh" * 8] * 3000
+    lines = ["-----BEGIN PRIVATE KEY-----", *body, "-----END PRIVATE KEY-----", "mode = fast"]
+    masked = masked_lines(lines)
+    assert {*masked[1:-2]} == {"*" * 64}
+    assert masked[-1] == "mode = fast"
+    line = lines_above(lambda number: lines[number - 1], 2000)
+    assert mask_secrets(lines[1999], line) == "*" * 64
+
+
+def test_percent_signs_inside_each_other_end() -> None:
+    """A text that is percent-encoded again and again is looked through a few times, and fails nowhere."""
+    text = "%" + "25" * 20_000 + "41"
+    assert mask_values(text) == text

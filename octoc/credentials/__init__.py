@@ -1,0 +1,76 @@
+"""Finds credentials that are written out in a text: by what holds them, by their form, and by where they stand.
+
+It is a guess, made on the safe side. The compiler replaces what is found by references; `octoc.masking` hides it in
+everything that is printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from octoc.credentials.found import Found
+from octoc.credentials.names import is_secret_name
+from octoc.credentials.places import SCHEMED, is_short_flag_secret
+from octoc.credentials.references import REFERENCE, without_references
+from octoc.credentials.search import in_text
+from octoc.credentials.values import is_harmless, is_held
+
+__all__ = [
+    "Found",
+    "credentials_around",
+    "credentials_in",
+    "is_literal_secret",
+    "is_secret_name",
+    "is_secret_value",
+    "is_short_flag_secret",
+]
+
+
+def is_literal_secret(name: str, value: str) -> bool:
+    """Tell whether `value`, held by `name`, has a credential written out. A value that only refers to one has none."""
+    return next(_all(value, name), None) is not None
+
+
+def is_secret_value(value: str) -> bool:
+    """Tell whether a value has a credential in it, whatever holds it."""
+    return is_literal_secret("", value)
+
+
+def credentials_in(value: str, name: str = "") -> tuple[Found, ...]:
+    """Return the credentials in a value, in order and apart. `name` is the variable, header, flag or key that holds it.
+
+    What a reference refers to is not one, but its default may be.
+    """
+    apart: list[Found] = []
+    for found in sorted(_all(value, name), key=lambda found: (found.start, -found.end)):
+        if apart and found.start < apart[-1].end:
+            last = apart[-1]
+            apart[-1] = attrs.evolve(last, end=max(last.end, found.end), name=last.name or found.name)
+        else:
+            apart.append(found)
+    return tuple(apart)
+
+
+def _all(value: str, name: str) -> Iterator[Found]:
+    text = without_references(value)
+    if name and is_held(name, text):
+        start = len(text) - len(text.lstrip(" \0"))
+        yield Found(start, max(start + 1, len(text.rstrip(" \0"))), name)
+        return
+    if SCHEMED.fullmatch(text.strip()) and not is_harmless(text.split()[-1]):
+        yield Found(0, len(text), "authorization")
+    for match in REFERENCE.finditer(value):
+        if match["default"] and is_held(match["name"].removeprefix("env:"), match["default"]):
+            yield Found(match.start("default"), match.end("default"), match["name"].removeprefix("env:"))
+    yield from in_text(text)
+
+
+def credentials_around(text: str, *, is_prose: bool = False) -> Iterator[Found]:
+    """Yield the credentials in a text that is no value of its own: a line of a file, or a sentence. They may overlap.
+
+    Args:
+        is_prose: the text is a sentence: a plain word after `token: ` or `--token ` is a word like any other.
+    """
+    return in_text(without_references(text), is_prose=is_prose)

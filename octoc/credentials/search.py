@@ -1,0 +1,40 @@
+"""Searches a text for credentials of every kind, window by window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from octoc.credentials.forms import keys, known_tokens, opaque_tokens
+from octoc.credentials.found import Found
+from octoc.credentials.places import assigned, flagged, schemed
+from octoc.credentials.urls import in_urls
+from octoc.credentials.windows import Ends, windows
+
+_DEEPEST = 8
+"""Encodings inside each other that are looked through."""
+
+
+def in_text(text: str, *, is_prose: bool = False, depth: int = 0) -> Iterator[Found]:
+    """Yield what is a credential by its form, or by what stands before it in the text; they may overlap."""
+    for span in keys(text):
+        yield Found(*span)
+    ends = Ends(text)
+    for start, end in windows(text):
+        for found in _in_window(text[start:end], is_prose=is_prose, depth=depth):
+            begins, stops = start + found.start, start + found.end
+            yield Found(begins, ends.end_of(begins, stops) if stops == end < len(text) else stops, found.name)
+
+
+def _in_window(text: str, *, is_prose: bool, depth: int) -> Iterator[Found]:
+    for span in known_tokens(text):
+        yield Found(*span)
+    if "://" in text:
+        yield from in_urls(text)
+    if "=" in text or ":" in text:
+        yield from assigned(text, is_prose=is_prose)
+    if "-" in text:
+        yield from flagged(text, is_prose=is_prose)
+    yield from schemed(text)
+    for start, end, hidden in opaque_tokens(text):
+        if hidden is None or (depth < _DEEPEST and next(in_text(hidden, depth=depth + 1), None) is not None):
+            yield Found(start, end)

@@ -1,0 +1,83 @@
+"""Values that a name makes a credential, and values that only stand for one: placeholders, paths, plain words."""
+
+from __future__ import annotations
+
+import re
+
+from octoc.credentials.names import is_secret_name, is_weak_name
+from octoc.credentials.references import OPAQUE
+from octoc.randomness import is_hex_or_uuid, is_random
+
+SCHEME = r"(?:bearer|basic|token|apikey|api-key|digest)\s+"
+_PLAIN = re.compile(r"(?i)true|false|yes|no|on|off|none|null|[-+]?[0-9.]{1,15}")
+# Where a credential is kept: a path by how it begins, and what other programs' references look like.
+_FILE = re.compile(
+    r"(?:\.{0,2}|~|[A-Za-z]:)[\\/][^\s:;,]*\.[A-Za-z][A-Za-z0-9]{1,4}|(?:\.{1,2}|~|/[a-z][\w.-]*)(?:/[\w.@-]+)+"
+)
+_ELSEWHERE = re.compile(
+    r"(?:op|vault|file|env|keyring|cmd|ssm|awssm|gcpsm|bws|keychain|aws-sm|secretsmanager):[^\s]+|process\.env\.\w+"
+    r"|os\.environ\S*|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+"
+)
+_PLACEHOLDER = re.compile(
+    r"(?i)<[^<>]*>|\[[A-Z _-]+\]|\{[A-Z _-]+\}|x{3}"
+    r"|(?=.*(?:your|change[-_ ]?me|replace|placeholder|insert|example|dummy|redacted|here\Z|todo|fixme|sample))"
+    r"[a-z]+(?:[-_ .][a-z]+)*"
+)
+# What stands for the rest of a value that is not shown, anywhere in a line.
+_ELISION = re.compile(r"(?i)x{4}|\*{3}|\.{3}|…")
+_NO_VALUES = frozenset({"", "bearer", "basic", "token", "digest", "apikey"})
+_SHORTEST_WEAK = 16
+
+
+def is_held(name: str, raw: str) -> bool:
+    """Tell whether a value, of which references are opaque, is a credential when something of this name holds it."""
+    literal = re.sub(rf"\A(?i:{SCHEME})", "", raw.replace(OPAQUE, "").strip().strip("\"'")).strip()
+    if literal.lower() in _NO_VALUES or literal.startswith("$") or is_harmless(literal):
+        return False
+    if is_secret_name(name):
+        # Of a URL only a part is one, which is looked for by itself.
+        return "://" not in literal or "dsn" in name.lower() or "string" in name.lower()
+    return (
+        is_weak_name(name)
+        and len(literal) >= _SHORTEST_WEAK
+        and "/" not in literal.strip("/")
+        and (is_hex_or_uuid(literal) or _is_mixed(literal))
+    )
+
+
+def _is_mixed(literal: str) -> bool:
+    return re.fullmatch(r"[A-Za-z0-9_+/=.~-]+", literal) is not None and sum(map(str.isdigit, literal)) >= 3
+
+
+def is_placeholder(text: str) -> bool:
+    """Tell whether a text stands for a value to fill in, such as `<token>`, `your-key` or `sk-xxxx`."""
+    if _PLACEHOLDER.fullmatch(text):
+        return True
+    return "\n" not in text and _ELISION.search(text) is not None
+
+
+def is_harmless(literal: str, *, in_url: bool = False) -> bool:
+    """Tell whether a value is no credential whatever holds it: a placeholder, a reference, a plain word or a path.
+
+    Args:
+        in_url: the value stands in an address, where plain words and paths are passwords too.
+    """
+    literal = literal.replace(OPAQUE, "")
+    if not literal or literal.startswith("$") or is_placeholder(literal) or _ELSEWHERE.fullmatch(literal):
+        return True
+    if in_url:
+        return False
+    if _PLAIN.fullmatch(literal):
+        return True
+    return _FILE.fullmatch(literal) is not None and not any(map(is_random, literal.split("/")))
+
+
+def has_placeholder_part(path: str) -> bool:
+    """Tell whether a segment of a path is a placeholder."""
+    return any(is_placeholder(part) for part in path.split("/") if part)
+
+
+def after_scheme(text: str, start: int, end: int) -> int:
+    """Return where the value in `text[start:end]` starts behind a scheme such as `Bearer `."""
+    match = re.match(rf"(?i:{SCHEME})", text[start:end])
+    return start if match is None else start + match.end()
