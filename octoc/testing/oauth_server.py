@@ -57,6 +57,7 @@ class OAuthServer:
     tokens: dict[str, float] = attrs.field(factory=dict)
     refresh_tokens: set[str] = attrs.field(factory=set)
     asked: list[Asked] = attrs.field(factory=list)
+    client_secret: str = CLIENT_SECRET
     grants: list[str] = attrs.field(factory=list)
     scopes: list[str | None] = attrs.field(factory=list)
     _codes: dict[str, tuple[str, str, str]] = attrs.field(factory=dict)
@@ -245,7 +246,7 @@ async def _token(state: OAuthServer, request: Request) -> Response:
         state.refresh_tokens.discard(form["refresh_token"])
         return _json(state._issue(refresh=True))  # noqa: SLF001
     elif grant == "client_credentials":
-        if _client(request, form) == (CLIENT_ID, CLIENT_SECRET):
+        if _client(request, form) == (CLIENT_ID, state.client_secret):
             state.scopes.append(form.get("scope"))
             return _json(state._issue(refresh=False))  # noqa: SLF001
         said = request.headers.get("authorization", "") if state.echo else ""

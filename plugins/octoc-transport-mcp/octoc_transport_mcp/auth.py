@@ -127,7 +127,10 @@ class Bearer:
 
 
 class ClientCredentials:
-    """A token for an id and a secret, asked for when the server first says 401, and kept in memory until it expires."""
+    """A token for an id and a secret, asked for when the server first says 401, and kept in memory until it expires.
+
+    When the authorization server refuses the id and the secret they are resolved again, once per call.
+    """
 
     def __init__(self, target: ServerTarget, settings: AuthSettings) -> None:
         self._target = target
@@ -148,13 +151,37 @@ class ClientCredentials:
             if self._token is not None and self._token != used:
                 return self._token
             self._token = None
-            provider = client_credentials_provider(self._target, self._settings)
-            got = await _run(self, provider, _copy(request), answer, self._target)
-            if got and provider.context.current_tokens is not None:
-                self._token = provider.context.current_tokens.access_token
-                self._expires_at = provider.context.token_expiry_time
-                _learn(self, self._target, self._token)
+            if not await self._trade(request, answer) and self.refusal and await self._renew():
+                await self._trade(request, answer)
             return self._token
+
+    async def _trade(self, request: httpx2.Request, answer: httpx2.Response) -> bool:
+        """Ask the authorization server for a token, and return whether it gave one. Raises: httpx2.ConnectError."""
+        provider = client_credentials_provider(self._target, self._settings)
+        got = await _run(self, provider, _copy(request), answer, self._target)
+        if not got or provider.context.current_tokens is None:
+            return False
+        self._token = provider.context.current_tokens.access_token
+        self._expires_at = provider.context.token_expiry_time
+        _learn(self, self._target, self._token)
+        return True
+
+    async def _renew(self) -> bool:
+        """Resolve the id and the secret again, and return whether they changed."""
+        renewed = None if self._target.renew is None else await self._target.renew()
+        if renewed is None:
+            return False
+        try:
+            settings = settings_of(renewed)
+        except ConnectionFailed as error:
+            self.refusal = str(error)
+            return False
+        if settings == self._settings:
+            return False
+        self._target = attrs.evolve(self._target, auth=renewed.auth, secrets=renewed.secrets)
+        self._settings = settings
+        self.secrets.add(settings.client_secret or "")
+        return True
 
 
 class Login:

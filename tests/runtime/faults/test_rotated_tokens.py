@@ -14,6 +14,7 @@ from octoc.plugin.manager import Plugins
 from octoc.results import ToolFailure
 from octoc.runtime import Runtime
 from octoc.testing.faulty_http import Era, faulty_http
+from octoc.testing.oauth_server import CLIENT_ID, oauth_server
 
 if TYPE_CHECKING:
     from tests.runtime.conftest import Fleet
@@ -93,5 +94,52 @@ def test_a_rotated_token_is_resolved_again(fleet: Fleet, tmp_path: Path, era: Er
                 assert isinstance(refused, ToolFailure)
                 assert calls("fifth") == 2
                 assert not any(token in refused.text for token in (OLD, NEW, NEW[::-1]))
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("kind", ["env", "file", "resolver"])
+def test_a_rotated_client_secret_is_resolved_again(fleet: Fleet, tmp_path: Path, kind: str) -> None:
+    """The model sees no failure; a call whose secret stays wrong fails after one more look."""
+    helper, env = Helper(), {"TOKEN": OLD}
+
+    def rotate(value: str) -> None:
+        helper.value = env["TOKEN"] = value
+        (tmp_path / "token").write_text(value)
+
+    async def run() -> None:
+        with oauth_server() as server:
+            server.client_secret = OLD
+            rotate(OLD)
+            auth = {"type": "client_credentials", "client_id": CLIENT_ID, "client_secret": REFERENCES[kind]}
+            fleet.server("s", ["echo"], transport="http", url=server.url, timeout_s=60.0, auth=auth)
+            fleet.settings = Settings(breaker_failures=0)
+            fleet.agent(proxy=True)
+            plugins = Plugins(["transport-mcp"], [helper], env)
+            async with Runtime.open(fleet.write(), plugins=plugins, workspace=tmp_path) as runtime:
+                session = runtime.session()
+
+                async def echo(words: str) -> Any:
+                    return await session.call("s__echo", {"words": words})
+
+                assert (await echo("first")).text == "first"
+                server.client_secret = NEW
+                server.expire()
+                rotate(NEW)
+                grants, asked = len(server.grants), helper.asked
+                assert (await echo("second")).text == "second"
+                assert len(server.grants) - grants == 2
+                assert helper.asked - asked == (kind == "resolver")
+                assert (await echo("third")).text == "third"
+                assert len(server.grants) - grants == 2
+                server.client_secret = "another one"
+                server.expire()
+                grants, asked = len(server.grants), helper.asked
+                refused = await echo("fourth")
+                assert isinstance(refused, ToolFailure)
+                assert (refused.kind, refused.sent) == ("unauthorized", False)
+                assert len(server.grants) - grants == 1
+                assert helper.asked - asked == (kind == "resolver")
+                assert not any(secret in refused.text for secret in (OLD, NEW))
 
     asyncio.run(run())
