@@ -135,10 +135,19 @@ def with_session(target: Target, agent: str, work: Callable[[Session], T]) -> T:
     return with_runtime(target, run)
 
 
-def log_to_stderr(*, verbose: bool) -> None:
-    """Send log messages to stderr: with `verbose` from info on, else from warnings on."""
+def log_to_stderr(*, verbose: bool, failures: bool = True) -> None:
+    """Send log messages to stderr: with `verbose` from info on, else from warnings on.
+
+    Args:
+        failures: log failed calls; False for a command that prints the failure itself.
+    """
     import logging
 
+    handler = logging.StreamHandler()
+    if not failures:
+        handler.addFilter(lambda record: record.name != "octoc.runtime.failures")
     logging.basicConfig(
-        level=logging.INFO if verbose else logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
+        level=logging.INFO if verbose else logging.WARNING,
+        format="%(levelname)s %(name)s: %(message)s",
+        handlers=[handler],
     )

@@ -29,6 +29,7 @@ from octoc.runtime.results import (
 from octoc.runtime.retry import MAX_REPEATS, is_harmless, may_repeat, pause_before
 from octoc.runtime.server_pool import FAULTS
 from octoc.runtime.shares import account_of
+from octoc.runtime.unreachable import FAILURES
 
 if TYPE_CHECKING:
     import asyncio
@@ -179,7 +180,7 @@ class _Call:
         """Log a failure of the server: no other caller learns more of it than its kind."""
         if failed.kind in LOGGED:
             text = redact(failed.message, self._generation.connector.secrets(self._entry.name))
-            logger.warning("the call of `%s` failed: %s: %s", self._what, failed.kind, text)
+            FAILURES.warning("the call of `%s` failed: %s: %s", self._what, failed.kind, text)
 
     async def _on(self, lease: Lease) -> Outcome:
         left = self._until - time.monotonic()

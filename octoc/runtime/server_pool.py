@@ -15,7 +15,7 @@ from octoc.runtime.places import Places
 from octoc.runtime.refresh import Refresher
 from octoc.runtime.retry import reconnect_pause
 from octoc.runtime.tool_breakers import ToolBreakers
-from octoc.runtime.unreachable import Unreachable, circuit_open, closed, down, unreachable, without_words
+from octoc.runtime.unreachable import FAILURES, Unreachable, circuit_open, closed, down, unreachable, without_words
 
 if TYPE_CHECKING:
     import asyncio
@@ -312,7 +312,7 @@ class ServerPool:
         now = self._clock()
         kind, text = why.failure.kind, why.failure.message
         self._last_kind = kind
-        logger.warning("server `%s` could not be connected: %s: %s", self.entry.name, kind, text)
+        FAILURES.warning("server `%s` could not be connected: %s: %s", self.entry.name, kind, text)
         if growing:
             # The calls go on over the connections that there are.
             self._grow_after = now + max(_GROW_AGAIN_S, why.failure.retry_after_s or 0.0)

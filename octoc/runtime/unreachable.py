@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 import attrs
 
 if TYPE_CHECKING:
     from octoc.results import FailureKind, ToolFailure
+
+FAILURES = logging.getLogger("octoc.runtime.failures")
+"""The log of failed calls and connections, for hosts whose callers do not all read the text of a failure."""
 
 
 class Unreachable(Exception):  # noqa: N818  # a state of the world, not a fault in the program

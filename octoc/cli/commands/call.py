@@ -46,7 +46,7 @@ def command(
     from octoc.cli.workspace import log_to_stderr, target_of, with_runtime
 
     names, arguments = _split(words)
-    log_to_stderr(verbose=verbose)
+    log_to_stderr(verbose=verbose, failures=verbose)
 
     async def work(runtime: Runtime) -> ToolResult | ToolFailure:
         if agent is not None:
