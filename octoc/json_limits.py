@@ -94,7 +94,7 @@ def _parsed(text: str) -> Any:
     import json
 
     return json.loads(
-        text, object_pairs_hook=_object, parse_int=_integer, parse_float=_number, parse_constant=_refuse_constant
+        text, object_pairs_hook=_object, parse_int=_integer, parse_float=finite, parse_constant=_refuse_constant
     )
 
 
@@ -106,7 +106,8 @@ def _integer(text: str) -> int:
     return int(text)
 
 
-def _number(text: str) -> float:
+def finite(text: str) -> float:
+    """Return a number that is written as JSON. Raises: ValueError for one that no float holds."""
     number = float(text)
     if math.isinf(number):
         raise ValueError("a number is too large")

@@ -12,6 +12,8 @@ from typing import Any
 
 import attrs
 
+from octoc.json_limits import finite
+
 _NOTHING: Mapping[str, Any] = {}
 _MISSING = object()
 
@@ -129,7 +131,7 @@ def _parsed(text: str) -> Any:
     if text.lstrip()[:1] not in ("{", "[", '"'):
         return _MISSING
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return json.loads(text, parse_float=finite, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return _MISSING
 

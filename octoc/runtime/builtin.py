@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from octoc.plain_text import words_of
+from octoc.plain_text import because, words_of
 from octoc.results import ContentPart, ListedTool, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc.runtime.results import failure
 
@@ -58,18 +58,26 @@ class BuiltinConnection:
             value = tool.handler(call.arguments)
             if inspect.isawaitable(value):
                 value = await value
-            return _as_result(value)
         except Exception as error:  # noqa: BLE001  # whatever a host's function raises is an answer for the model
             return ToolResult.of_text(words_of(error) or "the tool failed", is_error=True)
+        try:
+            return _as_result(value)
+        except (TypeError, ValueError, RecursionError) as error:
+            return ToolResult.of_text(f"the tool's result cannot be written as JSON{because(error)}", is_error=True)
 
     async def close(self) -> None:
         return None
 
 
 def _as_result(value: Any) -> ToolResult:
+    """Return what a handler returned as a result. Raises: TypeError, ValueError, RecursionError if it is not JSON."""
     if isinstance(value, ToolResult):
+        # A host may keep its own types in a result, but no number that JSON does not have.
+        data = [part.data for part in value.content if part.data is not None]
+        if data or value.structured is not None:
+            json.dumps([data, value.structured], allow_nan=False, default=str)
         return value
     if isinstance(value, str):
         return ToolResult.of_text(value)
-    text = json.dumps(value, ensure_ascii=False)
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     return ToolResult(content=(ContentPart(type="text", text=text),), structured=value)

@@ -260,6 +260,12 @@ def test_a_server_that_does_not_start_is_exit_status_1(bundle: str) -> None:
         ),
         ("[1]", "the arguments are a JSON array, not an object"),
         ("UTC", "the arguments are no JSON: expecting value at column 1"),
+        *(
+            (f'{{"a": [{name}]}}', f"the arguments are no JSON: `{name}` is not a number that JSON has")
+            for name in ("NaN", "Infinity", "-Infinity")
+        ),
+        ('{"a": -1e999}', "the arguments have a number that is too large"),
+        (f'{{"a": {"9" * 5000}}}', "the arguments have a number that is too large"),
     ],
 )
 def test_bad_arguments_say_where(octoc: Run, bundle: str, arguments: str, reason: str) -> None:

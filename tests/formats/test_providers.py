@@ -130,7 +130,15 @@ def test_a_long_description_is_cut_for_openai_alone() -> None:
 def test_arguments_of_any_shape_are_read() -> None:
     """Reading what does not fit raises nothing and changes nothing that it does not know."""
     reading = rewritten(_root({"x": {"type": "object"}, "a b": {"type": "array"}}), "gemini").reading
-    for given in ({"x": 5}, {"x": "not json"}, {"x": '{"cut'}, {"a b": None}, {"x": "NaN"}, {"other": "[1]"}):
+    for given in (
+        {"x": 5},
+        {"x": "not json"},
+        {"x": '{"cut'},
+        {"a b": None},
+        {"x": "NaN"},
+        {"x": "[1e999]"},
+        {"other": "[1]"},
+    ):
         assert read(reading, given) == given
 
 

@@ -88,14 +88,17 @@ def _no_number(name: str) -> Any:
 
 def _arguments(text: str) -> dict[str, Any]:
     from octoc.cli.failures import UserError
+    from octoc.json_limits import finite
 
     example = """an object in JSON, quoted for the shell: '{"timezone": "UTC"}'"""
     try:
-        value = json.loads(text, parse_constant=_no_number)
+        value = json.loads(text, parse_float=finite, parse_constant=_no_number)
     except json.JSONDecodeError as error:
         place = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}, column {error.colno}"
         reason = error.msg[:1].lower() + error.msg[1:]
         raise UserError(f"the arguments are no JSON: {reason} at {place}", f"expected {example}") from None
+    except ValueError:
+        raise UserError("the arguments have a number that is too large", "write a smaller number, or text") from None
     except RecursionError:
         raise UserError("the arguments are nested too deeply to be read", f"expected {example}") from None
     if not isinstance(value, dict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any
@@ -48,6 +49,8 @@ def scalar(value: Any) -> str:
     """Return a value that is no container as JSON; what JSON does not have, as a string."""
     if isinstance(value, Literal):
         return str(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return quoted(json.dumps(value))
     if value is None or isinstance(value, (bool, int, float)):
         return json.dumps(value)
     return quoted(str(value))

@@ -22,7 +22,7 @@ def tool(name: str, handler: Any) -> PythonTool:
     return PythonTool(name=name, description=f"The tool {name}", input_schema=OBJECT, handler=handler)
 
 
-TOOLS = (tool("echo", dict), tool("hang", _hang))
+TOOLS = (tool("echo", dict), tool("hang", _hang), tool("nan", lambda _: {"a": float("nan")}))
 
 
 @pytest.mark.parametrize(
@@ -79,6 +79,9 @@ REQUESTS: dict[str, tuple[bytes, bytes]] = {
     "wrong method": (b"POST /tools HTTP/1.1\r\nHost: x\r\n\r\n", b"405|Allow: GET"),
     "no object": (HEAD + b"Content-Length: 2\r\n\r\n[]", b"400|the body is no JSON object"),
     "no JSON": (HEAD + b"Content-Length: 2\r\n\r\n{]", b"400|the body is no JSON:"),
+    "NaN": (HEAD + b'Content-Length: 10\r\n\r\n{"a": NaN}', b"400|`NaN` is not JSON"),
+    "a number that no float holds": (HEAD + b'Content-Length: 12\r\n\r\n{"a": 1e999}', b"400|a number is too large"),
+    "an answer with NaN": (HEAD.replace(b"echo", b"nan") + b"Content-Length: 2\r\n\r\n{}", b"500|internal_error"),
     "deep JSON": (HEAD + b"Content-Length: 90000\r\n\r\n" + b"[" * 90000, b"400|nested too deeply"),
     "a form": (b"POST /tool/echo/call HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n\r\n", b"415|content type"),
     "a web page": (b"GET /tools HTTP/1.1\r\nHost: x\r\nOrigin: http://evil.example\r\n\r\n", b"403|web pages"),

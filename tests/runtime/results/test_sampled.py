@@ -133,6 +133,14 @@ def test_structured_content_is_cut_as_json_by_a_limit_of_its_own() -> None:
     ]
 
 
+def test_cut_structured_content_has_no_number_that_json_does_not_have() -> None:
+    """A transport's NaN and infinities are texts in what is left of the content."""
+    numbers = [float("nan"), float("inf"), float("-inf")]
+    cut = _cut(ToolResult(content=(), structured={"a": numbers, "b": "x" * 500}), 200)
+    assert cut.structured is not None
+    assert cut.structured["a"] == ["NaN", "Infinity", "-Infinity"]
+
+
 def test_the_text_of_a_resource_counts() -> None:
     """An embedded resource's text is cut like any other, and the resource keeps its address."""
     data = {"type": "resource", "resource": {"uri": "file:///log", "text": "x" * 50}}
