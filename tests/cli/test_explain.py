@@ -32,7 +32,7 @@ def test_json_is_one_object(octoc: Run) -> None:
     "asked,near",
     [
         ("OCT30", "near codes are OCT301, OCT302, OCT303"),
-        ("308", "near codes are OCT306, OCT307, OCT310"),
+        ("309", "near codes are OCT307, OCT308, OCT310"),
         ("unknwon-server", "did you mean `unknown-server`"),
         ("zzz", "codes go from OCT101 to OCT901"),
     ],

@@ -117,7 +117,7 @@ def test_what_is_deleted_stays_deleted(tmp_path: Path) -> None:
 def test_only_messages_are_kept(tmp_path: Path) -> None:
     """Triggers again, what is no text, too short, too long, or looks like a secret is left out and counted."""
     workspace(tmp_path)
-    secret = "use the key sk-abcdefghijklmnopqrstuvwx to look"
+    secret = "use the key sk-abcdefghij7klmnopqrstuvwx to look"
     outcome, _ = run(
         tmp_path, Says("What time is it", 7, "hm", "x" * 400, secret, "how late\n is it by now"), names=["clock"]
     )
