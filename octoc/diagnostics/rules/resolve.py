@@ -72,6 +72,7 @@ STALE_EXPANSION = Rule(
 LITERAL_SECRET = Rule(
     "OCT340", "literal-secret", "A value that looks like a secret is written in the file.", Severity.WARNING
 )
+REPEATED_HEADER = Rule("OCT341", "repeated-header", "A server has two headers whose names differ in case alone.")
 UNNAMED_PROFILE = Rule("OCT360", "unnamed-profile", "A production workspace does not say what ungranted tools are.")
 REPEATED_SCOPE = Rule("OCT361", "repeated-scope", "Two files have a table of scopes of the same name.")
 UNKNOWN_SCOPE = Rule(

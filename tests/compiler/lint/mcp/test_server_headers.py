@@ -1,0 +1,83 @@
+"""Headers of definitions, in every file that may have them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from octoc.compiler.checkup.many import check_paths
+
+Lint = Callable[..., Any]
+HEADERS = {"Authorization": "Bearer ${A}", "X-Team": "a", "AUTHORIZATION": "Bearer ${B}"}
+ENTRY = {"type": "http", "url": "https://h.example/mcp", "headers": HEADERS}
+OCTOMIND = (
+    '[[mcp.servers]]\nname = "notes"\ntype = "http"\nurl = "https://h.example/mcp"\ntimeout_seconds = 30\ntools = []\n'
+    '[mcp.servers.headers]\nAuthorization = "Bearer {{ENV:A}}"\nAUTHORIZATION = "Bearer {{ENV:B}}"\n'
+)
+TAP = '[workspace]\nname = "acme"\n\n[[taps]]\nname = "t"\npath = "tap"\n'
+PROVIDER = f'# Title: Notes\n# Description: Notes.\n\n[roles.mcp]\nserver_refs = ["notes"]\n\n{OCTOMIND}'
+AGENT = (
+    "---\nname: clerk\ndescription: d\nmcpServers:\n  - notes:\n      type: http\n      url: https://h.example/mcp\n"
+    "      headers:\n        Authorization: Bearer ${A}\n        AUTHORIZATION: Bearer ${B}\n---\nText\n"
+)
+
+
+def _workspace(**sections: Any) -> str:
+    return '[workspace]\nname = "acme"\n' + "".join(
+        f"\n[{name}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items())
+        for name, values in sections.items()
+    )
+
+
+FILES: dict[str, dict[str, str]] = {
+    "claude": {".mcp.json": json.dumps({"mcpServers": {"notes": ENTRY}})},
+    "vscode": {
+        "octoc.toml": _workspace(mcp={"files": [".vscode/mcp.json"]}),
+        ".vscode/mcp.json": json.dumps({"servers": {"notes": ENTRY}}),
+    },
+    "cursor": {
+        "octoc.toml": _workspace(mcp={"files": [".cursor/mcp.json"]}),
+        ".cursor/mcp.json": json.dumps({"mcpServers": {"notes": ENTRY}}),
+    },
+    "agent": {"octoc.toml": _workspace(agents={"paths": ["agents"]}), "agents/clerk.md": AGENT},
+    "provider": {
+        "octoc.toml": TAP,
+        "tap/capabilities/notes/config.toml": 'triggers = ["take a note"]\n',
+        "tap/capabilities/notes/default.toml": PROVIDER,
+    },
+    "manifest": {
+        "octoc.toml": TAP,
+        "tap/agents/office/clerk.toml": "# Title: Clerk\n# Description: A clerk.\n\n"
+        f'[[roles]]\nname = "clerk"\nsystem = "You help."\n[roles.mcp]\nserver_refs = ["notes"]\n\n{OCTOMIND}',
+    },
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_two_headers_of_one_name(lint: Lint, name: str) -> None:
+    """Names that differ in case alone are one error at the second, with the first beside it."""
+    linted = lint(FILES[name])
+    (found,) = linted.of("OCT341")
+    assert found.severity.name == "ERROR"
+    assert linted.text_at(found.span).strip('"') == "AUTHORIZATION"
+    assert "`Authorization` and `AUTHORIZATION`" in found.message
+    assert [label.text for label in found.related] == ["`Authorization` is here"]
+    assert found.help is not None
+
+
+def test_different_headers_and_disabled_servers(lint: Lint) -> None:
+    """Headers with different names are no mistake, and a disabled server is not looked at."""
+    one = {**ENTRY, "headers": {"Authorization": "Bearer ${A}", "Authorization-Info": "x"}}
+    assert lint(servers={"one": one, "off": {**ENTRY, "disabled": True}}).of("OCT341") == []
+
+
+def test_one_file_by_itself(tmp_path: Path) -> None:
+    """A provider that is checked by itself has the finding too."""
+    provider = tmp_path / "notes.toml"
+    provider.write_text(PROVIDER, encoding="utf-8")
+    checked = check_paths([provider], tmp_path, kind="capability-provider", use_cache=False)
+    assert "OCT341" in {found.rule.code for found in checked.diagnostics}
