@@ -39,7 +39,7 @@ from octoc_transport_mcp.failures import (
 from octoc_transport_mcp.http import check_url, http_streams, sse_streams
 from octoc_transport_mcp.http_faults import HttpState
 from octoc_transport_mcp.lenient import lenient_answers
-from octoc_transport_mcp.listing import Changes, all_tools
+from octoc_transport_mcp.listing import Changes, Listed, all_tools
 from octoc_transport_mcp.messages import LineFault
 from octoc_transport_mcp.process import ServerProcess, process_streams
 from octoc_transport_mcp.streams import ATTEMPT, Attempt
@@ -193,11 +193,11 @@ class McpConnection:
                     await self._take_tools(client)
         self._learned = True
 
-    async def _take_tools(self, client: Client) -> list[mcp_types.Tool]:
-        tools = await all_tools(client, self._target)
-        self._listed = {tool.name for tool in tools}
+    async def _take_tools(self, client: Client) -> Listed:
+        listed = await all_tools(client, self._target)
+        self._listed = {tool.name for tool in listed.tools}
         self._learned = True
-        return tools
+        return listed
 
     @contextlib.asynccontextmanager
     async def _streams(self) -> AsyncIterator[Any]:
@@ -290,7 +290,7 @@ class McpConnection:
             raise ConnectionFailed(await self._loss())
         try:
             async with asyncio.timeout(self._target.timeout_s):
-                tools = await self._take_tools(client)
+                listed = await self._take_tools(client)
         except TimeoutError:
             message = f"`{self._target.name}` did not list its tools within {self._target.timeout_s:g} s"
             raise ConnectionFailed(self._told(message, self._said()), kind="timeout") from None
@@ -299,11 +299,13 @@ class McpConnection:
         except Exception as error:  # noqa: BLE001  # whatever the SDK, the network or a strange server makes of it
             raise await self._unlisted(error) from None
         info = client.server_info
+        tools = listed.tools
         return ServerListing(
             server_info={} if info is None else _wire(info),
             protocol_version=client.protocol_version,
             instructions=client.instructions,
             tools=_listed(tools) if len(tools) <= FEW_TOOLS else await asyncio.to_thread(_listed, tools),
+            left_out=listed.left_out,
         )
 
     async def _unlisted(self, error: Exception) -> ConnectionFailed:

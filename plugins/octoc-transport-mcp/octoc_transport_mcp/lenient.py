@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import mcp_types
 
+from octoc.plain_text import because, plain
+
 if TYPE_CHECKING:
     from mcp.client.session import ClientSession
     from mcp.shared.dispatcher import CallOptions, Outbound
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MAX_NAME_CHARS = 100
+META_LEFT_OUT = "octoc/leftOut"
+"""Key of the `_meta` of a list: index of each tool that was left out, as text -> why. No server's own value is kept."""
 _RESULT_TYPE = "resultType"
 
 
@@ -63,7 +67,7 @@ def lenient(method: str, result: dict[str, Any], server: str, modern: bool) -> d
         result = completed(result)
     tools, parts = result.get("tools"), result.get("content")
     if method == "tools/list" and isinstance(tools, list):
-        return {**result, "tools": [tool for tool in map(_without_null, tools) if _is_tool(tool, server)]}
+        return _listed(result, tools, server)
     if method == "tools/call" and isinstance(parts, list) and not all(map(_is_text, parts)):
         return {**result, "content": [_part(part) for part in parts]}
     return result
@@ -81,15 +85,35 @@ def _without_null(tool: Any) -> Any:
     return tool
 
 
-def _is_tool(tool: Any, server: str) -> bool:
+def _listed(result: dict[str, Any], tools: list[Any], server: str) -> dict[str, Any]:
+    usable: list[Any] = []
+    left_out: dict[str, str] = {}
+    for index, tool in enumerate(map(_without_null, tools)):
+        why = _why_unusable(tool)
+        if why:
+            left_out[str(index)] = why
+            log.warning("server `%s` lists a tool that cannot be used, which is left out: it %s", server, why)
+        else:
+            usable.append(tool)
+    result = {**result, "tools": usable}
+    meta = result.get("_meta")
+    if left_out or (isinstance(meta, dict) and META_LEFT_OUT in meta):
+        result["_meta"] = {**(meta if isinstance(meta, dict) else {}), META_LEFT_OUT: left_out}
+    return result
+
+
+def _why_unusable(tool: Any) -> str:
+    """Return why a tool cannot be used, to follow "it"; empty for one that can."""
+    if not isinstance(tool, dict):
+        return "is not an object"
+    name = tool.get("name")
+    if not isinstance(name, str) or not name.strip():
+        return "has no name"
     try:
         mcp_types.Tool.model_validate(tool, by_name=False)
-    except ValueError:
-        name = tool.get("name") if isinstance(tool, dict) else None
-        shown = str(name)[:MAX_NAME_CHARS] if isinstance(name, str) else "without a name"
-        log.warning("server `%s` lists a tool that cannot be used, which is left out: %s", server, shown)
-        return False
-    return True
+    except ValueError as error:
+        return f"has the name `{plain(name)[:MAX_NAME_CHARS]}` and cannot be read{because(error)}"
+    return ""
 
 
 def _is_text(part: Any) -> bool:

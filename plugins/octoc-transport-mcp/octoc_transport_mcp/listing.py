@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import mcp_types
 from mcp.client.subscriptions import ListenNotSupportedError
 from mcp.shared.exceptions import MCPError
 
+from octoc.plain_text import plain
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 from octoc_transport_mcp.ledger import MAX_TOOLS
+from octoc_transport_mcp.lenient import MAX_NAME_CHARS, META_LEFT_OUT
 
 if TYPE_CHECKING:
     from mcp.client.client import Client
@@ -21,6 +24,7 @@ log = logging.getLogger(__name__)
 
 MAX_PAGES = 500
 """How many pages are asked for: a server may have a new cursor for ever, and nothing behind it."""
+MAX_LEFT_OUT = 100
 REPORT_S = 0.05
 """How long news are held back, so that a storm of them is one."""
 RELISTEN_S = 1.0
@@ -29,25 +33,45 @@ RELISTEN_MAX_S = 60.0
 _UNHEARD_OF = frozenset({mcp_types.METHOD_NOT_FOUND, mcp_types.INVALID_PARAMS, mcp_types.INVALID_REQUEST})
 
 
-async def all_tools(client: Client, target: ServerTarget) -> list[mcp_types.Tool]:
-    """Return the tools of all pages, in order; of two with one name the first. Raises: ConnectionFailed."""
+@attrs.frozen
+class Listed:
+    """The tools of all pages, in order, and a line for each tool that was left out, up to `MAX_LEFT_OUT`."""
+
+    tools: list[mcp_types.Tool]
+    left_out: tuple[str, ...]
+
+
+async def all_tools(client: Client, target: ServerTarget) -> Listed:
+    """Return the tools of all pages; of two with one name the first. Raises: ConnectionFailed."""
     tools: dict[str, mcp_types.Tool] = {}
+    left_out: list[str] = []
+    before = 0
     seen: set[str] = set()
     cursor: str | None = None
     while True:
         page = await client.list_tools(cursor=cursor)
-        for tool in page.tools:
-            if tool.name in tools:
-                log.warning("server `%s` lists tool `%s` twice: the first one counts", target.name, tool.name[:100])
-            else:
-                tools[tool.name] = tool
+        unusable: Mapping[str, str] = (page.meta or {}).get(META_LEFT_OUT, {})
+        total = len(page.tools) + len(unusable)
+        given = iter(page.tools)
+        for index in range(total):
+            why = unusable.get(str(index))
+            if why is None:
+                tool = next(given)
+                if tool.name not in tools:
+                    tools[tool.name] = tool
+                    continue
+                why = f"has the name `{plain(tool.name)[:MAX_NAME_CHARS]}` of another one before it"
+                log.warning("server `%s` lists a tool twice: number %d %s", target.name, before + index + 1, why)
+            if len(left_out) < MAX_LEFT_OUT:
+                left_out.append(f"number {before + index + 1}: it {why}")
+        before += total
         if len(tools) > MAX_TOOLS:
             raise ConnectionFailed(
                 f"`{target.name}` lists more than {MAX_TOOLS} tools, which is more than are read", kind="too_large"
             )
         cursor = page.next_cursor
         if cursor is None:  # an empty string is a cursor like any other
-            return list(tools.values())
+            return Listed(list(tools.values()), tuple(left_out))
         if cursor in seen:
             raise _endless(target, "it repeats a page's cursor")
         seen.add(cursor)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from octoc_transport_mcp.ledger import Ledger
-from octoc_transport_mcp.lenient import lenient
+from octoc_transport_mcp.lenient import META_LEFT_OUT, lenient
 from octoc_transport_mcp.messages import read
 
 SCHEMA = {"type": "object"}
@@ -17,10 +17,27 @@ TEXT = {"type": "text", "text": "known"}
 def test_a_null_schema_costs_its_own_tool_and_a_null_output_schema_nothing() -> None:
     """The other tools of the page stay as they are."""
     whole: dict[str, Any] = {"name": "whole", "inputSchema": SCHEMA, "outputSchema": SCHEMA}
-    null = {"name": "null", "inputSchema": None}
+    null = {"name": "nu\x00ll", "inputSchema": None}
     open_ = {"name": "open", "inputSchema": SCHEMA, "outputSchema": None}
-    result = lenient("tools/list", {"tools": [whole, null, open_, 7], "nextCursor": "2"}, "s", modern=False)
-    assert result == {"tools": [whole, {"name": "open", "inputSchema": SCHEMA}], "nextCursor": "2"}
+    tools = [whole, null, open_, 7, {"inputSchema": SCHEMA}]
+    result = lenient("tools/list", {"tools": tools, "nextCursor": "2", "_meta": {"x": 1}}, "s", modern=False)
+    left_out = result["_meta"].pop(META_LEFT_OUT)
+    assert result == {
+        "tools": [whole, {"name": "open", "inputSchema": SCHEMA}],
+        "nextCursor": "2",
+        "_meta": {"x": 1},
+    }
+    assert left_out == {
+        "1": "has the name `null` and cannot be read: `inputSchema`: input should be a valid dictionary",
+        "3": "is not an object",
+        "4": "has no name",
+    }
+
+
+def test_a_server_cannot_say_what_was_left_out() -> None:
+    """Its own value under octoc's key is replaced."""
+    result = lenient("tools/list", {"tools": [], "_meta": {META_LEFT_OUT: {"0": "forged"}}}, "s", modern=False)
+    assert result["_meta"] == {META_LEFT_OUT: {}}
 
 
 @pytest.mark.parametrize(

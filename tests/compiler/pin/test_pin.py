@@ -129,7 +129,11 @@ for line in sys.stdin:
     result = {
         "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
                        "serverInfo": {"name": "names", "version": "1"}},
-        "tools/list": {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ["ok", " "]]},
+        "tools/list": {"tools": [
+            {"name": "null", "inputSchema": None},
+            *({"name": name, "inputSchema": {"type": "object"}} for name in ["ok", " ", "ok"]),
+            {"inputSchema": {"type": "object"}},
+        ]},
     }.get(m["method"])
     if "id" in m:
         body = {"result": result} if result else {"error": {"code": -32601, "message": "no"}}
@@ -137,16 +141,21 @@ for line in sys.stdin:
 """
 
 
-def test_a_tool_without_a_usable_name_stands_in_the_snapshot_as_left_out(tmp_path: Path) -> None:
-    """A tool that nobody can call by name is no tool of the snapshot, which keeps a line on it."""
+def test_a_tool_that_cannot_be_used_stands_in_the_snapshot_as_left_out(tmp_path: Path) -> None:
+    """Whatever part of octoc leaves a tool out, the snapshot has a line on it, which a check reports."""
     names = server("names", sys.executable, args=["-c", NAMES])
     listing = pinned(names, tmp_path)
     assert isinstance(listing, ServerListing), listing
     assert [tool.name for tool in listing.tools] == ["ok"]
-    assert listing.left_out == ("number 2: it has no name",)
+    assert listing.left_out == (
+        "number 1: it has the name `null` and cannot be read: `inputSchema`: input should be a valid dictionary",
+        "number 3: it has no name",
+        "number 4: it has the name `ok` of another one before it",
+        "number 5: it has no name",
+    )
     written = write_snapshot(tmp_path, names, listing, None, DiagnosticSink())
     assert written is not None
-    assert json.loads(written.path.read_text(encoding="utf-8"))["leftOut"] == ["number 2: it has no name"]
+    assert json.loads(written.path.read_text(encoding="utf-8"))["leftOut"] == list(listing.left_out)
 
 
 def test_without_a_transport_the_package_is_named(tmp_path: Path) -> None:
