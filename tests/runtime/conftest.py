@@ -337,3 +337,14 @@ def fleet(tmp_path: Path) -> Fleet:
 def new_fleet(tmp_path: Path) -> Callable[[], Fleet]:
     """A function that makes an empty fleet, for tests that run many."""
     return lambda: Fleet(tmp_path)
+
+
+NextFleet = Callable[[], Fleet]
+
+
+@pytest.fixture
+def next_fleet(tmp_path: Path) -> NextFleet:
+    """A function that makes the fleet of the next bundle, which is written beside the one that is mapped."""
+    folder = tmp_path / "next"
+    folder.mkdir()
+    return lambda: Fleet(folder)

@@ -374,7 +374,7 @@ def test_a_connection_that_had_died_is_made_again_once(fleet: Fleet) -> None:
     ],
 )
 def test_a_reconnect_that_fails(fleet: Fleet, profile: str, text: str) -> None:
-    """When a dead server does not come back, both reasons are told, in the words of the profile."""
+    """When a dead server does not come back, the text has both reasons, in the words of the profile."""
     fleet.settings = attrs.evolve(fleet.settings, results=ResultSettings(profile=profile))
     server = fleet.server("time", ["get_time"])
     fleet.agent(proxy=True)

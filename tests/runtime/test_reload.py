@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,21 +17,10 @@ from octoc.bundle.model import Grant, ResultSettings, Settings
 from octoc.bundle.refusal import BundleRefused
 from octoc.results import ToolFailure, ToolResult
 from octoc.runtime import UnknownNameError
-from tests.runtime.conftest import Fleet
+from tests.runtime.conftest import Fleet, NextFleet
 
 if TYPE_CHECKING:
     from octoc.runtime import Session
-    from tests.runtime.conftest import Server
-
-NewFleet = Callable[[], "Fleet"]
-
-
-@pytest.fixture
-def new_fleet(tmp_path: Path) -> NewFleet:
-    """A function that makes the fleet of the next bundle, which is written beside the one that is mapped."""
-    folder = tmp_path / "next"
-    folder.mkdir()
-    return lambda: Fleet(folder)
 
 
 def _names(session: Session) -> set[str]:
@@ -52,9 +40,9 @@ async def _until(condition: Callable[[], object]) -> None:
             await asyncio.sleep(0.001)
 
 
-def test_a_session_follows_at_its_next_message(fleet: Fleet, new_fleet: NewFleet) -> None:
+def test_a_session_follows_at_its_next_message(fleet: Fleet, next_fleet: NextFleet) -> None:
     """Until then it sees and calls what it had; then its active capabilities are those that still exist."""
-    for one in (fleet, second := new_fleet()):
+    for one in (fleet, second := next_fleet()):
         one.server("a", ["x"])
         one.capability("keeps", one.grant("a"))
     fleet.server("b", ["y"])
@@ -90,10 +78,10 @@ def test_a_session_follows_at_its_next_message(fleet: Fleet, new_fleet: NewFleet
 
 
 def test_a_call_that_is_judged_while_a_session_follows_goes_to_its_own_tool(
-    fleet: Fleet, new_fleet: NewFleet, monkeypatch: pytest.MonkeyPatch
+    fleet: Fleet, next_fleet: NextFleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next bundle has another tool by the number that the called one had: the name decides, and not the number."""
-    for one, tools in ((fleet, ["x"]), (second := new_fleet(), ["w", "x"])):
+    for one, tools in ((fleet, ["x"]), (second := next_fleet(), ["w", "x"])):
         one.server("a", tools)
         one.capability("keeps", one.grant("a"))
         one.agent()
@@ -123,10 +111,10 @@ def test_a_call_that_is_judged_while_a_session_follows_goes_to_its_own_tool(
 
 
 def test_a_search_during_which_a_session_follows_shows_no_other_tool(
-    fleet: Fleet, new_fleet: NewFleet, monkeypatch: pytest.MonkeyPatch
+    fleet: Fleet, next_fleet: NextFleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was found by number in the bundle before is not read by number in the next: the search is made again."""
-    for one, tools in ((fleet, ["wanted"]), (second := new_fleet(), ["hidden", "wanted"])):
+    for one, tools in ((fleet, ["wanted"]), (second := next_fleet(), ["hidden", "wanted"])):
         one.server("a", tools, schemas={tool: {"type": "object", "title": tool} for tool in tools})
         one.agent(proxy=True, tools=(len(tools) - 1,))
     searched = octoc.runtime.search.look
@@ -158,9 +146,9 @@ def test_a_search_during_which_a_session_follows_shows_no_other_tool(
     asyncio.run(run())
 
 
-def test_a_session_follows_without_a_message_when_it_is_told(fleet: Fleet, new_fleet: NewFleet) -> None:
+def test_a_session_follows_without_a_message_when_it_is_told(fleet: Fleet, next_fleet: NextFleet) -> None:
     """`renew` goes over at once, keeps what is active, and does nothing where there is nothing new."""
-    for one in (fleet, second := new_fleet()):
+    for one in (fleet, second := next_fleet()):
         one.server("a", ["x"])
         one.capability("keeps", one.grant("a"))
         one.agent()
@@ -198,11 +186,11 @@ def test_a_session_follows_without_a_message_when_it_is_told(fleet: Fleet, new_f
     ],
 )
 def test_connections_stay_where_nothing_of_them_changed(
-    fleet: Fleet, new_fleet: NewFleet, changed: dict[str, Any], connects: int
+    fleet: Fleet, next_fleet: NextFleet, changed: dict[str, Any], connects: int
 ) -> None:
     """What is decided per call or per list keeps the connection; what reaches the server makes a new one."""
     server = fleet.server("a", ["x"])
-    second = new_fleet()
+    second = next_fleet()
     second.server("a", ["x"], **changed)
     fleet.agent(proxy=True)
     second.agent(proxy=True)
@@ -241,7 +229,7 @@ def test_a_bundle_that_is_refused_changes_nothing(fleet: Fleet, tmp_path: Path) 
     assert (server.connects, server.open) == (1, 0)
 
 
-def test_a_call_under_way_ends_on_the_old_bundle(fleet: Fleet, new_fleet: NewFleet) -> None:
+def test_a_call_under_way_ends_on_the_old_bundle(fleet: Fleet, next_fleet: NextFleet) -> None:
     """A call that began before the swap gets its answer, although its session and its server went on."""
     release = asyncio.Event()
 
@@ -250,7 +238,7 @@ def test_a_call_under_way_ends_on_the_old_bundle(fleet: Fleet, new_fleet: NewFle
         return ToolResult.of_text("done")
 
     server = fleet.server("a", {"slow": slow})
-    second = new_fleet()
+    second = next_fleet()
     second.server("a", {"slow": slow}, args=("--new",))
     fleet.agent(proxy=True)
     second.agent(proxy=True)
@@ -270,7 +258,7 @@ def test_a_call_under_way_ends_on_the_old_bundle(fleet: Fleet, new_fleet: NewFle
     asyncio.run(run())
 
 
-def test_an_agent_that_is_gone_makes_no_further_call(fleet: Fleet, new_fleet: NewFleet) -> None:
+def test_an_agent_that_is_gone_makes_no_further_call(fleet: Fleet, next_fleet: NextFleet) -> None:
     """A call under way ends; the next is refused, and the next message, as a new session is; then nothing is left."""
     begun, gate = asyncio.Event(), asyncio.Event()
 
@@ -283,7 +271,7 @@ def test_an_agent_that_is_gone_makes_no_further_call(fleet: Fleet, new_fleet: Ne
     fleet.capability("cap", fleet.grant("a"))
     fleet.agent(proxy=True)
     fleet.agent("old", proxy=True, capabilities=("cap",))
-    second = new_fleet()
+    second = next_fleet()
     second.server("a", ["x"])
     second.agent(proxy=True)
 
@@ -317,9 +305,9 @@ def test_an_agent_that_is_gone_makes_no_further_call(fleet: Fleet, new_fleet: Ne
     assert (len(server.calls), server.open) == (2, 0)
 
 
-def test_an_agent_that_comes_back_goes_on(fleet: Fleet, new_fleet: NewFleet) -> None:
+def test_an_agent_that_comes_back_goes_on(fleet: Fleet, next_fleet: NextFleet) -> None:
     """A session that was refused has what a later bundle gives its agent."""
-    for one in (fleet, second := new_fleet()):
+    for one in (fleet, second := next_fleet()):
         one.server("a", ["x"])
         one.agent(proxy=True)
     fleet.agent("old", proxy=True, direct=fleet.index("a/x"))
@@ -339,10 +327,10 @@ def test_an_agent_that_comes_back_goes_on(fleet: Fleet, new_fleet: NewFleet) -> 
     asyncio.run(run())
 
 
-def test_tools_of_an_unlisted_server_survive(fleet: Fleet, new_fleet: NewFleet) -> None:
+def test_tools_of_an_unlisted_server_survive(fleet: Fleet, next_fleet: NextFleet) -> None:
     """A server that stays connected need not be listed again; one that changed is connected for who has it active."""
     grants = [Grant(server="same", globs=("*",)), Grant(server="other", globs=("*",))]
-    for one, args in ((fleet, ()), (second := new_fleet(), ("--new",))):
+    for one, args in ((fleet, ()), (second := next_fleet(), ("--new",))):
         one.server("same", ["x"], listed=False)
         one.server("other", ["y"], listed=False, args=args)
         one.capability("cap", *grants)
@@ -362,9 +350,9 @@ def test_tools_of_an_unlisted_server_survive(fleet: Fleet, new_fleet: NewFleet) 
     assert all(server.open == 0 for server in fleet.servers.values())
 
 
-def test_a_smaller_active_set_keeps_what_was_used_last(fleet: Fleet, new_fleet: NewFleet) -> None:
+def test_a_smaller_active_set_keeps_what_was_used_last(fleet: Fleet, next_fleet: NextFleet) -> None:
     """When the new bundle has room for fewer, the least recently used give way."""
-    for one, room in ((fleet, 3), (second := new_fleet(), 2)):
+    for one, room in ((fleet, 3), (second := next_fleet(), 2)):
         one.settings = attrs.evolve(one.settings, max_active=room)
         for name in "abc":
             one.server(name, ["x"])
@@ -385,7 +373,7 @@ def test_a_smaller_active_set_keeps_what_was_used_last(fleet: Fleet, new_fleet: 
     asyncio.run(run())
 
 
-def test_sessions_that_are_let_go_free_the_old_bundle(fleet: Fleet, new_fleet: NewFleet) -> None:
+def test_sessions_that_are_let_go_free_the_old_bundle(fleet: Fleet, next_fleet: NextFleet) -> None:
     """Reload after reload, only bundles that a session uses are kept."""
     fleet.server("a", ["x"])
     fleet.agent(proxy=True)
@@ -405,67 +393,6 @@ def test_sessions_that_are_let_go_free_the_old_bundle(fleet: Fleet, new_fleet: N
     assert fleet.servers["a"].connects == 1
 
 
-def test_kept_results_of_a_tool_go_with_the_tool(fleet: Fleet, new_fleet: NewFleet) -> None:
-    """What a removed tool gave is read no more, neither of calls before nor of one that ends after the reload."""
-    release = asyncio.Event()
-
-    async def long(arguments: Mapping[str, Any]) -> ToolResult:
-        return ToolResult.of_text("long " * 500)
-
-    async def slow(arguments: Mapping[str, Any]) -> ToolResult:
-        await release.wait()
-        return ToolResult.of_text("slow " * 500)
-
-    second = new_fleet()
-    for one in (fleet, second):
-        one.settings = attrs.evolve(one.settings, results=ResultSettings(max_chars=600))
-        one.server("a", {"stays": long, "goes": long, "late": slow})
-        one.server("joins", {"stays": long, "goes": long}, listed=False)
-    unlisted = (Grant(server="joins", globs=("*",)),)
-    fleet.agent(proxy=True, unlisted=unlisted)
-    narrow = (Grant(server="joins", globs=("stays",)),)
-    second.agent(proxy=True, tools=second.index("a/stays"), unlisted=narrow)
-
-    async def run() -> None:
-        async with fleet.open() as runtime:
-            session, other = runtime.session(), runtime.session()
-            await session.connect_unlisted()
-
-            async def readable(outcome: ToolResult | ToolFailure, by: Session = session) -> bool:
-                assert isinstance(outcome, ToolResult)
-                assert outcome.handle is not None
-                return (await by.call("read_result", {"handle": outcome.handle})).ok
-
-            names = ("a__stays", "a__goes", "joins__stays", "joins__goes")
-            kept = {name: await session.call(name) for name in names}
-            others = await other.call("a__goes")
-            old = [{"role": "user", "content": "a"}, *_turn("1", "a__stays"), *_turn("2", "a__goes"), *_FILLER]
-            aged = session.age(old).handles
-            under_way = asyncio.create_task(session.call("a__late"))
-            await fleet.servers["a"].busy.wait()
-            assert all([await readable(outcome) for outcome in kept.values()])
-            await runtime.reload(second.write())
-            await session.renew()
-            release.set()
-            assert [name for name in names if await readable(kept[name])] == ["a__stays", "joins__stays"]
-            assert not await readable(await under_way)
-            read = [(await session.call("read_result", {"handle": aged[number]})).ok for number in ("1", "2")]
-            assert read == [True, False]
-            assert await readable(others, other)  # it still follows the bundle that has the tool
-
-    asyncio.run(run())
-
-
-_FILLER = [{"role": role, "content": "more"} for _ in range(6) for role in ("user", "assistant")]
-
-
-def _turn(number: str, name: str) -> list[dict[str, Any]]:
-    """Return a call and its long result as Anthropic's messages."""
-    use = {"type": "tool_use", "id": number, "name": name, "input": {}}
-    result = {"type": "tool_result", "tool_use_id": number, "content": "old " * 2000}
-    return [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
-
-
 def test_a_closed_runtime_is_not_reloaded(fleet: Fleet) -> None:
     """After the end there is nothing to swap."""
     fleet.agent(proxy=True)
@@ -480,119 +407,14 @@ def test_a_closed_runtime_is_not_reloaded(fleet: Fleet) -> None:
     asyncio.run(run())
 
 
-def _listed_and_changed(server: Server) -> None:
-    async def fresh(arguments: Mapping[str, Any]) -> ToolResult:
-        return ToolResult.of_text("fresh")
-
-    del server.tools["gone"]
-    server.tools["new"] = fresh
-    server.extra["kept"] = {"description": "says something else"}
-
-
-def test_drift_of_a_listed_server_is_told_and_the_registry_stays(
-    fleet: Fleet, caplog: pytest.LogCaptureFixture
-) -> None:
-    """What was added is not offered, what is gone is answered at once, and each change is logged once."""
-    server = fleet.server("s", ["kept", "gone"])
-    fleet.agent(proxy=True)
-
-    async def run() -> None:
-        async with fleet.open() as runtime:
-            session = runtime.session()
-            assert (await session.call("s__kept")).ok
-            await _until(lambda: server.lists == 1)
-            assert not runtime.drift("s")
-            before = {hit.tool for hit in session.search("s kept gone new")}
-            _listed_and_changed(server)
-            assert server.host is not None
-            assert server.host.tools_changed is not None
-            for lists in (2, 3):
-                server.host.tools_changed("s")
-                await _until(lambda lists=lists: server.lists == lists)  # type: ignore[misc]
-            await _until(lambda: runtime.drift("s"))
-            drift = runtime.drift("s")
-            assert (drift.added, drift.removed, drift.changed) == (("new",), ("gone",), ("kept",))
-            calls = len(server.calls)
-            outcome = await session.call("s__gone")
-            assert (outcome.ok, len(server.calls)) == (False, calls)
-            assert "server `s` no longer has `gone`" in outcome.text
-            assert (await session.call("s__kept")).ok
-            assert {hit.tool for hit in session.search("s kept gone new")} == before
-            assert not (await session.call("s__new")).ok
-
-    with caplog.at_level(logging.WARNING, "octoc.runtime"):
-        asyncio.run(run())
-    told = [record.getMessage() for record in caplog.records if "not what the bundle was built with" in record.msg]
-    assert len(told) == 1
-    assert "added `new`; removed `gone`; changed `kept`" in told[0]
-
-
-def test_a_listed_server_is_compared_at_its_first_connection(fleet: Fleet) -> None:
-    """The first call is not delayed by it, and a server that cannot list is left in peace."""
-    server = fleet.server("s", ["kept", "gone"])
-    other = fleet.server("mute", ["x"])
-    other.unlistable = True
-    fleet.agent(proxy=True)
-    _listed_and_changed(server)
-
-    async def run() -> None:
-        async with fleet.open() as runtime:
-            session = runtime.session()
-            assert (await session.call("s__kept")).ok
-            assert (await session.call("mute__x")).ok
-            await _until(lambda: runtime.drift("s"))
-            await _until(lambda: other.lists)
-            assert runtime.drift("s").removed == ("gone",)
-            assert not runtime.drift("mute")
-            assert (await session.call("mute__x")).ok
-
-    asyncio.run(run())
-
-
-def test_new_tools_of_an_unlisted_server_are_shown_by_its_grants(fleet: Fleet) -> None:
-    """A storm of notices lists the server a few times; what grants leave joins, what is gone goes, the host hears."""
-    server = fleet.server("s", ["get_a", "put_a"], listed=False)
-    fleet.agent(unlisted_direct=(Grant(server="s", globs=("get_*",)),))
-    heard: list[str] = []
-
-    async def run() -> None:
-        from octoc.plugin import Host
-
-        async with fleet.open(host=Host(tools_changed=heard.append)) as runtime:
-            session = runtime.session()
-            await session.connect_unlisted()
-            assert _names(session) == {"s__get_a"}
-            server.tools["get_b"] = server.tools["put_b"] = server.tools.pop("get_a")
-            assert server.host is not None
-            assert server.host.tools_changed is not None
-            for _ in range(200):
-                server.host.tools_changed("s")
-                await asyncio.sleep(0.001)
-            # What is new is appended at once; what is gone goes with the next message.
-            await _until(lambda: _names(session) == {"s__get_a", "s__get_b"})
-            await session.on_user_message("and now the other one")
-            assert _names(session) == {"s__get_b"}
-            assert (await session.call("s__get_b")).ok
-            assert not (await session.call("s__get_a")).ok
-            listed = server.lists
-            assert listed <= 4
-            server.unlistable = True
-            server.host.tools_changed("s")
-            await _until(lambda: server.lists > listed)
-            assert _names(session) == {"s__get_b"}
-
-    asyncio.run(run())
-    assert heard == ["s"] * 201
-
-
-def test_new_settings_reach_what_outlives_a_bundle(fleet: Fleet, new_fleet: NewFleet) -> None:
+def test_new_settings_reach_what_outlives_a_bundle(fleet: Fleet, next_fleet: NextFleet) -> None:
     """The store of results and the breakers of servers that stay take the new bundle's sizes; connections stay."""
     long = ToolResult.of_text("x" * 5_000)
 
     async def give(arguments: Mapping[str, Any]) -> ToolResult:
         return long
 
-    for one in (fleet, second := new_fleet()):
+    for one in (fleet, second := next_fleet()):
         one.server("a", {"x": give})
         one.agent(direct=(0,))
     kept = ResultSettings(max_chars=1_000, store_memory_bytes=100_000, store_disk_bytes=0)

@@ -239,7 +239,7 @@ def test_what_is_not_spoken_here_is_answered_and_not_logged(serve: Callable[...,
 
 
 def test_connections_are_bounded(serve: Callable[..., Any], connection: Open) -> None:
-    """With one more than there may be, the oldest on which no request was let in is told to come again."""
+    """With one connection too many, the oldest one without an admitted request gets 503."""
     gateway = serve("--max-connections", "2")
     opened = [connection(gateway) for _ in range(2 + EXTRA)]
     for one in (opened[0], opened[-1]):

@@ -205,7 +205,7 @@ def test_each_tenant_has_a_connection_of_its_own_once_the_server_has_asked(
 def test_a_setting_turns_a_kind_of_question_off_and_one_keeps_tenants_apart_at_once(
     two: Callable[..., None], tmp_path: Path
 ) -> None:
-    """With `elicitation = false` nobody is asked and the model is told; with `sampling = true` tenants never share."""
+    """`elicitation = false` declines, and the model reads so; with `sampling = true` tenants never share."""
     bundle = built(tmp_path / "ws", timeout=300, elicitation=False, sampling=True)
 
     async def scenario(acme: Client, umbrella: Client) -> None:

@@ -179,7 +179,7 @@ def test_many_slow_calls(tenants: Tenants, both: Callable[..., None]) -> None:
 
 
 def test_more_calls_than_may_run(tenants: Tenants, both: Callable[..., None]) -> None:
-    """A tenant with three quarters of the calls that may run is told to wait, and the other one is not."""
+    """A tenant with three quarters of the calls that may run has to wait, and the other one does not."""
 
     async def scenario(two: Two) -> None:
         slow = [asyncio.create_task(two.hostile.call_tool("s__wait", {})) for _ in range(8)]

@@ -57,7 +57,7 @@ class Claim:
 
 @attrs.frozen(eq=False)
 class Owner:
-    """Whose question it is: a claim, or the connection's own (`roots/list` outside of calls), or nobody's."""
+    """Owner of a question: a claim, the connection (`roots/list` outside of calls), or no one."""
 
     claim: Claim | None = None
     of_connection: bool = False

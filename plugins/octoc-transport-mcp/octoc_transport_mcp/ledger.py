@@ -215,7 +215,7 @@ class Ledger:
             fault = LineFault(kind="protocol", reason="an error without an id", words=message.error.message)
             return self._fail(b"", b"", fault)
         elif (pending := self.pending.pop(coerce_request_id(message.id), None)) is None:
-            return self._late([message.id])  # nobody's answer, a second one, or one that comes after the time-out
+            return self._late([message.id])  # unknown id, a second answer, or an answer after the time-out
         else:
             if pending.method == "server/discover" and isinstance(message, mcp_types.JSONRPCResponse):
                 # The SDK takes a server that leaves the type out for one of the older era.

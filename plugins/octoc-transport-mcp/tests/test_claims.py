@@ -54,7 +54,7 @@ class Clock:
 
 @pytest.mark.parametrize("method", [ELICITATION, SAMPLING, ROOTS])
 def test_a_question_belongs_to_the_one_call_that_the_server_works_on(method: str) -> None:
-    """With one claim it is that one's, with claims of two callers nobody's, and each question is asked for once."""
+    """One claim owns it, claims of two callers do not, and each question has an owner once."""
     claims = Claims(30, QUESTIONS)
     acme, umbrella = Claim(ACME), Claim(UMBRELLA)
     claims.open(1, acme)
@@ -167,7 +167,7 @@ def test_the_order_of_a_servers_messages_decides() -> None:
 
 
 def test_a_question_beside_the_answers_is_asked_where_all_calls_are_of_one_account() -> None:
-    """On a stream of its own it may come after the answer to its call, so with two accounts it is nobody's."""
+    """On a stream of its own it may come after the answer to its call, so with two accounts it has no owner."""
     claims = Claims(30, QUESTIONS)
     claims.open(1, Claim(ACME))
     claims.note_question("a", ELICITATION, ordered=False)
@@ -178,7 +178,7 @@ def test_a_question_beside_the_answers_is_asked_where_all_calls_are_of_one_accou
 
 
 def test_questions_that_are_never_asked_for_are_bounded() -> None:
-    """Of more questions than are remembered the oldest is nobody's."""
+    """The oldest of more questions than are remembered has no owner."""
     claims = Claims(30, QUESTIONS)
     claims.open(1, Claim(ACME))
     for number in range(MAX_QUESTIONS + 1):

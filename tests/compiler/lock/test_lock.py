@@ -12,28 +12,15 @@ from typing import Any
 import attrs
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import octoc.compiler.index.deeds
-from octoc.bundle.refusal import BundleError
 from octoc.compiler.context import Context
 from octoc.compiler.lock import lock
-from octoc.compiler.lock.compare import changes
 from octoc.compiler.lock.content import (
     REVISION,
-    EncoderLock,
-    GateLock,
-    LockContent,
-    SearchLock,
-    ServerLock,
-    SettingsLock,
-    SnapshotLock,
-    TapLock,
-    ToolPin,
 )
 from octoc.compiler.lock.members import BundleLock
-from octoc.compiler.lock.text import LockNewer, parse, text_of
+from octoc.compiler.lock.text import parse, text_of
 from octoc.compiler.model.resolved import Calibrated
 from octoc.compiler.model.settings import RoutingSettings
 from octoc.diagnostics.rule import Rule, Severity
@@ -450,64 +437,6 @@ def test_a_strict_build_with_errors_leaves_the_lock(
         calibrated = with_discovered(calibrated, settings={"mode": "production"})
     assert lock(calibrated, context).changes == ()
     assert not (tmp_path / "octoc.lock").exists()
-
-
-_NAME = st.text(max_size=6)
-_DIGEST = st.text("0123456789abcdef", min_size=4, max_size=4)
-_CONTENT = st.builds(
-    LockContent,
-    settings=st.builds(
-        SettingsLock,
-        digest=_DIGEST,
-        values=st.dictionaries(
-            _NAME, st.booleans() | st.integers(-(2**63), 2**63 - 1) | _NAME | st.lists(_NAME), max_size=2
-        ),
-    ),
-    taps=st.dictionaries(
-        _NAME, st.builds(TapLock, digest=_DIGEST, files=st.dictionaries(_NAME, _DIGEST, max_size=3)), max_size=2
-    ),
-    files=st.dictionaries(_NAME, _DIGEST, max_size=2),
-    providers=st.dictionaries(_NAME, _NAME, max_size=2),
-    servers=st.dictionaries(_NAME, st.builds(ServerLock, definition=_DIGEST, package=_NAME), max_size=2),
-    snapshots=st.dictionaries(
-        _NAME,
-        st.builds(
-            SnapshotLock,
-            digest=_DIGEST,
-            tools=st.dictionaries(_NAME, st.builds(ToolPin, _DIGEST, _DIGEST, _DIGEST), max_size=2),
-        ),
-        max_size=2,
-    ),
-    encoder=st.none() | st.builds(EncoderLock, name=_NAME, identity=_DIGEST),
-    gate=st.none()
-    | st.builds(GateLock, kind=_NAME, background=_DIGEST, texts=st.dictionaries(_NAME, _DIGEST, max_size=2)),
-    search=st.none() | st.builds(SearchLock, deeds=_DIGEST),
-    plugins=st.dictionaries(_NAME, _NAME, max_size=2),
-)
-
-
-@given(_CONTENT)
-def test_what_is_written_is_read_and_written_alike(content: LockContent) -> None:
-    """Any content, whatever its names, reads back equal, is the same text again, and differs in nothing from itself."""
-    text = text_of(content)
-    assert parse(text) == content
-    assert text_of(parse(text)) == text
-    assert changes(content, parse(text)) == ()
-
-
-@given(_CONTENT, _CONTENT)
-def test_every_difference_is_told(one: LockContent, other: LockContent) -> None:
-    """Two contents that differ have at least one change between them, told once; equal ones have none."""
-    found = changes(one, other)
-    assert bool(found) == (one != other)
-    assert len(set(found)) == len(found)
-
-
-@given(st.text(max_size=40))
-def test_any_text_is_a_lock_or_a_reason(text: str) -> None:
-    """Reading a lock raises nothing but its two reasons."""
-    with pytest.raises((BundleError, LockNewer)):
-        parse(text)
 
 
 def test_a_full_disk_is_a_diagnostic_and_leaves_the_old_lock(

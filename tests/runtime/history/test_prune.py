@@ -129,7 +129,7 @@ def test_a_turn_that_begins_beside_results_keeps_its_call_and_what_led_to_it() -
 
 
 def test_the_last_three_requests_stay_over_any_budget() -> None:
-    """The user's last three messages and the last group stay, and the reason is told."""
+    """The user's last three messages and the last group stay, and the result says why."""
     messages = [_user("old"), _user("a"), *_openai("1"), _user("b"), *_openai("2"), _user("c")]
     done = prune(messages, 0, APPROXIMATE)
     assert done.messages == [messages[1], messages[4], messages[7]]

@@ -120,7 +120,7 @@ def _foreign(outcome: Outcome) -> list[str]:
 def test_a_failed_attempt_to_connect_speaks_to_the_call_that_began_it(
     bank: Bank, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Others that wait for it, or come while the server is left alone, get its kind and the wait."""
+    """Calls that wait for it, or come while the circuit is open, get its kind and the wait."""
     bank.start.write_text(START, encoding="utf-8")
 
     async def scenario(payer: Session, reader: Session) -> None:

@@ -1,6 +1,6 @@
 """The law of questions: a server that asks during a call is answered for the account of that call, or not at all.
 
-The servers are told which call they ask for, whether its caller still waits or not. Who owns the question is decided by
+The servers know which call they ask for, whether its caller still waits or not. Who owns the question is decided by
 the claims of the real transport, and the connections are those that the pool lends.
 """
 

@@ -244,7 +244,7 @@ REFUSED: Batches = (
     (Step(THIEF, SEND, "crash"), Step(CLERK, SEND, "crash")),
     (Step(CLERK, SEND, "refused for good"), Step(THIEF, SEND, "timeout"), Step(CLERK, 5, "none")),
 )
-"""The clerk waits for an attempt to connect that the thief began, and comes while the server is left alone."""
+"""The clerk waits for an attempt to connect that the thief began, and calls while the circuit is open."""
 
 
 @settings(max_examples=EXAMPLES * 2, suppress_health_check=list(HealthCheck))
