@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from octoc.cli.commands import call
 from octoc.installation import install_command
+from octoc.results import ContentPart, ToolResult
 
 Run = Callable[..., Any]
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -191,6 +193,31 @@ def test_call_as_json(octoc: Run, bundle: str) -> None:
     )
     assert found["ok"] is True
     assert found["content"][0]["type"] == "text"
+
+
+HOSTILE = "a\x1b[31m\x9b2J\u202e\U000e0041\r\tb\nc"
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        ToolResult.of_text(HOSTILE),
+        ToolResult(content=(), structured={"a": HOSTILE.replace("\t", "").replace("\n", "")}),
+        ToolResult(content=(ContentPart(type=f"x{HOSTILE}", data={"mimeType": HOSTILE}),)),
+    ],
+    ids=["text", "structured", "media"],
+)
+def test_a_terminal_gets_no_control_sequence_of_a_server(
+    result: ToolResult, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """ANSI sequences, bidirectional controls and tag characters are written as escapes; a pipe gets the text itself."""
+    call._print(result)
+    assert "\u202e" in capsys.readouterr().out
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    call._print(result)
+    shown = capsys.readouterr().out
+    assert not set(shown) & set("\x1b\x9b\u202e\U000e0041\r")
+    assert "u{202E}" in shown
 
 
 def test_a_tool_that_fails_is_exit_status_1(octoc: Run, bundle: str) -> None:

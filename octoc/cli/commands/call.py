@@ -173,9 +173,9 @@ def _print(outcome: ToolResult | ToolFailure) -> None:
         UserError(f"{outcome.kind}: {outcome.message}", advice).show()
         return
     for part in outcome.content:
-        click.echo(_shown(part))
+        click.echo(_for_stdout(_shown(part)))
     if not outcome.content and outcome.structured is not None:
-        click.echo(json.dumps(outcome.structured, ensure_ascii=False, indent=2))
+        click.echo(_for_stdout(json.dumps(outcome.structured, ensure_ascii=False, indent=2)))
     for cut in outcome.truncations:
         what = f"the first {cut.kept:,} {cut.unit} of at least {cut.original:,}"
         click.echo(f"the result is cut: {what}; `max_body_bytes` of the server is the limit", err=True)
@@ -187,9 +187,13 @@ def _shown(part: ContentPart) -> str:
     if part.text is None:
         data = part.data or {}
         return f"[{part.type}{', ' + str(data['mimeType']) if 'mimeType' in data else ''}: --json prints it]"
+    return part.text
+
+
+def _for_stdout(text: str) -> str:
+    """Return `text` without control sequences where stdout is a terminal; a pipe gets it unchanged."""
     if not sys.stdout.isatty():
-        return part.text
+        return text
     from octoc.diagnostics.render import escape
 
-    # A terminal obeys what a server may have put in its answer; a pipe gets it as it is.
-    return "\n".join("\t".join(map(escape, line.split("\t"))) for line in part.text.split("\n"))
+    return "\n".join("\t".join(map(escape, line.split("\t"))) for line in text.split("\n"))
