@@ -14,7 +14,7 @@ from octoc.credentials.found import Found
 from octoc.credentials.names import is_secret_name
 from octoc.credentials.places import SCHEMED, is_short_flag_secret
 from octoc.credentials.references import REFERENCE, without_references
-from octoc.credentials.search import in_text
+from octoc.credentials.search import in_text, tokens_in
 from octoc.credentials.values import is_harmless, is_held
 
 __all__ = [
@@ -73,4 +73,8 @@ def credentials_around(text: str, *, is_prose: bool = False) -> Iterator[Found]:
     Args:
         is_prose: the text is a sentence: a plain word after `token: ` or `--token ` is a word like any other.
     """
-    return in_text(without_references(text), is_prose=is_prose)
+    yield from in_text(without_references(text), is_prose=is_prose)
+    # A token in place of a name is none of the names that a reference may show. A file's path may look random.
+    for match in REFERENCE.finditer(text):
+        if match["default"] is None:
+            yield from tokens_in(match[0], match.start(), is_path=match[0].startswith("${file:"))

@@ -38,3 +38,13 @@ def _in_window(text: str, *, is_prose: bool, depth: int) -> Iterator[Found]:
     for start, end, hidden in opaque_tokens(text):
         if hidden is None or (depth < _DEEPEST and next(in_text(hidden, depth=depth + 1), None) is not None):
             yield Found(start, end)
+
+
+def tokens_in(text: str, offset: int, *, is_path: bool) -> Iterator[Found]:
+    """Yield the tokens in a short text that starts at `offset`: those of known forms, and random ones but in a path."""
+    for start, end in known_tokens(text):
+        yield Found(offset + start, offset + end)
+    if not is_path:
+        for start, end, hidden in opaque_tokens(text):
+            if hidden is None:
+                yield Found(offset + start, offset + end)

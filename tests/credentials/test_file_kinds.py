@@ -1,0 +1,129 @@
+"""No finding about any kind of file quotes a credential, in any format of the check."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from octoc.cli import main
+
+from .tables import KEYED, TOKENS, pem
+from .test_outputs import FORMATS, leaks
+
+VALUES = [*TOKENS.values(), *(value for name, value in KEYED.items() if name != "pem")]
+KEY = pem(900)
+SHOWN = [*VALUES, *KEY.splitlines()[1:-1]]
+
+
+def toml(head: str = "", *, table: str = "") -> str:
+    """TOML with every value behind an unknown key, every token in place of a key, and a private key."""
+    lines = [f'bogus_token_{number} = "{value}"' for number, value in enumerate(VALUES)]
+    lines += [f'"{token}" = {number}' for number, token in enumerate(TOKENS.values())]
+    return "\n".join([head, *([f"[{table}]"] if table else []), *lines, f'bogus_key = """\n{KEY}\n"""', ""])
+
+
+def front(*head: str) -> str:
+    """The front matter of a Markdown file with the same."""
+    lines = [f'bogus_token_{number}: "{value}"' for number, value in enumerate(VALUES)]
+    lines += [f'"{token}": {number}' for number, token in enumerate(TOKENS.values())]
+    return "\n".join(
+        ["---", *head, *lines, "bogus_key: |", *(f"  {line}" for line in KEY.splitlines()), "---", "Text."]
+    )
+
+
+def unknown_fields() -> dict[str, object]:
+    """Fields that no schema has, with every value, and every token in place of a field."""
+    values: dict[str, object] = {f"bogus_token_{number}": value for number, value in enumerate(VALUES)}
+    return {**values, **dict.fromkeys(TOKENS.values(), 1), "bogus_key": KEY}
+
+
+TAP = "tap/capabilities/time"
+PROVIDER = '# Title: Time\n# Description: Clocks of the world\n\n[roles.mcp]\nserver_refs = ["time"]\n'
+CLOCK = '[[mcp.servers]]\nname = "time"\ntype = "stdio"\ncommand = "x"\ntimeout_seconds = 30\nargs = []\ntools = []\n'
+REFERENCES = json.dumps([*TOKENS.values()])
+
+FILES: dict[str, Callable[[], str]] = {
+    "octoc.toml": lambda: toml(
+        '[workspace]\nname = "acme"\n[[taps]]\nname = "t"\npath = "tap"\n[agents]\npaths = ["agents"]\n',
+        table="runtime",
+    ),
+    ".mcp.json": lambda: json.dumps(
+        {
+            "mcpServers": {
+                "notes": {"command": "x", **unknown_fields()},
+                "inputs": {"command": "x", "args": [f"${{input:{token}}}" for token in TOKENS.values()]},
+                **{value: {"command": 1} for value in TOKENS.values()},
+            },
+            **unknown_fields(),
+        },
+        indent=1,
+    ),
+    f"{TAP}/config.toml": lambda: toml('triggers = ["what time is it"]'),
+    f"{TAP}/default.toml": lambda: toml(PROVIDER + CLOCK),
+    "tap/capabilities/many/config.toml": lambda: f'triggers = ["many things"]\ndomains = {REFERENCES}\n',
+    "tap/capabilities/many/default.toml": lambda: PROVIDER.replace('["time"]', REFERENCES) + CLOCK,
+    "tap/agents/office/clerk.toml": lambda: toml(
+        f"# Title: Clerk\n# Description: A clerk.\n\ncapabilities = {REFERENCES}\n"
+        '[[roles]]\nname = "clerk"\nsystem = "You help."\n'
+    ),
+    "agents/own/AGENT.md": lambda: front("name: own", "description: d", f"tools: {REFERENCES}"),
+    "agents/clerk.md": lambda: front("name: clerk", "description: d", f"skills: {REFERENCES}"),
+    "tap/skills/notes/SKILL.md": lambda: front("name: notes", "description: d", f"allowed-tools: {REFERENCES}"),
+    "scopes/main.toml": lambda: toml(
+        f"[areas.a]\nagents = {REFERENCES}\n" + f'[[deny]]\nagents = ["*"]\ntools = {REFERENCES}'
+    ),
+    "routing/main.toml": lambda: toml(
+        "".join(f'[[message]]\ntext = "message {n}"\nexpect = "{token}"\n' for n, token in enumerate(TOKENS.values()))
+    ),
+    "routing/needs/own.toml": lambda: toml('[rooms]\nabout = "book a room"\nsays = ["is a room free"]'),
+    "snapshots/notes.json": lambda: json.dumps(
+        {
+            "server": "notes",
+            "definition": "sha256:0",
+            "tools": [{"name": value, "inputSchema": {"type": value}} for value in TOKENS.values()],
+            **unknown_fields(),
+        },
+        indent=1,
+    ),
+}
+
+
+def run(capsys: pytest.CaptureFixture[str], folder: Path, *arguments: str) -> dict[str, str]:
+    """Check in every format, and return what each printed."""
+    printed = {}
+    for name in FORMATS:
+        main(["check", "-v", *arguments, "--output-format", name, "--workspace", str(folder)])
+        printed[name] = "".join(capsys.readouterr())
+    return printed
+
+
+def written(folder: Path, broken: str = "") -> Path:
+    """Write one file of every kind; `broken` is put at the end of each."""
+    for path, make in FILES.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(make() + (broken if path != "octoc.toml" else ""), encoding="utf-8")
+    return folder
+
+
+def test_no_finding_quotes_a_credential_of_any_kind_of_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unknown keys, wrong values and names that nothing has are reported in each kind without the credential."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = written(tmp_path / "ws")
+    printed = run(capsys, folder)
+    assert [path for path in FILES if path not in printed["concise"]] == []
+    assert leaks(printed, SHOWN) == []
+
+
+@pytest.mark.parametrize("broken", [f'\nx_token = "{VALUES[0]}\n', f"\n}}]] {VALUES[0]}\n"])
+def test_no_finding_about_a_broken_file_quotes_a_credential(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    """The same holds where a file cannot be read."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert leaks(run(capsys, written(tmp_path / "ws", broken)), SHOWN) == []
