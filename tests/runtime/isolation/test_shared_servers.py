@@ -25,6 +25,7 @@ from octoc.results import FailureKind, Progress, ToolCall, ToolFailure, ToolResu
 from octoc.runtime import Runtime, Session
 from octoc.runtime.results import failure
 from octoc.runtime.server_pool import ServerPool
+from octoc.runtime.shares import NOBODY
 from octoc.runtime.tool_breakers import ToolKey
 
 from .fleets import Facts, ServerFacts, fleets
@@ -275,6 +276,7 @@ BROKEN: dict[str, tuple[str, Any, Batches]] = {
         REFUSED,
     ),
     "the last failure of a server": ("octoc.runtime.server_pool.ServerPool._note_connect_failure", _note, REFUSED),
+    "accounts of callers": ("octoc.runtime.calls.account_of", lambda _: NOBODY, FAILED),
     "breakers of an account": ("octoc.runtime.lease.ToolKey", lambda _, tool: ToolKey("", tool), FAILED),
 }
 
