@@ -6,7 +6,7 @@ The model is written from docs/scopes.md alone, and imports nothing of the compi
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -331,6 +331,12 @@ def search_is_own(facts: Facts, name: str) -> bool:
     )
 
 
+def _by_server(patterns: tuple[Pattern, ...], is_kept: Callable[[Pattern], bool]) -> tuple[Pattern, ...]:
+    """Return the patterns that are kept, servers in the order in which all patterns name them: a file lists them so."""
+    servers = [server for server, _ in patterns]
+    return tuple(sorted(filter(is_kept, patterns), key=lambda pattern: servers.index(pattern[0])))
+
+
 def reduced(facts: Facts, name: str) -> Facts:
     """Return the fleet with what one agent has, and with nothing else."""
     agent, mine = facts.agents[name], has(facts, name)
@@ -342,10 +348,9 @@ def reduced(facts: Facts, name: str) -> Facts:
     capabilities = {
         capability: attrs.evolve(
             one,
-            patterns=tuple(
-                pattern
-                for pattern in one.patterns
-                if any(matches(pattern, tool) for tool in mine.tools) or mine.may_have(pattern)
+            patterns=_by_server(
+                one.patterns,
+                lambda pattern: any(matches(pattern, tool) for tool in mine.tools) or mine.may_have(pattern),
             ),
         )
         for capability, one in facts.capabilities.items()

@@ -105,7 +105,24 @@ CAPABILITY_OUT_OF_REACH = Facts(
 """The aide has the group's tools, and no capability that brings them."""
 
 
+SERVERS_IN_ORDER = attrs.evolve(
+    CAPABILITY_OUT_OF_REACH,
+    profile="allow",
+    servers={name: ServerFacts(tools=("list", "send"), listed=False) for name in ("ledger", "vault")},
+    capabilities={"write": CapabilityFacts(patterns=(("ledger", "list"), ("vault", "*"), ("ledger", "nothing*")))},
+    agents={
+        "supervisor": AgentFacts(name="supervisor", kind="supervisor", disallowed=(("ledger", "list*"),)),
+        "worker": AgentFacts(name="worker", kind="worker"),
+    },
+    groups={},
+    grants=(GrantFacts(agents=("supervisor",), capabilities=("write",)),),
+    deny=(),
+)
+"""The first pattern of a capability is excluded, and a later one names the same server."""
+
+
 @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
+@example(facts=SERVERS_IN_ORDER, before="nobody")
 @example(facts=CAPABILITY_OUT_OF_REACH, before="nobody")
 @example(
     facts=attrs.evolve(
