@@ -88,7 +88,8 @@ class Claims:
         self._clock = clock
         self._open: dict[RequestId, Claim] = {}
         self._owners: dict[RequestId, Owner] = {}
-        self._accounts: set[tuple[str | None, str | None]] = set()
+        self._conversation: Caller | None = None
+        self._is_shared = False
         self.asks = False
         """Whether the server asked something that the host answers, on what all of its calls share."""
 
@@ -112,7 +113,9 @@ class Claims:
     def open(self, request: RequestId, claim: Claim) -> None:
         """Take note that a call is being sent."""
         self._open[coerce_request_id(request)] = claim
-        self._accounts.add((claim.caller.tenant, claim.caller.account))
+        conversation = _conversation_of(claim)
+        self._is_shared = self._is_shared or self._conversation not in (None, conversation)
+        self._conversation = conversation
 
     def answered(self, request: RequestId) -> None:
         """Take note that the server has answered a call, or has certainly not begun it: its claim ends."""
@@ -139,7 +142,7 @@ class Claims:
         Args:
             carrier: the request on whose own stream it came.
             ordered: that it came in order with the answers to calls. Otherwise the answer to its own call may have come
-                first, so that it can only be told where all calls are of one account.
+                first, so that its owner is known only if all calls so far are of one conversation.
         """
         if method not in QUESTIONS:
             return
@@ -149,7 +152,7 @@ class Claims:
             del self._owners[next(iter(self._owners))]
         self._owners[coerce_request_id(question)] = (
             Owner(among=tuple(self._open.values()))
-            if carrier is None and not ordered and len(self._accounts) > 1
+            if carrier is None and not ordered and self._is_shared
             else self._owner(method, carrier)
         )
 
@@ -174,8 +177,12 @@ class Claims:
 
 def _is_one_conversation(claims: Sequence[Claim]) -> bool:
     """Tell whether all calls are of one named conversation: then one client is asked, whichever call it is for."""
-    callers = {attrs.evolve(claim.caller, correlation_id=None) for claim in claims}
-    return len(callers) == 1 and all(caller.session for caller in callers)
+    conversations = set(map(_conversation_of, claims))
+    return len(conversations) == 1 and all(caller.session for caller in conversations)
+
+
+def _conversation_of(claim: Claim) -> Caller:
+    return attrs.evolve(claim.caller, correlation_id=None)
 
 
 def _has_given_up(claims: Sequence[Claim], method: str) -> bool:

@@ -166,12 +166,13 @@ def test_the_order_of_a_servers_messages_decides() -> None:
     assert claims.owner("q").claim is first
 
 
-def test_a_question_beside_the_answers_is_asked_where_all_calls_are_of_one_account() -> None:
-    """On a stream of its own it may come after the answer to its call, so with two accounts it has no owner."""
+@pytest.mark.parametrize("other", [UMBRELLA, Caller(tenant="acme", session="another")])
+def test_a_question_beside_the_answers_is_asked_where_all_calls_are_of_one_conversation(other: Caller) -> None:
+    """On a stream of its own it may come after the answer to its call, so with two conversations it has no owner."""
     claims = Claims(30, QUESTIONS)
     claims.open(1, Claim(ACME))
     claims.note_question("a", ELICITATION, ordered=False)
-    claims.open(2, Claim(UMBRELLA))
+    claims.open(2, Claim(other))
     claims.answered(2)
     claims.note_question("b", ELICITATION, ordered=False)
     assert [claims.owner(name).claim is not None for name in ("a", "b")] == [True, False]

@@ -47,7 +47,7 @@ class Model:
         self.running: list[Running] = []
         self.answered: list[Running] = []
         self.asked = False
-        self.accounts = set[tuple[str | None, str | None]]()
+        self.callers = set[Caller]()
 
     def step(self, number: int, step: Step) -> None:
         """Do one step and assert what can be said of it."""
@@ -57,7 +57,7 @@ class Model:
             one = Running(number, Claim(CALLERS[which % len(CALLERS)]))
             self.claims.open(number, one.claim)
             self.running.append(one)
-            self.accounts.add((one.claim.caller.tenant, one.claim.caller.account))
+            self.callers.add(one.claim.caller)
         elif what == "wait":
             self.now += LIMIT_S / 2
         elif some is not None and what == "answer":
@@ -87,13 +87,12 @@ class Model:
             return
         beside = [one for one in self.running if one is not asker]
         if owner.claim is None:
-            # Beside the answers it could be of a call that has been answered: then several accounts get none.
-            several = way == "beside" and len(self.accounts) > 1
+            # Beside the answers it could be of a call that has been answered: then several conversations get none.
+            several = way == "beside" and len(self.callers) > 1
             assert late or beside or several, f"{method} is declined although no other call runs"
             return
         whom, whose = owner.claim.caller, asker.claim.caller
-        assert (whom.tenant, whom.account) == (whose.tenant, whose.account), f"{whom} is asked for {whose}"
-        assert late or whom == whose, f"{whom} is asked for {whose}"
+        assert whom == whose, f"{whom} is asked for {whose}"
         given_up = asker.left_at is not None and owner.claim.left_at is None
         assert late or method == ROOTS or not given_up, f"{whom} is asked for a call that was given up"
 
@@ -130,9 +129,17 @@ GIVEN_UP: Sequence[Step] = (
     ("wait", 0, "", ""),
 )
 
+LATE: Sequence[Step] = (
+    ("call", 0, "", ""),
+    ("answer", 0, "", ""),
+    ("call", 1, "", ""),
+    ("ask late", 0, ELICITATION, "beside"),
+)
+
 
 @example(steps=SIDE_BY_SIDE)
 @example(steps=GIVEN_UP)
+@example(steps=LATE)
 @given(
     steps=st.lists(
         st.tuples(
@@ -164,6 +171,7 @@ BROKEN: dict[str, tuple[str, Any, Sequence[Step]]] = {
     ),
     "calls that were given up": ("_has_given_up", lambda *_: False, GIVEN_UP),
     "conversations": ("_is_one_conversation", lambda _: True, SIDE_BY_SIDE[:4]),
+    "other conversations before": ("_conversation_of", lambda claim: claim.caller.tenant, LATE),
     "claims of calls that were given up": (
         "Claims.left",
         lambda claims, request: claims._open.pop(request, None),
