@@ -34,12 +34,12 @@ from .fleets import (
     GroupFacts,
     ServerFacts,
     SkillFacts,
-    fleets,
     has,
     reduced,
     search_is_own,
 )
 from .looks import Questions, World, build, differences, join_all, kept_by_another, logged, opened, reaches, seen
+from .random_fleets import fleets
 
 EXAMPLES = int(os.environ.get("OCTOC_FLEETS", "6"))
 """How many fleets: a few where every change is tested, hundreds where somebody has the time."""

@@ -17,8 +17,9 @@ from octoc.plugin import Host, ServerTarget
 from octoc.results import ToolCall, ToolFailure, ToolResult
 from octoc.runtime import Session
 
-from .fleets import Facts, ServerFacts, fleets
+from .fleets import Facts, ServerFacts
 from .looks import Line, World, build, opened
+from .random_fleets import fleets
 from .test_law import EXAMPLES, FACTS
 
 MANY = 40

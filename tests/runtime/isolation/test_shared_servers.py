@@ -28,8 +28,9 @@ from octoc.runtime.server_pool import ServerPool
 from octoc.runtime.shares import NOBODY
 from octoc.runtime.tool_breakers import ToolKey
 
-from .fleets import Facts, ServerFacts, fleets
+from .fleets import Facts, ServerFacts
 from .looks import Line, World, build, opened, plain
+from .random_fleets import fleets
 from .test_law import EXAMPLES, FACTS
 
 NONE, NEVER = 0.0, 1e12
