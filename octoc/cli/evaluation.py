@@ -59,7 +59,7 @@ def built_bundle(root: Path, *, allow_degraded: bool = False) -> Path:
         outcome = build(root, allow_degraded=allow_degraded, progress=progress)
     if outcome.bundle is None:
         print_diagnostics(outcome.diagnostics, root, output_format="full", verbose=False, err=True)
-        raise UserError("there is no bundle to test, since none could be built", "fix the errors above")
+        raise UserError("the build failed, so there is no bundle to test", "fix the errors above")
     if outcome.worst is not None and outcome.worst >= Severity.ERROR:
         click.echo("warning: the workspace has errors, and is tested without what they exclude: octoc check", err=True)
     return outcome.bundle

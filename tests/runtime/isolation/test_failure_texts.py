@@ -159,7 +159,7 @@ def test_a_failed_call_speaks_to_nobody_else(bank: Bank, caplog: pytest.LogCaptu
         assert not paid.ok
         assert not read.ok
         assert not _foreign(read)
-        # An answer is its own call's, whoever else is connected.
+        # An answer belongs to its own call, also when other callers are connected.
         assert (IBAN in _words(paid)) == (end == "error")
         assert IBAN in caplog.text or end == "error"
         for _ in range(3):
