@@ -25,7 +25,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from sse_starlette import EventSourceResponse
 
-from octoc_serve.bugs import survived
+from octoc_serve.error_boundary import survived
 from octoc_serve.session_shares import SessionShares
 from octoc_serve.turns import Turns
 

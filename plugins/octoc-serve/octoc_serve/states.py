@@ -13,7 +13,7 @@ import attrs
 
 from octoc.caller import Caller
 from octoc.runtime.shares import account_of
-from octoc_serve.bugs import survived
+from octoc_serve.error_boundary import survived
 from octoc_serve.session_shares import SessionShares
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from octoc.bundle.refusal import BundleRefused
-from octoc_serve.bugs import survived
+from octoc_serve.error_boundary import survived
 from octoc_serve.states import States
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from octoc.bundle.refusal import BundleRefused
-from octoc_serve.bugs import tell
+from octoc_serve.error_boundary import tell
 from octoc_serve.page.look import Asked, look
 from octoc_serve.page.routing import MAX_MESSAGE_CHARS, Asker
 from octoc_serve.page.sections import saying, showing, signing_in
