@@ -12,7 +12,7 @@ import ssl
 from collections.abc import Callable
 from typing import Any
 
-from octoc_serve.patience import BoundedProtocol
+from octoc_serve.connection_limits import BoundedProtocol
 
 logger = logging.getLogger(__name__)
 

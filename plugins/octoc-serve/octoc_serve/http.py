@@ -18,9 +18,9 @@ from octoc_serve import page
 from octoc_serve.admission import Admission
 from octoc_serve.answers import AnsweringManager
 from octoc_serve.bodies import bounded
+from octoc_serve.connection_limits import CONNECTION
 from octoc_serve.door import Door
 from octoc_serve.paths import is_loopback, is_mcp
-from octoc_serve.patience import CONNECTION
 from octoc_serve.server import PRINCIPAL, SESSION_HEADER, SurfaceServer
 from octoc_serve.session_shares import FullError
 from octoc_serve.states import Key

@@ -16,8 +16,8 @@ import pytest
 import uvicorn
 
 from octoc.plugin.gateway import GatewaySettings
+from octoc_serve.connection_limits import protocol_of
 from octoc_serve.connection_shares import EXTRA
-from octoc_serve.patience import protocol_of
 
 Ask = Callable[..., tuple[int, dict[str, str], str]]
 Run = Callable[..., None]
