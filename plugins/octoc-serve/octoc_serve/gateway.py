@@ -20,8 +20,8 @@ from octoc_serve.connection_limits import protocol_of
 from octoc_serve.error_boundary import survived
 from octoc_serve.handshake import over_tls
 from octoc_serve.http import MAX_HEAD_BYTES, HttpApp
+from octoc_serve.log_filters import quiet
 from octoc_serve.paths import is_loopback, path_of
-from octoc_serve.quiet import quiet
 from octoc_serve.running_calls import RunningCalls
 from octoc_serve.server import SurfaceServer
 from octoc_serve.states import Key, MemoryStates
