@@ -16,10 +16,10 @@ from mcp.server.auth.provider import AccessToken
 
 from octoc_serve import page
 from octoc_serve.admission import Admission
-from octoc_serve.answers import AnsweringManager
 from octoc_serve.bodies import bounded
 from octoc_serve.connection_limits import CONNECTION
 from octoc_serve.door import Door
+from octoc_serve.http_responses import AnsweringManager
 from octoc_serve.paths import is_loopback, is_mcp
 from octoc_serve.server import PRINCIPAL, SESSION_HEADER, SurfaceServer
 from octoc_serve.session_shares import FullError

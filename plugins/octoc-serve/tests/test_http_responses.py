@@ -15,13 +15,13 @@ import mcp_types as types
 import pytest
 from mcp.server.streamable_http import StreamableHTTPServerTransport
 
-import octoc_serve.answers
+import octoc_serve.http_responses
 from octoc.plugin.gateway import GatewaySettings
 from octoc.runtime import Runtime
 from octoc_serve.admission import Admission
-from octoc_serve.answers import USED
 from octoc_serve.gateway import _bound
 from octoc_serve.http import HttpApp
+from octoc_serve.http_responses import USED
 from octoc_serve.server import SurfaceServer
 from octoc_serve.states import MemoryStates
 from octoc_serve.tokens import Tokens
@@ -52,7 +52,7 @@ def opened(serve: Serve, ask: Ask, initialize: dict[str, Any]) -> tuple[str, dic
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No answer takes so long, by whatever else the machine does, that it begins as a stream for that alone."""
-    monkeypatch.setattr(octoc_serve.answers, "SILENT_S", 120.0)
+    monkeypatch.setattr(octoc_serve.http_responses, "SILENT_S", 120.0)
 
 
 def messages_of(body: str) -> list[dict[str, Any]]:
@@ -103,9 +103,9 @@ def test_a_release_of_the_sdk_without_what_is_used_of_it_answers_itself(
 ) -> None:
     """A session is served all the same, by the SDK's own streams of events."""
     if lacking == "the transport":
-        monkeypatch.setattr(octoc_serve.answers, "USED", (*USED, "_not_there"))
+        monkeypatch.setattr(octoc_serve.http_responses, "USED", (*USED, "_not_there"))
     elif lacking == "the manager":
-        monkeypatch.setattr(octoc_serve.answers, "USED_OF_MANAGER", "_not_there")
+        monkeypatch.setattr(octoc_serve.http_responses, "USED_OF_MANAGER", "_not_there")
 
     async def scenario() -> tuple[str, Any]:
         async with _application(root, tmp_path) as (app, _), app.manager.run():
