@@ -15,8 +15,8 @@ import uvicorn
 from octoc.plugin.gateway import GatewayRefused, GatewaySettings
 from octoc.runtime import Runtime
 from octoc_serve.admission import Admission, check_agents, refuse_other
-from octoc_serve.asking import Asking
 from octoc_serve.connection_limits import protocol_of
+from octoc_serve.elicitation import Asking
 from octoc_serve.error_boundary import survived
 from octoc_serve.handshake import over_tls
 from octoc_serve.http import MAX_HEAD_BYTES, HttpApp
