@@ -18,11 +18,11 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from octoc import __version__
 from octoc.bundle.refusal import BundleRefused
 from octoc.runtime.values import UnknownNameError
+from octoc_serve.client_session import Served
 from octoc_serve.elicitation import Asking
 from octoc_serve.error_boundary import tell
 from octoc_serve.recent import Recent, RecentCall
 from octoc_serve.running_calls import RunningCalls
-from octoc_serve.served import Served
 from octoc_serve.session_shares import FullError
 from octoc_serve.states import Key, States
 

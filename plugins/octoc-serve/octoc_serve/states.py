@@ -17,7 +17,7 @@ from octoc_serve.error_boundary import survived
 from octoc_serve.session_shares import SessionShares
 
 if TYPE_CHECKING:
-    from octoc_serve.served import Served
+    from octoc_serve.client_session import Served
 
 
 @attrs.frozen(kw_only=True)

@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from octoc.runtime import Runtime
-from octoc_serve.served import Served
+from octoc_serve.client_session import Served
 from octoc_serve.server import SurfaceServer
 from octoc_serve.states import Key, MemoryStates
 from octoc_serve.watch import Refresher, stamps, watch

@@ -13,7 +13,7 @@ import pytest
 from mcp import Client
 
 from octoc.runtime import Runtime
-from octoc_serve.served import Served
+from octoc_serve.client_session import Served
 from octoc_serve.server import SurfaceServer
 from octoc_serve.session_shares import FullError
 from octoc_serve.states import Key, MemoryStates

@@ -12,7 +12,7 @@ import attrs
 
 from octoc.formats.render import shown
 from octoc.runtime.costs import FORMAT, text_of
-from octoc_serve.served import Served
+from octoc_serve.client_session import Served
 
 if TYPE_CHECKING:
     from octoc.runtime import Session
