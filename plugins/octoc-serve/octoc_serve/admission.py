@@ -10,7 +10,7 @@ from octoc.diagnostics.suggest import did_you_mean
 from octoc.plugin.gateway import ALL_AGENTS, GatewayRefused
 from octoc.runtime import UnknownNameError
 from octoc_serve.paths import DEFAULT_PATH, named_by
-from octoc_serve.states import Key
+from octoc_serve.session_store import Key
 from octoc_serve.tokens import Kept, Tokens, bearer_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import attrs
 
 if TYPE_CHECKING:
     from octoc_serve.server import SurfaceServer
-    from octoc_serve.states import Key
+    from octoc_serve.session_store import Key
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

@@ -24,7 +24,7 @@ from octoc_serve.log_filters import quiet
 from octoc_serve.paths import is_loopback, path_of
 from octoc_serve.running_calls import RunningCalls
 from octoc_serve.server import SurfaceServer
-from octoc_serve.states import Key, MemoryStates
+from octoc_serve.session_store import Key, MemoryStates
 from octoc_serve.stdio import Lines, claimed, serve_lines
 from octoc_serve.tls import Certificate, certificate_of
 from octoc_serve.tokens import Kept, Tokens

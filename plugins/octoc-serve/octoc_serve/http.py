@@ -23,7 +23,7 @@ from octoc_serve.http_responses import AnsweringManager
 from octoc_serve.paths import is_loopback, is_mcp
 from octoc_serve.server import PRINCIPAL, SESSION_HEADER, SurfaceServer
 from octoc_serve.session_shares import FullError
-from octoc_serve.states import Key
+from octoc_serve.session_store import Key
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping

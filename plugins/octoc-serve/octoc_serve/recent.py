@@ -6,7 +6,7 @@ from collections import OrderedDict, deque
 
 import attrs
 
-from octoc_serve.states import Key
+from octoc_serve.session_store import Key
 
 MOST = 100
 MOST_OWNERS = 1000

@@ -24,7 +24,7 @@ from octoc_serve.error_boundary import tell
 from octoc_serve.recent import Recent, RecentCall
 from octoc_serve.running_calls import RunningCalls
 from octoc_serve.session_shares import FullError
-from octoc_serve.states import Key, States
+from octoc_serve.session_store import Key, States
 
 if TYPE_CHECKING:
     from octoc.runtime import Runtime

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from octoc.bundle.refusal import BundleRefused
 from octoc_serve.error_boundary import survived
-from octoc_serve.states import States
+from octoc_serve.session_store import States
 
 if TYPE_CHECKING:
     from octoc.runtime import Runtime

@@ -15,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 from octoc.runtime import Runtime
 from octoc_serve.client_session import Served
 from octoc_serve.server import SurfaceServer
-from octoc_serve.states import Key, MemoryStates
+from octoc_serve.session_store import Key, MemoryStates
 from octoc_serve.watch import Refresher, stamps, watch
 
 SECRET = "hunter2"

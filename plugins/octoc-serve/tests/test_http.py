@@ -24,7 +24,7 @@ from octoc.testing import WorkspaceBuilder
 from octoc_serve.admission import Admission
 from octoc_serve.http import HttpApp
 from octoc_serve.server import SurfaceServer
-from octoc_serve.states import MemoryStates
+from octoc_serve.session_store import MemoryStates
 from octoc_serve.tokens import Tokens
 
 Run = Callable[..., None]

@@ -23,7 +23,7 @@ from octoc_serve.gateway import _bound
 from octoc_serve.http import HttpApp
 from octoc_serve.http_responses import USED
 from octoc_serve.server import SurfaceServer
-from octoc_serve.states import MemoryStates
+from octoc_serve.session_store import MemoryStates
 from octoc_serve.tokens import Tokens
 
 Ask = Callable[..., tuple[int, dict[str, str], str]]

@@ -15,7 +15,7 @@ import octoc.testing.faulty_stdio
 from octoc.runtime import Runtime
 from octoc.testing import WorkspaceBuilder
 from octoc_serve.server import SurfaceServer
-from octoc_serve.states import Key, MemoryStates
+from octoc_serve.session_store import Key, MemoryStates
 from octoc_serve.tokens import Tokens
 
 FAULTY = octoc.testing.faulty_stdio.__file__

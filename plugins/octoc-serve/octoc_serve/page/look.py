@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from octoc.runtime import Session
     from octoc_serve.door import Door
     from octoc_serve.recent import RecentCall
-    from octoc_serve.states import Key
+    from octoc_serve.session_store import Key
 
 MAX_SCHEMA_CHARS = 20_000
 OWN = "octoc"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from octoc.routing.explain import Explanation, WordEffect
     from octoc.runtime import Routing
     from octoc_serve.door import Door
-    from octoc_serve.states import Key
+    from octoc_serve.session_store import Key
 
 MAX_MESSAGE_CHARS = 10_000
 _MOST_BARS = 10

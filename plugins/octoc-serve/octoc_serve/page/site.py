@@ -19,7 +19,7 @@ from octoc_serve.page.wire import Answer, BadRequest, Request, answer, cookies_o
 
 if TYPE_CHECKING:
     from octoc_serve.door import Door, Receive, Scope, Send
-    from octoc_serve.states import Key
+    from octoc_serve.session_store import Key
 
 logger = logging.getLogger(__name__)
 

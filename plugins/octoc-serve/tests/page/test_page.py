@@ -21,7 +21,7 @@ from octoc.testing import WorkspaceBuilder
 from octoc_serve.door import Door
 from octoc_serve.page import routes
 from octoc_serve.server import SurfaceServer
-from octoc_serve.states import Key, MemoryStates
+from octoc_serve.session_store import Key, MemoryStates
 from octoc_serve.tokens import Tokens
 
 Serve = Callable[..., Any]

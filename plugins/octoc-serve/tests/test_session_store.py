@@ -16,7 +16,7 @@ from octoc.runtime import Runtime
 from octoc_serve.client_session import Served
 from octoc_serve.server import SurfaceServer
 from octoc_serve.session_shares import FullError
-from octoc_serve.states import Key, MemoryStates
+from octoc_serve.session_store import Key, MemoryStates
 
 
 class Kept:
