@@ -21,7 +21,7 @@ from octoc.runtime.values import UnknownNameError
 from octoc_serve.client_session import Served
 from octoc_serve.elicitation import Asking
 from octoc_serve.error_boundary import tell
-from octoc_serve.recent import Recent, RecentCall
+from octoc_serve.recent_calls import Recent, RecentCall
 from octoc_serve.running_calls import RunningCalls
 from octoc_serve.session_shares import FullError
 from octoc_serve.session_store import Key, States

@@ -17,7 +17,7 @@ from octoc_serve.client_session import Served
 if TYPE_CHECKING:
     from octoc.runtime import Session
     from octoc_serve.door import Door
-    from octoc_serve.recent import RecentCall
+    from octoc_serve.recent_calls import RecentCall
     from octoc_serve.session_store import Key
 
 MAX_SCHEMA_CHARS = 20_000

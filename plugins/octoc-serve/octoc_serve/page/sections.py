@@ -14,7 +14,7 @@ from octoc_serve.page.routing import MAX_MESSAGE_CHARS, Routed, outcome
 from octoc_serve.page.tables import counted, duration, facts, listed, names, table, time_of
 
 if TYPE_CHECKING:
-    from octoc_serve.recent import RecentCall
+    from octoc_serve.recent_calls import RecentCall
 
 MOST_SESSIONS = 100
 _PARTS = (("routing", "Routing"), ("sessions", "Sessions"), ("calls", "Calls"), ("tools", "Tools"))
