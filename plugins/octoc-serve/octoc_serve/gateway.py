@@ -18,7 +18,6 @@ from octoc_serve.admission import Admission, check_agents, refuse_other
 from octoc_serve.connection_limits import protocol_of
 from octoc_serve.elicitation import Asking
 from octoc_serve.error_boundary import survived
-from octoc_serve.handshake import over_tls
 from octoc_serve.http import MAX_HEAD_BYTES, HttpApp
 from octoc_serve.log_filters import quiet
 from octoc_serve.paths import is_loopback, path_of
@@ -27,6 +26,7 @@ from octoc_serve.server import SurfaceServer
 from octoc_serve.session_store import Key, MemoryStates
 from octoc_serve.stdio import Lines, claimed, serve_lines
 from octoc_serve.tls import Certificate, certificate_of
+from octoc_serve.tls_handshake import over_tls
 from octoc_serve.tokens import Kept, Tokens
 from octoc_serve.watch import Refresher, Stamps, Watched, reload, stamps, watch
 
