@@ -14,12 +14,13 @@ LANGCHAIN := langchain-mcp-adapters==0.3.2
 
 MINUTES ?= 10
 
-.PHONY: help setup demo test fuzz lint format types clean
+.PHONY: help setup demo test fuzz snapshots lint format types clean
 
 help:
 	@echo "make demo    build the demo workspace, route three messages, call two tools"
 	@echo "make test    run every test (ARGS='-k name' passes options to pytest; -n 0: in one process)"
 	@echo "make fuzz    look for new counterexamples of the property tests (MINUTES=10, ARGS='tests/runtime/isolation')"
+	@echo "make snapshots  rewrite tests/snapshots: what users and models see, as files"
 	@echo "make lint    ruff: rules and format    make format    let ruff repair both"
 	@echo "make types   mypy --strict             make clean     remove .venv, caches and builds"
 
@@ -69,6 +70,10 @@ test: $(STAMP)
 # New seeds, which `make test` never has: what fails here becomes a fixed example there. No part of CI.
 fuzz: $(STAMP)
 	$(BIN)/python tests/fuzz.py --minutes $(MINUTES) $(ARGS)
+
+# In one process: each folder of snapshots is rewritten by one test.
+snapshots: $(STAMP)
+	OCTOC_WRITE_SNAPSHOTS=1 $(BIN)/python -m pytest -q tests/snapshots tests/golden tests/diagnostics/test_render.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -1,9 +1,11 @@
-"""Fixtures of every test, of octoc and of its plugins: where real inputs and real MCP servers are."""
+"""Fixtures of every test, of octoc and of its plugins: snapshots, real inputs and real MCP servers."""
 
+import difflib
+import itertools
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -86,3 +88,39 @@ def python_server() -> Callable[[str], Path]:
         return program
 
     return find
+
+
+Snapshots = Callable[[str, Mapping[str, str]], None]
+_DIFF_LINES = 60
+
+
+@pytest.fixture(scope="session")
+def snapshots() -> Snapshots:
+    """A function that compares the texts of a folder, by file name, with the files in `tests/snapshots/<folder>`.
+
+    With OCTOC_WRITE_SNAPSHOTS set (`make snapshots`), it rewrites the folder instead and deletes what is left over.
+    """
+
+    def compare(folder: str, texts: Mapping[str, str]) -> None:
+        root = CHECKOUT / "tests" / "snapshots" / folder
+        if os.environ.get("OCTOC_WRITE_SNAPSHOTS"):
+            root.mkdir(exist_ok=True)
+            for stale in {path.name for path in root.iterdir()} - set(texts):
+                (root / stale).unlink()
+            for name, text in texts.items():
+                (root / name).write_text(text, encoding="utf-8", newline="")
+        recorded = {path.name: path.read_bytes().decode() for path in root.iterdir()}
+        diff = [
+            line
+            for name in sorted({*texts, *recorded})
+            for line in _diff(name, recorded.get(name, ""), texts.get(name, ""))
+        ]
+        if diff or set(texts) != set(recorded):
+            shown = "\n".join(itertools.islice(diff, _DIFF_LINES))
+            pytest.fail(f"tests/snapshots/{folder} differs; if the change is meant, run `make snapshots`\n{shown}")
+
+    return compare
+
+
+def _diff(name: str, old: str, new: str) -> list[str]:
+    return list(difflib.unified_diff(old.splitlines(), new.splitlines(), name, name, n=1, lineterm=""))

@@ -2,8 +2,7 @@
 
 import json
 import unicodedata
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 from hypothesis import given
@@ -11,11 +10,11 @@ from hypothesis import strategies as st
 
 from octoc.diagnostics.model import Diagnostic, Label, Span
 from octoc.diagnostics.render import ReadLine, ansi, escape, render_concise, render_full, render_json, summary
+from octoc.diagnostics.render.sarif import render_sarif
 from octoc.diagnostics.render.text import cells
 from octoc.diagnostics.rule import Rule, Severity
 from octoc.masking import mask_secrets
 
-GOLDEN = Path(__file__).parent / "golden"
 UNKNOWN_SERVER = Rule("OCT301", "unknown-server", "A capability refers to a server that nothing defines.")
 LITERAL_SECRET = Rule("OCT340", "literal-secret", "A secret is written in the file.", Severity.WARNING)
 UNLISTED = Rule("OCT312", "unlisted-server", "A server has no snapshot of its tools.", Severity.INFO)
@@ -106,22 +105,14 @@ CASES: Mapping[str, Sequence[Diagnostic]] = {
 }
 
 
-@pytest.mark.parametrize("case", sorted(CASES))
-def test_full_is_as_recorded(case: str) -> None:
-    """The format for people is exactly the recorded text of each case."""
-    assert render_full(CASES[case], _read_line) == (GOLDEN / f"{case}.full.txt").read_text(encoding="utf-8")
-
-
-def test_concise_is_as_recorded() -> None:
-    """The concise format is exactly the recorded text: one line for each diagnostic of every case."""
+def test_each_format_is_as_recorded(snapshots: Callable[[str, Mapping[str, str]], None]) -> None:
+    """Each case in full, all of them in the concise format, and some as JSON, are exactly the recorded texts."""
     found = [diagnostic for case in sorted(CASES) for diagnostic in CASES[case]]
-    assert render_concise(found) == (GOLDEN / "all.concise.txt").read_text(encoding="utf-8")
-
-
-def test_json_is_as_recorded() -> None:
-    """The format for programs is one array, exactly as recorded."""
-    found = [*CASES["one-line"], *CASES["no-source"], *CASES["severities"]]
-    assert render_json(found) == (GOLDEN / "some.json").read_text(encoding="utf-8")
+    texts = {f"{case}.full.txt": render_full(CASES[case], _read_line) for case in CASES}
+    texts["all.concise.txt"] = render_concise(found)
+    texts["some.json"] = render_json([*CASES["one-line"], *CASES["no-source"], *CASES["severities"]])
+    texts["some.sarif.json"] = render_sarif(found, version="0", page_of=lambda _: None, placeless="octoc.toml")
+    snapshots("render", texts)
 
 
 def test_nothing_found_is_no_text_and_an_empty_array() -> None:

@@ -1,15 +1,9 @@
-"""Golden workspaces: `<stage>/<case>/in` is a workspace, `out.txt` what the stages up to `describe` make of it.
-
-After a change that is meant, run `OCTOC_UPDATE_GOLDEN=1 pytest tests/golden` and read the difference.
-"""
+"""What the stages up to `describe` make of small workspaces: `<stage>/<case>/in` is the workspace of each snapshot."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-
-import pytest
 
 from octoc.bundle.model import Grant, Registry
 from octoc.compiler.cache import Cache
@@ -26,15 +20,14 @@ HERE = Path(__file__).parent
 CASES = sorted(path.parent for path in HERE.glob("*/*/in"))
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
-def test_a_workspace_compiles_to_what_is_recorded(case: Path) -> None:
-    """Diagnostics, servers, capabilities, registries and prompts of a small workspace are as recorded."""
-    checked, diagnostics = compiled(case / "in")
-    found = "\n".join([*told(diagnostics), *summary(checked)]) + "\n"
-    recorded = case / "out.txt"
-    if os.environ.get("OCTOC_UPDATE_GOLDEN"):
-        recorded.write_text(found, encoding="utf-8")
-    assert found == recorded.read_text(encoding="utf-8")
+def test_workspaces_compile_to_what_is_recorded(snapshots: Callable[[str, Mapping[str, str]], None]) -> None:
+    """Diagnostics, servers, capabilities, registries and prompts of each small workspace are as recorded."""
+    texts = {}
+    for case in CASES:
+        checked, diagnostics = compiled(case / "in")
+        name = f"{case.parent.name}-{case.name}.txt"
+        texts[name] = "\n".join([*told(diagnostics), *summary(checked)]) + "\n"
+    snapshots("stages", texts)
 
 
 def compiled(root: Path) -> tuple[Calibrated, tuple[Diagnostic, ...]]:
