@@ -237,11 +237,11 @@ def _unmended(
 
 
 def _unreadable(found: Iterable[Diagnostic]) -> set[str]:
-    """Return the files whose text could not be read: OCT101 to OCT119."""
+    """Return the files whose text could not be read."""
     return {
         each.span.file
         for each in found
-        if each.span is not None and each.severity is Severity.ERROR and "OCT101" <= each.rule.code < "OCT120"
+        if each.span is not None and each.severity is Severity.ERROR and each.rule.leaves_unread
     }
 
 

@@ -26,7 +26,7 @@ from octoc.compiler.bill import Bill
 from octoc.compiler.cache import Cache, cache_key
 from octoc.compiler.model.documents import Discovered
 from octoc.diagnostics.model import Diagnostic, Fix, Label, Span
-from octoc.diagnostics.rule import Rule, Severity
+from octoc.diagnostics.rule import Need, Rule, Scope, Severity
 from octoc.diagnostics.rules.bundle import BUNDLE_NOT_WRITTEN
 from octoc.diagnostics.rules.lock import LOCK_NOT_WRITTEN, LOCK_UNREADABLE
 from octoc.diagnostics.rules.plugin import ENCODER_FAILED, PLUGIN_BROKEN, PLUGIN_MISSING
@@ -136,7 +136,7 @@ def _plain(found: Diagnostic) -> dict[str, Any]:
     rule = found.rule
     return {
         # The whole rule, since a plugin's rule is in no table of ours.
-        "rule": [rule.code, rule.name, rule.summary, int(rule.severity), rule.since],
+        "rule": {**attrs.asdict(rule), "scope": rule.scope.value, "needs": sorted(need.value for need in rule.needs)},
         "message": found.message,
         "severity": int(found.severity),
         "span": None if found.span is None else encode(found.span),
@@ -162,9 +162,16 @@ def _outcome(plain: Mapping[str, Any]) -> Outcome:
 
 
 def _diagnostic(plain: Mapping[str, Any]) -> Diagnostic:
-    code, name, summary, severity, since = plain["rule"]
+    rule = plain["rule"]
     return Diagnostic(
-        rule=Rule(code, name, summary, Severity(severity), since),
+        rule=Rule(
+            **{
+                **rule,
+                "severity": Severity(rule["severity"]),
+                "scope": Scope(rule["scope"]),
+                "needs": frozenset(map(Need, rule["needs"])),
+            }
+        ),
         message=plain["message"],
         severity=Severity(plain["severity"]),
         span=None if plain["span"] is None else decode(Span, plain["span"]),

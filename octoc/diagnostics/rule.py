@@ -1,4 +1,4 @@
-"""What a rule is. Apart from what a finding is, so that who only names a rule loads no more than this."""
+"""What a rule is, apart from what a finding is: a module that only names a rule loads no more than this."""
 
 from __future__ import annotations
 
@@ -19,11 +19,42 @@ class Severity(enum.IntEnum):
         return self.name.lower()
 
 
+class Scope(enum.Enum):
+    """What a finding of a rule depends on.
+
+    FILE: one file alone, so that the finding holds whatever other files there are. WORKSPACE: several files, so that
+    it is not reported of a file that is checked by itself. BUILD: a lock, a bundle or a plugin, which a command relies
+    on, so that no workspace may silence it or change its severity.
+    """
+
+    FILE = "file"
+    WORKSPACE = "workspace"
+    BUILD = "build"
+
+
+class Need(enum.Enum):
+    """What must be there before a rule can find anything.
+
+    GATE: the routing gate, which only a build has. ENVIRONMENT: the variables that `--env-file` and `--env` give.
+    LOCK: a readable `octoc.lock`, which only a check compares. SNAPSHOTS: a server with recorded tools.
+    """
+
+    GATE = "gate"
+    ENVIRONMENT = "environment"
+    LOCK = "lock"
+    SNAPSHOTS = "snapshots"
+
+
 @attrs.frozen
 class Rule:
     """One rule: its code (`OCTnnn`, never used again), its kebab-case name, one sentence, and how bad a breach is.
 
-    `since` is the version of octoc (or of the plugin whose rule it is) that first had it.
+    Args:
+        since: the version of octoc (or of the plugin that has the rule) that first had it.
+        scope: what a finding depends on.
+        needs: what must be there before the rule can find anything.
+        excludes: an error of this rule leaves out what it is about, so that later rules do not see it.
+        leaves_unread: an error of this rule means that the file's text was not read.
     """
 
     code: str
@@ -31,3 +62,12 @@ class Rule:
     summary: str
     severity: Severity = Severity.ERROR
     since: str = "0.1.0"
+    scope: Scope = attrs.field(kw_only=True)
+    needs: frozenset[Need] = attrs.field(kw_only=True, default=frozenset())
+    excludes: bool = attrs.field(kw_only=True, default=False)
+    leaves_unread: bool = attrs.field(kw_only=True, default=False)
+
+    @property
+    def is_configurable(self) -> bool:
+        """Whether a workspace may silence the rule or change its severity."""
+        return self.scope is not Scope.BUILD

@@ -12,7 +12,7 @@ from octoc.compiler.memo import Outcome, build_key, recall, remember, still_ther
 from octoc.compiler.model.documents import DepScript, Discovered, FileKind, FoundFile, SkillFolder, Tap
 from octoc.compiler.model.settings import RoutingSettings, WorkspaceSettings
 from octoc.diagnostics.model import DiagnosticSink, Place
-from octoc.diagnostics.rule import Rule, Severity
+from octoc.diagnostics.rule import Rule, Scope, Severity
 from octoc.diagnostics.rules.bundle import BUNDLE_NOT_WRITTEN
 from octoc.diagnostics.rules.lock import LOCK_NOT_WRITTEN
 from octoc.diagnostics.rules.plugin import ENCODER_FAILED
@@ -71,7 +71,7 @@ def test_a_workspace_that_moved_is_the_same_build() -> None:
 def test_an_outcome_is_recalled_as_it_was(tmp_path: Path) -> None:
     """Findings come back with their rules, places, labels, notes and help, also those of a plugin's rules."""
     sink = DiagnosticSink()
-    rule = Rule("ACME001", "own-rule", "A plugin's rule.", Severity.WARNING)
+    rule = Rule("ACME001", "own-rule", "A plugin's rule.", Severity.WARNING, scope=Scope.FILE)
     sink.report(rule, "told", at=PLACE, label="here", related={"there": PLACE}, notes=("a",), help="do b")
     sink.report(rule, "bare", severity=Severity.ERROR)
     outcome = Outcome(diagnostics=sink.diagnostics, bundle_digest="ab", bundle_size=3, lock_digest=None, lock_size=0)

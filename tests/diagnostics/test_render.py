@@ -12,12 +12,16 @@ from octoc.diagnostics.model import Diagnostic, Label, Span
 from octoc.diagnostics.render import ReadLine, ansi, escape, render_concise, render_full, render_json, summary
 from octoc.diagnostics.render.sarif import render_sarif
 from octoc.diagnostics.render.text import cells
-from octoc.diagnostics.rule import Rule, Severity
+from octoc.diagnostics.rule import Rule, Scope, Severity
 from octoc.masking import mask_secrets
 
-UNKNOWN_SERVER = Rule("OCT301", "unknown-server", "A capability refers to a server that nothing defines.")
-LITERAL_SECRET = Rule("OCT340", "literal-secret", "A secret is written in the file.", Severity.WARNING)
-UNLISTED = Rule("OCT312", "unlisted-server", "A server has no snapshot of its tools.", Severity.INFO)
+UNKNOWN_SERVER = Rule(
+    "OCT301", "unknown-server", "A capability refers to a server that nothing defines.", scope=Scope.FILE
+)
+LITERAL_SECRET = Rule(
+    "OCT340", "literal-secret", "A secret is written in the file.", Severity.WARNING, scope=Scope.FILE
+)
+UNLISTED = Rule("OCT312", "unlisted-server", "A server has no snapshot of its tools.", Severity.INFO, scope=Scope.FILE)
 
 SOURCES: Mapping[str, Sequence[str]] = {
     "taps/acme/postgres.toml": [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import click
 
 from octoc.cli.options import format_options
@@ -23,33 +21,25 @@ def command(rule: str, output_format: str) -> int:
 
     from octoc.cli.failures import UserError
     from octoc.diagnostics.pages import page_of
-    from octoc.diagnostics.rules import all_rules
+    from octoc.diagnostics.rules import PREFIX, all_rules, near_codes, rule_named
     from octoc.diagnostics.suggest import did_you_mean
 
-    rules = all_rules()
-    wanted = rule.strip().lower()
-    named = {name.lower(): code for code in rules for name in (code, code.removeprefix("OCT"), rules[code].name)}
-    code = named.get(wanted)
-    if code is None:
-        digits = wanted.removeprefix("oct")
+    wanted = rule.strip()
+    found = rule_named(wanted) or rule_named(f"{PREFIX}{wanted}")
+    if found is None:
+        rules = all_rules()
+        digits = wanted.upper().removeprefix(PREFIX)
         if digits.isdecimal() and len(digits) <= 3:
-            near = f"near codes are {', '.join(_near_codes(digits, rules))}"
+            near = f"near codes are {', '.join(near_codes(digits))}"
         else:
-            near = did_you_mean(rule.strip(), [found.name for found in rules.values()]) or (
+            near = did_you_mean(wanted, [one.name for one in rules.values()]) or (
                 f"codes go from {min(rules)} to {max(rules)}"
             )
         raise UserError(f"there is no rule `{rule}`", near)
-    found = rules[code]
-    page = page_of(code) or f"# {code} {found.name}\n\n{found.summary}\n"
+    page = page_of(found.code) or f"# {found.code} {found.name}\n\n{found.summary}\n"
     if output_format == "json":
-        fields = {"code": code, "name": found.name, "severity": found.severity.label}
+        fields = {"code": found.code, "name": found.name, "severity": found.severity.label}
         click.echo(json.dumps({**fields, "since": found.since, "summary": found.summary, "page": page}, indent=2))
     else:
         click.echo(page, nl=False)
     return 0
-
-
-def _near_codes(digits: str, codes: Iterable[str]) -> list[str]:
-    """Return the three codes nearest by number, ascending; a code cut short counts as the first that it begins."""
-    number = int(digits.ljust(3, "0"))
-    return sorted(sorted(codes, key=lambda code: (abs(int(code[3:]) - number), code))[:3])

@@ -16,7 +16,7 @@ def command(output_format: str) -> int:
     """
     import json
 
-    from octoc.diagnostics.rules import all_rules, is_configurable
+    from octoc.diagnostics.rules import all_rules
 
     rules = all_rules().values()
     if output_format == "json":
@@ -25,7 +25,7 @@ def command(output_format: str) -> int:
                 "code": rule.code,
                 "name": rule.name,
                 "severity": rule.severity.label,
-                "configurable": is_configurable(rule),
+                "configurable": rule.is_configurable,
                 "since": rule.since,
                 "summary": rule.summary,
             }

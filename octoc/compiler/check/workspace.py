@@ -10,7 +10,7 @@ from octoc.compiler.check.scopes import check_tables
 from octoc.compiler.check.translate import one_of
 from octoc.compiler.model.documents import kept
 from octoc.diagnostics.model import KeyPath
-from octoc.diagnostics.rules import advice_for, is_configurable, rule_named
+from octoc.diagnostics.rules import advice_for, rule_named
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.rules.lint_policy import UNKNOWN_RULE
 
@@ -86,7 +86,7 @@ def _check_severities(severities: Mapping[str, Any], path: KeyPath, inspection: 
         rule = rule_named(name)
         if rule is None:
             message, advice = f"there is no rule `{name}`", advice_for(name)
-        elif not is_configurable(rule):
+        elif not rule.is_configurable:
             message, advice = f"`{name}` has a severity of its own: it is about the build, not about a file", None
         elif (first := seen.setdefault(rule.code, name)) != name:
             inspection.report(

@@ -29,8 +29,7 @@ from octoc.compiler.opening import NO_OVERLAY, Opened, open_workspace
 from octoc.compiler.read.stage import input_digests
 from octoc.compiler.workspace import WORKSPACE_FILE, file_at
 from octoc.diagnostics.model import Diagnostic
-from octoc.diagnostics.rule import Severity
-from octoc.diagnostics.rules.lint_mcp import UNSET_IN_SHELL
+from octoc.diagnostics.rule import Scope, Severity
 from octoc.diagnostics.rules.lint_policy import UNUSED_SILENCE
 from octoc.plugin.manager import Plugins
 
@@ -41,8 +40,8 @@ __all__ = ["Checkup", "check_subject", "check_workspace"]
 
 _KIND = "check"
 _LOCK_FILE = "octoc.lock"  # as `octoc.compiler.lock` has it, which a remembered answer need not import
-# Rules that one file alone can break, among those that look across files.
-_OF_ONE_FILE = frozenset({"OCT340", "OCT341", "OCT402", "OCT403"})
+# A file of these kinds has all that the rules look at.
+_COMPLETE = frozenset({FileKind.MCP, FileKind.WORKSPACE})
 
 
 @attrs.frozen(kw_only=True)
@@ -166,15 +165,6 @@ def _installed() -> str:
 
 def _stands_alone(found: Diagnostic, kind: FileKind) -> bool:
     """Tell whether a finding about one file is true whatever other files there are."""
-    number = int(found.rule.code.removeprefix("OCT"))
     if found.rule is UNUSED_SILENCE:
         return False  # it may be in use where the other files are
-    return (
-        number < 300
-        or kind in (FileKind.MCP, FileKind.WORKSPACE)
-        or found.rule.code in _OF_ONE_FILE
-        or number >= 490
-        or 440 <= number < 455  # definitions of servers, each by itself
-        or found.rule is UNSET_IN_SHELL
-        or (kind is FileKind.AGENT_MD and 455 <= number < 465)
-    )
+    return found.rule.scope is not Scope.WORKSPACE or kind in _COMPLETE

@@ -11,7 +11,7 @@ from octoc.compiler.policy.globs import path_matches
 from octoc.compiler.policy.silences import Silences
 from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.rule import Severity
-from octoc.diagnostics.rules import is_configurable, rule_named
+from octoc.diagnostics.rules import rule_named
 
 OFF = "off"
 
@@ -20,10 +20,10 @@ OFF = "off"
 class LintPolicy:
     """Called with a finding, returns it with the severity that the workspace gives it, or None when it is silenced.
 
-    What a rule's finding excludes stays excluded. Findings about the build itself (5xx and above) are left as they are.
+    What a rule's finding excludes stays excluded. Findings of rules of scope BUILD stay as they are.
 
-    `unchecked` are the files that have an error of reading, checking or resolving, silenced or not: rules behind it
-    did not see all of them.
+    `unchecked` are the files that have an error of a rule that excludes, silenced or not: later rules did not see all
+    of them.
     """
 
     settings: LintSettings
@@ -37,11 +37,11 @@ class LintPolicy:
         self._overrides = tuple((override.path, _by_code(override.rules)) for override in self.settings.overrides)
 
     def __call__(self, found: Diagnostic) -> Diagnostic | None:
-        if not is_configurable(found.rule):
+        if not found.rule.is_configurable:
             return found
         file = found.span.file if found.span is not None else None
         if file is not None:
-            if found.severity is Severity.ERROR and found.rule.code < "OCT400":
+            if found.severity is Severity.ERROR and found.rule.excludes:
                 self.unchecked.add(file)
             # Before the settings: a silence is in use even where the rule is off.
             if self.silences.of(file).silence(found):

@@ -9,12 +9,9 @@ from octoc.compiler.policy.globs import path_matches
 from octoc.compiler.policy.judge import LintPolicy
 from octoc.compiler.policy.silences import FileSilences, Silence
 from octoc.diagnostics.model import DiagnosticSink
-from octoc.diagnostics.rule import Severity
+from octoc.diagnostics.rule import Need, Severity
 from octoc.diagnostics.rules import advice_for, rule_named
 from octoc.diagnostics.rules import lint_policy as rules
-
-# Reported only when variables are given with --env-file or --env, so a silence of one may be in use at other times.
-_CONDITIONAL = frozenset(f"OCT{number}" for number in range(465, 470))
 
 
 def report_policy(policy: LintPolicy, files: Iterable[str], sink: DiagnosticSink) -> None:
@@ -61,7 +58,7 @@ def _report_form(silence: Silence, sink: DiagnosticSink) -> None:
 def _report_unused(found: FileSilences, sink: DiagnosticSink, *, of_itself: bool) -> None:
     for silence in found.silences:
         for named in silence.named:
-            if named.rule is None or named.span in found.used or named.rule.code in _CONDITIONAL:
+            if named.rule is None or named.span in found.used or Need.ENVIRONMENT in named.rule.needs:
                 continue
             if (named.rule.code == rules.UNUSED_SILENCE.code) is not of_itself:
                 continue

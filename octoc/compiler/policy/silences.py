@@ -12,7 +12,7 @@ from octoc.compiler.read.nodes import Range
 from octoc.compiler.read.spans import kind_of
 from octoc.diagnostics.model import Diagnostic, Span
 from octoc.diagnostics.rule import Rule
-from octoc.diagnostics.rules import is_configurable, rule_named
+from octoc.diagnostics.rules import rule_named
 
 # Also behind another comment of the same line: `# why  # octoc: ignore[OCT402]`.
 _SILENCE = re.compile(
@@ -132,7 +132,7 @@ def _silence(text: str, file: str, comment: Range, match: re.Match[str], found: 
 
 def _named(text: str, span: Span) -> Named:
     rule = rule_named(text)
-    return Named(text=text, span=span, rule=rule if rule is not None and is_configurable(rule) else None)
+    return Named(text=text, span=span, rule=rule if rule is not None and rule.is_configurable else None)
 
 
 def _lines(text: str, comment: Range, found: Commented) -> frozenset[int]:

@@ -12,6 +12,9 @@ from functools import cache
 
 from octoc.diagnostics.rule import Rule
 
+PREFIX = "OCT"
+"""What octoc's own codes begin with. A plugin's code begins with another word."""
+
 _MODULES = (
     "read",
     "check",
@@ -49,19 +52,17 @@ def rule_named(name: str) -> Rule | None:
     return _by_name().get(name.lower())
 
 
-def is_configurable(rule: Rule) -> bool:
-    """Tell whether a workspace may silence a rule, or change its severity: one about files, 1xx to 4xx.
-
-    From 5xx on a finding says that a lock, a bundle or a plugin is not what a command was told to rely on.
-    """
-    return rule.code < "OCT500"
+def near_codes(number: str) -> list[str]:
+    """Return the three codes nearest to `number`, ascending; digits cut short count as the first code they begin."""
+    wanted = int(number.ljust(3, "0"))
+    return sorted(sorted(all_rules(), key=lambda code: (abs(int(code[3:]) - wanted), code))[:3])
 
 
 def advice_for(name: str) -> str | None:
-    """Return the next step for one who named a rule that does not exist."""
+    """Return the next step after `name`, which names no rule."""
     from octoc.diagnostics.suggest import did_you_mean  # which the runtime, that imports rules too, has no need of
 
-    near = did_you_mean(name, (rule.name for rule in all_rules().values() if is_configurable(rule)))
+    near = did_you_mean(name, (rule.name for rule in all_rules().values() if rule.is_configurable))
     return near or "`octoc rules` lists them"
 
 

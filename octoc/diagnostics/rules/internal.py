@@ -1,5 +1,9 @@
 """OCT9xx: a bug in octoc itself."""
 
-from octoc.diagnostics.rule import Rule
+from functools import partial
 
-INTERNAL_ERROR = Rule("OCT901", "internal-error", "octoc failed in a way that is not the user's mistake.")
+from octoc.diagnostics.rule import Rule, Scope
+
+rule = partial(Rule, scope=Scope.BUILD)
+
+INTERNAL_ERROR = rule("OCT901", "internal-error", "octoc failed in a way that is not the user's mistake.")

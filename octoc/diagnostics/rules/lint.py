@@ -1,12 +1,20 @@
 """OCT4xx: what is legal and still likely to be wrong."""
 
-from octoc.diagnostics.rule import Rule, Severity
+from functools import partial
 
-NO_TRIGGERS = Rule(
+from octoc.diagnostics.rule import Rule, Scope, Severity
+
+rule = partial(Rule, scope=Scope.WORKSPACE)
+
+NO_TRIGGERS = rule(
     "OCT401", "no-triggers", "A capability has no trigger: no message can ever activate it.", Severity.WARNING
 )
-UNPINNED_PACKAGE = Rule("OCT402", "unpinned-package", "A server runs a package without a fixed version.")
-INSECURE_URL = Rule("OCT403", "insecure-url", "A server beyond this machine is reached over plain http.")
-NOTHING_TO_ACTIVATE = Rule(
+UNPINNED_PACKAGE = rule(
+    "OCT402", "unpinned-package", "A server runs a package without a fixed version.", scope=Scope.FILE
+)
+INSECURE_URL = rule(
+    "OCT403", "insecure-url", "A server beyond this machine is reached over plain http.", scope=Scope.FILE
+)
+NOTHING_TO_ACTIVATE = rule(
     "OCT404", "nothing-to-activate", "A capability has no server and no dependency.", Severity.WARNING
 )

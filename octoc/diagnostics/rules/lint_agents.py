@@ -1,27 +1,31 @@
 """OCT455 to OCT464: agents whose definition clients read differently, or only in part."""
 
-from octoc.diagnostics.rule import Rule, Severity
+from functools import partial
 
-EMPTY_TOOLS = Rule(
+from octoc.diagnostics.rule import Rule, Scope, Severity
+
+rule = partial(Rule, scope=Scope.FILE)
+
+EMPTY_TOOLS = rule(
     "OCT455", "empty-tools", "An agent's `tools` is empty: no tool in octoc, every tool in Octo.", Severity.WARNING
 )
-LONG_DESCRIPTION = Rule(
+LONG_DESCRIPTION = rule(
     "OCT456",
     "long-description",
     "An agent's description is so long that Octo's routing shows only its start.",
     Severity.INFO,
 )
-UNUSUAL_MODEL = Rule(
+UNUSUAL_MODEL = rule(
     "OCT457", "unusual-model", "An agent's `model` is no tier of Octo and looks like no model's name.", Severity.WARNING
 )
-BARE_TOOL = Rule("OCT458", "bare-tool", "An agent names a tool without the server that it is on.", Severity.INFO)
-LARGE_SURFACE = Rule(
+BARE_TOOL = rule("OCT458", "bare-tool", "An agent names a tool without the server that it is on.", Severity.INFO)
+LARGE_SURFACE = rule(
     "OCT459",
     "large-surface",
     "The tools in an agent's every prompt are over its budget in number or tokens.",
     Severity.WARNING,
 )
-OVER_BUDGET = Rule(
+OVER_BUDGET = rule(
     "OCT460",
     "over-budget",
     "The tools in an agent's every prompt cost more than `[budget]` allows.",

@@ -1,11 +1,15 @@
 """OCT465 to OCT469: what a workspace needs of the environment that it runs in."""
 
-from octoc.diagnostics.rule import Rule, Severity
+from functools import partial
 
-UNSET_VARIABLE = Rule(
+from octoc.diagnostics.rule import Need, Rule, Scope, Severity
+
+rule = partial(Rule, scope=Scope.WORKSPACE, needs=frozenset({Need.ENVIRONMENT}))
+
+UNSET_VARIABLE = rule(
     "OCT465", "unset-variable", "A variable that a server needs is not set in the given environment.", Severity.WARNING
 )
-ENVIRONMENT_CONTRACT = Rule(
+ENVIRONMENT_CONTRACT = rule(
     "OCT466",
     "environment-contract",
     "How many variables the workspace refers to, and how many are not set.",

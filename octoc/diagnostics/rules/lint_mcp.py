@@ -1,51 +1,60 @@
 """OCT440 to OCT454, and OCT461: definitions of servers that are sound, and will not do what their author expects."""
 
-from octoc.diagnostics.rule import Rule, Severity
+from functools import partial
 
-UNEXPANDED_REFERENCE = Rule(
+from octoc.diagnostics.rule import Need, Rule, Scope, Severity
+
+rule = partial(Rule, scope=Scope.FILE)
+
+UNEXPANDED_REFERENCE = rule(
     "OCT440",
     "unexpanded-reference",
     "A value has a `$VAR` or a `${…}` that is never replaced by a value.",
     Severity.WARNING,
 )
-NESTED_REFERENCE = Rule(
+NESTED_REFERENCE = rule(
     "OCT441", "nested-reference", "The default of a reference is a reference itself, and stays text.", Severity.WARNING
 )
-SURROUNDING_SPACE = Rule("OCT442", "surrounding-space", "A value begins or ends with white space.", Severity.WARNING)
-UNUSUAL_SERVER_NAME = Rule(
+SURROUNDING_SPACE = rule("OCT442", "surrounding-space", "A value begins or ends with white space.", Severity.WARNING)
+UNUSUAL_SERVER_NAME = rule(
     "OCT443", "unusual-server-name", "A server's name cannot be part of a tool's name as it is.", Severity.WARNING
 )
-RESERVED_SERVER_NAME = Rule(
+RESERVED_SERVER_NAME = rule(
     "OCT444", "reserved-server-name", "A server has a name that Claude Code keeps for itself.", Severity.WARNING
 )
-DEPRECATED_TRANSPORT = Rule(
+DEPRECATED_TRANSPORT = rule(
     "OCT445", "deprecated-transport", "A server is reached over `sse`, which MCP has given up.", Severity.WARNING
 )
-UNSUPPORTED_CONNECTION = Rule(
+UNSUPPORTED_CONNECTION = rule(
     "OCT446",
     "unsupported-connection",
     "A server is reached in a way that no transport of octoc knows.",
     Severity.WARNING,
 )
-ABSOLUTE_PATH = Rule(
+ABSOLUTE_PATH = rule(
     "OCT447", "absolute-path", "In production mode a server's command line has an absolute path.", Severity.WARNING
 )
-REST_TOO_MANY_TOOLS = Rule(
+REST_TOO_MANY_TOOLS = rule(
     "OCT449",
     "rest-too-many-tools",
     "A REST server has more tools than the hundred that its protocol allows.",
     Severity.WARNING,
+    needs=frozenset({Need.SNAPSHOTS}),
 )
-REST_TOOL_NAME = Rule(
-    "OCT450", "rest-tool-name", "A tool of a REST server has a name that its protocol does not allow.", Severity.WARNING
+REST_TOOL_NAME = rule(
+    "OCT450",
+    "rest-tool-name",
+    "A tool of a REST server has a name that its protocol does not allow.",
+    Severity.WARNING,
+    needs=frozenset({Need.SNAPSHOTS}),
 )
-UNSET_IN_SHELL = Rule(
+UNSET_IN_SHELL = rule(
     "OCT461",
     "unset-in-shell",
     "A shell script in a server's command line uses a variable that the server does not get.",
     Severity.WARNING,
 )
-UNDECLARED_INPUT = Rule(
+UNDECLARED_INPUT = rule(
     "OCT448",
     "undeclared-input",
     "A server of VS Code's file refers to an input that it does not declare.",

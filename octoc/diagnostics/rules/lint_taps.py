@@ -1,115 +1,121 @@
 """OCT410 to OCT439: what in a tap is legal and still does not do what it says, in octoc or in Octomind."""
 
-from octoc.diagnostics.rule import Rule, Severity
+from functools import partial
 
-MERGE_DIFFERS = Rule(
+from octoc.diagnostics.rule import Need, Rule, Scope, Severity
+
+rule = partial(Rule, scope=Scope.WORKSPACE)
+
+MERGE_DIFFERS = rule(
     "OCT410",
     "octomind-merge-differs",
     "A server that is granted whole is not once Octomind merges capabilities into an agent.",
     Severity.WARNING,
 )
-LIVE_PLACEHOLDER = Rule(
+LIVE_PLACEHOLDER = rule(
     "OCT411", "live-placeholder", "A prompt or a comment holds an `{{ENV:…}}` or `{{INPUT:…}}` that Octomind resolves."
 )
-UNGATED_PLACEHOLDER = Rule(
+UNGATED_PLACEHOLDER = rule(
     "OCT412",
     "ungated-placeholder",
     "A reference stands in `args` or `url`, where Octomind's environment gate does not look.",
     Severity.WARNING,
 )
-UNKNOWN_CHECK = Rule("OCT413", "unknown-skill-check", "A skill's rule uses a check that does not exist.")
-BAD_EXPRESSION = Rule("OCT414", "bad-skill-expression", "A skill's rule holds a regular expression that RE2 refuses.")
-UNCLOSED_CHECK = Rule("OCT415", "unclosed-skill-check", "A skill's rule opens a parenthesis that it never closes.")
-SHARED_TOOL = Rule(
+UNKNOWN_CHECK = rule("OCT413", "unknown-skill-check", "A skill's rule uses a check that does not exist.")
+BAD_EXPRESSION = rule("OCT414", "bad-skill-expression", "A skill's rule holds a regular expression that RE2 refuses.")
+UNCLOSED_CHECK = rule("OCT415", "unclosed-skill-check", "A skill's rule opens a parenthesis that it never closes.")
+SHARED_TOOL = rule(
     "OCT416", "shared-tool", "Two capabilities grant the same tool of the same server.", Severity.WARNING
 )
-REPEATED_DEFINITION = Rule(
+REPEATED_DEFINITION = rule(
     "OCT417", "repeated-definition", "Several files of a tap define one server alike.", Severity.WARNING
 )
-BARE_TOOL_NAME = Rule(
+BARE_TOOL_NAME = rule(
     "OCT418",
     "bare-tool-name",
     "A pattern without a server is merged into agents that have several servers.",
     Severity.WARNING,
 )
-UNKNOWN_DOMAIN = Rule(
+UNKNOWN_DOMAIN = rule(
     "OCT494", "unknown-domain", "A capability or a skill is for a domain that no agent is of.", Severity.INFO
 )
-OUT_OF_DOMAIN = Rule(
+OUT_OF_DOMAIN = rule(
     "OCT419",
     "out-of-domain",
     "An agent grants itself a capability whose `domains` exclude the agent.",
     Severity.WARNING,
 )
-SKILL_WITHOUT_SERVERS = Rule(
+SKILL_WITHOUT_SERVERS = rule(
     "OCT420",
     "skill-needs-dependencies",
     "A skill asks for a capability that has only dependencies, which no skill runs.",
     Severity.WARNING,
 )
-UNLISTED_FOLDER = Rule(
+UNLISTED_FOLDER = rule(
     "OCT421",
     "unlisted-skill-folder",
     "A skill has a folder whose files no model is told about.",
     Severity.WARNING,
 )
-VARYING_PROMPT = Rule(
+VARYING_PROMPT = rule(
     "OCT422",
     "varying-prompt",
     "A system prompt holds a value that changes with the run or the user.",
     Severity.WARNING,
 )
-NEAR_EQUAL_TRIGGERS = Rule(
+NEAR_EQUAL_TRIGGERS = rule(
     "OCT423",
     "near-equal-triggers",
     "Two capabilities of one domain have triggers in nearly the same words.",
     Severity.WARNING,
 )
-UNREACHABLE = Rule(
+UNREACHABLE = rule(
     "OCT424",
     "unreachable-capability",
     "Not one of a capability's own triggers activates it.",
     Severity.WARNING,
+    needs=frozenset({Need.GATE}),
 )
-ROUTED_HIGH_TRUST = Rule(
+ROUTED_HIGH_TRUST = rule(
     "OCT425",
     "routed-high-trust",
     "A capability that controls the run time or other agents has triggers.",
     Severity.WARNING,
 )
-CASE_SENSITIVE_MATCH = Rule(
+CASE_SENSITIVE_MATCH = rule(
     "OCT426", "case-sensitive-match", "A skill's `match(…)` has capitals, and case counts.", Severity.INFO
 )
-DORMANT_SKILL = Rule("OCT427", "dormant-skill", "A skill has no rule or no domain to activate it.", Severity.INFO)
-STALE_TOOL_NOTE = Rule(
+DORMANT_SKILL = rule("OCT427", "dormant-skill", "A skill has no rule or no domain to activate it.", Severity.INFO)
+STALE_TOOL_NOTE = rule(
     "OCT428", "stale-tool-note", "`# Provides tools:` names a tool that the file does not grant.", Severity.INFO
 )
-UNUSED_SCRIPTS = Rule("OCT429", "unused-dep-scripts", "Nothing in the tap requires a dependency script.", Severity.INFO)
-HEADER = Rule(
+UNUSED_SCRIPTS = rule("OCT429", "unused-dep-scripts", "Nothing in the tap requires a dependency script.", Severity.INFO)
+HEADER = rule(
     "OCT430", "tap-header", "A `# Title:` or `# Description:` is missing, too short or too long.", Severity.INFO
 )
-MISSING_SCRIPT = Rule(
+MISSING_SCRIPT = rule(
     "OCT431", "missing-dep-script", "`deps.require` names a script that the tap does not have.", Severity.WARNING
 )
-IGNORED_ROLE_NAME = Rule(
+IGNORED_ROLE_NAME = rule(
     "OCT432", "ignored-role-name", "A manifest's role has a name of its own, which is not used.", Severity.WARNING
 )
-OWN_WIRING = Rule(
+OWN_WIRING = rule(
     "OCT433",
     "own-wiring",
     "A manifest has servers, patterns or dependencies of its own beside `capabilities`.",
     Severity.INFO,
 )
-SKILL_NEEDS_HIDDEN = Rule(
+SKILL_NEEDS_HIDDEN = rule(
     "OCT434",
     "skill-needs-hidden-capability",
     "A skill asks for a capability without triggers, which Octomind hides.",
     Severity.WARNING,
 )
-RIVALS = Rule(
+RIVALS = rule(
     "OCT436",
     "rival-capabilities",
     "Two capabilities take each other's messages: by meaning, triggers of one are the other's.",
     Severity.WARNING,
+    needs=frozenset({Need.GATE}),
 )
-FEW_TRIGGERS = Rule("OCT435", "few-triggers", "A capability has fewer than three triggers.", Severity.INFO)
+FEW_TRIGGERS = rule("OCT435", "few-triggers", "A capability has fewer than three triggers.", Severity.INFO)

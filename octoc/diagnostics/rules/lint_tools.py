@@ -1,54 +1,64 @@
 """OCT470 to OCT489: recorded tools, as servers describe them and as models will read them."""
 
-from octoc.diagnostics.rule import Rule, Severity
+from functools import partial
 
-SCHEMA_NOT_OBJECT = Rule("OCT470", "schema-not-object", "A tool's `inputSchema` is not the schema of an object.")
-SCHEMA_UNSOUND = Rule(
+from octoc.diagnostics.rule import Need, Rule, Scope, Severity
+
+rule = partial(Rule, scope=Scope.WORKSPACE)
+tool_rule = partial(rule, needs=frozenset({Need.SNAPSHOTS}))
+drift_rule = partial(rule, needs=frozenset({Need.LOCK, Need.SNAPSHOTS}))
+
+SCHEMA_NOT_OBJECT = tool_rule("OCT470", "schema-not-object", "A tool's `inputSchema` is not the schema of an object.")
+SCHEMA_UNSOUND = tool_rule(
     "OCT471", "schema-unsound", "A tool's `inputSchema` does not meet its own dialect of JSON Schema."
 )
-SCHEMA_REF = Rule("OCT472", "schema-ref", "A `$ref` in a tool's `inputSchema` leads nowhere, in a circle or elsewhere.")
-SCHEMA_DIALECT = Rule(
+SCHEMA_REF = tool_rule(
+    "OCT472", "schema-ref", "A `$ref` in a tool's `inputSchema` leads nowhere, in a circle or elsewhere."
+)
+SCHEMA_DIALECT = tool_rule(
     "OCT473", "schema-dialect", "A tool's `inputSchema` names a dialect that octoc does not know.", Severity.INFO
 )
-SCHEMA_PATTERN = Rule(
+SCHEMA_PATTERN = tool_rule(
     "OCT474", "schema-pattern", "A regular expression in a tool's `inputSchema` cannot be read.", Severity.WARNING
 )
-PROVIDER_REJECTS = Rule(
+PROVIDER_REJECTS = tool_rule(
     "OCT475", "provider-rejects", "A model provider refuses a construct of a tool's `inputSchema`.", Severity.WARNING
 )
-PROVIDER_DROPS = Rule(
+PROVIDER_DROPS = tool_rule(
     "OCT476", "provider-drops", "A model provider has no place for a keyword of a tool's `inputSchema`.", Severity.INFO
 )
-ALIAS_SHORTENED = Rule(
+ALIAS_SHORTENED = tool_rule(
     "OCT477", "alias-shortened", "A tool's name is too long for model APIs, so its alias is cut.", Severity.INFO
 )
-NO_TOOL_DESCRIPTION = Rule("OCT478", "no-tool-description", "A tool has no description.", Severity.WARNING)
-LONG_TOOL_DESCRIPTION = Rule(
+NO_TOOL_DESCRIPTION = tool_rule("OCT478", "no-tool-description", "A tool has no description.", Severity.WARNING)
+LONG_TOOL_DESCRIPTION = tool_rule(
     "OCT479",
     "long-tool-description",
     "A tool's description is longer than a provider or client takes.",
     Severity.WARNING,
 )
-INVISIBLE_CHARACTER = Rule(
+INVISIBLE_CHARACTER = rule(
     "OCT480",
     "invisible-character",
     "A text that a model reads holds characters that people do not see.",
     Severity.WARNING,
 )
-CONFUSABLE_CHARACTER = Rule(
+CONFUSABLE_CHARACTER = rule(
     "OCT481",
     "confusable-character",
     "A word holds letters that only look like those of another script.",
     Severity.WARNING,
 )
-HIDDEN_TEXT = Rule(
+HIDDEN_TEXT = rule(
     "OCT482", "hidden-text", "A text has a part that is hidden from people and not from models.", Severity.WARNING
 )
-ADDRESSES_MODEL = Rule(
+ADDRESSES_MODEL = rule(
     "OCT483", "addresses-model", "A text gives the model orders that have no place in a description.", Severity.WARNING
 )
-DRIFT_BREAKING = Rule("OCT484", "drift-breaking", "A tool that the lock knows is not recorded any more.")
-DRIFT_SCHEMA = Rule(
+DRIFT_BREAKING = drift_rule("OCT484", "drift-breaking", "A tool that the lock knows is not recorded any more.")
+DRIFT_SCHEMA = drift_rule(
     "OCT485", "drift-schema", "A tool is new, or takes other arguments, since the lock was written.", Severity.WARNING
 )
-DRIFT_WORDING = Rule("OCT486", "drift-wording", "A tool is worded otherwise since the lock was written.", Severity.INFO)
+DRIFT_WORDING = drift_rule(
+    "OCT486", "drift-wording", "A tool is worded otherwise since the lock was written.", Severity.INFO
+)

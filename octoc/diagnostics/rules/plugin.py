@@ -1,35 +1,39 @@
 """OCT7xx: plugins. 701-719 the encoder, 720-739 plugins as such."""
 
-from octoc.diagnostics.rule import Rule, Severity
+from functools import partial
 
-ENCODER_MISSING = Rule(
+from octoc.diagnostics.rule import Rule, Scope, Severity
+
+rule = partial(Rule, scope=Scope.BUILD)
+
+ENCODER_MISSING = rule(
     "OCT701",
     "encoder-missing",
     "No installed plugin has the encoder that the workspace names.",
 )
-ENCODER_FAILED = Rule(
+ENCODER_FAILED = rule(
     "OCT702",
     "encoder-failed",
     "The encoder could not be made or could not encode a text.",
 )
-GATE_METHOD = Rule(
+GATE_METHOD = rule(
     "OCT704",
     "gate-method",
     "There are so many capabilities that the gate is learned by another method, with a threshold of its own.",
     Severity.INFO,
 )
-THRESHOLD_CHOSEN = Rule(
+THRESHOLD_CHOSEN = rule(
     "OCT706",
     "threshold-chosen",
     "The fixtures chose the gate's threshold for the precision that the workspace states.",
     Severity.INFO,
 )
-PRECISION_UNMET = Rule(
+PRECISION_UNMET = rule(
     "OCT707",
     "precision-unmet",
     "The fixtures are too few to choose a threshold, or none is as precise as the workspace states.",
     Severity.WARNING,
 )
-EXPANSION_FAILED = Rule("OCT705", "expansion-failed", "A plugin could not say what else people ask of a capability.")
-PLUGIN_MISSING = Rule("OCT720", "plugin-missing", "A plugin that the workspace names is not installed.")
-PLUGIN_BROKEN = Rule("OCT721", "plugin-broken", "An installed plugin that the workspace names cannot be used.")
+EXPANSION_FAILED = rule("OCT705", "expansion-failed", "A plugin could not say what else people ask of a capability.")
+PLUGIN_MISSING = rule("OCT720", "plugin-missing", "A plugin that the workspace names is not installed.")
+PLUGIN_BROKEN = rule("OCT721", "plugin-broken", "An installed plugin that the workspace names cannot be used.")

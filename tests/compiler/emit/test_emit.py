@@ -17,11 +17,11 @@ from octoc.compiler.emit.assemble import assemble
 from octoc.compiler.emit.paths import bundle_target, relocator, way_to_workspace
 from octoc.compiler.lock.inputs import inputs_digest
 from octoc.compiler.model.resolved import Calibrated, Emitted, Locked
-from octoc.diagnostics.rule import Rule
+from octoc.diagnostics.rule import Rule, Scope
 
 ProductsMaker = Callable[..., Calibrated]
 ContextMaker = Callable[..., Context]
-WRONG = Rule("OCT999", "wrong", "Something.")
+WRONG = Rule("OCT999", "wrong", "Something.", scope=Scope.BUILD)
 
 
 def _emit(calibrated: Calibrated, context: Context) -> Emitted:

@@ -23,12 +23,12 @@ from octoc.compiler.lock.members import BundleLock
 from octoc.compiler.lock.text import parse, text_of
 from octoc.compiler.model.resolved import Calibrated
 from octoc.compiler.model.settings import RoutingSettings
-from octoc.diagnostics.rule import Rule, Severity
+from octoc.diagnostics.rule import Rule, Scope, Severity
 
 ProductsMaker = Callable[..., Calibrated]
 ContextMaker = Callable[..., Context]
 Changer = Callable[..., Calibrated]
-WRONG = Rule("OCT999", "wrong", "Something.")
+WRONG = Rule("OCT999", "wrong", "Something.", scope=Scope.BUILD)
 
 
 def _codes(context: Context) -> list[str]:

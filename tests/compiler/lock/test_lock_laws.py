@@ -22,12 +22,12 @@ from octoc.compiler.lock.content import (
 )
 from octoc.compiler.lock.text import LockNewer, parse, text_of
 from octoc.compiler.model.resolved import Calibrated
-from octoc.diagnostics.rule import Rule
+from octoc.diagnostics.rule import Rule, Scope
 
 ProductsMaker = Callable[..., Calibrated]
 ContextMaker = Callable[..., Context]
 Changer = Callable[..., Calibrated]
-WRONG = Rule("OCT999", "wrong", "Something.")
+WRONG = Rule("OCT999", "wrong", "Something.", scope=Scope.BUILD)
 
 _NAME = st.text(max_size=6)
 _DIGEST = st.text("0123456789abcdef", min_size=4, max_size=4)
