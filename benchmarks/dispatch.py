@@ -46,7 +46,7 @@ async def main() -> None:
     peers: Path | None = options.parse_args().peers
     print(f"{'':<28} {'p50':>8} {'p95':>8}   against direct, at p50")
     await _table("stdio", peers, {"command": TIME_SERVER, "args": ["--local-timezone=UTC"]})
-    with _http_server() as url:
+    with http_server() as url:
         await _table("Streamable HTTP", peers, {"type": "http", "url": url})
 
 
@@ -146,14 +146,14 @@ async def _peer(python: Path, peer: str, definition: dict[str, Any]) -> AsyncIte
 
 
 @contextlib.contextmanager
-def _http_server() -> Iterator[str]:
-    """Serve a tool of the same name and answer by the SDK's own server, in a process of its own."""
+def http_server(tools: int = 0) -> Iterator[str]:
+    """Serve a tool of the same name and answer, and `tools` others, by the SDK's own server in another process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    process = subprocess.Popen([sys.executable, "-m", "benchmarks.dispatch_server", str(port)], cwd=ROOT)
+    process = subprocess.Popen([sys.executable, "-m", "benchmarks.dispatch_server", str(port), str(tools)], cwd=ROOT)
     try:
-        for _ in range(200):
+        for _ in range(1200):
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
                 break
             time.sleep(0.05)

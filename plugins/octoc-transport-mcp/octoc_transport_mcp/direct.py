@@ -3,6 +3,8 @@
 What a call says, its headers and the check of its result are the SDK's session's; its errors are those of every
 request (`http_client`). Only the way between the two is shorter: one POST, whose answer is one message. An answer that
 is anything more (progress, a question, a stream to take up again) is handed to the SDK, which goes on with it.
+
+A list of tools goes this way too: the SDK would parse an answer of megabytes on the event loop.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from octoc_transport_mcp.http_client import Answer, GuardedClient
     from octoc_transport_mcp.http_faults import HttpState
 
+METHODS = frozenset({"tools/call", "tools/list"})
 CANCEL_S = 5.0
 """How long the notice that a call is given up may take; as long as the SDK's."""
 _TRACER = get_tracer("mcp-python-sdk")
@@ -56,13 +59,13 @@ def direct_calls(session: ClientSession, state: HttpState) -> Iterator[None]:
 
 
 class DirectCalls:
-    """What a session sends through: `tools/call` by a POST of its own, all else by the SDK's dispatcher."""
+    """What a session sends through: each of `METHODS` by a POST of its own, all else by the SDK's dispatcher."""
 
     def __init__(self, inner: Outbound, client: GuardedClient, url: httpx2.URL) -> None:
         self._inner = inner
         self._client = client
         self._url = url
-        self._ids = itertools.count(FIRST_ID)
+        self._ids = itertools.count(2 * FIRST_ID)  # `claimed_calls` counts from FIRST_ID
         self._scopes: set[anyio.CancelScope] = set()
         self._closed = False
 
@@ -82,16 +85,11 @@ class DirectCalls:
         """Send a request and return its result. Raises: MCPError."""
         given: CallOptions = {} if opts is None else opts
         # Only headers and the id are understood here: what else may be asked for (progress, a time limit) is the SDK's.
-        if (
-            method != "tools/call"
-            or given.keys() - {"headers", "request_id"}
-            or self._closed
-            or not self._client.direct
-        ):
+        if method not in METHODS or given.keys() - {"headers", "request_id"} or self._closed or not self._client.direct:
             return await self._inner.send_raw_request(method, params, opts)
         request_id = given.get("request_id") or next(self._ids)
         try:
-            answer = await self._call(request_id, dict(params or {}), given.get("headers") or {})
+            answer = await self._call(method, request_id, dict(params or {}), given.get("headers") or {})
             if answer is None:
                 return await self._inner.send_raw_request(method, params, {**given, "request_id": request_id})
         finally:
@@ -100,16 +98,18 @@ class DirectCalls:
             raise MCPError(code=answer.error.code, message=answer.error.message, data=answer.error.data)
         return answer.result
 
-    async def _call(self, request_id: RequestId, params: dict[str, Any], headers: Mapping[str, str]) -> Answer | None:
+    async def _call(
+        self, method: str, request_id: RequestId, params: dict[str, Any], headers: Mapping[str, str]
+    ) -> Answer | None:
         meta = dict(params.pop("_meta", None) or {})
-        told = {"mcp.method.name": "tools/call", "jsonrpc.request.id": str(request_id)}
+        told = {"mcp.method.name": method, "jsonrpc.request.id": str(request_id)}
         answer = None
-        name = f"MCP send tools/call {params.get('name', '')}"
+        name = f"MCP send {method} {params.get('name', '')}".rstrip()
         with _TRACER.start_as_current_span(name, kind=SpanKind.CLIENT, attributes=told) as span:
             inject(meta)
             if meta:
                 params["_meta"] = meta
-            message = {"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params}
+            message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
             try:
                 body = json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
             except ValueError:
@@ -117,7 +117,7 @@ class DirectCalls:
             with anyio.CancelScope() as scope:
                 self._scopes.add(scope)
                 try:
-                    answer = await self._client.call(self._url, request_id, body, headers)
+                    answer = await self._client.call(self._url, method, request_id, body, headers)
                 except anyio.get_cancelled_exc_class():
                     if not self._closed:
                         await self._give_up(request_id)

@@ -91,14 +91,14 @@ class GuardedClient(httpx2.AsyncClient):
         """Whether `call` is of use: not where each request is redirected."""
 
     async def call(
-        self, url: httpx2.URL, request_id: RequestId, message: bytes, headers: Mapping[str, str]
+        self, url: httpx2.URL, method: str, request_id: RequestId, message: bytes, headers: Mapping[str, str]
     ) -> Answer | None:
         """Send a request that the SDK has no part in, and return its answer, in place of which a fault may stand.
 
         None where the answer is more than one message, or the SDK knows better what to do with it: it gets what has
         come when it sends the request itself, with the same id, and nothing is sent a second time but after a redirect.
         """
-        exchange = Exchange(request_id, "tools/call", self.session is not None, direct=True)
+        exchange = Exchange(request_id, method, self.session is not None, direct=True)
         request = self._request_of(url, message, headers)
         plain = (self.auth is None or isinstance(self.auth, RenewedHeaders)) and not url.userinfo
         response = await self._ask(exchange, request, {"stream": True}, plain=plain)
@@ -111,7 +111,7 @@ class GuardedClient(httpx2.AsyncClient):
             if isinstance(response.stream, _Events):
                 answer = answer_in(await response.stream.first(), request_id)
             elif answer is None:
-                answer = answer_in(await read_aside(await response.aread(), self.elements.message), request_id)
+                answer = answer_in(await read_aside(await response.aread(), self.limit_of(exchange)), request_id)
             if answer is None:
                 self._kept[request_id] = response
                 kept = True

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import mcp_types
 
 from octoc.plain_text import because, plain
@@ -20,7 +23,23 @@ log = logging.getLogger(__name__)
 MAX_NAME_CHARS = 100
 META_LEFT_OUT = "octoc/leftOut"
 """Key of the `_meta` of a list: index of each tool that was left out, as text -> why. No server's own value is kept."""
+TOOLS_AT_ONCE = 100
+"""Tools that the SDK gets and validates in one step of the event loop: about 10 ms of work."""
+REST_CURSOR = "octoc/rest"
+"""Cursor that asks for more of a page that has arrived. It is never sent: `REST` says where the tools are."""
 _RESULT_TYPE = "resultType"
+
+
+@attrs.define(eq=False)
+class PageRest:
+    """What is left of one page of tools: the server's answer, and its tools that the SDK has not validated yet."""
+
+    answer: dict[str, Any] = attrs.field(factory=dict)
+    tools: list[Any] = attrs.field(factory=list)
+
+
+REST: ContextVar[PageRest | None] = ContextVar("octoc_mcp_page_rest", default=None)
+"""The pages of the listing that runs in this task; without one, each page is validated in one step."""
 
 
 @contextlib.contextmanager
@@ -54,7 +73,25 @@ class LenientAnswers:
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> dict[str, Any]:
         """Send a request and return its result. Raises: MCPError."""
-        return lenient(method, await self._inner.send_raw_request(method, params, opts), self._server, self._modern)
+        rest = REST.get() if method == "tools/list" else None
+        if rest is not None and rest.tools:
+            await asyncio.sleep(0)  # the turn of other tasks between two parts of a page
+            result = rest.answer
+        else:
+            result = await self._inner.send_raw_request(method, params, opts)
+        if rest is not None:
+            result = _first_of(result, rest)
+        return lenient(method, result, self._server, self._modern)
+
+
+def _first_of(result: dict[str, Any], rest: PageRest) -> dict[str, Any]:
+    """Return a page with its next tools alone, and keep the others in `rest`."""
+    tools = rest.tools or result.get("tools")
+    if not isinstance(tools, list) or len(tools) <= TOOLS_AT_ONCE:
+        rest.tools = []
+        return {**result, "tools": tools} if isinstance(tools, list) else result
+    rest.answer, rest.tools = result, tools[TOOLS_AT_ONCE:]
+    return {**result, "tools": tools[:TOOLS_AT_ONCE], "nextCursor": REST_CURSOR}
 
 
 def lenient(method: str, result: dict[str, Any], server: str, modern: bool) -> dict[str, Any]:  # noqa: FBT001  # the era

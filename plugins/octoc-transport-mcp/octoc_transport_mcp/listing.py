@@ -15,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 from octoc.plain_text import plain
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 from octoc_transport_mcp.ledger import MAX_TOOLS
-from octoc_transport_mcp.lenient import MAX_NAME_CHARS, META_LEFT_OUT
+from octoc_transport_mcp.lenient import MAX_NAME_CHARS, META_LEFT_OUT, REST, PageRest
 
 if TYPE_CHECKING:
     from mcp.client.client import Client
@@ -48,6 +48,8 @@ async def all_tools(client: Client, target: ServerTarget) -> Listed:
     before = 0
     seen: set[str] = set()
     cursor: str | None = None
+    rest = PageRest()
+    REST.set(rest)
     while True:
         page = await client.list_tools(cursor=cursor)
         unusable: Mapping[str, str] = (page.meta or {}).get(META_LEFT_OUT, {})
@@ -70,6 +72,8 @@ async def all_tools(client: Client, target: ServerTarget) -> Listed:
                 f"`{target.name}` lists more than {MAX_TOOLS} tools, which is more than are read", kind="too_large"
             )
         cursor = page.next_cursor
+        if rest.tools:
+            continue  # `cursor` asks for the rest of this page
         if cursor is None:  # an empty string is a cursor like any other
             return Listed(list(tools.values()), tuple(left_out))
         if cursor in seen:
