@@ -71,7 +71,7 @@ def stages_of_cold(root: Path) -> dict[str, list[float]]:
 def by_stage(root: Path) -> dict[str, float]:
     """Build once, and return the processor's seconds of each stage, over all threads, and of the whole process."""
     from octoc.compiler import pipeline
-    from octoc.compiler.build import build
+    from octoc.compiler.workspace.build import build
 
     spent: dict[str, float] = {}
 

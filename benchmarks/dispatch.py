@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import ROOT
-from octoc.compiler.build import build
+from octoc.compiler.workspace.build import build
 from octoc.runtime import Runtime
 
 BLOCK = 50

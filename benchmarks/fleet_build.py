@@ -36,8 +36,8 @@ _TIMED = """
 import json, sys, time
 from pathlib import Path
 from octoc.compiler import pipeline
-from octoc.compiler.cache import Cache
-from octoc.compiler.opening import open_workspace
+from octoc.compiler.cache.store import Cache
+from octoc.compiler.workspace.load import open_workspace
 
 opened = open_workspace(Path(sys.argv[1]), cache=Cache(None))
 product, seconds = opened.settings, {}

@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.measure import ROOT, realworld
-from octoc.compiler.checkup import check_subject
-from octoc.compiler.checkup.subject import Subject
+from octoc.compiler.checkup.check import check_subject
+from octoc.compiler.checkup.target import Subject
 from octoc.compiler.model.documents import FileKind
 
 # What breaks readers: marks of each format, ends of text, wide characters, numbers that are none.

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from octoc.compiler.cache import workspace_cache
+from octoc.compiler.cache.store import workspace_cache
 
 ROOT = Path(__file__).resolve().parent.parent
 

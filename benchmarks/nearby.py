@@ -29,6 +29,7 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks.measure import realworld
 from benchmarks.routing import DEVELOP, built, messages_of, wanted
 from octoc.compiler.calibrate.fit import fit_classifier
+from octoc.compiler.calibrate.needs.library import Need, shipped_needs
 from octoc.compiler.calibrate.texts import (
     BACKGROUND_WEIGHT,
     DESCRIPTION_WEIGHT,
@@ -39,9 +40,8 @@ from octoc.compiler.calibrate.texts import (
     background_lines,
     further_background,
 )
-from octoc.compiler.needs import Need, shipped_needs
-from octoc.compiler.ready import ready_vectors, shipped_texts
-from octoc.compiler.vectors import digest_of, encode
+from octoc.compiler.embed.precomputed import ready_vectors, shipped_texts
+from octoc.compiler.embed.vectors import digest_of, encode
 from octoc.plugin.manager import load_plugins
 from octoc.routing import nearby
 from octoc.routing.classifier import Classifier

@@ -6,8 +6,8 @@ import sys
 
 import numpy as np
 
-from octoc.compiler.ready import FOLDER, packed, shipped_texts
-from octoc.compiler.vectors import digest_of, encode
+from octoc.compiler.embed.precomputed import FOLDER, packed, shipped_texts
+from octoc.compiler.embed.vectors import digest_of, encode
 from octoc.plugin.manager import load_plugins
 
 ENCODER = "minilm-l6"

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import ROOT, realworld
-from octoc.compiler.build import build
+from octoc.compiler.workspace.build import build
 from octoc.routing.clean import clean_intent, is_routable
 from octoc.runtime import Runtime
 from octoc.runtime.generation import Generation

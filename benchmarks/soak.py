@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from benchmarks.measure import ROOT
-from octoc.compiler.build import build
+from octoc.compiler.workspace.build import build
 from octoc.runtime import Runtime, Session
 
 SERVERS = 8

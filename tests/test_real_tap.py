@@ -19,8 +19,8 @@ import pytest
 
 from octoc.bundle.reader import OpenBundle
 from octoc.cli import main
-from octoc.compiler.build import Outcome, build
-from octoc.compiler.cache import workspace_cache
+from octoc.compiler.cache.store import workspace_cache
+from octoc.compiler.workspace.build import Outcome, build
 from octoc.diagnostics.rule import Severity
 from octoc.runtime import Runtime
 from octoc.runtime.skills.rules import matching

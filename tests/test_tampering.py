@@ -19,9 +19,9 @@ import pytest
 from octoc.bundle.digest import sha256_hex
 from octoc.bundle.reader import OpenBundle
 from octoc.bundle.writer import write_bundle
-from octoc.compiler.build import build
-from octoc.compiler.cache import workspace_cache
-from octoc.compiler.vectors import KIND
+from octoc.compiler.cache.store import workspace_cache
+from octoc.compiler.embed.vectors import KIND
+from octoc.compiler.workspace.build import build
 from octoc.diagnostics.rule import Severity
 from octoc.plugin import hookimpl
 from octoc.plugin.manager import Plugins, plugins_of

@@ -11,7 +11,7 @@ import click
 from octoc.cli.failures import UnavailableError
 
 if TYPE_CHECKING:
-    from octoc.compiler.environment import Environment
+    from octoc.compiler.workspace.environment import Environment
 
 Command = Callable[..., int]
 
@@ -41,7 +41,7 @@ def environment_of(files: tuple[Path, ...], names: tuple[str, ...]) -> Environme
     """Return what the options say the environment has; None without any. Raises: UnavailableError, exit status 2."""
     if not files and not names:
         return None
-    from octoc.compiler.environment import EnvironmentUnreadable, read_environment
+    from octoc.compiler.workspace.environment import EnvironmentUnreadable, read_environment
 
     try:
         return read_environment(files, names)

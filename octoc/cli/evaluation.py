@@ -14,7 +14,7 @@ from octoc.cli.failures import UnavailableError, UserError
 from octoc.diagnostics.render import escape
 
 if TYPE_CHECKING:
-    from octoc.compiler.fixtures import Known
+    from octoc.compiler.resolve.fixtures import Known
     from octoc.evaluation import Results, Share
     from octoc.evaluation.outcomes import Outcome
     from octoc.evaluation.recorded import Change, Comparison
@@ -52,7 +52,7 @@ def built_bundle(root: Path, *, allow_degraded: bool = False) -> Path:
     """Return the workspace's bundle as its inputs are now. Raises: UserError when none could be built."""
     from octoc.cli.progress import ProgressLine
     from octoc.cli.report import print_diagnostics
-    from octoc.compiler.build import build
+    from octoc.compiler.workspace.build import build
     from octoc.diagnostics.rule import Severity
 
     with ProgressLine() as progress:
@@ -70,7 +70,7 @@ def known_of(bundle: Path) -> Known:
     from octoc.bundle.reader import OpenBundle
     from octoc.bundle.refusal import BundleRefused
     from octoc.cli.failures import FindingsError
-    from octoc.compiler.fixtures import known_in
+    from octoc.compiler.workspace.fixtures import known_in
 
     try:
         with OpenBundle.open(bundle) as opened:

@@ -12,9 +12,9 @@ from octoc.cli.report import paint_for
 from octoc.diagnostics.render import escape
 
 if TYPE_CHECKING:
-    from octoc.compiler.checkup.many import Checked
-    from octoc.compiler.environment import Environment
-    from octoc.compiler.fixes import Fixed
+    from octoc.compiler.checkup.paths import Checked
+    from octoc.compiler.fixes.apply import Fixed
+    from octoc.compiler.workspace.environment import Environment
     from octoc.diagnostics.model import Diagnostic
 
 
@@ -25,7 +25,7 @@ def apply_fixes(checked: Checked, environment: Environment | None) -> bool:
     """
     plans = _plans(checked, environment)
     changes = {change.path: change for plan in plans for change in plan.changes}
-    from octoc.compiler.fixes import write_changes
+    from octoc.compiler.fixes.apply import write_changes
 
     trouble = write_changes(list(changes.values()))
     if trouble is not None:
@@ -37,7 +37,7 @@ def apply_fixes(checked: Checked, environment: Environment | None) -> bool:
 def show_fixes(checked: Checked, environment: Environment | None) -> None:
     """Print what `apply_fixes` would change as a unified diff. What looks like a secret is masked in it."""
     plans = _plans(checked, environment)
-    from octoc.compiler.checkup.mend import unified_diff
+    from octoc.compiler.checkup.autofix import unified_diff
 
     changes = {change.path: change for plan in plans for change in plan.changes}
     paint = paint_for()
@@ -52,7 +52,7 @@ def show_fixes(checked: Checked, environment: Environment | None) -> None:
 
 
 def _plans(checked: Checked, environment: Environment | None) -> list[Fixed]:
-    from octoc.compiler.checkup.mend import fixes_of
+    from octoc.compiler.checkup.autofix import fixes_of
 
     return [fixes_of(subject, checkup, environment=environment) for subject, checkup in checked.parts]
 

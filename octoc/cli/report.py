@@ -74,7 +74,7 @@ def least_failing(fail_on: str) -> Severity | None:
 
 
 def _for_ci(output_format: str, shown: Sequence[Diagnostic], root: Path, fail_on: str, files: Iterable[Path]) -> str:
-    from octoc.compiler.checkup.subject import rebased
+    from octoc.compiler.checkup.target import rebased
 
     # Where code is scanned or annotated, paths count from the checkout, which need not be the workspace.
     base = Path(os.path.normpath(Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()).absolute()))

@@ -19,9 +19,9 @@ def scoped_of(root: Path) -> Scoped:
     import attrs
 
     from octoc.cli.failures import UnreadableError
-    from octoc.compiler.cache import Cache
-    from octoc.compiler.opening import open_workspace
+    from octoc.compiler.cache.store import Cache
     from octoc.compiler.pipeline import run_to_scope
+    from octoc.compiler.workspace.load import open_workspace
     from octoc.diagnostics.model import DiagnosticSink
     from octoc.diagnostics.rule import Severity
 

@@ -37,7 +37,7 @@ def workspace_root(named: Path | None) -> Path:
     A folder that has only a `.mcp.json` is one, too, where no folder above has an octoc.toml.
     Raises: UnavailableError, exit status 2.
     """
-    from octoc.compiler.workspace import MCP_FILE, WORKSPACE_FILE, find_bare_workspace, find_workspace, is_folder
+    from octoc.compiler.workspace.paths import MCP_FILE, WORKSPACE_FILE, find_bare_workspace, find_workspace, is_folder
 
     if named is None:
         found = find_workspace(Path()) or find_bare_workspace(Path())
@@ -69,7 +69,7 @@ def target_of(bundle: Path | None, workspace: Path | None) -> Target:
             raise UnavailableError(f"there is no folder `{workspace}`", "--workspace names what the bundle runs in")
         return Target(bundle=bundle, workspace=folder)
     root = workspace_root(workspace)
-    from octoc.compiler.build import current_inputs
+    from octoc.compiler.workspace.build import current_inputs
 
     current = current_inputs(root)
     if current is not None and current[0].is_file():
@@ -80,7 +80,7 @@ def target_of(bundle: Path | None, workspace: Path | None) -> Target:
 def _built(root: Path) -> Path:
     from octoc.cli.progress import ProgressLine
     from octoc.cli.report import print_diagnostics
-    from octoc.compiler.build import build
+    from octoc.compiler.workspace.build import build
     from octoc.diagnostics.rule import Severity
 
     with ProgressLine() as progress:

@@ -11,9 +11,9 @@ import attrs
 from octoc.diagnostics.model import DiagnosticSink
 
 if TYPE_CHECKING:
-    from octoc.compiler.cache import Cache
-    from octoc.compiler.environment import Environment
-    from octoc.compiler.policy import LintPolicy
+    from octoc.compiler.cache.store import Cache
+    from octoc.compiler.policy.judge import LintPolicy
+    from octoc.compiler.workspace.environment import Environment
     from octoc.plugin.manager import Plugins
 
 Progress = Callable[[str, int, int], None]

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from octoc.compiler.calibrate import calibrate
-from octoc.compiler.check import check
+from octoc.compiler.calibrate.stage import calibrate
+from octoc.compiler.check.stage import check
 from octoc.compiler.context import Context
-from octoc.compiler.describe import describe
-from octoc.compiler.discover import discover
-from octoc.compiler.embed import embed
-from octoc.compiler.emit import emit
-from octoc.compiler.index import index
-from octoc.compiler.lint import lint
+from octoc.compiler.describe.stage import describe
+from octoc.compiler.discover.stage import discover
+from octoc.compiler.embed.stage import embed
+from octoc.compiler.emit.stage import emit
+from octoc.compiler.index.stage import index
+from octoc.compiler.lint.stage import lint
 from octoc.compiler.lint.tools.drift import check_drift
-from octoc.compiler.lock import lock
+from octoc.compiler.lock.stage import lock
 from octoc.compiler.model.documents import Discovered
 from octoc.compiler.model.resolved import Calibrated, Embedded, Emitted, Resolved, Scoped
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.read.stage import read
-from octoc.compiler.resolve import resolve
-from octoc.compiler.scope import scope
+from octoc.compiler.resolve.stage import resolve
+from octoc.compiler.scope.stage import scope
 from octoc.compiler.structure.stage import structure
 
 Stage = Callable[[Any, Context], Any]

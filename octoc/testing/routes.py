@@ -82,7 +82,7 @@ def _fixtures(given: Given, bundle: str | Path) -> Fixtures:
 
 def _of_file(path: Path, bundle: str | Path) -> Fixtures:
     from octoc.bundle.reader import OpenBundle
-    from octoc.compiler.fixtures import known_in, load_fixtures, look_up
+    from octoc.compiler.workspace.fixtures import known_in, load_fixtures, look_up
     from octoc.diagnostics.rule import Severity
 
     with OpenBundle.open(bundle) as opened:

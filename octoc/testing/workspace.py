@@ -11,7 +11,7 @@ from octoc.plugin.protocols import PythonTool
 from octoc.results import ListedTool, ServerListing
 
 if TYPE_CHECKING:
-    from octoc.compiler.build import Outcome
+    from octoc.compiler.workspace.build import Outcome
     from octoc.plugin.manager import Plugins
 
 TAP = "local"
@@ -162,15 +162,15 @@ class WorkspaceBuilder:
         Args:
             allow_degraded: as for `octoc build`; a test that gives no encoder then needs none.
         """
-        from octoc.compiler.build import build
+        from octoc.compiler.workspace.build import build
 
         return build(self.write(), plugins=plugins, allow_degraded=allow_degraded)
 
     def _write_snapshots(self) -> None:
         if not self._listed:
             return
-        from octoc.compiler.build import resolve_workspace
-        from octoc.compiler.pin import write_snapshot
+        from octoc.compiler.pin.record import write_snapshot
+        from octoc.compiler.workspace.build import resolve_workspace
         from octoc.diagnostics.model import DiagnosticSink
         from octoc.plugin.manager import plugins_of
 

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octoc.cli import main
-from octoc.compiler.cache import Cache
+from octoc.compiler.cache.store import Cache
 from octoc.compiler.model.resolved import Scoped
-from octoc.compiler.opening import open_workspace
 from octoc.compiler.pipeline import run_to_scope
+from octoc.compiler.workspace.load import open_workspace
 from octoc.diagnostics.rule import Severity
 from octoc.plugin.manager import Plugins
 from octoc.testing import WorkspaceBuilder

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from octoc.compiler.cache import workspace_cache
+from octoc.compiler.cache.store import workspace_cache
 
 from .conftest import Octoc
 

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from octoc.cli.root import root as cli
 from octoc.compiler.check.stage import check_values
-from octoc.compiler.migrate import Surroundings, migrate
+from octoc.compiler.migrate.octopus import migrate
+from octoc.compiler.migrate.surroundings import Surroundings
 from octoc.compiler.model.documents import FileKind, FoundFile
 from octoc.compiler.read.frontmatter import split
 from octoc.diagnostics.model import DiagnosticSink

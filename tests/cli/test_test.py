@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from octoc.compiler.cache import workspace_cache
+from octoc.compiler.cache.store import workspace_cache
 from octoc.testing import WorkspaceBuilder
 
 Run = Callable[..., Any]

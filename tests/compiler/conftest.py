@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from octoc.bundle.model import Gate, Registry
-from octoc.compiler.cache import Cache
+from octoc.compiler.cache.store import Cache
 from octoc.compiler.context import Context
 from octoc.compiler.model.documents import DefaultLink, Discovered, FileKind, FoundFile, SkillFolder, Tap
 from octoc.compiler.model.resolved import (

@@ -13,9 +13,9 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 import octoc.diagnostics
-from octoc.compiler.checkup import check_subject
-from octoc.compiler.checkup.subject import Subject
-from octoc.compiler.environment import read_environment
+from octoc.compiler.checkup.check import check_subject
+from octoc.compiler.checkup.target import Subject
+from octoc.compiler.workspace.environment import read_environment
 from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import all_rules

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from octoc.compiler.build import resolve_workspace
-from octoc.compiler.checkup import check_workspace
-from octoc.compiler.expand import expand
+from octoc.compiler.checkup.check import check_workspace
+from octoc.compiler.expand.ask_plugins import expand
+from octoc.compiler.workspace.build import resolve_workspace
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.plugin.manager import plugins_of
 

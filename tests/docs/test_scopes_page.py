@@ -11,9 +11,9 @@ import pytest
 
 from octoc import data
 from octoc.cli import main
-from octoc.compiler.cache import Cache
-from octoc.compiler.opening import open_workspace
+from octoc.compiler.cache.store import Cache
 from octoc.compiler.pipeline import run_checks
+from octoc.compiler.workspace.load import open_workspace
 from octoc.diagnostics.model import Diagnostic
 from octoc.plugin.manager import Plugins
 from octoc.testing import WorkspaceBuilder

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from octoc.bundle.model import SkillSettings
-from octoc.compiler.build import build
 from octoc.compiler.structure.settings import load_settings
+from octoc.compiler.workspace.build import build
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.plugin.manager import plugins_of
 from octoc.routing.skill_rules import CHECKS

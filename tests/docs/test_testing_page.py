@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from octoc.compiler.checkup import check_workspace
+from octoc.compiler.checkup.check import check_workspace
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "testing-routes.md").read_text(encoding="utf-8")
 WORKSPACE = '\n[[taps]]\nname = "core"\npath = "octoc:core"\n\n[providers]\ntime = "installed"\n'

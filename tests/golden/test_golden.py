@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from octoc.bundle.model import Grant, Registry
-from octoc.compiler.cache import Cache
+from octoc.compiler.cache.store import Cache
 from octoc.compiler.context import Context
 from octoc.compiler.model.resolved import Calibrated, Server
 from octoc.compiler.pipeline import run_checks

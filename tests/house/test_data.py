@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from octoc import data
-from octoc.compiler.cache import Cache
+from octoc.compiler.cache.store import Cache
 from octoc.compiler.context import Context
-from octoc.compiler.discover import discover
+from octoc.compiler.discover.stage import discover
 from octoc.compiler.lock.inputs import TapFiles, files_of
 from octoc.compiler.model.documents import Discovered
 from octoc.compiler.model.settings import TapRef, WorkspaceSettings

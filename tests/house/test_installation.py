@@ -105,7 +105,7 @@ def test_hints_install_distributions_that_exist() -> None:
         if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
     ]
     from octoc.cli.failures import _BROUGHT_BY
-    from octoc.compiler.encoder_findings import _PACKAGES
+    from octoc.compiler.embed.encoder_findings import _PACKAGES
     from octoc.plugin.distributions import _OF_KIND
 
     names += [*_BROUGHT_BY.values(), *_PACKAGES.values(), *_OF_KIND.values()]

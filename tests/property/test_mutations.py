@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octoc.compiler.checkup import check_subject
-from octoc.compiler.checkup.subject import Subject
+from octoc.compiler.checkup.check import check_subject
+from octoc.compiler.checkup.target import Subject
 from octoc.compiler.model.documents import FileKind
 
 SAMPLES = {

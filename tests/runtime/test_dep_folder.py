@@ -14,7 +14,7 @@ from octoc.bundle.digest import sha256_hex
 from octoc.bundle.model import Bundle, DepFile, DepFolder, Slice
 from octoc.bundle.reader import OpenBundle
 from octoc.bundle.writer import write_bundle
-from octoc.compiler.build import build
+from octoc.compiler.workspace.build import build
 from octoc.plugin.manager import plugins_of
 from octoc.runtime import Runtime
 from octoc.runtime.activate import Change, activate

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import octoc.testing.faulty_stdio
-from octoc.compiler.build import build
+from octoc.compiler.workspace.build import build
 from octoc.runtime import Runtime, Session
 
 SERVER = octoc.testing.faulty_stdio.__file__

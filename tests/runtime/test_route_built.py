@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from octoc.compiler.build import build
+from octoc.compiler.workspace.build import build
 from octoc.runtime import Runtime
 from octoc.runtime.explain_route import explain_route
 from octoc.runtime.route import decide

@@ -107,7 +107,7 @@ def test_the_command_line_uses_it_too(tmp_path: Path) -> None:
 
 def test_a_bundle_outside_of_its_workspace_records_no_folder_of_this_machine(tmp_path: Path) -> None:
     """A bundle written elsewhere has no way to the workspace, which would name folders of the machine."""
-    from octoc.compiler.build import build
+    from octoc.compiler.workspace.build import build
 
     workspace(tmp_path / "ws", "first")
     outcome = build(tmp_path / "ws", output=tmp_path / "out" / "a.octoc")

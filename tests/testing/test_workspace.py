@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from octoc.compiler.build import resolve_workspace
-from octoc.compiler.checkup import check_workspace
+from octoc.compiler.checkup.check import check_workspace
+from octoc.compiler.workspace.build import resolve_workspace
 from octoc.diagnostics.rule import Severity
 from octoc.plugin.manager import plugins_of
 from octoc.results import ToolResult

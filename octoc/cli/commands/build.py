@@ -19,7 +19,7 @@ from octoc.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from octoc.compiler.build import Outcome
+    from octoc.compiler.workspace.build import Outcome
 
 _MOST_ROWS = 12
 
@@ -57,7 +57,7 @@ def command(
     from octoc.cli.workspace import workspace_root
 
     root = workspace_root(workspace)
-    from octoc.compiler.build import build
+    from octoc.compiler.workspace.build import build
 
     with ProgressLine() as progress:
         outcome = build(

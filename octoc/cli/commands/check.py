@@ -11,7 +11,7 @@ from octoc.cli.environment import environment_of, environment_options
 from octoc.cli.options import fail_on_option, format_options, no_cache_option, verbose_option, workspace_option
 
 if TYPE_CHECKING:
-    from octoc.compiler.checkup.many import Checked
+    from octoc.compiler.checkup.paths import Checked
 
 
 @click.command
@@ -54,7 +54,7 @@ def command(
     root = None if workspace is None else workspace_root(workspace)
     _refuse_kind(kind, paths)
     environment = environment_of(env_files, env_names)
-    from octoc.compiler.checkup.many import check_paths
+    from octoc.compiler.checkup.paths import check_paths
 
     def run() -> Checked:
         with ProgressLine() as progress:

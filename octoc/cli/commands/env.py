@@ -12,7 +12,7 @@ from octoc.cli.environment import environment_of, environment_options
 from octoc.cli.options import format_options, workspace_option
 
 if TYPE_CHECKING:
-    from octoc.compiler.environment import Environment, Variable
+    from octoc.compiler.workspace.environment import Environment, Variable
 
 _SHOWN = 4
 
@@ -41,7 +41,7 @@ def command(
 
     root = workspace_root(workspace)
     environment = environment_of(env_files, env_names)
-    from octoc.compiler.environment import contract
+    from octoc.compiler.workspace.environment import contract
 
     scoped = scoped_of(root)
     if agent is not None:

@@ -10,7 +10,7 @@ import click
 from octoc.cli.options import format_options, workspace_option
 
 if TYPE_CHECKING:
-    from octoc.compiler.expand import Expanded
+    from octoc.compiler.expand.ask_plugins import Expanded
     from octoc.diagnostics.model import DiagnosticSink
 
 
@@ -33,11 +33,11 @@ def command(capabilities: tuple[str, ...], again: bool, workspace: Path | None, 
     from octoc.cli.workspace import workspace_root
 
     root = workspace_root(workspace)
-    from octoc.compiler.build import resolve_workspace
-    from octoc.compiler.expand import expand
-    from octoc.compiler.expansion import EXPANDED_FILE
+    from octoc.compiler.expand.ask_plugins import expand
+    from octoc.compiler.expand.expanded_file import EXPANDED_FILE
     from octoc.compiler.read.spans import SpanIndex
     from octoc.compiler.read.text import text_reader
+    from octoc.compiler.workspace.build import resolve_workspace
     from octoc.diagnostics.model import DiagnosticSink
     from octoc.diagnostics.rule import Severity
 
@@ -68,13 +68,13 @@ def command(capabilities: tuple[str, ...], again: bool, workspace: Path | None, 
 
 
 def _is_of_the_file(file: str) -> bool:
-    from octoc.compiler.expansion import EXPANDED_FILE
+    from octoc.compiler.expand.expanded_file import EXPANDED_FILE
 
     return file == EXPANDED_FILE
 
 
 def _print(outcome: Expanded) -> None:
-    from octoc.compiler.expansion import EXPANDED_FILE
+    from octoc.compiler.expand.expanded_file import EXPANDED_FILE
     from octoc.diagnostics.render import escape
 
     for asked in outcome.asked:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from octoc.compiler.init import Inputs
+    from octoc.compiler.workspace.init import Inputs
 
 
 @click.command
@@ -61,8 +61,8 @@ def command(ctx: click.Context, export: Path | None, source: str | None, workspa
 def _write_found(folder: Path) -> bool:
     """Write octoc.toml for what lies in `folder`; tell whether it names what may have servers. Raises: UserError."""
     from octoc.cli.failures import UserError
-    from octoc.compiler.init import find_inputs, settings_text, write_settings
     from octoc.compiler.structure.settings import name_of_folder
+    from octoc.compiler.workspace.init import find_inputs, settings_text, write_settings
 
     try:
         inputs = find_inputs(folder)
@@ -80,7 +80,9 @@ def _write_migrated(folder: Path, export: Path) -> bool:
     """Write the workspace of an export; tell whether it has servers. Raises: UserError, or ends with the findings."""
     from octoc.cli.failures import UserError
     from octoc.cli.report import print_diagnostics
-    from octoc.compiler.migrate import migrate, read_octopus, surroundings_of, write_new
+    from octoc.compiler.migrate.octopus import migrate, read_octopus
+    from octoc.compiler.migrate.surroundings import surroundings_of
+    from octoc.compiler.migrate.write import write_new
     from octoc.diagnostics.render import escape
 
     values, found = read_octopus(folder, export)

@@ -14,7 +14,7 @@ from octoc.cli.options import format_options, no_cache_option, workspace_option
 
 if TYPE_CHECKING:
     from octoc.compiler.model.resolved import Resolved, Server
-    from octoc.compiler.pin import NotPinned, Pinned
+    from octoc.compiler.pin.record import NotPinned, Pinned
     from octoc.diagnostics.model import DiagnosticSink
     from octoc.plugin.manager import Plugins
     from octoc.results import ServerListing
@@ -67,9 +67,9 @@ def command(
     if dump is not None and len(servers) > 1:
         raise click.UsageError("with --from, name one server at most")
     root = workspace_root(workspace)
-    from octoc.compiler.build import resolve_workspace
     from octoc.compiler.read.spans import SpanIndex
     from octoc.compiler.read.text import text_reader
+    from octoc.compiler.workspace.build import resolve_workspace
     from octoc.diagnostics.model import DiagnosticSink
     from octoc.diagnostics.rule import Severity
 
@@ -115,8 +115,8 @@ class _Pinning:
 
     def take(self, server: Server, answer: ServerListing | NotPinned) -> None:
         """Write the snapshot of a server, or report why it has none."""
-        from octoc.compiler.packages import package_of
-        from octoc.compiler.pin import NotPinned, write_snapshot
+        from octoc.compiler.pin.packages import package_of
+        from octoc.compiler.pin.record import NotPinned, write_snapshot
         from octoc.diagnostics.rule import Severity
         from octoc.diagnostics.rules.lock import PIN_FAILED
 
@@ -141,7 +141,7 @@ def _pin_live(resolved: Resolved, names: Sequence[str], pinning: _Pinning) -> bo
     """Ask the servers and write what they answer; return whether somebody interrupted it."""
     from octoc.cli.progress import ProgressLine
     from octoc.cli.running import run
-    from octoc.compiler.pin import named_servers
+    from octoc.compiler.pin.record import named_servers
 
     chosen = named_servers(names, resolved.servers, pinning.sink) if names else _connectable(resolved.servers)
     production = resolved.sources.discovered.settings.mode == "production"
@@ -165,7 +165,7 @@ def _connectable(servers: Sequence[Server]) -> tuple[Server, ...]:
 async def _ask(
     servers: Sequence[Server], pinning: _Pinning, progress: Callable[[str, int, int], None], *, production: bool
 ) -> None:
-    from octoc.compiler.pin import pin_live
+    from octoc.compiler.pin.record import pin_live
 
     free = asyncio.Semaphore(_AT_ONCE)
     done = 0
@@ -188,9 +188,9 @@ async def _ask(
 
 
 def _pin_dump(root: Path, resolved: Resolved, name: str | None, dump: Path, sink: DiagnosticSink) -> list[_Recorded]:
-    from octoc.compiler.pin import pin_targets_for_dump, write_snapshot
-    from octoc.compiler.snapshots import load_dump
-    from octoc.compiler.workspace import display_path
+    from octoc.compiler.pin.record import pin_targets_for_dump, write_snapshot
+    from octoc.compiler.pin.snapshots import load_dump
+    from octoc.compiler.workspace.paths import display_path
     from octoc.diagnostics.model import Place
 
     display = display_path(root, dump.absolute())

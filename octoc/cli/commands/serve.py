@@ -310,7 +310,7 @@ def revoke(identity: str, tokens: Path | None, workspace: Path | None) -> int:
 
 
 def _run(tokens: Path | None, workspace: Path | None, work: Any) -> Any:
-    from octoc.compiler.workspace import find_workspace
+    from octoc.compiler.workspace.paths import find_workspace
 
     with _told():
         file: TokenFile = _gateway().tokens(tokens, workspace or find_workspace(Path()))

@@ -54,7 +54,7 @@ def command(
     if record and is_part:
         raise click.UsageError("--record writes all results: leave out FILE, -k and --agent")
     root = place_of_tests(workspace, bundle, files)
-    from octoc.compiler.fixtures import load_fixtures, look_up
+    from octoc.compiler.workspace.fixtures import load_fixtures, look_up
 
     loaded = load_fixtures(root, files)
     if loaded.is_empty:
@@ -78,7 +78,7 @@ def command(
     limits = {} if is_part else {k: v for k, v in attrs.asdict(loaded.settings.test).items() if v is not None}
     lock = root / LOCK_NAME
     if record:
-        from octoc.compiler.files import write_whole
+        from octoc.compiler.workspace.files import write_whole
 
         with writing(lock):
             write_whole(lock, recorded_text(results).encode())

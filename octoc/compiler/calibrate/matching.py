@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from octoc.compiler.calibrate.needs.library import Need
 from octoc.compiler.calibrate.regress import ridge
 from octoc.compiler.calibrate.texts import LIBRARY_WEIGHT, MISS_WEIGHT, Example, further_background, own_texts
 from octoc.compiler.model.resolved import Capability
-from octoc.compiler.needs import Need
 
 NEEDS_FIT = (1.0, 60.0)
 CAPABILITIES_FIT = (0.5, 20.0)

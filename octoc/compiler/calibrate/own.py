@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from octoc.compiler.calibrate.needs.library import Need, shipped_needs, with_own
 from octoc.compiler.calibrate.texts import BACKGROUND_WEIGHT, LIBRARY_WEIGHT, Example, examples
 from octoc.compiler.model.resolved import Resolved
-from octoc.compiler.needs import Need, shipped_needs, with_own
 
 EXPANDED_WEIGHT = LIBRARY_WEIGHT
 """Of a text that a plugin said and somebody reviewed: as much as one of a need that the capability meets."""

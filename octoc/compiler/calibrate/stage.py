@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from octoc.bundle.model import Gate
-from octoc.compiler.cache import Cache, cache_key
+from octoc.compiler.cache.store import Cache, cache_key
+from octoc.compiler.calibrate.needs.library import Need
 from octoc.compiler.calibrate.own import all_examples, all_needs
 from octoc.compiler.calibrate.precision import FEWEST, Chosen, choose, judge_fixtures
 from octoc.compiler.calibrate.texts import Example, follow_up_lines, further_background
 from octoc.compiler.context import Context
 from octoc.compiler.model.resolved import Calibrated, Embedded
 from octoc.compiler.model.settings import WorkspaceSettings
-from octoc.compiler.needs import Need
 from octoc.diagnostics.rules.plugin import GATE_METHOD, PRECISION_UNMET, THRESHOLD_CHOSEN
 from octoc.routing.gate import (
     CALIBRATED_THRESHOLDS,

@@ -100,7 +100,7 @@ def follow_up_lines() -> Mapping[str, bool]:
 
 
 def _lines(name: str) -> tuple[str, ...]:
-    text = Path(__file__).parents[1].joinpath(name).read_text(encoding="utf-8")
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
     lines = (line.strip() for line in text.splitlines())
     return tuple(dict.fromkeys(line for line in lines if line and not line.startswith("#")))
 

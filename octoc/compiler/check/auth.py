@@ -8,7 +8,7 @@ from typing import Any
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.translate import dotted, found_words, one_of
 from octoc.compiler.check.transports import transport_of
-from octoc.compiler.edits import renamed
+from octoc.compiler.fixes.edits import renamed
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.rules.lint_mcp import UNSUPPORTED_CONNECTION

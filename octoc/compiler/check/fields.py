@@ -7,7 +7,7 @@ from typing import Any
 
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.translate import dotted
-from octoc.compiler.edits import renamed
+from octoc.compiler.fixes.edits import renamed
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from octoc.compiler.edits import MakeFix
+from octoc.compiler.fixes.edits import MakeFix
 from octoc.compiler.model.documents import REMOVED, FoundFile
 from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place
 from octoc.diagnostics.rule import Rule, Severity

@@ -10,7 +10,7 @@ from octoc.compiler.check.fields import report_unknown_fields
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.schemas import fields
 from octoc.compiler.check.transports import check_transport
-from octoc.compiler.edits import MakeFix, inserted_before
+from octoc.compiler.fixes.edits import MakeFix, inserted_before
 from octoc.compiler.model.documents import FileKind
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity

@@ -7,7 +7,7 @@ from typing import Any
 
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.model.documents import kept
-from octoc.compiler.snapshots import snapshot_file_name
+from octoc.compiler.pin.snapshots import snapshot_file_name
 from octoc.diagnostics.rules import check as rules
 
 

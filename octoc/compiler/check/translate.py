@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.units import ENTITIES_OF_WORKSPACE, unit_of
-from octoc.compiler.edits import MakeFix, renamed
+from octoc.compiler.fixes.edits import MakeFix, renamed
 from octoc.compiler.model.documents import FileKind
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Rule

@@ -12,10 +12,10 @@ from typing import Any
 import attrs
 
 from octoc.compiler.discover.stage import dialect_of
-from octoc.compiler.expansion import EXPANDED_FILE
+from octoc.compiler.expand.expanded_file import EXPANDED_FILE
 from octoc.compiler.model.documents import FileKind
 from octoc.compiler.read.frontmatter import opens
-from octoc.compiler.workspace import WORKSPACE_FILE
+from octoc.compiler.workspace.paths import WORKSPACE_FILE
 
 _MCP_FILES = frozenset({".mcp.json", "claude_desktop_config.json"})
 _MCP_FOLDERS = frozenset({".vscode", ".cursor"})

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from octoc.compiler.discover.found import Found
 from octoc.compiler.discover.walk import Entry, child
-from octoc.compiler.files import regular_bytes
 from octoc.compiler.model.documents import DefaultLink, FileKind
 from octoc.compiler.read.text import UTF8_BOM
+from octoc.compiler.workspace.files import regular_bytes
 from octoc.diagnostics.rules import read as rules
 from octoc.diagnostics.suggest import did_you_mean
 

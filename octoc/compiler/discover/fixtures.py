@@ -8,7 +8,7 @@ from typing import Literal
 
 from octoc.compiler.discover.found import Found
 from octoc.compiler.discover.walk import Entry, children, enter
-from octoc.compiler.expansion import EXPANDED_FILE
+from octoc.compiler.expand.expanded_file import EXPANDED_FILE
 from octoc.compiler.model.documents import FileKind
 from octoc.compiler.model.settings import RoutingSettings, WorkspaceSettings
 from octoc.diagnostics.model import Place

@@ -14,7 +14,7 @@ from octoc.compiler.discover.tap import add_agent_folder, add_skills, add_tap, i
 from octoc.compiler.discover.walk import Entry, Root, child, children, enter, files_below
 from octoc.compiler.model.documents import Discovered, FileKind, FoundFile, Tap
 from octoc.compiler.model.settings import TapRef, WorkspaceSettings
-from octoc.compiler.workspace import CORE_TAP, display_of, file_at, is_folder
+from octoc.compiler.workspace.paths import CORE_TAP, display_of, file_at, is_folder
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules import read as rules
 

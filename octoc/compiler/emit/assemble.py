@@ -28,7 +28,6 @@ from octoc.bundle.model import (
     ToolEntry,
 )
 from octoc.bundle.writer import BlobBuilder, Parts, parts_of
-from octoc.compiler.definitions import OCTOMIND
 from octoc.compiler.emit.paths import relocator
 from octoc.compiler.emit.scopes import areas_of, tenants_of
 from octoc.compiler.model.documents import TreeFile
@@ -47,8 +46,9 @@ from octoc.compiler.model.resolved import (
 from octoc.compiler.model.scopes import Member, Scopes
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.read.text import UTF8_BOM
+from octoc.compiler.resolve.definitions import OCTOMIND
 from octoc.compiler.resolve.scopes.tuning import quota_of
-from octoc.compiler.workspace import CORE_TAP
+from octoc.compiler.workspace.paths import CORE_TAP
 from octoc.names import ToolId
 from octoc.references import unescaped
 

@@ -9,9 +9,9 @@ from octoc.bundle.layout import INDEX, depends_on_cpu
 from octoc.bundle.reader import OpenBundle
 from octoc.bundle.refusal import BundleRefused
 from octoc.compiler.context import Context
-from octoc.compiler.files import regular_bytes
 from octoc.compiler.read.text import why
-from octoc.compiler.workspace import display_path
+from octoc.compiler.workspace.files import regular_bytes
+from octoc.compiler.workspace.paths import display_path
 from octoc.diagnostics.rules.bundle import BUNDLE_DIFFERS
 from octoc.diagnostics.suggest import some_names
 

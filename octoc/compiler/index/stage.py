@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.compiler.cache import cache_key
+from octoc.compiler.cache.store import cache_key
 from octoc.compiler.context import Context
-from octoc.compiler.encoder_findings import SEARCH, is_chosen, report_failed, report_missing
-from octoc.compiler.encoder_settings import settings_in_bundle
+from octoc.compiler.embed.encoder_findings import SEARCH, is_chosen, report_failed, report_missing
+from octoc.compiler.embed.encoder_settings import settings_in_bundle
 from octoc.compiler.model.resolved import Calibrated, Embedded, Scoped
 from octoc.names import ToolId
 from octoc.plain_text import words_of
@@ -152,8 +152,8 @@ def _servers(scoped: Scoped) -> NDArray[np.unsignedinteger[Any]]:
 
 
 def _dense(scoped: Scoped, tools: Sequence[ToolText], embedder: Embedder, context: Context) -> dict[str, NDArray[Any]]:
+    from octoc.compiler.embed.vectors import SEARCH, vectors_of
     from octoc.compiler.index.dense import dense_arrays, texts_of
-    from octoc.compiler.vectors import SEARCH, vectors_of
 
     names = [server.name for server in scoped.resolved.servers]
     vectors = vectors_of(texts_of(tools, names), embedder, context.cache, _advance(context), use=SEARCH)

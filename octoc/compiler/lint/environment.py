@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from octoc.compiler.environment import Environment, Variable, contract
 from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.workspace.environment import Environment, Variable, contract
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.lint_env import ENVIRONMENT_CONTRACT, UNSET_VARIABLE
 from octoc.diagnostics.suggest import some_names

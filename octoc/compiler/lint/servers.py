@@ -6,9 +6,9 @@ import re
 
 import attrs
 
-from octoc.compiler.edits import MakeFix, replaced
+from octoc.compiler.fixes.edits import MakeFix, replaced
 from octoc.compiler.model.resolved import Scoped, Server
-from octoc.compiler.packages import Package, fetched_by
+from octoc.compiler.pin.packages import Package, fetched_by
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint import INSECURE_URL, UNPINNED_PACKAGE

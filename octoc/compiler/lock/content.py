@@ -220,7 +220,7 @@ def _gate(kind: str, settings: WorkspaceSettings) -> GateLock:
 @cache
 def shipped_texts() -> Mapping[str, str]:
     """Return the digest of each text file that routing learns from beside the background: of what it says."""
-    folder = Path(__file__).parents[1]
+    folder = Path(__file__).parents[1] / "calibrate"
     files = sorted({*folder.glob("*.txt"), *folder.joinpath("needs").glob("*.toml")} - {folder / "background.txt"})
     names = (path.relative_to(folder).with_suffix("").as_posix() for path in files)
     return {name: sha256_hex(path.read_text("utf-8").encode()) for name, path in zip(names, files, strict=True)}

@@ -14,7 +14,6 @@ from typing import Any
 import attrs
 
 from octoc.compiler.check.stage import check_values
-from octoc.compiler.init import settings_text
 from octoc.compiler.migrate.export import Agent, Export, read_export
 from octoc.compiler.migrate.notes import Notes
 from octoc.compiler.migrate.scopes import scope_files
@@ -25,7 +24,8 @@ from octoc.compiler.model.documents import FileKind, FoundFile
 from octoc.compiler.read.json import read_json
 from octoc.compiler.read.spans import SpanIndex
 from octoc.compiler.read.text import Limit, load_text
-from octoc.compiler.workspace import WORKSPACE_FILE, display_path
+from octoc.compiler.workspace.init import settings_text
+from octoc.compiler.workspace.paths import WORKSPACE_FILE, display_path
 from octoc.diagnostics.model import Diagnostic, DiagnosticSink, Place, Span
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.read import TOO_LARGE

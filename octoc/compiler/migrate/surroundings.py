@@ -10,9 +10,9 @@ from typing import Any
 import attrs
 
 from octoc.compiler.discover.stage import SNAPSHOTS
-from octoc.compiler.init import Inputs, find_inputs
 from octoc.compiler.read.json import relax
 from octoc.compiler.structure.settings import name_of_folder
+from octoc.compiler.workspace.init import Inputs, find_inputs
 
 _MOST_BYTES = 64 * 1024 * 1024
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from octoc.bundle.model import Gate, Registry, ToolPolicy
+from octoc.compiler.calibrate.needs.library import Need
 from octoc.compiler.model.scopes import Reason, Scopes
 from octoc.compiler.model.source import AgentSource, Located, SkillSource, SnapshotSource, Sources
-from octoc.compiler.needs.library import Need
 from octoc.diagnostics.model import Place
 from octoc.names import ToolId
 from octoc.results import ListedTool

@@ -8,7 +8,7 @@ import attrs
 
 from octoc.compiler.model.settings import LintSettings
 from octoc.compiler.policy.globs import path_matches
-from octoc.compiler.policy.silences import Silences
+from octoc.compiler.policy.suppressions import Silences
 from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import rule_named

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from octoc.compiler.model.settings import LintSettings
 from octoc.compiler.policy.globs import path_matches
 from octoc.compiler.policy.judge import LintPolicy
-from octoc.compiler.policy.silences import FileSilences, Silence
+from octoc.compiler.policy.suppressions import FileSilences, Silence
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rule import Need, Severity
 from octoc.diagnostics.rules import advice_for, rule_named

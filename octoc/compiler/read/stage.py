@@ -13,7 +13,7 @@ from octoc.compiler.read.frontmatter import opens, read_front_matter
 from octoc.compiler.read.json import read_json
 from octoc.compiler.read.text import Limit, load_bytes, load_text, snapshot_limit
 from octoc.compiler.read.toml import leading_headers, read_toml, toml_comments
-from octoc.compiler.workspace import file_at
+from octoc.compiler.workspace.paths import file_at
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules import read as rules
 

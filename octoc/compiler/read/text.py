@@ -10,9 +10,9 @@ from pathlib import Path
 
 import attrs
 
-from octoc.compiler.files import regular_bytes
 from octoc.compiler.model.settings import LimitSettings
-from octoc.compiler.workspace import file_at
+from octoc.compiler.workspace.files import regular_bytes
+from octoc.compiler.workspace.paths import file_at
 from octoc.diagnostics.model import DiagnosticSink, Place, Span
 from octoc.diagnostics.rules import read as rules
 from octoc.json_limits import excess

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import attrs
 
-from octoc.compiler.edits import renamed
+from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.model.resolved import Capability, Server
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import CapabilitySource, Located, ProviderSource

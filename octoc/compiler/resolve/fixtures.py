@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 import attrs
 
-from octoc.compiler.edits import renamed
+from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.model.resolved import Agent, Capability, Server
 from octoc.compiler.model.source import FixturesSource, Located, MessageSource, QuerySource
 from octoc.diagnostics.model import DiagnosticSink, Place

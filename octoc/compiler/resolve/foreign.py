@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from octoc.compiler.definitions import Value, values_of
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import ServerSource
+from octoc.compiler.resolve.definitions import Value, values_of
 from octoc.credentials import is_secret_name
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rule import Severity

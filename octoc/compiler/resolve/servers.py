@@ -13,7 +13,7 @@ from octoc.bundle.digest import canonical_json, sha256_hex
 from octoc.compiler.model.resolved import Server
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import ServerSource, SnapshotSource
-from octoc.compiler.packages import package_of
+from octoc.compiler.pin.packages import package_of
 from octoc.compiler.resolve.foreign import foreign_references, report_foreign
 from octoc.compiler.resolve.secrets import without_secrets
 from octoc.diagnostics.model import DiagnosticSink, Place

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from octoc.compiler.expansion import told_digest
+from octoc.compiler.calibrate.needs.library import Need
+from octoc.compiler.expand.expanded_file import told_digest
 from octoc.compiler.model.resolved import Capability
 from octoc.compiler.model.source import ExpansionSource, NeedSource
-from octoc.compiler.needs.library import Need
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.resolve import REPEATED_NEED, STALE_EXPANSION
 from octoc.diagnostics.suggest import did_you_mean

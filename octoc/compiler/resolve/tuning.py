@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from octoc.bundle.model import ToolPolicy
-from octoc.compiler.edits import renamed
+from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.model.resolved import Server
 from octoc.compiler.model.settings import ServerSettings, ToolSettings, WorkspaceSettings
 from octoc.compiler.resolve.servers import Servers

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from octoc.compiler.edits import renamed
+from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.model.resolved import Agent, Server, ServerGrant
 from octoc.compiler.model.source import Located
 from octoc.compiler.resolve.spelling import qualified

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octoc.compiler.edits import renamed
+from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.model.resolved import Agent
 from octoc.compiler.scope.registry import Fleet
 from octoc.diagnostics.model import DiagnosticSink

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-from octoc.compiler.cache import Cache, code_stamp
+from octoc.compiler.cache.store import Cache, code_stamp
 from octoc.compiler.check.units import SCOPE_TABLES
 from octoc.compiler.model.documents import FileKind, FoundFile, kept
 from octoc.compiler.model.settings import (
@@ -35,7 +35,7 @@ from octoc.compiler.model.settings import (
 from octoc.compiler.read.text import Limit, load_text
 from octoc.compiler.read.toml import read_toml
 from octoc.compiler.structure.scopes import numbers, scope_tables
-from octoc.compiler.workspace import WORKSPACE_FILE
+from octoc.compiler.workspace.paths import WORKSPACE_FILE
 from octoc.diagnostics.model import DiagnosticSink, Place
 
 STRICTEST_MODE = "production"

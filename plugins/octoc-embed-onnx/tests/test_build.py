@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from octoc.bundle.reader import OpenBundle
-from octoc.compiler.build import build
+from octoc.compiler.workspace.build import build
 from octoc.installation import install_command
 from octoc.runtime import Runtime
 from octoc.testing import WorkspaceBuilder

@@ -18,7 +18,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 import octoc_embed_onnx
 from octoc.bundle.reader import OpenBundle
-from octoc.compiler.build import Outcome, build
+from octoc.compiler.workspace.build import Outcome, build
 from octoc.installation import install_command
 from octoc.plugin import Embedder, PluginError
 from octoc.runtime import Runtime

@@ -12,8 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 from octoc.bundle.model import CapabilityEntry, Gate
-from octoc.compiler.cache import Cache
-from octoc.compiler.calibrate import calibrate
+from octoc.compiler.cache.store import Cache
+from octoc.compiler.calibrate.stage import calibrate
 from octoc.compiler.calibrate.texts import distinct_texts, examples
 from octoc.compiler.context import Context
 from octoc.compiler.model.documents import Discovered

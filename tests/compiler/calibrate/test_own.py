@@ -10,12 +10,12 @@ import pytest
 from octoc import plugin
 from octoc.bundle.model import Gate
 from octoc.bundle.reader import OpenBundle
-from octoc.compiler.build import Outcome, resolve_workspace
+from octoc.compiler.calibrate.needs.library import shipped_needs
 from octoc.compiler.calibrate.own import all_examples, all_needs
 from octoc.compiler.calibrate.precision import FEWEST, Judged, choose
-from octoc.compiler.checkup import check_workspace
+from octoc.compiler.checkup.check import check_workspace
 from octoc.compiler.model.resolved import Resolved
-from octoc.compiler.needs import shipped_needs
+from octoc.compiler.workspace.build import Outcome, resolve_workspace
 from octoc.plugin.manager import plugins_of
 from octoc.testing import FakeEmbedder, WorkspaceBuilder
 

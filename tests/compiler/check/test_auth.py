@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from octoc.compiler.build import resolve_workspace
+from octoc.compiler.workspace.build import resolve_workspace
 from octoc.testing import WorkspaceBuilder
 
 HTTP = {"type": "http", "url": "https://h.example/mcp"}

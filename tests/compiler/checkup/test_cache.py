@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from octoc.compiler import checkup
-from octoc.compiler.cache import workspace_cache
-from octoc.compiler.checkup import Checkup, check_subject, check_workspace
-from octoc.compiler.checkup.subject import Subject
-from octoc.compiler.environment import Environment
-from octoc.compiler.memo import Outcome
+from octoc.compiler.cache.build_cache import Outcome
+from octoc.compiler.cache.store import workspace_cache
+from octoc.compiler.checkup import check as checkup
+from octoc.compiler.checkup.check import Checkup, check_subject, check_workspace
+from octoc.compiler.checkup.target import Subject
+from octoc.compiler.workspace.environment import Environment
 from octoc.plugin.folders import user_cache
 
 MCP = '{"mcpServers": {"a": {"url": "http://a.example/mcp", "headers": {"Authorization": "${TOKEN}"}}}}'

@@ -7,9 +7,9 @@ from typing import Any
 import attrs
 import pytest
 
-from octoc.compiler.cache import Cache
+from octoc.compiler.cache.store import Cache
 from octoc.compiler.context import Context
-from octoc.compiler.discover import discover
+from octoc.compiler.discover.stage import discover
 from octoc.compiler.model.documents import Discovered, Documents
 from octoc.compiler.model.settings import TapRef, WorkspaceSettings
 from octoc.compiler.read.spans import SpanIndex

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from octoc.compiler.cache import Cache
+from octoc.compiler.cache.store import Cache
 from octoc.compiler.context import Context
-from octoc.compiler.embed import embed
+from octoc.compiler.embed.stage import embed
 from octoc.compiler.model.documents import Discovered
 from octoc.compiler.model.resolved import Capability, Described, Embedded, Resolved, Scoped
 from octoc.compiler.model.settings import RoutingSettings, WorkspaceSettings

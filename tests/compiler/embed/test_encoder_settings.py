@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from octoc.compiler.encoder_settings import folder_stamp, settings_in_bundle
+from octoc.compiler.embed.encoder_settings import folder_stamp, settings_in_bundle
 from octoc.plugin import PluginError
 from octoc.plugin.folders import located
 

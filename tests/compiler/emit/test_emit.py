@@ -12,9 +12,9 @@ from octoc import __version__
 from octoc.bundle.model import Grant, Registry
 from octoc.bundle.reader import OpenBundle
 from octoc.compiler.context import Context
-from octoc.compiler.emit import emit
 from octoc.compiler.emit.assemble import assemble
 from octoc.compiler.emit.paths import bundle_target, relocator, way_to_workspace
+from octoc.compiler.emit.stage import emit
 from octoc.compiler.lock.inputs import inputs_digest
 from octoc.compiler.model.resolved import Calibrated, Emitted, Locked
 from octoc.diagnostics.rule import Rule, Scope

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.compiler.fixes import MAX_ROUNDS, apply_edits, choose, plan_fixes
+from octoc.compiler.fixes.apply import MAX_ROUNDS, apply_edits, choose, plan_fixes
 from octoc.diagnostics.model import Diagnostic, Edit, Fix, Span
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.check import UNKNOWN_KEY

@@ -8,10 +8,10 @@ from typing import Any
 import attrs
 import pytest
 
-from octoc.compiler.cache import Cache
-from octoc.compiler.environment import Environment
-from octoc.compiler.opening import open_workspace
+from octoc.compiler.cache.store import Cache
 from octoc.compiler.pipeline import run_checks
+from octoc.compiler.workspace.environment import Environment
+from octoc.compiler.workspace.load import open_workspace
 from octoc.diagnostics.model import Diagnostic, Span
 from octoc.plugin.manager import plugins_of
 

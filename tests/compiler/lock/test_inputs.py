@@ -6,10 +6,10 @@ from pathlib import Path
 import attrs
 import pytest
 
-from octoc.compiler.build import build
 from octoc.compiler.lock.inputs import files_of, inputs_digest
 from octoc.compiler.model.documents import Discovered, FileKind, FoundFile, SkillFolder, Tap
 from octoc.compiler.model.settings import WorkspaceSettings
+from octoc.compiler.workspace.build import build
 from octoc.diagnostics.model import Place
 from octoc.plugin.manager import plugins_of
 from octoc.testing import WorkspaceBuilder

@@ -15,11 +15,11 @@ import pytest
 
 import octoc.compiler.index.deeds
 from octoc.compiler.context import Context
-from octoc.compiler.lock import lock
 from octoc.compiler.lock.content import (
     REVISION,
 )
 from octoc.compiler.lock.members import BundleLock
+from octoc.compiler.lock.stage import lock
 from octoc.compiler.lock.text import parse, text_of
 from octoc.compiler.model.resolved import Calibrated
 from octoc.compiler.model.settings import RoutingSettings

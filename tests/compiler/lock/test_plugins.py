@@ -6,7 +6,7 @@ from pathlib import Path
 import attrs
 
 from octoc.compiler.context import Context
-from octoc.compiler.lock import lock
+from octoc.compiler.lock.stage import lock
 from octoc.compiler.model.resolved import Calibrated
 from octoc.plugin.manager import Plugins
 

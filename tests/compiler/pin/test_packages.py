@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.compiler.packages import Package, fetched_by, package_of
+from octoc.compiler.pin.packages import Package, fetched_by, package_of
 
 RUNS = [
     ("npx -y @modelcontextprotocol/server-github@2025.4.8", "npm", "@modelcontextprotocol/server-github", "2025.4.8"),

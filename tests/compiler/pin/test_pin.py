@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from octoc.compiler.model.resolved import Server
-from octoc.compiler.packages import Package
-from octoc.compiler.pin import (
+from octoc.compiler.pin.packages import Package
+from octoc.compiler.pin.record import (
     NotPinned,
     differences,
     named_servers,
@@ -17,7 +17,7 @@ from octoc.compiler.pin import (
     redacted,
     write_snapshot,
 )
-from octoc.compiler.snapshots import listing_of_snapshot
+from octoc.compiler.pin.snapshots import listing_of_snapshot
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.installation import install_command
 from octoc.plugin import Transport, hookimpl

@@ -8,14 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octoc.compiler.model.settings import LimitSettings
-from octoc.compiler.packages import Package
-from octoc.compiler.snapshots import (
-    dump_of,
-    listing_of_snapshot,
-    load_dump,
-    snapshot_file_name,
-    snapshot_text,
-)
+from octoc.compiler.pin.packages import Package
+from octoc.compiler.pin.snapshots import dump_of, listing_of_snapshot, load_dump, snapshot_file_name, snapshot_text
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.results import ListedTool, ServerListing
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from octoc.bundle.reader import OpenBundle
-from octoc.compiler.build import build
-from octoc.compiler.checkup import check_workspace
+from octoc.compiler.checkup.check import check_workspace
 from octoc.compiler.model.settings import LintOverride, LintSettings
-from octoc.compiler.policy import policy_of
+from octoc.compiler.policy.judge import policy_of
+from octoc.compiler.workspace.build import build
 from octoc.diagnostics.model import Diagnostic, Span
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import all_rules

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from octoc.compiler.build import resolve_workspace
+from octoc.compiler.workspace.build import resolve_workspace
 from octoc.testing import WorkspaceBuilder
 
 TRIGGERS = ["search the web", "look it up online", "find a page about it"]

@@ -7,9 +7,9 @@ import pytest
 
 from octoc.bundle.model import DepEntry, DepFolder
 from octoc.bundle.reader import OpenBundle
-from octoc.compiler.build import build
 from octoc.compiler.read import attached
 from octoc.compiler.resolve.deps import checked_program
+from octoc.compiler.workspace.build import build
 from octoc.plugin.manager import plugins_of
 from octoc.testing import WorkspaceBuilder
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from octoc.compiler.build import resolve_workspace
-from octoc.compiler.checkup import check_workspace
+from octoc.compiler.checkup.check import check_workspace
+from octoc.compiler.workspace.build import resolve_workspace
 from octoc.plugin.manager import plugins_of
 from octoc.routing.fixtures import Fixtures
 from octoc.testing import WorkspaceBuilder

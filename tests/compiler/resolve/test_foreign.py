@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from octoc.compiler.build import Outcome, build, resolve_workspace
+from octoc.compiler.workspace.build import Outcome, build, resolve_workspace
 from octoc.testing import WorkspaceBuilder
 
 HEAD = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from octoc.compiler.build import resolve_workspace
+from octoc.compiler.workspace.build import resolve_workspace
 
 
 def test_every_further_definition_gets_a_name_without_spaces(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from octoc.bundle.model import AgentEntry, Bundle
 from octoc.bundle.reader import OpenBundle
-from octoc.compiler.build import Outcome
-from octoc.compiler.checkup import check_workspace
+from octoc.compiler.checkup.check import check_workspace
+from octoc.compiler.workspace.build import Outcome
 from octoc.plugin.manager import plugins_of
 from octoc.testing import WorkspaceBuilder
 
@@ -72,7 +72,7 @@ class Taps:
         return self.root
 
     def build(self) -> tuple[Outcome, Bundle]:
-        from octoc.compiler.build import build
+        from octoc.compiler.workspace.build import build
 
         outcome = build(self.write(), plugins=plugins_of(), allow_degraded=True)
         assert outcome.bundle is not None

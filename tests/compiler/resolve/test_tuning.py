@@ -7,7 +7,7 @@ import attrs
 
 from octoc.bundle.model import Bundle, ResultSettings, ServerEntry, ToolPolicy
 from octoc.bundle.reader import OpenBundle
-from octoc.compiler.build import Outcome
+from octoc.compiler.workspace.build import Outcome
 from octoc.plugin.manager import plugins_of
 from octoc.testing import WorkspaceBuilder
 

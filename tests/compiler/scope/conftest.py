@@ -6,10 +6,10 @@ from pathlib import Path
 import attrs
 import pytest
 
-from octoc.compiler.cache import Cache
+from octoc.compiler.cache.store import Cache
 from octoc.compiler.model.resolved import Scoped
-from octoc.compiler.opening import open_workspace
 from octoc.compiler.pipeline import run_to_scope
+from octoc.compiler.workspace.load import open_workspace
 from octoc.diagnostics.model import Diagnostic
 from octoc.plugin.manager import Plugins
 from octoc.testing import WorkspaceBuilder

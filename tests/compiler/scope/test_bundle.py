@@ -4,7 +4,7 @@ from pathlib import Path
 
 from octoc.bundle.model import AgentEntry, AreaEntry, Bundle, Quota, Settings, TenantEntry
 from octoc.bundle.reader import OpenBundle
-from octoc.compiler.build import build
+from octoc.compiler.workspace.build import build
 from octoc.plugin.manager import plugins_of
 from octoc.testing import WorkspaceBuilder
 

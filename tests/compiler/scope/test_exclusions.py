@@ -9,9 +9,9 @@ import attrs
 import pytest
 
 from octoc.bundle.model import Registry
-from octoc.compiler.cache import Cache
-from octoc.compiler.opening import open_workspace
+from octoc.compiler.cache.store import Cache
 from octoc.compiler.pipeline import run_to_scope
+from octoc.compiler.workspace.load import open_workspace
 from octoc.diagnostics.model import Diagnostic
 from octoc.plugin.manager import Plugins
 from octoc.testing import WorkspaceBuilder

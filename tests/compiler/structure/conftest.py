@@ -7,7 +7,7 @@ from typing import Any, cast
 import attrs
 import pytest
 
-from octoc.compiler.check import check
+from octoc.compiler.check.stage import check
 from octoc.compiler.context import Context
 from octoc.compiler.model.documents import Discovered, Documents, FileKind, FoundFile
 from octoc.compiler.model.settings import WorkspaceSettings

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.compiler.check import check
 from octoc.compiler.check.schemas import schema_of, validator_of
-from octoc.compiler.check.stage import check_values
+from octoc.compiler.check.stage import check, check_values
 from octoc.compiler.context import Context
 from octoc.compiler.model.documents import Discovered, Document, Documents, FileKind, FoundFile, kept
 from octoc.compiler.model.settings import WorkspaceSettings

@@ -5,9 +5,9 @@ from typing import Any, cast
 
 import pytest
 
-from octoc.compiler.check import check
+from octoc.compiler.check.stage import check
 from octoc.compiler.context import Context
-from octoc.compiler.discover import discover
+from octoc.compiler.discover.stage import discover
 from octoc.compiler.model.settings import TapRef, WorkspaceSettings
 from octoc.compiler.model.source import Sources
 from octoc.compiler.read.stage import read

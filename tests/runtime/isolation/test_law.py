@@ -246,9 +246,13 @@ def test_without_a_check_at_run_time_the_law_does_not_hold(
         asyncio.run(compared(FACTS, CLERK, full, own, root, joined=True))
 
 
+_CONFINED = "octoc.compiler.scope.stage.confined"
 COMPILED: dict[str, tuple[str, Callable[..., Any]]] = {
-    "the ceiling": ("octoc.compiler.scope.confined", lambda _, registry, *__: attrs.evolve(registry, confined=True)),
-    "the ceiling, and that there is one": ("octoc.compiler.scope.confined", lambda _, registry, *__: registry),
+    "the ceiling": (
+        _CONFINED,
+        lambda _, registry, *__: attrs.evolve(registry, confined=True),
+    ),
+    "the ceiling, and that there is one": (_CONFINED, lambda _, registry, *__: registry),
 }
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from octoc.compiler.bill import bill_of
 from octoc.compiler.context import Context
 from octoc.compiler.model.resolved import Scoped
 from octoc.compiler.model.settings import AgentBudget
+from octoc.compiler.workspace.token_report import bill_of
 from octoc.diagnostics.rules.lint_agents import OVER_BUDGET
 
 

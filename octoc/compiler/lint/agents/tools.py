@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from octoc.aliases import sanitize
-from octoc.compiler.edits import replaced
+from octoc.compiler.fixes.edits import replaced
 from octoc.compiler.model.resolved import Scoped
 from octoc.compiler.scope.hosts import HOST_TOOLS
 from octoc.compiler.scope.registry import Fleet, visible_grants

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from octoc.compiler.definitions import OCTOMIND, Value, definitions, values_of
 from octoc.compiler.model.resolved import Scoped, Server
 from octoc.compiler.model.source import ServerSource
+from octoc.compiler.resolve.definitions import OCTOMIND, Value, definitions, values_of
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_mcp import ABSOLUTE_PATH
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from octoc.compiler.definitions import definitions
 from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.resolve.definitions import definitions
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.resolve import REPEATED_HEADER
 

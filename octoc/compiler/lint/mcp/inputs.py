@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import attrs
 
-from octoc.compiler.definitions import values_of
 from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.resolve.definitions import values_of
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_mcp import UNDECLARED_INPUT
 from octoc.diagnostics.suggest import did_you_mean

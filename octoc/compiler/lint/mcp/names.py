@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from octoc.compiler.definitions import OCTOMIND, definitions
 from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.resolve.definitions import OCTOMIND, definitions
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_mcp import (
     DEPRECATED_TRANSPORT,

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import attrs
 
-from octoc.compiler.definitions import definitions
 from octoc.compiler.model.resolved import Scoped
 from octoc.compiler.model.source import ServerSource
+from octoc.compiler.resolve.definitions import definitions
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_mcp import UNSET_IN_SHELL
 from octoc.references import find_references

@@ -10,10 +10,10 @@ from itertools import islice
 
 import attrs
 
-from octoc.compiler.definitions import OCTOMIND, Definition, Value, definitions, values_of
-from octoc.compiler.edits import removed, replaced
+from octoc.compiler.fixes.edits import removed, replaced
 from octoc.compiler.lint.mcp.commands import has_shell
 from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.resolve.definitions import OCTOMIND, Definition, Value, definitions, values_of
 from octoc.credentials import is_literal_secret
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_mcp import NESTED_REFERENCE, SURROUNDING_SPACE, UNEXPANDED_REFERENCE

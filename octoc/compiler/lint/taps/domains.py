@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from octoc.compiler.edits import renamed
+from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.model.resolved import Scoped
 from octoc.compiler.model.source import Located
 from octoc.diagnostics.model import DiagnosticSink

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from octoc.compiler.discover.tap import RESOURCE_FOLDERS
-from octoc.compiler.edits import renamed
+from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.lint.taps.letter_case import needs_capitals
 from octoc.compiler.lint.taps.lookup import inside, meant
 from octoc.compiler.model.resolved import Scoped

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from octoc.compiler.lint.tools.models import check_aliases, check_descriptions, check_providers
-from octoc.compiler.lint.tools.poison import check_texts
+from octoc.compiler.lint.tools.prompt_injection import check_texts
 from octoc.compiler.lint.tools.schemas import check_schemas
 from octoc.compiler.model.resolved import Scoped
 from octoc.diagnostics.model import DiagnosticSink

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from octoc.bundle.refusal import BundleError
 from octoc.compiler.context import Context
-from octoc.compiler.files import regular_bytes
 from octoc.compiler.lint.tools.recorded import recorded_tools
-from octoc.compiler.lock import LOCK_FILE, tool_pin
-from octoc.compiler.lock.content import LockContent
+from octoc.compiler.lock.content import LockContent, tool_pin
+from octoc.compiler.lock.stage import LOCK_FILE
 from octoc.compiler.lock.text import LockNewer, parse
 from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.workspace.files import regular_bytes
 from octoc.diagnostics.rules import lint_tools as rules
 from octoc.names import ToolId
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from octoc.compiler.edits import renamed
+from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.model.located import Located
 from octoc.compiler.model.scopes import AreaSource, Member, OverrideSource, ScopeTables, TenantSource
 from octoc.compiler.model.settings import WorkspaceSettings

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 import attrs
 
-from octoc.compiler.edits import renamed
+from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.model.located import Located
 from octoc.compiler.model.resolved import Server
 from octoc.compiler.model.scopes import Reach

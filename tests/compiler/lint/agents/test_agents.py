@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.compiler.checkup import check_workspace
+from octoc.compiler.checkup.check import check_workspace
 from octoc.compiler.lint.agents.fields import MAX_DESCRIPTION, shown_length
 from octoc.diagnostics.rule import Severity
 from octoc.testing import WorkspaceBuilder

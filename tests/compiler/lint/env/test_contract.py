@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from octoc.compiler.cache import Cache
-from octoc.compiler.environment import (
+from octoc.compiler.cache.store import Cache
+from octoc.compiler.pipeline import run_to_scope
+from octoc.compiler.workspace.environment import (
     Environment,
     EnvironmentUnreadable,
     Variable,
     contract,
     read_environment,
 )
-from octoc.compiler.opening import open_workspace
-from octoc.compiler.pipeline import run_to_scope
+from octoc.compiler.workspace.load import open_workspace
 from octoc.plugin.manager import plugins_of
 from octoc.testing import WorkspaceBuilder
 

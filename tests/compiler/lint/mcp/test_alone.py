@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from octoc.compiler.checkup.many import check_paths
+from octoc.compiler.checkup.paths import check_paths
 
 
 def test_a_provider_by_itself(tmp_path: Path) -> None:

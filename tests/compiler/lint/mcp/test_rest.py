@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from octoc.compiler.build import build, resolve_workspace
-from octoc.compiler.pin import write_snapshot
+from octoc.compiler.pin.record import write_snapshot
+from octoc.compiler.workspace.build import build, resolve_workspace
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.plugin.manager import plugins_of
 from octoc.results import ListedTool, ServerListing

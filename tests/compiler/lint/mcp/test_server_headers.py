@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from octoc.compiler.checkup.many import check_paths
+from octoc.compiler.checkup.paths import check_paths
 
 Lint = Callable[..., Any]
 HEADERS = {"Authorization": "Bearer ${A}", "X-Team": "a", "AUTHORIZATION": "Bearer ${B}"}

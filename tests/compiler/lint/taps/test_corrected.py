@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from octoc.bundle.reader import OpenBundle
-from octoc.compiler.checkup import check_workspace
+from octoc.compiler.checkup.check import check_workspace
 from octoc.compiler.lint.taps.letter_case import needs_capitals
 from octoc.diagnostics.model import Diagnostic
 from octoc.plugin.manager import plugins_of

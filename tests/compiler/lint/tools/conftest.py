@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from octoc.compiler.checkup import check_workspace
+from octoc.compiler.checkup.check import check_workspace
 from octoc.diagnostics.model import Diagnostic
 from octoc.testing import WorkspaceBuilder
 

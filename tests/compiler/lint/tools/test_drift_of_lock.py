@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from octoc.compiler.build import build
-from octoc.compiler.checkup import check_workspace
+from octoc.compiler.checkup.check import check_workspace
+from octoc.compiler.workspace.build import build
 from octoc.diagnostics.rule import Severity
 from octoc.plugin.manager import plugins_of
 from octoc.testing import WorkspaceBuilder

@@ -121,7 +121,7 @@ def test_a_pattern_that_re2_does_not_read_is_a_warning(schema_findings: Findings
 
 def test_places_follow_the_file_when_a_tool_before_was_cut(builder: WorkspaceBuilder) -> None:
     """A tool that check leaves out does not move the places of those behind it."""
-    from octoc.compiler.checkup import check_workspace
+    from octoc.compiler.checkup.check import check_workspace
 
     root = builder.snapshot("time", ["a", "b"]).write()
     file = root / "snapshots" / "time.json"
@@ -142,7 +142,7 @@ def test_places_follow_the_file_when_a_tool_before_was_cut(builder: WorkspaceBui
 
 def test_a_tool_that_is_filtered_out_is_not_looked_at(builder: WorkspaceBuilder) -> None:
     """What a server's own filter keeps from models is not linted."""
-    from octoc.compiler.checkup import check_workspace
+    from octoc.compiler.checkup.check import check_workspace
 
     builder.server("time", "time-server", include_tools=["good"])
     root = builder.snapshot("time", ["good", {"name": "bad", "inputSchema": {}}]).write()

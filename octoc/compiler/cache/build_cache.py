@@ -1,0 +1,183 @@
+"""The whole build remembered: when nothing that it depends on has changed, its findings are told without doing it.
+
+    key = build_key(discovered, digests, versions=plugins.versions(), options={"locked": False, ...})
+    outcome = recall(cache, key)
+    if outcome is not None and still_there(outcome, bundle=..., lock=...):
+        sink.extend(outcome.diagnostics)          # nothing to write, so nothing changed
+    else:
+        ...                                       # run the stages
+        remember(cache, key, Outcome(...))
+
+What an outcome says is kept as it was reported: messages never hold a secret's value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from octoc.bundle.codec import decode, encode
+from octoc.bundle.digest import sha256_hex
+from octoc.bundle.refusal import BundleError
+from octoc.compiler.cache.store import Cache, cache_key
+from octoc.compiler.model.documents import Discovered
+from octoc.compiler.workspace.token_report import Bill
+from octoc.diagnostics.model import Diagnostic, Fix, Label, Span
+from octoc.diagnostics.rule import Need, Rule, Scope, Severity
+from octoc.diagnostics.rules.bundle import BUNDLE_NOT_WRITTEN
+from octoc.diagnostics.rules.lock import LOCK_NOT_WRITTEN, LOCK_UNREADABLE
+from octoc.diagnostics.rules.plugin import ENCODER_FAILED, PLUGIN_BROKEN, PLUGIN_MISSING
+from octoc.diagnostics.rules.read import UNREADABLE
+
+BUILD = "build"
+_PASSING = frozenset(
+    rule.code
+    for rule in (
+        UNREADABLE,
+        LOCK_UNREADABLE,
+        LOCK_NOT_WRITTEN,
+        BUNDLE_NOT_WRITTEN,
+        ENCODER_FAILED,
+        PLUGIN_BROKEN,
+        PLUGIN_MISSING,
+    )
+)
+
+
+@attrs.frozen(kw_only=True)
+class Outcome:
+    """What a build came to. Digests are sha256 in hex, sizes in bytes: another size is another file, cheaply seen.
+
+    Args:
+        bill: what the tools cost.
+        bundle_digest: None when no bundle was written; what is in its place is then no matter.
+        lock_digest: of the lock as the build left it, also when it only read it. None when there was none afterwards.
+    """
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    bundle_digest: str | None = None
+    bundle_size: int = 0
+    lock_digest: str | None = None
+    lock_size: int = 0
+    bill: Bill = attrs.field(factory=Bill)
+
+
+def build_key(
+    discovered: Discovered, digests: Mapping[str, str], *, versions: Mapping[str, str], options: Mapping[str, Any]
+) -> str:
+    """Return the key of a build: everything that its outcome depends on.
+
+    Args:
+        discovered: settings, taps and all that was found. Where the workspace lies is left out.
+        digests: display path -> sha256 of every file that was read.
+        versions: of the plugins that the workspace names, and of whatever else takes part (Python, numpy).
+        options: plain JSON values: locked, strict, the output's name, which variables of the environment are set.
+    """
+    # Absolute paths of this machine are left out: a workspace that moves keeps its cache.
+    found = {
+        "settings": attrs.asdict(discovered.settings),
+        "taps": [(tap.name, tap.display, tap.precedence) for tap in discovered.taps],
+        "files": [(file.display, file.kind.value, file.tap, dict(file.key), file.dialect) for file in discovered.files],
+        "links": [attrs.asdict(link) for link in discovered.default_links],
+        "folders": [attrs.asdict(folder) for folder in discovered.skill_folders],
+        "scripts": sorted(discovered.dep_names),
+        "trees": [
+            (tree.tap, [(file.path, file.is_program, file.link) for file in tree.files])
+            for tree in discovered.dep_trees
+        ],
+    }
+    return cache_key("build", found, dict(digests), dict(versions), dict(options))
+
+
+def remember(cache: Cache, key: str, outcome: Outcome, *, kind: str = BUILD) -> None:
+    """Keep a build's outcome, unless it depends on what no key has: a full disk, a file that may not be read."""
+    if any(found.rule.code in _PASSING for found in outcome.diagnostics):
+        return
+    plain = {
+        "diagnostics": [_plain(found) for found in outcome.diagnostics],
+        "bundle": [outcome.bundle_digest, outcome.bundle_size],
+        "lock": [outcome.lock_digest, outcome.lock_size],
+        "bill": encode(outcome.bill),
+    }
+    cache.put_json(kind, key, plain)
+
+
+def recall(cache: Cache, key: str, *, kind: str = BUILD) -> Outcome | None:
+    """Return the outcome of the build with this key, or None when it is not known."""
+    plain = cache.get_json(kind, key)
+    try:
+        return None if plain is None else _outcome(plain)
+    except (BundleError, KeyError, TypeError, ValueError):
+        return None  # an entry of another shape is no entry
+
+
+def still_there(outcome: Outcome, *, bundle: Path, lock: Path) -> bool:
+    """Tell whether bundle and lock are as the build left them, byte for byte."""
+    if outcome.lock_digest is None:
+        is_same_lock = not lock.exists()
+    else:
+        is_same_lock = _is_same(lock, outcome.lock_digest, outcome.lock_size)
+    return is_same_lock and (
+        outcome.bundle_digest is None or _is_same(bundle, outcome.bundle_digest, outcome.bundle_size)
+    )
+
+
+def _is_same(path: Path, digest: str, size: int) -> bool:
+    try:
+        return path.stat().st_size == size and sha256_hex(path.read_bytes()) == digest
+    except OSError:
+        return False
+
+
+def _plain(found: Diagnostic) -> dict[str, Any]:
+    rule = found.rule
+    return {
+        # The whole rule, since a plugin's rule is in no table of ours.
+        "rule": {**attrs.asdict(rule), "scope": rule.scope.value, "needs": sorted(need.value for need in rule.needs)},
+        "message": found.message,
+        "severity": int(found.severity),
+        "span": None if found.span is None else encode(found.span),
+        "label": found.label,
+        "related": [encode(label) for label in found.related],
+        "notes": list(found.notes),
+        "help": found.help,
+        "fix": None if found.fix is None else encode(found.fix),
+    }
+
+
+def _outcome(plain: Mapping[str, Any]) -> Outcome:
+    bundle_digest, bundle_size = plain["bundle"]
+    lock_digest, lock_size = plain["lock"]
+    return Outcome(
+        diagnostics=tuple(_diagnostic(found) for found in plain["diagnostics"]),
+        bundle_digest=bundle_digest,
+        bundle_size=bundle_size,
+        lock_digest=lock_digest,
+        lock_size=lock_size,
+        bill=decode(Bill, plain["bill"]),
+    )
+
+
+def _diagnostic(plain: Mapping[str, Any]) -> Diagnostic:
+    rule = plain["rule"]
+    return Diagnostic(
+        rule=Rule(
+            **{
+                **rule,
+                "severity": Severity(rule["severity"]),
+                "scope": Scope(rule["scope"]),
+                "needs": frozenset(map(Need, rule["needs"])),
+            }
+        ),
+        message=plain["message"],
+        severity=Severity(plain["severity"]),
+        span=None if plain["span"] is None else decode(Span, plain["span"]),
+        label=plain["label"],
+        related=tuple(decode(Label, label) for label in plain["related"]),
+        notes=tuple(plain["notes"]),
+        help=plain["help"],
+        fix=None if plain["fix"] is None else decode(Fix, plain["fix"]),
+    )

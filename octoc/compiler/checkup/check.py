@@ -1,0 +1,169 @@
+"""Checks without building: a workspace, a folder that has no octoc.toml, or one file. What was found is remembered.
+
+    outcome = check_subject(Subject(root=folder))       # the workspace in `folder`
+    outcome.diagnostics
+
+An entry of the cache has in its key all that the answer depends on; without one, the stages run. The cache is the
+user's own, one folder per checked folder.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from octoc.bundle.digest import sha256_hex
+from octoc.compiler.cache.build_cache import Outcome, build_key, recall, remember
+from octoc.compiler.cache.store import Cache, cache_key, code_stamp, workspace_cache
+from octoc.compiler.checkup.target import Subject
+from octoc.compiler.context import Context, Progress, no_progress
+from octoc.compiler.discover.stage import discover
+from octoc.compiler.model.documents import Discovered, FileKind
+from octoc.compiler.read.stage import input_digests
+from octoc.compiler.workspace.files import bytes_if_any
+from octoc.compiler.workspace.load import NO_OVERLAY, Opened, open_workspace
+from octoc.compiler.workspace.paths import WORKSPACE_FILE, file_at
+from octoc.diagnostics.model import Diagnostic
+from octoc.diagnostics.rule import Scope, Severity
+from octoc.diagnostics.rules.lint_policy import UNUSED_SILENCE
+from octoc.plugin.manager import Plugins
+
+if TYPE_CHECKING:
+    from octoc.compiler.workspace.environment import Environment
+
+
+_KIND = "check"
+_LOCK_FILE = "octoc.lock"  # as `octoc.compiler.lock.stage` has it, which a remembered answer need not import
+# A file of these kinds has all that the rules look at.
+_COMPLETE = frozenset({FileKind.MCP, FileKind.WORKSPACE})
+
+
+@attrs.frozen(kw_only=True)
+class Checkup:
+    """What a check came to.
+
+    Args:
+        diagnostics: all findings, also those that `Subject.shows` leaves out.
+        read: the files that were looked at, absolute.
+        workspaces: folders below, with an octoc.toml of their own, which were not looked at.
+        unchanged: the findings are those of an earlier check of the same inputs.
+    """
+
+    diagnostics: tuple[Diagnostic, ...]
+    read: frozenset[Path] = frozenset()
+    workspaces: tuple[Path, ...] = ()
+    unchanged: bool = False
+
+    @property
+    def worst(self) -> Severity | None:
+        return max((found.severity for found in self.diagnostics), default=None)
+
+
+def check_workspace(
+    root: Path, *, plugins: Plugins | None = None, progress: Progress = no_progress, use_cache: bool = True
+) -> Checkup:
+    """Find every mistake in the workspace in `root`; write nothing but the cache, and encode nothing."""
+    return check_subject(Subject(root=root), plugins=plugins, progress=progress, use_cache=use_cache)
+
+
+def check_subject(
+    subject: Subject,
+    *,
+    plugins: Plugins | None = None,
+    progress: Progress = no_progress,
+    use_cache: bool = True,
+    overlay: Mapping[str, bytes] = NO_OVERLAY,
+    environment: Environment | None = None,
+) -> Checkup:
+    """Find every mistake in `subject`.
+
+    Args:
+        use_cache: tell again what was found before in the same inputs, and remember what is found now.
+        overlay: display path -> bytes that are read instead of what is on disk; nothing is then remembered.
+        environment: what the place of running has; None says nothing of it, and nothing is reported.
+    """
+    cache = Cache(workspace_cache(subject.root) if use_cache and not overlay else None)
+    opened = open_workspace(subject.root, cache=cache, progress=progress, plugins=plugins, overlay=overlay)
+    opened = attrs.evolve(opened, context=attrs.evolve(opened.context, environment=environment))
+    if opened.settings is None:
+        return Checkup(diagnostics=opened.context.sink.diagnostics, read=frozenset({subject.root / WORKSPACE_FILE}))
+    before = opened.context.sink.diagnostics
+    together, workspaces = _found_in(subject, opened)
+    read = frozenset(_read_by(together, subject.root))
+    # Where nothing goes through the stages, as with an octoc.toml of another name, there is nothing to save.
+    key = _key(subject, together, before, opened.context) if together and use_cache and not overlay else ""
+    known = recall(cache, key, kind=_KIND) if key else None
+    if known is not None:
+        return Checkup(diagnostics=known.diagnostics, read=read, workspaces=workspaces, unchanged=True)
+    # Not at the top: what is known already must not pay for the stages' imports.
+    from octoc.compiler.pipeline import check_discovered
+
+    for discovered in together:
+        check_discovered(discovered, opened.context)
+    diagnostics = opened.context.sink.diagnostics
+    if subject.file is not None and together:
+        diagnostics = tuple(found for found in diagnostics if _stands_alone(found, together[0].files[0].kind))
+    if key:
+        remember(cache, key, Outcome(diagnostics=diagnostics), kind=_KIND)
+    return Checkup(diagnostics=diagnostics, read=read, workspaces=workspaces)
+
+
+def _found_in(subject: Subject, opened: Opened) -> tuple[tuple[Discovered, ...], tuple[Path, ...]]:
+    settings, context = opened.settings, opened.context
+    assert settings is not None  # noqa: S101  # the caller has looked
+    if subject.file is not None:
+        from octoc.compiler.checkup.one_file import discover_alone
+
+        return discover_alone(subject, settings, context), ()
+    if subject.folder is not None:
+        from octoc.compiler.checkup.scan import survey
+
+        found = survey(subject.root, subject.folder, settings, context.sink)
+        return found.together, found.workspaces
+    return (discover(settings, context),), ()
+
+
+def _read_by(together: Iterable[Discovered], root: Path) -> Iterable[Path]:
+    if (root / WORKSPACE_FILE).is_file():
+        yield root / WORKSPACE_FILE
+    for discovered in together:
+        yield from (Path(os.path.normpath(file.path)) for file in discovered.files)
+        yield from (Path(os.path.normpath(file_at(root, link.place.file))) for link in discovered.default_links)
+
+
+def _key(subject: Subject, together: tuple[Discovered, ...], before: tuple[Diagnostic, ...], context: Context) -> str:
+    options: dict[str, Any] = {
+        "check": [subject.folder is not None, subject.file is not None, code_stamp()],
+        # What reading octoc.toml and looking through folders has found is part of the answer.
+        "before": [repr(found) for found in before],
+        "found": [repr(found) for found in context.sink.diagnostics],
+        # Where its keys stand, and the silences in its comments, are no settings.
+        "workspace": _digest(context.root / WORKSPACE_FILE),
+        # Recorded tools are held against the lock, which is no input of a build.
+        "lock": _digest(context.root / _LOCK_FILE),
+        "environment": None if context.environment is None else sorted(context.environment.names.items()),
+    }
+    versions = {"python": sys.version, "installed": _installed()}
+    return cache_key([build_key(each, input_digests(each), versions=versions, options=options) for each in together])
+
+
+def _digest(path: Path) -> str:
+    return sha256_hex(bytes_if_any(path) or b"")
+
+
+def _installed() -> str:
+    """Return what changes when a package is installed, removed or replaced: to ask each for its version takes long."""
+    folders = [Path(entry) for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")]
+    return " ".join(f"{folder}:{folder.stat().st_mtime_ns}" for folder in folders if folder.is_dir())
+
+
+def _stands_alone(found: Diagnostic, kind: FileKind) -> bool:
+    """Tell whether a finding about one file is true whatever other files there are."""
+    if found.rule is UNUSED_SILENCE:
+        return False  # it may be in use where the other files are
+    return found.rule.scope is not Scope.WORKSPACE or kind in _COMPLETE

@@ -1,0 +1,67 @@
+"""One file by itself: its kind is told, or taken from its path, then from its content."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from octoc.compiler.checkup.kinds import KINDS, Known, kind_from_content, kind_from_path, known_as
+from octoc.compiler.checkup.target import Subject
+from octoc.compiler.context import Context
+from octoc.compiler.model.documents import Discovered, FileKind, FoundFile, Tap
+from octoc.compiler.model.settings import WorkspaceSettings
+from octoc.compiler.read.stage import limit_of
+from octoc.compiler.read.text import load_text
+from octoc.compiler.read.toml import read_toml
+from octoc.compiler.structure.settings import name_of_folder, settings_from
+from octoc.compiler.workspace.paths import display_path
+from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.rules.read import UNKNOWN_FILE_KIND
+
+_OF_TAPS = frozenset({
+    FileKind.CAPABILITY_CONFIG, FileKind.CAPABILITY_PROVIDER, FileKind.AGENT_MANIFEST, FileKind.SKILL
+})  # fmt: skip
+
+
+def discover_alone(subject: Subject, settings: WorkspaceSettings, context: Context) -> tuple[Discovered, ...]:
+    """Return the one file of `subject`; report and return nothing when it is of no known kind."""
+    path = subject.file
+    assert path is not None  # noqa: S101  # the caller has looked
+    display = display_path(subject.root, path)
+    instead = context.overlay.get(display)
+    known = known_as(path, *KINDS[subject.kind]) if subject.kind is not None else kind_from_path(path)
+    if known is None:
+        known = _by_content(path, display, settings, instead)
+    if known is None:
+        context.sink.report(
+            UNKNOWN_FILE_KIND,
+            f"neither path nor content of `{display}` says what it is",
+            at=Place(file=display),
+            help=f"name its kind: --kind {', '.join(KINDS)}",
+        )
+        return ()
+    if known.kind is FileKind.WORKSPACE:
+        _check_settings(path, display, settings, context, instead)
+        return ()
+    # A file of a tap is read as one of a tap that has nothing else.
+    tap = path.parent.parent.name or "tap" if known.kind in _OF_TAPS else None
+    place = Place(file=display)
+    taps = () if tap is None else (Tap(name=tap, root=path.parent, display=display, precedence=0, place=place),)
+    file = FoundFile(path=path, display=display, kind=known.kind, tap=tap, key=known.key, dialect=known.dialect)
+    return (Discovered(root=subject.root, settings=settings, taps=taps, files=(file,)),)
+
+
+def _by_content(path: Path, display: str, settings: WorkspaceSettings, instead: bytes | None) -> Known | None:
+    unheard = DiagnosticSink()
+    source = load_text(path, display, limit_of(FileKind.MCP, settings.limits), unheard, instead=instead)
+    return None if source is None or source.text is None else kind_from_content(path, source.text)
+
+
+def _check_settings(
+    path: Path, display: str, settings: WorkspaceSettings, context: Context, instead: bytes | None
+) -> None:
+    limit = limit_of(FileKind.WORKSPACE, settings.limits)
+    source = load_text(path, display, limit, context.sink, instead=instead)
+    place = Place(file=display)
+    values = None if source is None or source.text is None else read_toml(source.text, place, context.sink)
+    if values is not None:
+        settings_from(values, place, name_of_folder(path.parent), context.sink)

@@ -1,0 +1,245 @@
+"""A folder without octoc.toml: finds what agents' tools are declared in, by the names that their clients look for.
+
+The walk follows no link to a folder, skips what others have put there (`node_modules`, virtual environments), and ends.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+
+from octoc.compiler.checkup.kinds import Known, kind_from_content, kind_from_path, known_as
+from octoc.compiler.discover.found import Found
+from octoc.compiler.discover.tap import PARTS, add_skills, add_tap
+from octoc.compiler.discover.walk import Entry, Root, enter
+from octoc.compiler.model.documents import Discovered, FileKind, Tap
+from octoc.compiler.model.settings import WorkspaceSettings
+from octoc.compiler.workspace.paths import MCP_FILE, WORKSPACE_FILE, display_path
+from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.rules.read import WALK_CUT_SHORT
+
+MAX_ENTRIES = 200_000
+"""Files and folders that are looked at, at most."""
+MAX_DEPTH = 24
+_SKIPPED = frozenset({
+    "__pycache__", "__pypackages__", "_build", "bower_components", "buck-out", "build", "dist", "node_modules",
+    "site-packages", "target", "venv",
+})  # fmt: skip
+_HIDDEN_WANTED = frozenset({".claude", ".cursor", ".octo", ".vscode"})
+# What builds read in folders whose names others use as well: looked for beside a `.mcp.json` alone.
+_OF_BUILDS = frozenset({FileKind.FIXTURES, FileKind.NEEDS, FileKind.EXPANDED, FileKind.BACKGROUND, FileKind.SCOPES})
+_VENV_MARK = "pyvenv.cfg"
+_HEAD_BYTES = 65_536
+# Which MCP file is the project's own where there are several; the others are other clients' and checked by themselves.
+_MCP_ORDER = (".mcp.json", ".vscode/mcp.json", ".cursor/mcp.json")
+
+
+@attrs.frozen(kw_only=True)
+class Survey:
+    """What a folder holds: files that are checked together, and folders below it that are workspaces of their own."""
+
+    together: tuple[Discovered, ...]
+    workspaces: tuple[Path, ...]
+
+
+@attrs.define
+class _Seen:
+    files: list[tuple[Path, Known]] = attrs.field(factory=list)
+    taps: list[Path] = attrs.field(factory=list)
+    workspaces: list[Path] = attrs.field(factory=list)
+
+
+def survey(base: Path, folder: Path, settings: WorkspaceSettings, sink: DiagnosticSink) -> Survey:
+    """Find what can be checked in `folder`.
+
+    Args:
+        base: the folder that display paths are relative to; absolute, as `folder` is.
+        settings: the defaults.
+    """
+    seen = _Seen()
+    for here, names in _walk(base, folder, sink):
+        if here != folder and WORKSPACE_FILE in names:
+            seen.workspaces.append(here)
+            continue
+        if looks_like_tap(here):
+            seen.taps.append(here)
+        seen.files.extend(_known_files(here, names))
+    root = Root(real=os.path.realpath(folder), what=f"`{display_path(base, folder)}`")
+    projects = {folder, *(_project_of(path) for path, known in seen.files if known.kind is FileKind.MCP)}
+    together: list[Discovered] = []
+    for project in sorted(projects):
+        inside = [(path, known) for path, known in seen.files if _nearest(path, projects) == project]
+        taps = [tap for tap in seen.taps if _nearest(tap, projects) == project]
+        together.extend(_of_project(base, project, inside, taps, root, settings, sink))
+    return Survey(together=tuple(together), workspaces=tuple(seen.workspaces))
+
+
+def looks_like_tap(folder: Path) -> bool:
+    """Tell whether a folder holds capabilities or skills. A hidden folder is another program's."""
+    if folder.name.startswith("."):
+        return False
+    return any(
+        path.is_file()
+        for part, pattern in (("capabilities", "*/*.toml"), ("skills", "*/SKILL.md"))
+        if (folder / part).is_dir()
+        for path in (folder / part).glob(pattern)
+    )
+
+
+def enclosing_tap(path: Path) -> Path | None:
+    """Return the tap that `path`, absolute, lies in by its place in it (`<tap>/capabilities/…`), or None."""
+    inside = path
+    for folder in path.parents:
+        if inside.name in PARTS and looks_like_tap(folder):
+            return folder
+        inside = folder
+    return None
+
+
+def _of_project(
+    base: Path,
+    project: Path,
+    files: list[tuple[Path, Known]],
+    taps: list[Path],
+    root: Root,
+    settings: WorkspaceSettings,
+    sink: DiagnosticSink,
+) -> Iterator[Discovered]:
+    mcp = sorted((entry for entry in files if entry[1].kind is FileKind.MCP), key=lambda entry: _mcp_rank(entry[0]))
+    others = [entry for entry in files if entry[1].kind is not FileKind.MCP]
+    own, in_taps = Found(sink=sink), Found(sink=sink)
+    for path, known in [*mcp[:1], *sorted(others, key=lambda entry: entry[0])]:
+        _add(base, path, known, root, own)
+    if (project / MCP_FILE).is_file():  # what is built there has the skills, too
+        for folder in (project / path for path in settings.skills.paths):
+            entry = enter(folder, display_path(base, folder), root, sink) if folder.is_dir() else None
+            if entry is not None:
+                add_skills(entry, "", own)
+    for path in taps:
+        display = display_path(base, path)
+        place = Place(file=display)
+        name = path.name if path.name not in {tap.name for tap in in_taps.taps} else display
+        in_taps.taps.append(Tap(name=name, root=path, display=display, precedence=len(in_taps.taps), place=place))
+        boundary = Root(real=os.path.realpath(path), what=f"tap `{display}`")
+        add_tap(Entry(path=path, display=display, root=boundary, is_dir=True), name, in_taps)
+    if own.files or in_taps.taps:
+        yield Discovered(
+            root=base,
+            settings=settings,
+            taps=tuple(in_taps.taps),
+            files=(*own.files, *in_taps.files),
+            default_links=tuple(in_taps.default_links),
+            skill_folders=(*own.skill_folders, *in_taps.skill_folders),
+            dep_scripts=tuple(in_taps.dep_scripts),
+            dep_trees=tuple(in_taps.dep_trees),
+            attachments=(*own.attachments, *in_taps.attachments),
+        )
+    for path, known in mcp[1:]:
+        alone = Found(sink=sink)
+        _add(base, path, known, root, alone)
+        if alone.files:
+            yield Discovered(root=base, settings=settings, files=tuple(alone.files))
+
+
+def _add(base: Path, path: Path, known: Known, root: Root, found: Found) -> None:
+    entry = enter(path, display_path(base, path), root, found.sink)
+    if entry is not None and not entry.is_dir:
+        found.add(entry, known.kind, key=known.key, dialect=known.dialect)
+
+
+def _mcp_rank(path: Path) -> tuple[int, str]:
+    short = path.name if path.parent.name not in (".vscode", ".cursor") else f"{path.parent.name}/{path.name}"
+    return (_MCP_ORDER.index(short) if short in _MCP_ORDER else len(_MCP_ORDER), path.as_posix())
+
+
+def _project_of(mcp_file: Path) -> Path:
+    folder = mcp_file.parent
+    return folder.parent if folder.name in (".vscode", ".cursor") else folder
+
+
+def _nearest(path: Path, projects: set[Path]) -> Path | None:
+    return next((folder for folder in (path, *path.parents) if folder in projects), None)
+
+
+def _known_files(folder: Path, names: list[str]) -> Iterator[tuple[Path, Known]]:
+    for name in names:
+        path = folder / name
+        known = kind_from_path(path)
+        if known is not None and known.kind in (FileKind.MCP, FileKind.AGENT_MD):
+            yield path, known
+        elif name.endswith(".md") and folder.name == "agents":
+            found = kind_from_content(path, _head(path))
+            if found is not None and found.kind is FileKind.AGENT_MD:
+                yield path, found
+        elif name.endswith(".toml") and folder.parent.name == "agents" and "[[roles]]" in _head(path):
+            yield path, known_as(path, FileKind.AGENT_MANIFEST)
+        elif not _beside_mcp_file(folder):
+            continue
+        elif name.endswith(".json") and folder.name == "snapshots":
+            yield path, known_as(path, FileKind.SNAPSHOT)
+        elif known is not None and known.kind in _OF_BUILDS:
+            yield path, known
+        elif name.endswith(".toml") and folder.name in ("routing", "scopes"):
+            found = kind_from_content(path, _head(path))
+            if found is not None and found.kind in _OF_BUILDS:
+                yield path, found
+
+
+def _beside_mcp_file(folder: Path) -> bool:
+    """Tell whether a build of the folder with the MCP file would look into `folder`, too."""
+    parent = folder.parent.parent if folder.name == "needs" else folder.parent
+    return (parent / MCP_FILE).is_file()
+
+
+def _head(path: Path) -> str:
+    try:
+        if not path.is_file():
+            return ""
+        with path.open("rb") as file:
+            return file.read(_HEAD_BYTES).decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
+    except OSError:
+        return ""  # what cannot be opened cannot be told to be an agent
+
+
+def _walk(base: Path, folder: Path, sink: DiagnosticSink) -> Iterator[tuple[Path, list[str]]]:
+    """Yield each folder with the names of its files, sorted, parents first."""
+    looked_at = 0
+    pending: list[tuple[Path, int]] = [(folder, 0)]
+    while pending:
+        here, depth = pending.pop()
+        try:
+            with os.scandir(here) as entries:
+                listed = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries)
+        except OSError:
+            continue  # a folder that may not be listed is not ours to judge
+        looked_at += len(listed)
+        files = [name for name, is_dir in listed if not is_dir]
+        if here != folder and _VENV_MARK in files:
+            continue
+        yield here, files
+        if WORKSPACE_FILE in files and here != folder:
+            continue
+        if looked_at > MAX_ENTRIES or depth >= MAX_DEPTH:
+            sink.report(
+                WALK_CUT_SHORT,
+                f"what lies below `{display_path(base, here)}` was not looked at: the folder is too large or too deep",
+                at=Place(file=display_path(base, here)),
+                help="name the folders that are to be checked, or write an octoc.toml",
+            )
+            if looked_at > MAX_ENTRIES:
+                return
+            continue
+        in_tap = looks_like_tap(here)
+        below = [
+            (here / name, depth + 1)
+            for name, is_dir in listed
+            if is_dir and _is_wanted(name) and not (in_tap and name in PARTS)
+        ]
+        pending.extend(reversed(below))
+
+
+def _is_wanted(name: str) -> bool:
+    return name in _HIDDEN_WANTED or not (name.startswith(".") or name in _SKIPPED)

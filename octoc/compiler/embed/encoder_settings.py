@@ -1,0 +1,60 @@
+"""`[routing.encoder_settings]`: what an encoder is told at build time, and what the bundle says of it.
+
+One setting is octoc's own: `path`, a folder relative to the workspace. The encoder gets it absolute; the bundle has it
+only when it does not ship the encoder's files, and then relative to `${workspaceFolder}`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from octoc.compiler.workspace.paths import is_folder
+from octoc.plugin import PluginError
+from octoc.plugin.folders import WORKSPACE_FOLDER, located
+
+PATH = "path"
+
+
+def settings_in_bundle(settings: Mapping[str, str], root: Path, *, is_shipped: bool) -> dict[str, str]:
+    """Return the settings without any path of this machine.
+
+    Args:
+        settings: as written.
+        root: the workspace's folder, absolute.
+        is_shipped: whether the bundle holds the encoder's files, so that it needs no path.
+
+    Raises: PluginError when the path is needed and leads out of the workspace.
+    """
+    found = {name: value for name, value in settings.items() if name != PATH}
+    if is_shipped or PATH not in settings:
+        return found
+    inside = os.path.relpath(located(settings, root)[PATH], root)
+    if inside == os.pardir or inside.startswith(f"{os.pardir}{os.sep}"):
+        raise PluginError(
+            f"its folder `{settings[PATH]}` lies outside the workspace, where no other machine finds it: "
+            "move it inside, or set `ship_encoder = true`"
+        )
+    return {**found, PATH: f"{WORKSPACE_FOLDER}/{Path(inside).as_posix()}"}
+
+
+def folder_stamp(settings: Mapping[str, str], root: Path) -> list[list[str | int]]:
+    """Return what changes when the encoder's folder does: name, size and time of each file, two levels deep.
+
+    Not their digests: the model is large, and this is asked before each build that might have nothing to do.
+    """
+    if PATH not in settings:
+        return []
+    folder = Path(located(settings, root)[PATH])
+    if not is_folder(folder):
+        return []
+    found: list[list[str | int]] = []
+    for path in sorted([*folder.glob("*"), *folder.glob("*/*")]):
+        try:
+            stat = path.stat()
+        except OSError:
+            continue  # a link that leads nowhere is as good as absent
+        if path.is_file():
+            found.append([path.relative_to(folder).as_posix(), stat.st_size, stat.st_mtime_ns])
+    return found

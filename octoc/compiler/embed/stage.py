@@ -1,0 +1,107 @@
+"""Stage embed: every text that routing needs becomes a vector; only texts not seen before are encoded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+
+from octoc.compiler.calibrate.needs.library import library_texts
+from octoc.compiler.calibrate.own import all_examples, all_needs
+from octoc.compiler.calibrate.precision import fixture_intents
+from octoc.compiler.calibrate.texts import distinct_texts, follow_up_lines, further_background
+from octoc.compiler.context import Context
+from octoc.compiler.embed.encoder_findings import ROUTING, report_failed, report_missing
+from octoc.compiler.embed.encoder_settings import settings_in_bundle
+from octoc.compiler.model.resolved import Described, Embedded, Resolved
+from octoc.compiler.model.settings import WorkspaceSettings
+from octoc.plain_text import words_of
+from octoc.plugin import PluginError
+from octoc.plugin.folders import located
+from octoc.routing.skill_rules import phrases_of
+
+if TYPE_CHECKING:
+    from octoc.compiler.embed.vectors import Vector
+    from octoc.plugin import Embedder
+
+_WHAT = "encoding texts"
+
+
+def embed(described: Described, context: Context) -> Embedded:
+    """Encode the triggers, what the calibrated gate is learned from, and what skills' rules compare a message with.
+
+    Without any trigger or such a phrase there is nothing to compare, and no encoder is made. An encoder that is missing
+    or fails is an error, with `context.allow_degraded` a warning, and `triggers` of the product is None.
+    """
+    resolved = described.scoped.resolved
+    settings = resolved.sources.discovered.settings
+    phrases = phrases_of(rule.value for skill in resolved.skills for rule in skill.source.rules)
+    texts = tuple(dict.fromkeys([*_texts(resolved), *phrases]))
+    if not texts:
+        return Embedded(described=described)
+    try:
+        embedder = _made(settings, context)
+        if embedder is None:
+            return Embedded(described=described)
+        from octoc.compiler.embed.vectors import vectors_of  # loads numpy, which checking alone never needs
+
+        vectors = vectors_of(texts, embedder, context.cache, _advance(context))
+        files = embedder.files() if settings.routing.ship_encoder else {}
+        own = settings_in_bundle(settings.routing.encoder_settings, context.root, is_shipped=bool(files))
+        made = _product(described, embedder, vectors, files)
+        return attrs.evolve(made, phrases=_stacked(vectors, phrases), encoder_settings=own)
+    except PluginError as error:
+        problem = str(error)
+    except Exception as error:  # noqa: BLE001  # a plugin's own fault, of whatever type, must not take the build down
+        problem = words_of(error) or "it does not say why"
+    report_failed(problem, settings, context, use=ROUTING)
+    return Embedded(described=described)
+
+
+def _texts(resolved: Resolved) -> tuple[str, ...]:
+    if resolved.sources.discovered.settings.routing.gate == "octomind":
+        triggers = (trigger.value for capability in resolved.capabilities for trigger in capability.triggers)
+        return tuple(dict.fromkeys(triggers))
+    found = all_examples(resolved)
+    if not any(example.capability is not None for example in found):
+        return ()
+    needs = all_needs(resolved)
+    library = (*library_texts(needs), *distinct_texts(further_background())) if needs else ()
+    return tuple(dict.fromkeys((*distinct_texts(found), *follow_up_lines(), *library, *fixture_intents(resolved))))
+
+
+def _made(settings: WorkspaceSettings, context: Context) -> Embedder | None:
+    """Return the encoder that the workspace names; None, and a finding, when no plugin has it. Raises: PluginError."""
+    name = settings.routing.encoder
+    embedder = context.plugins.make_embedder(name, located(settings.routing.encoder_settings, context.root))
+    if embedder is None:
+        report_missing(settings, context, use=ROUTING)
+    return embedder
+
+
+def _product(
+    described: Described, embedder: Embedder, vectors: Mapping[str, Vector], files: Mapping[str, bytes]
+) -> Embedded:
+    capabilities = described.scoped.resolved.capabilities
+    triggers = [trigger.value for capability in capabilities for trigger in capability.triggers]
+    return Embedded(
+        described=described,
+        encoder=embedder,
+        encoder_name=embedder.name,
+        identity=embedder.identity,
+        dimension=embedder.dimension,
+        triggers=_stacked(vectors, triggers),
+        texts=vectors,
+        encoder_files=files,
+    )
+
+
+def _stacked(vectors: Mapping[str, Vector], texts: Sequence[str]) -> Vector | None:
+    import numpy as np
+
+    return np.stack([vectors[text] for text in texts]).astype(np.float32, copy=False) if texts else None
+
+
+def _advance(context: Context) -> Callable[[int, int], None]:
+    return lambda done, total: context.progress(_WHAT, done, total)

@@ -1,0 +1,158 @@
+"""Stage lock: calibrated things -> `octoc.lock`, written, or held against the one that is there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import attrs
+
+from octoc.bundle.refusal import BundleError
+from octoc.compiler.context import Context
+from octoc.compiler.embed.encoder_findings import has_failed
+from octoc.compiler.emit.assemble import assemble
+from octoc.compiler.emit.paths import bundle_target, way_to_workspace
+from octoc.compiler.emit.strictness import is_withheld
+from octoc.compiler.lock.compare import Change, changes
+from octoc.compiler.lock.content import LockContent, content_of
+from octoc.compiler.lock.inputs import inputs_digest
+from octoc.compiler.lock.text import LockNewer, is_of_newer_revision, parse, text_of
+from octoc.compiler.model.resolved import Calibrated, Locked
+from octoc.compiler.model.settings import WorkspaceSettings
+from octoc.compiler.read.text import Limit, decode, load_bytes
+from octoc.compiler.workspace.files import write_if_changed
+from octoc.compiler.workspace.paths import WORKSPACE_FILE
+from octoc.diagnostics.model import DiagnosticSink, Span
+from octoc.diagnostics.rule import Severity
+from octoc.diagnostics.rules.lock import (
+    LOCK_MISSING,
+    LOCK_NEWER,
+    LOCK_NOT_WRITTEN,
+    LOCK_UNREADABLE,
+)
+from octoc.diagnostics.rules.plugin import PLUGIN_BROKEN, PLUGIN_MISSING
+
+LOCK_FILE = "octoc.lock"
+# Many times what a workspace of a thousand servers has.
+_MAX_BYTES = 64 * 1024 * 1024
+_UPDATE = "run `octoc build`, review what changes in `octoc.lock`, and commit it"
+
+
+class _Unusable(Exception):  # noqa: N818  # tells the stage that the reason was reported
+    """There is a lock, and it must not be written over."""
+
+
+def lock(calibrated: Calibrated, context: Context) -> Locked:
+    """Write `octoc.lock` where it differs from what was built, and say what changed.
+
+    With `context.locked` nothing is written, and each difference is an error. A folder without an `octoc.toml` gets no
+    lock. Where errors withhold the bundle, the old lock stays, too: it describes the old bundle.
+    """
+    sources = calibrated.embedded.described.scoped.resolved.sources
+    settings = sources.discovered.settings
+    plugins = _plugins(settings, context)
+    parts = assemble(
+        calibrated,
+        context.root,
+        plugins=plugins,
+        inputs=inputs_digest(sources.discovered, sources.digests),
+        workspace=way_to_workspace(bundle_target(settings, context), context.root),
+    )
+    locked = Locked(calibrated=calibrated, text="", parts=parts, plugins=plugins)
+    content = content_of(calibrated, plugins, parts)
+    if not (context.root / WORKSPACE_FILE).is_file():
+        if context.locked:
+            help_ = "run `octoc init`, then `octoc build`"
+            context.sink.report(LOCK_MISSING, "a folder without an `octoc.toml` has no lock to keep to", help=help_)
+        return attrs.evolve(locked, is_stale=context.locked)
+    path = context.root / LOCK_FILE
+    locked = attrs.evolve(locked, text=text_of(content))
+    try:
+        old = _read(path, context)
+    except _Unusable:
+        return attrs.evolve(locked, is_stale=True)
+    found = () if old is None else changes(old, content)
+    if context.locked:
+        if has_failed(context):  # what the encoder gives is missing, and the lock is not why
+            return attrs.evolve(locked, is_stale=True)
+        _report_stale(found, context)
+        return attrs.evolve(locked, is_stale=bool(found))
+    said = tuple(change.text for change in found)
+    if not path.is_file():
+        said = ("it is new",)
+    keeps_newer = old is not None and not found and is_of_newer_revision(old)
+    if keeps_newer or is_withheld(calibrated, context) or not _write(path, locked.text, context):
+        said = ()
+    return attrs.evolve(locked, changes=said)
+
+
+def _plugins(settings: WorkspaceSettings, context: Context) -> Mapping[str, str]:
+    """Return the versions of the plugins that serve, and report those that the workspace names and that do not."""
+    versions = context.plugins.versions()
+    expected: tuple[str, ...] = attrs.fields_dict(WorkspaceSettings)["plugins"].default or ()
+    for index, name in enumerate(settings.plugins):
+        at = settings.place.child("plugins", "use", index)
+        if name in context.plugins.broken:
+            why = context.plugins.broken[name]
+            context.sink.report(PLUGIN_BROKEN, f"plugin `{name}` cannot be used: {why}", at=at)
+        elif name in context.plugins.missing and name not in expected:
+            # Without one of those that every workspace has, whoever needs it says so.
+            context.sink.report(
+                PLUGIN_MISSING,
+                f"plugin `{name}` is not installed",
+                at=at,
+                help=f"install the distribution that has the entry point `{name}` in the group `octoc`",
+            )
+    return versions
+
+
+def _read(path: Path, context: Context) -> LockContent | None:
+    """Return the lock that is there, or None when there is none, or one that the build may write over.
+
+    Raises: _Unusable after reporting why the lock can neither be held against the build nor be written over.
+    """
+    whole = Span(file=LOCK_FILE)
+    if not os.path.lexists(path):
+        if not context.locked:
+            return None
+        help_ = "run `octoc build`, and commit it"
+        context.sink.report(LOCK_MISSING, f"there is no `{LOCK_FILE}` to keep to", help=help_)
+        raise _Unusable
+    reading = DiagnosticSink()
+    data = load_bytes(path, LOCK_FILE, Limit(size=_MAX_BYTES, key=""), reading)
+    if data is None:
+        found = reading.diagnostics[0]
+        context.sink.report(LOCK_UNREADABLE, found.message, at=whole, help="delete it, and run `octoc build`")
+        raise _Unusable
+    try:
+        text = decode(data, LOCK_FILE, reading)
+        if text is None:
+            raise BundleError(reading.diagnostics[0].message)
+        return parse(text)
+    except LockNewer as newer:
+        message = f"`{LOCK_FILE}` has format {newer.version}, and this octoc reads 1: a newer octoc wrote it"
+        context.sink.report(LOCK_NEWER, message, at=whole, help="upgrade octoc, or delete the lock and build again")
+    except BundleError as error:
+        reason = str(error).splitlines()[0]
+        if not context.locked:
+            message = f"`{LOCK_FILE}` could not be read, so what changed is not known, and it is written anew: {reason}"
+            context.sink.report(LOCK_UNREADABLE, message, at=whole, severity=Severity.WARNING)
+            return None
+        context.sink.report(LOCK_UNREADABLE, f"`{LOCK_FILE}` could not be read: {reason}", at=whole, help=_UPDATE)
+    raise _Unusable
+
+
+def _report_stale(found: tuple[Change, ...], context: Context) -> None:
+    for change in found:
+        context.sink.report(change.rule, change.text, at=Span(file=LOCK_FILE), help=_UPDATE)
+
+
+def _write(path: Path, text: str, context: Context) -> bool:
+    try:
+        write_if_changed(path, text.encode())
+        return True
+    except OSError as error:
+        message = f"`{LOCK_FILE}` could not be written: {error.strerror}"
+        context.sink.report(LOCK_NOT_WRITTEN, message, help="make the workspace's folder writable")
+        return False

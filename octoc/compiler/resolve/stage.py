@@ -1,0 +1,173 @@
+"""resolve: names become things. Sources -> Resolved; reports what means nothing and goes on with the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from octoc.compiler.context import Context
+from octoc.compiler.fixes.edits import renamed
+from octoc.compiler.model.resolved import Agent, Resolved, ServerGrant, Skill
+from octoc.compiler.model.source import AgentSource, SkillSource, Sources
+from octoc.compiler.resolve.capabilities import Chosen, choose_providers, report_shadowed, resolve_capability
+from octoc.compiler.resolve.catalog import Catalog, known_capabilities
+from octoc.compiler.resolve.definitions import definitions
+from octoc.compiler.resolve.deps import dependencies
+from octoc.compiler.resolve.fixtures import known_of, resolve_fixtures
+from octoc.compiler.resolve.patterns import EVERY, grant_of, resolve_patterns
+from octoc.compiler.resolve.scopes.scopes import resolve_scopes
+from octoc.compiler.resolve.servers import Definition, Servers, owner_of_file, resolve_servers
+from octoc.compiler.resolve.texts import resolve_expansions, resolve_needs
+from octoc.compiler.resolve.tuning import tuned
+from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.rules.resolve import DUPLICATE_AGENT, SHADOWED, UNKNOWN_SERVER
+from octoc.diagnostics.suggest import did_you_mean
+from octoc.names import SUPERVISOR
+
+Named = TypeVar("Named", AgentSource, SkillSource)
+
+
+def resolve(sources: Sources, context: Context) -> Resolved:
+    """Choose providers, tell servers apart, and look every reference up."""
+    sink = context.sink
+    catalog = Catalog(
+        choices=choose_providers(sources.capabilities, sources.discovered.settings, sink),
+        taps=tuple(tap.name for tap in sources.discovered.taps),
+    )
+    agent_sources = _first_of_each(sources.agents, "agent", sink)
+    skill_sources = _first_of_each(sources.skills, "skill", sink)
+    chosen = catalog.used(
+        [(one.value, agent.tap) for agent in agent_sources for one in agent.capabilities]
+        + [(one.value, None) for skill in skill_sources for one in skill.capabilities]
+    )
+    report_shadowed(sources.capabilities, chosen, catalog.winners(), sink)
+    servers = resolve_servers(
+        _definitions(sources, catalog, chosen, agent_sources), sources.snapshots, sink, sources.discovered.settings
+    )
+    defined = (definition.source.name for definition in definitions(sources))
+    servers = tuned(servers, defined, sources.discovered.settings, sink)
+    allowed = frozenset(sources.discovered.settings.routing.allow_high_trust)
+    capabilities = {
+        (name := catalog.name_of(choice)): resolve_capability(choice, name, servers, allowed, sink) for choice in chosen
+    }
+    agents = [_agent(source, catalog, servers, sink) for source in agent_sources]
+    if SUPERVISOR not in {agent.name for agent in agents}:
+        agents.append(Agent(source=_supervisor(sources)))
+    skills = [
+        Skill(
+            source=source,
+            capabilities=known_capabilities(source.capabilities, catalog, f"skill `{source.name}`", sink),
+            validate=None if source.folder is None else sources.scripts.get((source.folder.folder, "validate")),
+        )
+        for source in skill_sources
+    ]
+    scopes = resolve_scopes(sources, agents, servers.all, capabilities, (source.name for source in skill_sources), sink)
+    return Resolved(
+        sources=sources,
+        scopes=scopes,
+        servers=servers.all,
+        capabilities=tuple(capabilities[name] for name in sorted(capabilities)),
+        agents=tuple(sorted(agents, key=lambda agent: agent.name)),
+        skills=tuple(sorted(skills, key=lambda skill: skill.source.name)),
+        dependencies=dependencies(chosen, sources),
+        needs=resolve_needs(sources.needs, sink),
+        expansions=resolve_expansions(sources.expansions, capabilities, sink),
+        fixtures=resolve_fixtures(sources.fixtures, known_of(capabilities.values(), agents, servers.all), sink),
+    )
+
+
+def _definitions(
+    sources: Sources, catalog: Catalog, chosen: Iterable[Chosen], agents: Iterable[AgentSource]
+) -> Iterable[Definition]:
+    """Return every definition in (precedence, path) order: MCP files, the workspace's agents, then tap by tap."""
+    for file in sources.mcp_files:
+        owner = owner_of_file(file.place.file)
+        yield from (Definition(source=server, owner=owner, open=True) for server in file.servers)
+    precedence = {tap.name: tap.precedence for tap in sources.discovered.taps}
+    in_taps: list[tuple[int, str, Definition]] = []
+    for agent in agents:
+        for server in agent.inline_servers:
+            definition = Definition(source=server, owner=agent.name, private_to=agent.name, tap=agent.tap or "")
+            if agent.tap is None:
+                yield definition
+            else:
+                in_taps.append((precedence[agent.tap], agent.place.file, definition))
+    for choice in chosen:
+        in_taps.extend(
+            (
+                precedence[choice.source.tap],
+                choice.provider.place.file,
+                Definition(source=s, owner=catalog.name_of(choice), tap=choice.source.tap),
+            )
+            for s in choice.provider.servers
+        )
+    yield from (definition for _, _, definition in sorted(in_taps, key=lambda entry: entry[:2]))
+
+
+def _agent(source: AgentSource, catalog: Catalog, servers: Servers, sink: DiagnosticSink) -> Agent:
+    return Agent(
+        source=source,
+        capabilities=known_capabilities(source.capabilities, catalog, f"agent `{source.name}`", sink, source.tap),
+        own_grants=_own_grants(source, servers, sink),
+    )
+
+
+def _own_grants(source: AgentSource, servers: Servers, sink: DiagnosticSink) -> tuple[ServerGrant, ...]:
+    by_name = servers.by_name()
+    own = {
+        server.name: by_name[servers.name_at[server.place]]
+        for server in source.inline_servers
+        if server.place in servers.name_at
+    }
+    for reference in source.server_refs:
+        shared = by_name.get(reference.value)
+        if reference.value in own:
+            continue
+        if shared is None or shared.private:
+            sink.report(
+                UNKNOWN_SERVER,
+                f"agent `{source.name}` refers to server `{reference.value}`, which is not defined",
+                at=reference.place,
+                help=did_you_mean(reference.value, by_name),
+                fix=renamed(reference.place, reference.value, by_name),
+            )
+        else:
+            own[reference.value] = shared
+    if source.kind == "octomind":
+        return resolve_patterns(source.allowed_tools, own, source.place, sink)
+    return tuple(grant_of(server, EVERY) for server in own.values())
+
+
+def _first_of_each(sources: Iterable[Named], what: str, sink: DiagnosticSink) -> tuple[Named, ...]:
+    """Return the first source of each name; a later one is shadowed, or an error when it lies in the same folder."""
+    first: dict[str, Named] = {}
+    for source in sources:
+        winner = first.setdefault(source.name, source)
+        if winner is source:
+            continue
+        related: dict[str, Place] = {"this one is used": winner.place}
+        if _is_agent_of_one_folder(source, winner):
+            sink.report(
+                DUPLICATE_AGENT,
+                f"two agents of this folder are called `{source.name}`; the later is left out",
+                at=source.place.child("name"),
+                related=related,
+                help="give one of them another name",
+            )
+        else:
+            sink.report(SHADOWED, f"{what} `{source.name}` is shadowed", at=source.place, related=related)
+    return tuple(first.values())
+
+
+def _is_agent_of_one_folder(source: AgentSource | SkillSource, other: AgentSource | SkillSource) -> bool:
+    return isinstance(source, AgentSource) and isinstance(other, AgentSource) and source.folder == other.folder
+
+
+def _supervisor(sources: Sources) -> AgentSource:
+    return AgentSource(
+        name=SUPERVISOR,
+        kind="octoc",
+        type="supervisor",
+        place=sources.discovered.settings.place,
+        description="Sees every tool of the workspace through find_tools and call_mcp_tool.",
+    )

@@ -1,0 +1,70 @@
+"""scope: each agent's registry. Tools are numbered and named; what an agent may not see is not in its registry."""
+
+from __future__ import annotations
+
+import attrs
+
+from octoc.aliases import make_aliases, own_alias
+from octoc.bundle.model import Registry
+from octoc.compiler.context import Context
+from octoc.compiler.model.resolved import Agent, Resolved, Scoped, ScopedTool
+from octoc.compiler.scope.aliases import check_aliases, style_of
+from octoc.compiler.scope.ceiling import Limits
+from octoc.compiler.scope.confine import confined
+from octoc.compiler.scope.conflicts import check_scopes
+from octoc.compiler.scope.denied import held_to_denials
+from octoc.compiler.scope.own_file import check_own_file
+from octoc.compiler.scope.reasons import Reasons
+from octoc.compiler.scope.registry import Fleet, registry_of
+from octoc.compiler.scope.skills import skills_of
+from octoc.compiler.scope.unreached import check_unreached
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.names import ToolId
+
+
+def scope(resolved: Resolved, context: Context) -> Scoped:
+    """Number all tools in server order, and build every agent's registry.
+
+    What an agent's type, tools and capabilities would give it is held to what the scopes let it have.
+    """
+    tools = _numbered(resolved)
+    fleet = Fleet.of(resolved, tools)
+    scopes = resolved.scopes
+    left_out = frozenset[str]() if scopes is None else scopes.left_out
+    limits = None if scopes is None else Limits.of(scopes, fleet)
+    if limits is not None and not limits.scopes.closed:
+        check_scopes(limits, context.sink)
+    registries: dict[str, Registry] = {}
+    for agent in resolved.agents:
+        registry = None if agent.name in left_out else registry_of(agent, fleet, context.sink)
+        if registry is None:
+            continue
+        registry = attrs.evolve(registry, skills=skills_of(agent, fleet, context.sink))
+        registries[agent.name] = registry if limits is None else _limited(agent, registry, limits, context.sink)
+    check_aliases(registries, tools, resolved, context.sink)
+    agents = {agent.name: agent for agent in resolved.agents}
+    if limits is not None:
+        check_unreached(registries, agents, limits, context.sink)
+    reasons = {} if limits is None else Reasons(registries, agents, limits)
+    return Scoped(resolved=resolved, tools=tools, registries=registries, reasons=reasons)
+
+
+def _limited(agent: Agent, registry: Registry, limits: Limits, sink: DiagnosticSink) -> Registry:
+    """Return what the scopes leave of a registry: all of it where they withhold nothing from anybody."""
+    scopes = limits.scopes
+    if scopes.limits_nothing and not scopes.deny:
+        return registry
+    ceiling = limits.ceiling(agent.name)
+    inside = confined(agent, registry, ceiling, limits)
+    check_own_file(agent, registry, inside, ceiling, limits, sink)
+    return held_to_denials(agent, inside, ceiling, limits, sink)
+
+
+def _numbered(resolved: Resolved) -> tuple[ScopedTool, ...]:
+    listed = {ToolId(server.name, tool.name): tool for server in resolved.servers for tool in server.tools}
+    style = style_of(resolved)
+    aliases = make_aliases(listed, style)
+    return tuple(
+        ScopedTool(id=tool, alias=alias, listed=listed[tool], contested=alias != own_alias(tool, style))
+        for tool, alias in aliases.items()
+    )

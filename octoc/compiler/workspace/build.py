@@ -1,0 +1,212 @@
+"""What the command line and hosts call: build, resolve. Decides whether the stages must run at all."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+
+from octoc.bundle.digest import sha256_hex
+from octoc.compiler.cache.build_cache import Outcome as Remembered
+from octoc.compiler.cache.build_cache import build_key, recall, remember, still_there
+from octoc.compiler.cache.store import Cache, workspace_cache
+from octoc.compiler.context import Progress, no_progress
+from octoc.compiler.discover.stage import discover
+from octoc.compiler.embed.encoder_settings import folder_stamp
+from octoc.compiler.emit.paths import way_to_workspace
+from octoc.compiler.model.settings import WorkspaceSettings
+from octoc.compiler.read.stage import input_digests
+from octoc.compiler.workspace.files import bytes_if_any
+from octoc.compiler.workspace.load import Opened, open_workspace, versions_of
+from octoc.compiler.workspace.paths import WORKSPACE_FILE
+from octoc.compiler.workspace.token_report import Bill, bill_of
+from octoc.diagnostics.model import Diagnostic
+from octoc.diagnostics.rule import Severity
+from octoc.plugin.folders import without_user_cache
+from octoc.plugin.manager import Plugins
+
+if TYPE_CHECKING:
+    from octoc.compiler.model.resolved import Resolved
+
+LOCK_FILE = "octoc.lock"
+
+
+@attrs.frozen(kw_only=True)
+class Outcome:
+    """What a build came to.
+
+    Args:
+        bundle: the bundle's path, if one is there and belongs to these inputs; None after a refusal.
+        changes: what is new against the lock that was there, a line each.
+        bill: what the tools cost.
+        unchanged: no input changed since the last build, and no stage was run.
+    """
+
+    name: str
+    diagnostics: tuple[Diagnostic, ...]
+    bundle: Path | None = None
+    digest: str = ""
+    size: int = 0
+    changes: tuple[str, ...] = ()
+    unchanged: bool = False
+    bill: Bill = attrs.field(factory=Bill)
+
+    @property
+    def worst(self) -> Severity | None:
+        return max((found.severity for found in self.diagnostics), default=None)
+
+
+def build(
+    root: Path,
+    *,
+    locked: bool = False,
+    strict: bool = False,
+    allow_degraded: bool = False,
+    output: Path | None = None,
+    progress: Progress = no_progress,
+    plugins: Plugins | None = None,
+    use_cache: bool = True,
+) -> Outcome:
+    """Compile the workspace in `root` to its bundle and lock.
+
+    Args:
+        locked: write nothing and read no cache; each reason why the lock is stale is an error.
+        strict: any error means no bundle. Always so in production mode.
+        allow_degraded: build without vectors where the encoder is missing or fails; else that is an error, and no
+            bundle and no lock are written.
+        output: the bundle's path instead of `dist/<name>.octoc`.
+        use_cache: read and keep what lies in the user's cache folder.
+    """
+    run = partial(
+        _build,
+        root,
+        locked=locked,
+        strict=strict,
+        allow_degraded=allow_degraded,
+        output=output,
+        progress=progress,
+        plugins=plugins,
+    )
+    if use_cache and not locked:
+        return run(cache=Cache(workspace_cache(root)))
+    with without_user_cache():
+        return run(cache=Cache(None))
+
+
+def _build(
+    root: Path,
+    *,
+    cache: Cache,
+    locked: bool,
+    strict: bool,
+    allow_degraded: bool,
+    output: Path | None,
+    progress: Progress,
+    plugins: Plugins | None,
+) -> Outcome:
+    opened = open_workspace(root, progress=progress, plugins=plugins, cache=cache)
+    if opened.settings is None:
+        return _refused(root, opened)
+    settings, context = opened.settings, opened.context
+    target = bundle_path(root, settings) if output is None else output.absolute()
+    context = attrs.evolve(
+        context,
+        locked=locked,
+        strict=strict or settings.mode == "production",
+        allow_degraded=allow_degraded,
+        output=target,
+    )
+    discovered = discover(settings, context)
+    key = build_key(
+        discovered,
+        input_digests(discovered),
+        versions=versions_of(context.plugins),
+        options={
+            "locked": locked,
+            "strict": context.strict,
+            "allow_degraded": allow_degraded,
+            "output": [target.name, way_to_workspace(target, root)],
+            # Also of what is not there or may not be read, which no list of files shows.
+            "found": [[found.rule.code, found.message] for found in context.sink.diagnostics],
+            # Where its keys stand, and the silences in its comments, are no settings.
+            "workspace": _digest(root / WORKSPACE_FILE),
+            "encoder": folder_stamp(settings.routing.encoder_settings, root),
+        },
+    )
+    known = recall(context.cache, key)
+    if known is not None and still_there(known, bundle=target, lock=root / LOCK_FILE):
+        return Outcome(
+            name=settings.name,
+            diagnostics=known.diagnostics,
+            bundle=None if known.bundle_digest is None else target,
+            digest=known.bundle_digest or "",
+            size=known.bundle_size,
+            unchanged=True,
+            bill=known.bill,
+        )
+    # Not at the top: a build that has nothing to do must not pay for the stages' imports.
+    from octoc.compiler.pipeline import run_discovered
+
+    emitted = run_discovered(discovered, context)
+    bill = bill_of(emitted.locked.calibrated.embedded.described.scoped, context.plugins)
+    lock_bytes = bytes_if_any(root / LOCK_FILE)
+    remember(
+        context.cache,
+        key,
+        Remembered(
+            diagnostics=context.sink.diagnostics,
+            bundle_digest=emitted.digest if emitted.path is not None else None,
+            bundle_size=emitted.size,
+            lock_digest=None if lock_bytes is None else sha256_hex(lock_bytes),
+            lock_size=len(lock_bytes or b""),
+            bill=bill,
+        ),
+    )
+    return Outcome(
+        name=settings.name,
+        diagnostics=context.sink.diagnostics,
+        bundle=target if emitted.path is not None else None,
+        digest=emitted.digest,
+        size=emitted.size,
+        changes=emitted.locked.changes,
+        bill=bill,
+    )
+
+
+def resolve_workspace(
+    root: Path, *, plugins: Plugins | None = None, use_cache: bool = True
+) -> tuple[Resolved | None, tuple[Diagnostic, ...], Plugins | None]:
+    """Return what pinning needs: the servers and capabilities, what was found on the way, and the plugins."""
+    opened = open_workspace(root, plugins=plugins, cache=Cache(workspace_cache(root) if use_cache else None))
+    if opened.settings is None:
+        return None, _refused(root, opened).diagnostics, None
+    from octoc.compiler.pipeline import run_to_resolve
+
+    resolved = run_to_resolve(opened.settings, opened.context)
+    return resolved, opened.context.sink.diagnostics, opened.context.plugins
+
+
+def bundle_path(root: Path, settings: WorkspaceSettings) -> Path:
+    """Return where a workspace's bundle is written unless told otherwise."""
+    return root / "dist" / f"{settings.name}.octoc"
+
+
+def current_inputs(root: Path) -> tuple[Path, str] | None:
+    """Return where the workspace's bundle belongs and the digest of its inputs now; None when octoc.toml is unsound."""
+    opened = open_workspace(root, cache=Cache(None))
+    if opened.settings is None:
+        return None
+    from octoc.compiler.lock.inputs import inputs_digest
+
+    discovered = discover(opened.settings, opened.context)
+    return bundle_path(root, opened.settings), inputs_digest(discovered, input_digests(discovered))
+
+
+def _digest(path: Path) -> str:
+    return sha256_hex(bytes_if_any(path) or b"")
+
+
+def _refused(root: Path, opened: Opened) -> Outcome:
+    return Outcome(name=root.name, diagnostics=opened.context.sink.diagnostics)

@@ -1,0 +1,110 @@
+"""Makes an `octoc.toml` for a folder from what lies in it. Never writes over one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import attrs
+import tomlkit
+
+from octoc.compiler.structure.settings import name_of_folder
+from octoc.compiler.workspace.paths import CORE_TAP, WORKSPACE_FILE
+
+_MCP_FILES = (".octo/.mcp.json", ".mcp.json", ".vscode/mcp.json", ".cursor/mcp.json")
+_AGENT_FOLDERS = ("agents", ".claude/agents", ".octo/agents")
+_TAP_PARTS = ("capabilities", "skills")
+_TAPS = "taps"
+
+
+@attrs.frozen(kw_only=True)
+class Inputs:
+    """What a folder has that a workspace can name: POSIX paths relative to it; taps as (name, path)."""
+
+    mcp_files: tuple[str, ...] = ()
+    agent_folders: tuple[str, ...] = ()
+    taps: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.mcp_files or self.agent_folders or self.taps)
+
+
+def find_inputs(folder: Path) -> Inputs:
+    """Return what lies in `folder`. A tap has `capabilities/` or `skills/`; it is in `folder` or its `taps/`, or is it.
+
+    Raises: OSError when a folder may not be read.
+    """
+    candidates = [folder, *_folders(folder / _TAPS), *_folders(folder)]
+    taps = []
+    taken: set[str] = set()
+    for path in candidates:
+        if any((path / part).is_dir() for part in _TAP_PARTS):
+            name = _free(name_of_folder(path), taken)
+            taken.add(name)
+            taps.append((name, path.relative_to(folder).as_posix()))
+    in_taps = {f"{path}/agents".removeprefix("./") for _, path in taps}
+    return Inputs(
+        mcp_files=tuple(name for name in _MCP_FILES if (folder / name).is_file()),
+        agent_folders=tuple(name for name in _AGENT_FOLDERS if (folder / name).is_dir() and name not in in_taps),
+        taps=tuple(taps),
+    )
+
+
+def settings_text(name: str, inputs: Inputs) -> str:
+    """Return the text of an `octoc.toml` that names `inputs`; what was not found stands in comments."""
+    lines = ["# What one build of octoc reads. `octoc check` finds mistakes, `octoc build` compiles.", ""]
+    lines += [
+        "[workspace]",
+        f"name = {_string(name)}",
+        'mode = "development"  # or "production": no bundle while there are errors',
+    ]
+    lines += ["", "# Taps in order of precedence: the first that has an entity wins."]
+    if inputs.taps:
+        for tap, path in inputs.taps:
+            lines += ["[[taps]]", f"name = {_string(tap)}", f"path = {_string(path)}", ""]
+        lines.pop()
+    else:
+        lines += ["# This one ships with octoc: files, git, the web, databases and more."]
+        lines += ["# [[taps]]", '# name = "core"', f'# path = "{CORE_TAP}"']
+    lines += _section("agents", "paths", inputs.agent_folders, '["agents", ".claude/agents"]')
+    lines += _section("mcp", "files", inputs.mcp_files, '[".mcp.json"]')
+    lines += [
+        "",
+        "# `octoc test` runs what is in routing/*.toml: [[message]] with `text` and `expect`, a capability or `none`.",
+    ]
+    lines += ["# [test]", "# min_right = 0.8"]
+    return "\n".join(lines) + "\n"
+
+
+def write_settings(folder: Path, text: str) -> Path:
+    """Write `octoc.toml` and return its path. Raises: FileExistsError when there is one, or anything of that name."""
+    path = folder / WORKSPACE_FILE
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+    return path
+
+
+def _section(name: str, key: str, found: Iterable[str], default: str) -> list[str]:
+    values = ", ".join(map(_string, found))
+    mark = "" if values else "# "
+    return ["", f"{mark}[{name}]", f"{mark}{key} = {f'[{values}]' if values else default}"]
+
+
+def _string(text: str) -> str:
+    return tomlkit.string(text).as_string()
+
+
+def _folders(parent: Path) -> Iterator[Path]:
+    if parent.is_dir():
+        yield from sorted(path for path in parent.iterdir() if path.is_dir() and not path.name.startswith("."))
+
+
+def _free(name: str, taken: set[str]) -> str:
+    number = 2
+    free = name
+    while free in taken:
+        free, number = f"{name}-{number}", number + 1
+    return free

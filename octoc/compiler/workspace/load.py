@@ -1,0 +1,71 @@
+"""Opens a workspace: its settings, and the surroundings of every stage."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import attrs
+
+from octoc.compiler.cache.store import Cache
+from octoc.compiler.context import Context, Progress, no_progress
+from octoc.compiler.model.settings import LintSettings, WorkspaceSettings
+from octoc.compiler.policy.judge import policy_of
+from octoc.compiler.read.spans import SpanIndex
+from octoc.compiler.read.text import text_reader
+from octoc.compiler.structure.settings import load_settings
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.plugin.manager import Plugins, load_plugins
+
+# What takes part in a build beside octoc and its plugins: another version may give other vectors or another gate.
+_PACKAGES = ("numpy", "onnxruntime", "scikit-learn")
+NO_OVERLAY: Mapping[str, bytes] = {}
+
+
+@attrs.frozen(kw_only=True)
+class Opened:
+    """A workspace's settings, None when its octoc.toml cannot be read, and what the stages get."""
+
+    settings: WorkspaceSettings | None
+    context: Context
+
+
+def open_workspace(
+    root: Path,
+    *,
+    cache: Cache,
+    progress: Progress = no_progress,
+    plugins: Plugins | None = None,
+    overlay: Mapping[str, bytes] = NO_OVERLAY,
+) -> Opened:
+    """Read octoc.toml in `root`, report what is unsound in it, and load the plugins that it names.
+
+    Args:
+        overlay: display path -> bytes that are read instead of what is on disk.
+    """
+    read_text = text_reader(root, overlay)
+    locate = SpanIndex(read_text)
+    early = DiagnosticSink(locate)
+    settings = load_settings(root, early, cache=cache, overlay=overlay)
+    # What was found before the settings were known is judged by them like all else.
+    policy = policy_of(settings.lint if settings is not None else LintSettings(), read_text)
+    sink = DiagnosticSink(locate, policy)
+    sink.extend(tuple(kept for found in early.diagnostics if (kept := policy(found)) is not None))
+    named = load_plugins(settings.plugins if settings is not None else ()) if plugins is None else plugins
+    context = Context(
+        root=root, sink=sink, cache=cache, plugins=named, progress=progress, overlay=overlay, policy=policy
+    )
+    return Opened(settings=settings, context=context)
+
+
+def versions_of(plugins: Plugins) -> dict[str, str]:
+    """Return the versions of all that takes part in an answer, beside octoc's own."""
+    versions = {"python": ".".join(map(str, sys.version_info[:3])), **plugins.versions()}
+    for name in _PACKAGES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            versions[name] = ""
+    return versions

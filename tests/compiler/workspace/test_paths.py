@@ -1,0 +1,56 @@
+"""Finding a workspace from a folder inside it, and how its paths are written."""
+
+from pathlib import Path
+
+import pytest
+
+from octoc.compiler.workspace.paths import display_of, display_path, find_bare_workspace, find_workspace
+
+
+def test_the_nearest_folder_with_an_octoc_toml_is_the_workspace(tmp_path: Path) -> None:
+    """A folder, and each folder below it, finds the nearest `octoc.toml`; a folder of that name is none."""
+    (tmp_path / "octoc.toml").write_text("")
+    deep = tmp_path / "a" / "b"
+    deep.mkdir(parents=True)
+    (deep / "octoc.toml").mkdir()
+    assert find_workspace(deep) == tmp_path
+    (tmp_path / "a" / "octoc.toml").write_text("")
+    assert find_workspace(deep) == tmp_path / "a"
+
+
+def test_a_folder_with_only_an_mcp_file_is_a_bare_workspace(tmp_path: Path) -> None:
+    """Without an `octoc.toml` the nearest `.mcp.json` counts."""
+    (tmp_path / ".mcp.json").write_text("{}")
+    (tmp_path / "src").mkdir()
+    assert find_bare_workspace(tmp_path / "src") == tmp_path
+    assert find_workspace(tmp_path / "src") is None
+
+
+@pytest.mark.parametrize(
+    "path,expected",
+    [
+        ("/w/agents/a.md", "agents/a.md"),
+        ("agents/../x.md", "x.md"),
+        ("/w", "."),
+        ("/w2/x", "/w2/x"),
+        ("/other/a", "/other/a"),
+    ],
+)
+def test_a_path_is_shown_relative_to_the_workspace_when_it_is_inside(path: str, expected: str) -> None:
+    """Inside the workspace paths are relative to it, else absolute."""
+    assert display_path(Path("/w"), Path(path)) == expected
+
+
+@pytest.mark.parametrize(
+    "written,inside,expected",
+    [
+        ("taps/acme", ("deps",), "taps/acme/deps"),
+        ("./taps/../taps/acme", (), "taps/acme"),
+        ("../shared", ("a", "b.toml"), "../shared/a/b.toml"),
+        ("/opt/tap/", ("a",), "/opt/tap/a"),
+        (".", (), "."),
+    ],
+)
+def test_a_path_outside_is_shown_as_it_was_written(written: str, inside: tuple[str, ...], expected: str) -> None:
+    """What a user wrote for a folder outside is kept, and joined with what is in it."""
+    assert display_of(Path("/w"), written, *inside) == expected
