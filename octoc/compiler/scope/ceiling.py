@@ -8,9 +8,9 @@ import attrs
 
 from octoc.compiler.model.resolved import Server, ServerGrant
 from octoc.compiler.model.scopes import Group, Reason, ScopeGrant, Scopes
+from octoc.compiler.scope.fleet import Fleet
 from octoc.compiler.scope.globs import Globs, common
 from octoc.compiler.scope.owners import OwnedGroup, Owners
-from octoc.compiler.scope.registry import Fleet
 from octoc.compiler.scope.tools import Tools, union
 
 

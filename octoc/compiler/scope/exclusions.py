@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import attrs
 
 from octoc.aliases import sanitize
 from octoc.compiler.model.resolved import Agent, Server
 from octoc.compiler.model.source import Located
+from octoc.compiler.scope.fleet import Fleet
 from octoc.compiler.scope.globs import Globs, uncovered
 from octoc.compiler.scope.hosts import HOST_TOOLS, host_name
 from octoc.diagnostics.model import DiagnosticSink
@@ -18,9 +18,6 @@ from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.resolve import UNMATCHED_EXCLUSION
 from octoc.diagnostics.suggest import did_you_mean, slips_of, some_names
 from octoc.names import ToolId, glob_matches
-
-if TYPE_CHECKING:
-    from octoc.compiler.scope.registry import Fleet
 
 FOREIGN = ("plugin_", "claude_ai_")
 """How clients begin the names of servers that a plugin or a connector brings: no workspace defines these."""

@@ -2,45 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import attrs
 
 from octoc.bundle.model import Grant, Registry
-from octoc.compiler.model.resolved import Agent, Capability, Resolved, ScopedTool, Server, ServerGrant
-from octoc.compiler.model.source import SkillSource
+from octoc.compiler.model.resolved import Agent, Capability, ServerGrant
 from octoc.compiler.resolve.patterns import EVERY, grant_of
 from octoc.compiler.scope.exclusions import NOTHING, Exclusions, exclusions_of
+from octoc.compiler.scope.fleet import Fleet
 from octoc.compiler.scope.selection import select_tools
 from octoc.diagnostics.model import DiagnosticSink
-from octoc.names import ToolId
-
-
-@attrs.frozen(kw_only=True)
-class Fleet:
-    """What registries are made from: everything of one bundle, by name."""
-
-    servers: Mapping[str, Server]
-    capabilities: Mapping[str, Capability]
-    index: Mapping[ToolId, int]
-    aliases: Mapping[str, ToolId]
-    domainless: str
-    skills: Mapping[str, SkillSource] = attrs.field(factory=dict)
-    seen: dict[frozenset[str], tuple[ServerGrant, ...]] = attrs.field(factory=dict, repr=False, eq=False)
-    whole: dict[frozenset[str], Registry] = attrs.field(factory=dict, repr=False, eq=False)
-
-    @classmethod
-    def of(cls, resolved: Resolved, tools: Sequence[ScopedTool]) -> Fleet:
-        """Index a resolved workspace."""
-        return cls(
-            servers={server.name: server for server in resolved.servers},
-            capabilities={capability.name: capability for capability in resolved.capabilities},
-            index={tool.id: number for number, tool in enumerate(tools)},
-            aliases={tool.alias: tool.id for tool in tools},
-            domainless=resolved.sources.discovered.settings.routing.domainless,
-            skills={skill.source.name: skill.source for skill in resolved.skills},
-        )
 
 
 def registry_of(agent: Agent, fleet: Fleet, sink: DiagnosticSink) -> Registry | None:

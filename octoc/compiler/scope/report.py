@@ -14,7 +14,7 @@ from octoc.compiler.resolve.scopes.names import Known
 from octoc.compiler.resolve.spelling import meet
 from octoc.compiler.scope.ceiling import Ceiling, Limits, granted_to
 from octoc.compiler.scope.confine import reached, reached_of
-from octoc.compiler.scope.registry import Fleet
+from octoc.compiler.scope.fleet import Fleet
 from octoc.compiler.scope.tools import Tools
 from octoc.diagnostics.model import Diagnostic, DiagnosticSink, Place
 from octoc.names import glob_matches

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import attrs
 
@@ -13,6 +12,7 @@ from octoc.compiler.model.resolved import Agent, Server, ServerGrant
 from octoc.compiler.model.source import Located
 from octoc.compiler.resolve.spelling import qualified
 from octoc.compiler.scope.exclusions import Exclusions
+from octoc.compiler.scope.fleet import Fleet
 from octoc.compiler.scope.hosts import HOST_TOOLS, host_name
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rule import Severity
@@ -24,9 +24,6 @@ from octoc.diagnostics.rules.resolve import (
 )
 from octoc.diagnostics.suggest import did_you_mean, typo_of
 from octoc.names import any_glob_matches, glob_matches
-
-if TYPE_CHECKING:
-    from octoc.compiler.scope.registry import Fleet
 
 _SHOWN = 5
 

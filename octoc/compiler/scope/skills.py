@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.model.resolved import Agent
-from octoc.compiler.scope.registry import Fleet
+from octoc.compiler.scope.fleet import Fleet
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.resolve import UNKNOWN_SKILL
 from octoc.diagnostics.suggest import did_you_mean

@@ -13,9 +13,10 @@ from octoc.compiler.scope.ceiling import Limits
 from octoc.compiler.scope.confine import confined
 from octoc.compiler.scope.conflicts import check_scopes
 from octoc.compiler.scope.denied import held_to_denials
+from octoc.compiler.scope.fleet import Fleet
 from octoc.compiler.scope.own_file import check_own_file
 from octoc.compiler.scope.reasons import Reasons
-from octoc.compiler.scope.registry import Fleet, registry_of
+from octoc.compiler.scope.registry import registry_of
 from octoc.compiler.scope.skills import skills_of
 from octoc.compiler.scope.unreached import check_unreached
 from octoc.diagnostics.model import DiagnosticSink

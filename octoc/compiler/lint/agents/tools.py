@@ -5,8 +5,9 @@ from __future__ import annotations
 from octoc.aliases import sanitize
 from octoc.compiler.fixes.edits import replaced
 from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.scope.fleet import Fleet
 from octoc.compiler.scope.hosts import HOST_TOOLS
-from octoc.compiler.scope.registry import Fleet, visible_grants
+from octoc.compiler.scope.registry import visible_grants
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_agents import BARE_TOOL
 
