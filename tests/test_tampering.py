@@ -8,6 +8,7 @@ file, a mode, a link, an entry of a cache, a byte of the bundle.
 from __future__ import annotations
 
 import shutil
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,9 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
         scopes={"profile": "deny"},
         skills={"paths": [".agents/skills"], "validate": "run"},
     )
+    builder.server("scripts", "python", "-u", "servers/notes.py").server("built", "./bin/notes", "--db", "notes.sqlite")
+    builder.server("shell", "sh", "-c", "cd . && exec node '${workspaceFolder}/servers/main.js'")
+    builder.server("of the tap", "node", f"--import={TAP}/servers/hook.mjs", f"{TAP}/servers/run")
     note = {"name": "note", "description": "Writes a note", "inputSchema": {"type": "object", "title": "Note"}}
     builder.server("notes", "notes-mcp", "--fast").snapshot("notes", [note, "list"], instructions="Be brief")
     builder.capability("notes", TRIGGERS, server="notes", tap="acme", provider="first")
@@ -77,9 +81,27 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     first = "# Title: Notes\n# Description: Notes\n\n[deps]\nrequire = ['acme/tool']\n[roles.mcp]\nserver_refs = ['notes']\n"
     builder.file(f"{TAP}/capabilities/notes/first.toml", first)
     builder.octomind_agent("office", "clerk", capabilities=["notes"], tap="acme").agent("writer", tools=["notes/note"])
+    for program in (
+        "servers/notes.py",
+        "servers/main.js",
+        f"{TAP}/servers/hook.mjs",
+        f"{TAP}/servers/run",
+        "bin/notes",
+    ):
+        builder.file(program, "#!/usr/bin/env node\n")
+    builder.file("notes.sqlite", "data\n")
     for folder, name in ((SKILLS, "tidy"), (".agents/skills/own", "own")):
         builder.file(f"{folder}/SKILL.md", SKILL.format(name=name))
-        for path in ("scripts/run.sh", "references/a.md", "assets/form.txt", "lib/helper.py", "FORMS.md", "validate"):
+        for path in (
+            "scripts/run.sh",
+            "references/a.md",
+            "assets/form.txt",
+            "lib/helper.py",
+            "FORMS.md",
+            "validate",
+            ".hidden/run.sh",
+            "scripts/.env",
+        ):
             builder.file(f"{folder}/{path}", "true\n")
     builder.file(f"{TAP}/deps/acme/tool.sh", "#!/bin/sh\n# dep: acme/tool\n# check: sh\nexit 0\n")
     builder.file(f"{TAP}/deps/lib/platform.sh", "platform() { uname; }\n").file(f"{TAP}/deps/acme/tool.md", "A tool\n")
@@ -92,6 +114,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     builder.write()
     (root / TAP / "deps/acme/other.sh").symlink_to("../lib/platform.sh")
+    (root / ".agents/skills/own/scripts/run.sh").chmod(0o755)
     outcome = build(root, plugins=_plugins())
     assert [found for found in outcome.diagnostics if found.severity is Severity.ERROR] == []
     assert _reasons(root) == []
@@ -142,6 +165,23 @@ def _default_is_second(root: Path) -> None:
     (root / TAP / "capabilities/notes/default.toml").write_text("second.toml", encoding="utf-8")
 
 
+def _bit(path: str, mode: int = 0o755) -> Callable[[Path], None]:
+    def edit(root: Path) -> None:
+        assert stat.S_IMODE((root / path).stat().st_mode) != mode
+        (root / path).chmod(mode)
+
+    return edit
+
+
+def _linked(path: str, target: str) -> Callable[[Path], None]:
+    def edit(root: Path) -> None:
+        (root / "evil.py").write_text("print()\n", encoding="utf-8")
+        (root / path).unlink()
+        (root / path).symlink_to(target)
+
+    return edit
+
+
 def _other_link(root: Path) -> None:
     link = root / TAP / "deps/acme/other.sh"
     link.unlink()
@@ -172,7 +212,7 @@ FILES: tuple[tuple[str, Callable[[Path], None], str, str], ...] = (
     ("own skill", _append(".agents/skills/own/SKILL.md"), "OCT505", "file `.agents/skills/own/SKILL.md`"),
     *(
         row
-        for path in ("scripts/run.sh", "references/a.md", "assets/form.txt", "lib/helper.py", "FORMS.md", "validate")
+        for path in ("scripts/run.sh", "references/a.md", "assets/form.txt", "lib/helper.py", "FORMS.md", "validate", ".hidden/run.sh", "scripts/.env")
         for row in (
             (f"skill's {path}", _append(f"{SKILLS}/{path}"), "OCT504", f"`skills/tidy/{path}`"),
             (f"own skill's {path}", _append(f".agents/skills/own/{path}"), "OCT505", f"`.agents/skills/own/{path}` changed"),
@@ -184,7 +224,17 @@ FILES: tuple[tuple[str, Callable[[Path], None], str, str], ...] = (
     ("library", _append(f"{TAP}/deps/lib/platform.sh"), "OCT504", "`deps/lib/platform.sh`"),
     ("dependency's page", _append(f"{TAP}/deps/acme/tool.md"), "OCT504", "`deps/acme/tool.md`"),
     ("new library", _new(f"{TAP}/deps/lib/evil.sh"), "OCT504", "`deps/lib/evil.sh`"),
-    ("mode", lambda root: (root / TAP / "deps/lib/platform.sh").chmod(0o755), "OCT504", "tap `acme` changed: links"),
+    ("program", _append("servers/notes.py"), "OCT505", "file `servers/notes.py` changed"),
+    ("command's program", _append("bin/notes"), "OCT505", "file `bin/notes` changed"),
+    ("program of a shell's line", _append("servers/main.js"), "OCT505", "file `servers/main.js` changed"),
+    ("program of an option", _append(f"{TAP}/servers/hook.mjs"), "OCT504", "tap `acme` changed: `servers/hook.mjs`"),
+    ("tap's program", _append(f"{TAP}/servers/run"), "OCT504", "tap `acme` changed: `servers/run`"),
+    ("program that is a link", _linked("servers/notes.py", "../evil.py"), "OCT505", "file `servers/notes.py` changed"),
+    ("program from outside", _linked("servers/notes.py", "/usr/bin/env"), "OCT505", "file `servers/notes.py` removed"),
+    ("library's bit", _bit(f"{TAP}/deps/lib/platform.sh"), "OCT504", "tap `acme` changed: `deps/lib/platform.sh` became executable"),
+    ("skill's bit", _bit(f"{SKILLS}/lib/helper.py"), "OCT504", "tap `acme` changed: `skills/tidy/lib/helper.py` became executable"),
+    ("own skill's bit", _bit(".agents/skills/own/FORMS.md"), "OCT505", "file `.agents/skills/own/FORMS.md` became executable"),
+    ("bit that is gone", _bit(".agents/skills/own/scripts/run.sh", 0o644), "OCT505", "run.sh` is no longer executable"),
     ("link", _other_link, "OCT504", "`deps/acme/other.sh`"),
 )  # fmt: skip
 

@@ -14,7 +14,7 @@ from octoc import data
 from octoc.compiler.cache.store import Cache
 from octoc.compiler.context import Context
 from octoc.compiler.discover.stage import discover
-from octoc.compiler.lock.inputs import TapFiles, files_of
+from octoc.compiler.lock.inputs import InputFiles, files_of
 from octoc.compiler.model.documents import Discovered
 from octoc.compiler.model.settings import TapRef, WorkspaceSettings
 from octoc.compiler.read.stage import input_digests
@@ -96,7 +96,7 @@ def test_the_core_tap_means_the_same_in_a_wheel(wheel: Path, tmp_path: Path) -> 
     assert inputs[0][1] == inputs[1][1]
 
 
-def _inputs_of(core: Path) -> tuple[Discovered, Mapping[str, TapFiles]]:
+def _inputs_of(core: Path) -> tuple[Discovered, Mapping[str, InputFiles]]:
     place = Place(file="octoc.toml")
     settings = WorkspaceSettings(name="core", place=place, taps=(TapRef(name="core", path=str(core), place=place),))
     sink = DiagnosticSink()

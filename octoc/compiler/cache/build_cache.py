@@ -2,7 +2,7 @@
 
     key = build_key(discovered, digests, versions=plugins.versions(), options={"locked": False, ...})
     outcome = recall(cache, key)
-    if outcome is not None and still_there(outcome, bundle=..., lock=...):
+    if outcome is not None and still_there(outcome, discovered, bundle=..., lock=...):
         sink.extend(outcome.diagnostics)          # nothing to write, so nothing changed
     else:
         ...                                       # run the stages
@@ -23,7 +23,8 @@ from octoc.bundle.codec import decode, encode
 from octoc.bundle.digest import sha256_hex
 from octoc.bundle.refusal import BundleError
 from octoc.compiler.cache.store import Cache, cache_key
-from octoc.compiler.model.documents import Discovered
+from octoc.compiler.discover.programs import find_programs
+from octoc.compiler.model.documents import Discovered, Program
 from octoc.compiler.workspace.token_report import Bill
 from octoc.diagnostics.model import Diagnostic, Fix, Label, Span
 from octoc.diagnostics.rule import Need, Rule, Scope, Severity
@@ -54,6 +55,7 @@ class Outcome:
     Args:
         bill: what the tools cost.
         bundle_digest: None when no bundle was written; what is in its place is then no matter.
+        programs: what lay at each path that a server's command line names.
         lock_digest: of the lock as the build left it, also when it only read it. None when there was none afterwards.
     """
 
@@ -62,6 +64,7 @@ class Outcome:
     bundle_size: int = 0
     lock_digest: str | None = None
     lock_size: int = 0
+    programs: Mapping[str, Program | None] = attrs.field(factory=dict)
     bill: Bill = attrs.field(factory=Bill)
 
 
@@ -83,9 +86,10 @@ def build_key(
         "files": [(file.display, file.kind.value, file.tap, dict(file.key), file.dialect) for file in discovered.files],
         "links": [attrs.asdict(link) for link in discovered.default_links],
         "folders": [attrs.asdict(folder) for folder in discovered.skill_folders],
+        "executable": [file.display for file in discovered.attachments if file.is_executable],
         "scripts": sorted(discovered.dep_names),
         "trees": [
-            (tree.tap, [(file.path, file.is_program, file.link) for file in tree.files])
+            (tree.tap, [(file.path, file.is_executable, file.link) for file in tree.files])
             for tree in discovered.dep_trees
         ],
     }
@@ -100,6 +104,7 @@ def remember(cache: Cache, key: str, outcome: Outcome, *, kind: str = BUILD) -> 
         "diagnostics": [_plain(found) for found in outcome.diagnostics],
         "bundle": [outcome.bundle_digest, outcome.bundle_size],
         "lock": [outcome.lock_digest, outcome.lock_size],
+        "programs": {path: None if one is None else encode(one) for path, one in outcome.programs.items()},
         "bill": encode(outcome.bill),
     }
     cache.put_json(kind, key, plain)
@@ -114,14 +119,16 @@ def recall(cache: Cache, key: str, *, kind: str = BUILD) -> Outcome | None:
         return None  # an entry of another shape is no entry
 
 
-def still_there(outcome: Outcome, *, bundle: Path, lock: Path) -> bool:
-    """Tell whether bundle and lock are as the build left them, byte for byte."""
+def still_there(outcome: Outcome, discovered: Discovered, *, bundle: Path, lock: Path) -> bool:
+    """Tell whether bundle, lock and local programs are as the build left them, byte for byte."""
     if outcome.lock_digest is None:
         is_same_lock = not lock.exists()
     else:
         is_same_lock = _is_same(lock, outcome.lock_digest, outcome.lock_size)
-    return is_same_lock and (
-        outcome.bundle_digest is None or _is_same(bundle, outcome.bundle_digest, outcome.bundle_size)
+    return (
+        is_same_lock
+        and (outcome.bundle_digest is None or _is_same(bundle, outcome.bundle_digest, outcome.bundle_size))
+        and find_programs(outcome.programs, discovered) == outcome.programs
     )
 
 
@@ -157,6 +164,9 @@ def _outcome(plain: Mapping[str, Any]) -> Outcome:
         bundle_size=bundle_size,
         lock_digest=lock_digest,
         lock_size=lock_size,
+        programs={
+            path: None if program is None else decode(Program, program) for path, program in plain["programs"].items()
+        },
         bill=decode(Bill, plain["bill"]),
     )
 

@@ -52,8 +52,8 @@ def _tree(folder: Entry, found: Found) -> list[TreeFile]:
             elif entry.is_dir:
                 pending.append(entry)
             else:
-                is_program = bool(mode & stat.S_IXUSR)
-                files.append(TreeFile(path=path, source=entry.path, display=entry.display, is_program=is_program))
+                is_executable = bool(mode & stat.S_IXUSR)
+                files.append(TreeFile(path=path, source=entry.path, display=entry.display, is_executable=is_executable))
     return files
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import stat
+from pathlib import Path
 
 from octoc.compiler.discover.defaults import DEFAULT, add_default
 from octoc.compiler.discover.deps import add_deps
@@ -137,9 +139,11 @@ def _add_skill(folder: Entry, tap: str, found: Found) -> None:
         return
     found.add(file, FileKind.SKILL, tap=tap or None, key={"skill": folder.name})
     # Whatever lies in the folder may be read by the model, or executed for it, also what no list names.
-    for entry in files_below(folder, found.sink):
+    for entry in files_below(folder, found.sink, hidden=True):
         if entry.display != file.display:
-            found.attachments.append(Attachment(path=entry.path, display=entry.display))
+            found.attachments.append(
+                Attachment(path=entry.path, display=entry.display, is_executable=_is_executable(entry.path))
+            )
     resources: list[str] = []
     for name in RESOURCE_FOLDERS:
         inside = subfolder(folder, name, found.sink)
@@ -157,6 +161,13 @@ def _add_skill(folder: Entry, tap: str, found: Found) -> None:
             folder=folder.display,
         )
     )
+
+
+def _is_executable(path: Path) -> bool:
+    try:
+        return bool(path.stat().st_mode & stat.S_IXUSR)
+    except OSError:  # reading it reports why
+        return False
 
 
 def _unlisted(folder: Entry, found: Found) -> tuple[str, ...]:

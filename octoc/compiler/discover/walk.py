@@ -73,8 +73,12 @@ def enter(path: Path, display: str, root: Root, sink: DiagnosticSink) -> Entry |
     return Entry(path=path, display=display, root=root, is_dir=stat.S_ISDIR(mode))
 
 
-def children(folder: Entry, sink: DiagnosticSink) -> Iterator[Entry]:
-    """Yield what is in `folder`, sorted by name. Hidden entries (a leading `.`) are part of no format, and skipped."""
+def children(folder: Entry, sink: DiagnosticSink, *, hidden: bool = False) -> Iterator[Entry]:
+    """Yield what is in `folder`, sorted by name.
+
+    Hidden entries (a leading `.`) are part of no format: they are skipped unless `hidden`. `.git` always is, since
+    no repository can bring one.
+    """
     try:
         with os.scandir(folder.path) as found:
             listed = sorted((entry.name, entry.is_symlink(), entry.is_dir(follow_symlinks=False)) for entry in found)
@@ -82,7 +86,7 @@ def children(folder: Entry, sink: DiagnosticSink) -> Iterator[Entry]:
         sink.report(rules.UNREADABLE, f"`{folder.display}` cannot be listed: {why(error)}", at=folder.place)
         return
     for name, is_link, is_dir in listed:
-        if name.startswith("."):
+        if name == ".git" or (name.startswith(".") and not hidden):
             continue
         path, display = folder.path / name, f"{folder.display}/{name}" if folder.display != "." else name
         if not name.isprintable():
@@ -109,8 +113,10 @@ def subfolder(folder: Entry, name: str, sink: DiagnosticSink) -> Entry | None:
     return found if found is not None and found.is_dir else None
 
 
-def files_below(folder: Entry, sink: DiagnosticSink) -> Iterator[Entry]:
+def files_below(folder: Entry, sink: DiagnosticSink, *, hidden: bool = False) -> Iterator[Entry]:
     """Yield every file in `folder` and its subfolders, folder by folder. A folder reached twice is walked once.
+
+    Hidden entries are skipped unless `hidden`, as `children` says.
 
     A link back to a folder that holds it is reported; so the walk ends, whatever the links are.
     """
@@ -127,7 +133,7 @@ def files_below(folder: Entry, sink: DiagnosticSink) -> Iterator[Entry]:
         if real in seen:
             continue
         seen.add(real)
-        inside = list(children(here, sink))
+        inside = list(children(here, sink, hidden=hidden))
         yield from (entry for entry in inside if not entry.is_dir)
         pending.extend((entry, (*above, real)) for entry in reversed(inside) if entry.is_dir)
 

@@ -240,7 +240,7 @@ def _dep_file(file: TreeFile, data: Mapping[str, bytes], texts: BlobBuilder) -> 
     if file.path.endswith(".sh"):
         # As the reader takes a script's own text: no shell takes CRLF, which git writes on Windows.
         content = content.removeprefix(UTF8_BOM).replace(b"\r\n", b"\n")
-    return DepFile(path=file.path, data=texts.add(content), digest=sha256_hex(content), is_program=file.is_program)
+    return DepFile(path=file.path, data=texts.add(content), digest=sha256_hex(content), is_program=file.is_executable)
 
 
 def _dependency(

@@ -10,8 +10,7 @@ from typing import Any
 
 from octoc.compiler.context import Context
 from octoc.compiler.model.settings import WorkspaceSettings
-
-WORKSPACE_FOLDER = "${workspaceFolder}"
+from octoc.plugin.folders import WORKSPACE_FOLDER
 
 _UPWARDS = re.compile(r"\.|\.\.(?:/\.\.)*")
 

@@ -40,6 +40,7 @@ from octoc.diagnostics.suggest import some_names
 V = TypeVar("V")
 _ADDED, _REMOVED = "added", "removed"
 _SHOWN = 5
+_BIT = {True: "became executable", False: "is no longer executable"}
 
 
 @attrs.frozen
@@ -57,7 +58,8 @@ def changes(old: LockContent, new: LockContent) -> tuple[Change, ...]:
     """
     found = tuple(_all(old, new))
     if old.revision < new.revision:
-        text = f"revision is {new.revision}, was {old.revision}: skills' files, `deps/` and the bundle are pinned, too"
+        pinned = "skills' files, `deps/`, local programs and the bundle"
+        text = f"revision is {new.revision}, was {old.revision}: {pinned} are pinned, too"
         return (Change(LOCK_OLDER, text), *found)
     return found or tuple(_bundle(old.bundle, new.bundle))
 
@@ -67,6 +69,7 @@ def _all(old: LockContent, new: LockContent) -> Iterator[Change]:
     before = _what_it_has(old, new) if old.revision < new.revision else old
     yield from _each(STALE_TAP, "tap", before.taps, new.taps, _tap)
     yield from _each(STALE_FILE, "file", before.files, new.files, _other)
+    yield from _bits(before.executable, new.executable, new.files)
     yield from _each(STALE_PROVIDER, "capability", old.providers, new.providers, _was("provider"))
     yield from _each(STALE_SERVER, "server", old.servers, new.servers, _server)
     yield from _snapshots(old.snapshots, new.snapshots)
@@ -87,8 +90,15 @@ def _what_it_has(old: LockContent, new: LockContent) -> LockContent:
         now = new.taps.get(name, tap)
         files = {**now.files, **tap.files}
         # The digest covers more since then; what an older one covers beside the files cannot be told from it.
-        taps[name] = TapLock(digest=now.digest if files == now.files else tap.digest, files=files)
-    return attrs.evolve(old, files={**new.files, **old.files}, taps=taps)
+        digest = now.digest if files == now.files else tap.digest
+        taps[name] = TapLock(digest=digest, files=files, executable=now.executable)
+    return attrs.evolve(old, files={**new.files, **old.files}, taps=taps, executable=new.executable)
+
+
+def _bits(old: tuple[str, ...], new: tuple[str, ...], files: Mapping[str, str]) -> Iterator[Change]:
+    """Yield each file of the workspace whose executable bit changed. One that was removed was reported."""
+    for path in sorted(set(old).symmetric_difference(new).intersection(files)):
+        yield Change(STALE_FILE, f"file `{path}` {_BIT[path in new]}")
 
 
 def _bundle(old: BundleLock | None, new: BundleLock | None) -> Iterator[Change]:
@@ -161,7 +171,10 @@ def _shown(value: Any) -> str:
 
 def _tap(old: TapLock, new: TapLock) -> str:
     paths = sorted(path for path in old.files.keys() | new.files.keys() if old.files.get(path) != new.files.get(path))
-    return f" changed: {some_names(paths, _SHOWN)}" if paths else " changed: links, modes or names of files"
+    bits = sorted(set(old.executable).symmetric_difference(new.executable).difference(paths))
+    what = [some_names(paths, _SHOWN)] if paths else []
+    what += [f"`{path}` {_BIT[path in new.executable]}" for path in bits[:_SHOWN]]
+    return f" changed: {', '.join(what) or 'links or names of files'}"
 
 
 def _server(old: ServerLock, new: ServerLock) -> str:

@@ -15,6 +15,7 @@ from octoc.compiler.calibrate.texts import background_lines
 from octoc.compiler.lock.inputs import files_of
 from octoc.compiler.lock.members import BundleLock, bundle_lock
 from octoc.compiler.lock.scopes import AgentLock, agents_of
+from octoc.compiler.model.documents import Program
 from octoc.compiler.model.resolved import Calibrated, Embedded, Server
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import SnapshotSource
@@ -25,7 +26,7 @@ VERSION = 1
 REVISION = 3
 """Compatible additions.
 
-3: the bundle, and every file of skills and of `deps/`.
+3: the bundle, every file of skills and of `deps/` with its executable bit, and local programs.
 """
 
 _SHORT = 16
@@ -42,10 +43,14 @@ class ToolPin:
 
 @attrs.frozen(kw_only=True)
 class TapLock:
-    """A tap: `digest` covers its files, links and modes; `files` has the sha256 of each file."""
+    """A tap: `digest` covers its files and links; `files` has the sha256 of each file.
+
+    `executable` are the paths of skills' files and of files below `deps/` that have the executable bit.
+    """
 
     digest: str
     files: Mapping[str, str] = attrs.field(factory=dict)
+    executable: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -107,6 +112,7 @@ class SettingsLock:
 class LockContent:
     """All of `octoc.lock`. `files` are the workspace's own, by path; `providers` are `tap/provider` by capability.
 
+    `executable` are the paths of the workspace's own skills' files that have the executable bit.
     `agents` is what each may reach; empty in a workspace without scopes.
     """
 
@@ -124,14 +130,24 @@ class LockContent:
     plugins: Mapping[str, str] = attrs.field(factory=dict)
     agents: Mapping[str, AgentLock] = attrs.field(factory=dict)
     bundle: BundleLock | None = None
+    executable: tuple[str, ...] = ()
 
 
-def content_of(calibrated: Calibrated, plugins: Mapping[str, str], parts: Parts) -> LockContent:
-    """Return what the lock of this build says. `plugins` are versions by name, `parts` the bundle's members."""
+def content_of(
+    calibrated: Calibrated, plugins: Mapping[str, str], parts: Parts, programs: Mapping[str, Program | None]
+) -> LockContent:
+    """Return what the lock of this build says.
+
+    Args:
+        plugins: versions by name.
+        parts: the bundle's members.
+        programs: what servers run of the workspace and its taps.
+    """
     embedded = calibrated.embedded
     resolved = embedded.described.scoped.resolved
     sources = resolved.sources
-    taps, files = files_of(sources.discovered, sources.digests)
+    pinned = {program.display: program.digest for program in programs.values() if program and program.digest}
+    taps, own = files_of(sources.discovered, {**sources.digests, **pinned})
     encoder = None
     if embedded.encoder_name is not None:
         encoder = EncoderLock(name=embedded.encoder_name, identity=embedded.identity)
@@ -140,8 +156,12 @@ def content_of(calibrated: Calibrated, plugins: Mapping[str, str], parts: Parts)
         gate = _gate(calibrated.gate.kind, sources.discovered.settings)
     return LockContent(
         settings=settings_of(sources.discovered.settings),
-        taps={name: TapLock(digest=found.digest, files=found.files) for name, found in taps.items()},
-        files=files,
+        taps={
+            name: TapLock(digest=found.digest, files=found.files, executable=found.executable)
+            for name, found in taps.items()
+        },
+        files=own.files,
+        executable=own.executable,
         providers={found.name: f"{found.tap}/{found.provider}" for found in resolved.capabilities},
         servers={
             server.name: ServerLock(definition=server.definition, package=server.package or "", takes=server.foreign)

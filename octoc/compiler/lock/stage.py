@@ -10,12 +10,14 @@ import attrs
 
 from octoc.bundle.refusal import BundleError
 from octoc.compiler.context import Context
+from octoc.compiler.discover.programs import find_programs, named_paths, report_programs
 from octoc.compiler.embed.encoder_findings import has_failed
 from octoc.compiler.emit.assemble import assemble
 from octoc.compiler.emit.paths import bundle_target, way_to_workspace
 from octoc.compiler.emit.strictness import is_withheld
 from octoc.compiler.lock.compare import Change, changes
 from octoc.compiler.lock.content import LockContent, content_of
+from octoc.compiler.lock.executable import with_bits_of
 from octoc.compiler.lock.inputs import inputs_digest
 from octoc.compiler.lock.text import LockNewer, is_of_newer_revision, parse, text_of
 from octoc.compiler.model.resolved import Calibrated, Locked
@@ -59,19 +61,24 @@ def lock(calibrated: Calibrated, context: Context) -> Locked:
         inputs=inputs_digest(sources.discovered, sources.digests),
         workspace=way_to_workspace(bundle_target(settings, context), context.root),
     )
-    locked = Locked(calibrated=calibrated, text="", parts=parts, plugins=plugins)
-    content = content_of(calibrated, plugins, parts)
+    named = named_paths(calibrated.embedded.described.scoped.resolved.servers, context.root)
+    programs = find_programs(named, sources.discovered)
+    locked = Locked(calibrated=calibrated, text="", parts=parts, plugins=plugins, programs=programs)
+    content = content_of(calibrated, plugins, parts, programs)
     if not (context.root / WORKSPACE_FILE).is_file():
         if context.locked:
             help_ = "run `octoc init`, then `octoc build`"
             context.sink.report(LOCK_MISSING, "a folder without an `octoc.toml` has no lock to keep to", help=help_)
         return attrs.evolve(locked, is_stale=context.locked)
+    report_programs(programs, named, context.sink)
     path = context.root / LOCK_FILE
-    locked = attrs.evolve(locked, text=text_of(content))
     try:
         old = _read(path, context)
     except _Unusable:
         return attrs.evolve(locked, is_stale=True)
+    if old is not None:
+        content = with_bits_of(old, content, context.root)
+    locked = attrs.evolve(locked, text=text_of(content))
     found = () if old is None else changes(old, content)
     if context.locked:
         if has_failed(context):  # what the encoder gives is missing, and the lock is not why

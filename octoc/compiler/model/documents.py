@@ -110,7 +110,7 @@ class TreeFile:
     path: str
     source: Path
     display: str
-    is_program: bool = False
+    is_executable: bool = False
     link: str = ""
 
 
@@ -128,6 +128,16 @@ class Attachment:
 
     path: Path
     display: str
+    is_executable: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Program:
+    """A file of the workspace or a tap that a server runs. `digest` is its sha256, empty when `problem` says why."""
+
+    display: str
+    digest: str = ""
+    problem: str = ""
 
 
 @attrs.frozen(kw_only=True)

@@ -9,6 +9,7 @@ import attrs
 
 from octoc.bundle.model import Gate, Registry, ToolPolicy
 from octoc.compiler.calibrate.needs.library import Need
+from octoc.compiler.model.documents import Program
 from octoc.compiler.model.scopes import Reason, Scopes
 from octoc.compiler.model.source import AgentSource, Located, SkillSource, SnapshotSource, Sources
 from octoc.diagnostics.model import Place
@@ -259,7 +260,8 @@ class Locked:
     """Product of lock: the text of `octoc.lock`, empty where there is none, and a line for each change to the file.
 
     `parts` are the bundle's members, `plugins` the versions of the plugins that the workspace names. `is_stale`: the
-    lock that is there cannot be kept to, which was reported.
+    lock that is there cannot be kept to, which was reported. `programs` is what lies at each path that a server's
+    command line names.
     """
 
     calibrated: Calibrated
@@ -268,6 +270,7 @@ class Locked:
     plugins: Mapping[str, str] = attrs.field(factory=dict)
     changes: tuple[str, ...] = ()
     is_stale: bool = False
+    programs: Mapping[str, Program | None] = attrs.field(factory=dict)
 
 
 @attrs.frozen(kw_only=True)

@@ -136,7 +136,7 @@ def _build(
         },
     )
     known = recall(context.cache, key)
-    if known is not None and still_there(known, bundle=target, lock=root / LOCK_FILE):
+    if known is not None and still_there(known, discovered, bundle=target, lock=root / LOCK_FILE):
         return Outcome(
             name=settings.name,
             diagnostics=known.diagnostics,
@@ -161,6 +161,7 @@ def _build(
             bundle_size=emitted.size,
             lock_digest=None if lock_bytes is None else sha256_hex(lock_bytes),
             lock_size=len(lock_bytes or b""),
+            programs=emitted.locked.programs,
             bill=bill,
         ),
     )

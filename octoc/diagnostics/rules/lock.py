@@ -25,6 +25,12 @@ STALE_SCOPE = rule("OCT514", "lock-stale-scope", "An agent reaches more, or less
 STALE_SEARCH = rule("OCT515", "lock-stale-search", "What search knows of tools is other than the lock says.")
 LOCK_OLDER = rule("OCT516", "lock-revision-older", "An older octoc wrote `octoc.lock`, which pins less than this one.")
 STALE_BUNDLE = rule("OCT517", "lock-stale-bundle", "The same inputs give another bundle than the lock says.")
+PROGRAM_NOT_PINNED = rule(
+    "OCT518",
+    "program-not-pinned",
+    "A server runs a program of the workspace or a tap that the lock cannot pin.",
+    Severity.WARNING,
+)
 LOCK_NOT_WRITTEN = rule("OCT513", "lock-not-written", "`octoc.lock` could not be written.")
 
 DUMP_SHAPE = rule("OCT540", "dump-shape", "A recorded dump does not hold what a server answers to `tools/list`.")

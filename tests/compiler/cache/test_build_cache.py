@@ -9,7 +9,16 @@ import pytest
 from octoc.bundle.digest import sha256_hex
 from octoc.compiler.cache.build_cache import Outcome, build_key, recall, remember, still_there
 from octoc.compiler.cache.store import Cache
-from octoc.compiler.model.documents import DepScript, Discovered, FileKind, FoundFile, SkillFolder, Tap
+from octoc.compiler.model.documents import (
+    Attachment,
+    DepScript,
+    Discovered,
+    FileKind,
+    FoundFile,
+    Program,
+    SkillFolder,
+    Tap,
+)
 from octoc.compiler.model.settings import RoutingSettings, WorkspaceSettings
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Rule, Scope, Severity
@@ -31,6 +40,8 @@ FOUND = Discovered(
         for name in ("org/tool", "org/other")
     ),
 )
+EXECUTABLE = Attachment(path=Path("/ws/run.sh"), display="run.sh", is_executable=True)
+PROGRAMS = {"a.py": Program(display="a.py", digest="ab"), "b": None}
 BASE: dict[str, Any] = {
     "discovered": FOUND,
     "digests": {".mcp.json": "00"},
@@ -49,13 +60,14 @@ BASE: dict[str, Any] = {
         {"discovered": attrs.evolve(FOUND, taps=())},
         {"discovered": attrs.evolve(FOUND, skill_folders=())},
         {"discovered": attrs.evolve(FOUND, dep_scripts=())},
+        {"discovered": attrs.evolve(FOUND, attachments=(EXECUTABLE,))},
         {
             "discovered": attrs.evolve(
                 FOUND, settings=attrs.evolve(FOUND.settings, routing=RoutingSettings(max_active=9))
             )
         },
     ],
-    ids=["digest", "version", "option", "file", "tap", "skill folder", "dep script", "setting"],
+    ids=["digest", "version", "option", "file", "tap", "skill folder", "dep script", "executable bit", "setting"],
 )
 def test_whatever_a_build_depends_on_changes_its_key(change: dict[str, Any]) -> None:
     """A changed digest, version, option, file, tap, folder or setting is another build."""
@@ -74,7 +86,14 @@ def test_an_outcome_is_recalled_as_it_was(tmp_path: Path) -> None:
     rule = Rule("ACME001", "own-rule", "A plugin's rule.", Severity.WARNING, scope=Scope.FILE)
     sink.report(rule, "told", at=PLACE, label="here", related={"there": PLACE}, notes=("a",), help="do b")
     sink.report(rule, "bare", severity=Severity.ERROR)
-    outcome = Outcome(diagnostics=sink.diagnostics, bundle_digest="ab", bundle_size=3, lock_digest=None, lock_size=0)
+    outcome = Outcome(
+        diagnostics=sink.diagnostics,
+        bundle_digest="ab",
+        bundle_size=3,
+        lock_digest=None,
+        lock_size=0,
+        programs=PROGRAMS,
+    )
     cache = Cache(tmp_path)
     key = build_key(**BASE)
     assert recall(cache, key) is None
@@ -94,16 +113,16 @@ def test_files_must_be_there_as_they_were_left(tmp_path: Path) -> None:
     """A missing, changed or new bundle or lock is noticed; where no bundle was written, whatever is there may be."""
     bundle, lock = tmp_path / "a.octoc", tmp_path / "octoc.lock"
     outcome = Outcome(bundle_digest=sha256_hex(b"abc"), bundle_size=3)
-    assert not still_there(outcome, bundle=bundle, lock=lock)
+    assert not still_there(outcome, FOUND, bundle=bundle, lock=lock)
     bundle.write_bytes(b"abc")
-    assert still_there(outcome, bundle=bundle, lock=lock)
+    assert still_there(outcome, FOUND, bundle=bundle, lock=lock)
     bundle.write_bytes(b"abd")
-    assert not still_there(outcome, bundle=bundle, lock=lock)
+    assert not still_there(outcome, FOUND, bundle=bundle, lock=lock)
     with_lock = Outcome(lock_digest=sha256_hex(b"x"), lock_size=1)
-    assert not still_there(with_lock, bundle=bundle, lock=lock)
+    assert not still_there(with_lock, FOUND, bundle=bundle, lock=lock)
     lock.write_bytes(b"x")
-    assert still_there(with_lock, bundle=bundle, lock=lock)
-    assert not still_there(Outcome(), bundle=bundle, lock=lock)
+    assert still_there(with_lock, FOUND, bundle=bundle, lock=lock)
+    assert not still_there(Outcome(), FOUND, bundle=bundle, lock=lock)
 
 
 @pytest.mark.parametrize("rule", [UNREADABLE, LOCK_NOT_WRITTEN, BUNDLE_NOT_WRITTEN, ENCODER_FAILED])

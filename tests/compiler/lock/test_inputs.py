@@ -29,20 +29,20 @@ def test_files_belong_to_their_tap_or_to_the_workspace() -> None:
     """A tap's files are named inside it, those of a tap within another by that one, others by the workspace."""
     discovered = _found(_tap("outer", "taps"), _tap("inner", "taps/inner", 1), _tap("near", "taps-2", 2))
     digests = {"octoc.toml": "0", "taps/a": "1", "taps/inner/b": "2", "taps-2/c": "3", "taps-3/d": "4"}
-    taps, others = files_of(discovered, digests)
+    taps, own_files = files_of(discovered, digests)
     assert {name: dict(tap.files) for name, tap in taps.items()} == {
         "outer": {"a": "1"},
         "inner": {"b": "2"},
         "near": {"c": "3"},
     }
-    assert others == {"octoc.toml": "0", "taps-3/d": "4"}
+    assert own_files.files == {"octoc.toml": "0", "taps-3/d": "4"}
 
 
 def test_a_workspace_that_is_a_tap_keeps_its_own_files() -> None:
     """Where the workspace's folder is a tap, what discovery found for the workspace itself stays the workspace's."""
     own = FoundFile(path=Path("/ws/octoc.toml"), display="octoc.toml", kind=FileKind.WORKSPACE)
-    taps, others = files_of(_found(_tap("self", "."), files=(own,)), {"octoc.toml": "0", "skills/s/SKILL.md": "1"})
-    assert (dict(taps["self"].files), others) == ({"skills/s/SKILL.md": "1"}, {"octoc.toml": "0"})
+    taps, own_files = files_of(_found(_tap("self", "."), files=(own,)), {"octoc.toml": "0", "skills/s/SKILL.md": "1"})
+    assert (dict(taps["self"].files), own_files.files) == ({"skills/s/SKILL.md": "1"}, {"octoc.toml": "0"})
 
 
 def test_a_tap_that_moved_has_the_same_digest() -> None:

@@ -111,7 +111,7 @@ STALE: list[tuple[str, Callable[[Calibrated, ProductsMaker, Path, Changer], Cali
         "tap link",
         lambda base, _, __, change: change(base, default_links=()),
         "OCT504",
-        "tap `acme` changed: links, modes or names of files",
+        "tap `acme` changed: links or names of files",
     ),
     (
         "provider",
@@ -318,7 +318,7 @@ def test_a_lock_of_an_older_revision_says_so(
     )
     held = context_of(tmp_path, locked=True)
     assert lock(more, held).is_stale
-    message = f"revision is {REVISION}, was 2: skills' files, `deps/` and the bundle are pinned, too"
+    message = f"revision is {REVISION}, was 2: skills' files, `deps/`, local programs and the bundle are pinned, too"
     assert [(one.rule.code, one.message) for one in held.sink.diagnostics] == [("OCT516", message)]
     changed = with_discovered(base, digests={**_digests(base), "octoc.toml": "22" * 32})
     assert lock(changed, context_of(tmp_path)).changes == (message, "file `octoc.toml` changed")
