@@ -20,7 +20,7 @@ _DASHES = len("-----")
 _KEY_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\\ \r\n\t"
 _KNOWN = re.compile(
     r"(?<![A-Za-z0-9])(?:"
-    r"sk-(?=[A-Za-z_-]{0,200}[0-9])[A-Za-z0-9_-]{16,}|[rs]k_(?:live|test|prod)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{16,}"
+    r"sk-(?=[A-Za-z_-]{0,200}[0-9])[A-Za-z0-9_-]{16,}|[rs]k_(?:live|test|prod)_[A-Za-z0-9]{10,}|sk_[a-f0-9]{48}|whsec_[A-Za-z0-9+/=]{16,}"
     r"|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|gl(?:pat|rt|dt|cbt|ptt|ft|soat|agent)-[A-Za-z0-9_-]{16,}"
     r"|xox[a-z]-[A-Za-z0-9-]{10,}|xoxe\.[A-Za-z0-9.-]{10,}|xapp-[A-Za-z0-9-]{10,}"
     r"|(?:AKIA|ASIA|AIDA|AROA|ABIA|ACCA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{30,}|GOCSPX-[A-Za-z0-9_-]{20,}"
@@ -35,6 +35,7 @@ _KNOWN = re.compile(
 )
 _TOKENS = re.compile(r"[A-Za-z0-9_+/=.~%:-]{12,}")
 _PARTS = re.compile(r"[A-Za-z0-9_+/.~-]{12,}={0,2}")
+_BETWEEN_DOTS = re.compile(r"[^.]+")
 _PAIR = re.compile(r"[\x21-\x39\x3b-\x7e]+:[\x21-\x7e]+")
 _URL_SAFE = str.maketrans("-_", "+/")
 
@@ -75,7 +76,12 @@ def opaque_tokens(text: str) -> Iterator[tuple[int, int, str | None]]:
             decoded = _decoded(part[0])
             if is_random(part[0]) or (decoded is not None and _PAIR.fullmatch(decoded)):
                 yield start, end, None
-            elif decoded is not None and part[0].startswith("ey") and decoded.startswith("{"):
+                continue
+            # A token in the path of a key, such as `servers.<token>.command`. The name of a host may look random.
+            for piece in () if part[0].startswith("//") else _BETWEEN_DOTS.finditer(part[0]):
+                if is_random(piece[0]):
+                    yield start + piece.start(), start + piece.end(), None
+            if decoded is not None and part[0].startswith("ey") and decoded.startswith("{"):
                 yield start, end, decoded
 
 

@@ -20,7 +20,7 @@ _PUBLIC = frozenset({"public", "publishable", "anon"})
 _HARMLESS_ENDINGS = frozenset({
     "limit", "limits", "count", "max", "size", "url", "uri", "path", "file", "dir", "mode", "type", "name", "id",
     "ttl", "timeout", "env", "header", "budget", "enabled", "length", "endpoint", "host", "port", "scope", "scopes",
-    "command", "cmd", "provider", "method", "style", "prefix", "format", "var", "variable", "source", "audience",
+    "command", "cmd", "arn", "provider", "method", "style", "prefix", "format", "var", "variable", "source", "audience",
 })  # fmt: skip
 _SEPARATORS = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 

@@ -13,7 +13,9 @@ from octoc.credentials.values import SCHEME, after_scheme, is_harmless, is_held
 _ASSIGNED = re.compile(
     r"(?<![\w.$-])(?:--?)?(?P<name>[A-Za-z_][\w.-]{0,99})(?P<between>\\*[\"']\s*[:=]\s*|\s*=\s*|:\s+|:(?!//))"
 )
-_ASSIGNED_VALUE = re.compile(rf"\\+\"(?:[^\"\\]|\\(?!\"))*|\"(?:[^\"\\]|\\.)*|'[^']*|(?i:{SCHEME})?[^\s\"'&;`]+")
+_ASSIGNED_VALUE = re.compile(
+    rf"\\+\"(?:[^\"\\]|\\(?!\"))*|\"(?:[^\"\\]|\\.)*|'[^']*|<+[\w -]+>+|\[[\w -]+\]|(?i:{SCHEME})?[^\s\"'&;`]+"
+)
 _FLAGGED = re.compile(r"(?<![\w-])--?(?P<name>[A-Za-z][\w.-]{0,99})(?:\\*[\"']\s*,\s*\\*(?=[\"'])|\s+)")
 _FLAGGED_VALUE = re.compile(r"\\*\"(?:[^\"\\]|\\.)*|'[^']*|[^\s\"'`,-][^\s\"'`,]*")
 _LONGEST_WEAK = 400

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from octoc.credentials.forms import is_user_and_password
 from octoc.credentials.found import Found
-from octoc.credentials.values import has_placeholder_part, is_harmless, is_held
+from octoc.credentials.values import has_placeholder_part, is_example_login, is_harmless, is_held
 from octoc.randomness import is_hex_or_uuid, is_random
 
 _WEBHOOK = re.compile(
@@ -22,15 +22,13 @@ _NAMED_SEGMENT = re.compile(
     r"(?i)(?:project|org|organization|workspace|team|account|user|tenant|app|agent|site|space|database|page|commit|blob"
     r"|release|document|file|revision|tag)s?|tree|raw|archive|rev|sha|d"
 )
-_EXAMPLE_USERS = frozenset({"user", "username"})
-_EXAMPLE_PASSWORDS = frozenset({"password", "pass", "passwd"})
 _FORGES = ("github.com", "githubusercontent.com", "gitlab.com", "bitbucket.org", "codeberg.org", "huggingface.co")
 
 
 def in_urls(text: str) -> Iterator[Found]:
     """Yield the credentials in the addresses of a text; they may overlap."""
     for match in _USERINFO.finditer(text):
-        is_example = match["user"] in _EXAMPLE_USERS and match["value"] in _EXAMPLE_PASSWORDS
+        is_example = is_example_login(match["user"], match["value"] or "")
         if match["value"] and not is_example and not is_harmless(match["value"], in_url=True):
             yield Found(*match.span("value"), "password")
         if match["user"] and (is_random(match["user"]) or is_hex_or_uuid(match["user"])):

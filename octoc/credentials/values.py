@@ -8,35 +8,49 @@ from octoc.credentials.names import is_secret_name, is_weak_name
 from octoc.credentials.references import OPAQUE
 from octoc.randomness import is_hex_or_uuid, is_random
 
-SCHEME = r"(?:bearer|basic|token|apikey|api-key|digest)\s+"
+_SCHEME_WORD = r"(?:bearer|basic|token|apikey|digest|ssws|geniekey|(?:[a-z][a-z0-9]*-)+(?:bearer|token|key))"
+SCHEME = rf"{_SCHEME_WORD}\s+"
 _PLAIN = re.compile(r"(?i)true|false|yes|no|on|off|none|null|[-+]?[0-9.]{1,15}")
 # Where a credential is kept: a path by how it begins, and what other programs' references look like.
 _FILE = re.compile(
     r"(?:\.{0,2}|~|[A-Za-z]:)[\\/][^\s:;,]*\.[A-Za-z][A-Za-z0-9]{1,4}|(?:\.{1,2}|~|/[a-z][\w.-]*)(?:/[\w.@-]+)+"
 )
 _ELSEWHERE = re.compile(
-    r"(?:op|vault|file|env|keyring|cmd|ssm|awssm|gcpsm|bws|keychain|aws-sm|secretsmanager):[^\s]+|process\.env\.\w+"
+    r"(?:op|vault|file|env|keyring|cmd|ssm|awssm|gcpsm|bws|keychain|aws-sm|secretsmanager|arn):[^\s]+"
+    r"|projects/[^\s/]+/secrets/[^\s]+|process\.env\.\w+"
     r"|os\.environ\S*|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+"
 )
 _PLACEHOLDER = re.compile(
-    r"(?i)<[^<>]*>|\[[A-Z _-]+\]|\{[A-Z _-]+\}|x{3}"
-    r"|(?=.*(?:your|change[-_ ]?me|replace|placeholder|insert|example|dummy|redacted|here\Z|todo|fixme|sample))"
-    r"[a-z]+(?:[-_ .][a-z]+)*"
+    r"(?i)<+[^<>]*>+|\[[A-Z _-]+\]|\{[A-Z _-]+\}|x{3}"
+    r"|(?=.*(?:your|change[-_ ]?me|replace|placeholder|insert|example|dummy|redacted|required|sample|todo|fixme"
+    r"|here\Z))[a-z]+(?:[-_ .][a-z]+)*"
+    # A description of what to write there: `token or API key`.
+    r"|(?=.*\b(?:token|key|password|secret|credential)s?\b)[a-z]+(?: [a-z]+){2,7}"
 )
 # What stands for the rest of a value that is not shown, anywhere in a line.
 _ELISION = re.compile(r"(?i)x{4}|\*{3}|\.{3}|…")
 _NO_VALUES = frozenset({"", "bearer", "basic", "token", "digest", "apikey"})
 _SHORTEST_WEAK = 16
+_SCHEMED_REFERENCE = re.compile(rf"(?i:{_SCHEME_WORD})\s+{OPAQUE}+")
+_CONNECTION = re.compile(r"(?i)dsn|string")
+_LOGIN = re.compile(r"(?P<user>[^\s:/@=]*)(?::(?P<password>[^\s@]*))?@")
+_EXAMPLE_LOGIN = re.compile(r"(?:user|username):(?:password|pass|passwd)")
 
 
 def is_held(name: str, raw: str) -> bool:
     """Tell whether a value, of which references are opaque, is a credential when something of this name holds it."""
+    if _SCHEMED_REFERENCE.fullmatch(raw.strip().strip("\"'")):
+        return False
     literal = re.sub(rf"\A(?i:{SCHEME})", "", raw.replace(OPAQUE, "").strip().strip("\"'")).strip()
     if literal.lower() in _NO_VALUES or literal.startswith("$") or is_harmless(literal):
         return False
     if is_secret_name(name):
-        # Of a URL only a part is one, which is looked for by itself.
-        return "://" not in literal or "dsn" in name.lower() or "string" in name.lower()
+        # Only a part of an address, or of a list of settings, is one. The search looks for that part by itself.
+        if "://" in literal or not _CONNECTION.search(name):
+            return "://" not in literal
+        if login := _LOGIN.match(literal):
+            return bool(login["password"]) and not is_example_login(login["user"], login["password"])
+        return re.search(r"\w=[^=]", literal) is None
     return (
         is_weak_name(name)
         and len(literal) >= _SHORTEST_WEAK
@@ -47,6 +61,11 @@ def is_held(name: str, raw: str) -> bool:
 
 def _is_mixed(literal: str) -> bool:
     return re.fullmatch(r"[A-Za-z0-9_+/=.~-]+", literal) is not None and sum(map(str.isdigit, literal)) >= 3
+
+
+def is_example_login(user: str, password: str) -> bool:
+    """Tell whether a login is the one of examples, such as `user:password`."""
+    return _EXAMPLE_LOGIN.fullmatch(f"{user}:{password}") is not None
 
 
 def is_placeholder(text: str) -> bool:

@@ -70,6 +70,8 @@ TOKENS: Mapping[str, str] = {
     "telegram": f"{made_up(10, 46, '123456789')}:AA{made_up(33, 47)}",
     "supabase": "sbp_" + made_up(40, 48, _HEX),
     "docker": "dckr_pat_" + made_up(27, 49),
+    "elevenlabs": "sk_" + made_up(48, 54, _HEX),
+    "neon": "napi_" + made_up(64, 55, "abcdefghijklmnopqrstuvwxyz0123456789"),
     "random": made_up(40, 50),
     "random url-safe": made_up(20, 51) + "_" + made_up(22, 52),
     "user and password": base64.b64encode(f"me:{made_up(16, 53)}".encode()).decode(),
@@ -118,6 +120,7 @@ def forms(secret: str) -> Mapping[str, tuple[dict[str, object], str]]:
         "header tight": _server("mcp-remote", "https://h/mcp", "--header", f"Authorization:Bearer {secret}"),
         "short header": _server("-H", f"X-Api-Key: {secret}"),
         "attached header": _server(f"-HX-Api-Key: {secret}"),
+        "header of another scheme": _server("--header", f"Authorization: Sentry-Bearer {secret}"),
         "docker env": _server("run", "-i", "-e", f"NOTES_TOKEN={secret}", "img", command="docker"),
         "docker env attached": _server("run", f"-eNOTES_TOKEN={secret}", "img", command="docker"),
         "docker env long": _server("run", f"--env=NOTES_TOKEN={secret}", "img", command="docker"),
@@ -128,6 +131,7 @@ def forms(secret: str) -> Mapping[str, tuple[dict[str, object], str]]:
         "shell mysql": _server("-c", f"mysql -u root -p{secret} db", command="bash"),
         "command": _server(command=f"server --api-key={secret}"),
         "dsn": _server(f"postgres://app:{secret}@db/app"),
+        "dsn of go": _server(env={"APP_DSN": f"app:{secret}@tcp(db:3306)/app"}),
         "dsn of redis": _server(f"redis://:{secret}@db:6379/0"),
         "dsn of mongo": _server(f"mongodb+srv://app:{secret}@cluster.example.net/app?retryWrites=true"),
         "dsn flag": _server("--dsn", f"mysql://app:{secret}@tcp(db:3306)/app"),
@@ -216,7 +220,26 @@ READABLE = (
         "--token-file /run/secrets/notes",
         "token=./creds.json",
     ),
+    "https://" + made_up(32, 96, "abcdefghijklmnopqrstuvwxyz0123456789") + ".lambda-url.us-east-1.on.aws/mcp",
     *("secrets:read", "postgres://app:${DB_PASSWORD}@db/app", "postgres://localhost:5432/app", "-p 8080:80", "-p 3306"),
     *("op://vault/item/field", "x-api-key: ${input:key}", "https://mcp.example.com/v1/streams?page=2&max_tokens=200"),
 )
 """Texts without a credential, which stay readable wherever they stand."""
+
+HARMLESS: Mapping[str, tuple[str, str]] = {
+    "arn of a secret": ("MYSQL_SECRET_ARN", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:prod/db-AbCdEf"),
+    "arn with variables": ("DB_PASSWORD", "arn:aws:secretsmanager:$REGION:$ACCOUNT:secret:$NAME"),
+    "resource of a secret": ("DB_PASSWORD", "projects/acme-1/secrets/db/versions/latest"),
+    "placeholder of words": ("AWS_SECRET_ACCESS_KEY", "[your data]"),
+    "placeholder in two brackets": ("TFE_TOKEN", "<<PASTE_TFE_TOKEN_HERE>>"),
+    "what is required": ("API_KEY", "required-env-var"),
+    "description": ("API_TOKEN", "Bearer token or API key"),
+    "address without a password": ("MDB_CONNECTION_STRING", "mongodb://localhost:27017/app"),
+    "address of an example": ("DATABASE_DSN", "postgres://user:password@localhost:5432/app"),
+    "login of an example": ("MYSQL_DSN", "user:pass@tcp(db)/app"),
+    "login without a password": ("MYSQL_DSN", "app@tcp(db)/app"),
+    "login with a reference": ("MYSQL_DSN", "app:${MYSQL_PASSWORD}@tcp(db)/app"),
+    "settings": ("CONNECTION_STRING", "Server=db;Database=app;Trusted_Connection=True"),
+    "reference of another scheme": ("Authorization", "Sentry-Bearer ${SENTRY_ACCESS_TOKEN}"),
+}
+"""Name -> what holds a value, and the value, which is no credential although its holder is named like one."""

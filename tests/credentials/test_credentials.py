@@ -13,7 +13,7 @@ from octoc.credentials import credentials_in, is_literal_secret
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.masking import mask_secrets, mask_values
 
-from .tables import KEYED, READABLE, TOKENS, forms, made_up, paths
+from .tables import HARMLESS, KEYED, READABLE, TOKENS, forms, made_up, paths
 
 SECRETS = {"mixed": "s3cr3t" + made_up(6, 80), **{k: TOKENS[k] for k in ("github", "random", "jwt", "telegram")}}
 CASES = {f"{form}-{kind}": case for kind, secret in SECRETS.items() for form, case in forms(secret).items()}
@@ -29,6 +29,7 @@ def test_a_token_is_found_wherever_it_stands(token: str) -> None:
         f"the value `{token}` is not known",
         f"https://h/{token}/mcp",
         f"x={token}&y",
+        f"`mcpServers.{token}.command` is empty",
     ):
         assert token not in mask_secrets(text)
         assert token not in mask_values(text)
@@ -48,6 +49,24 @@ def test_a_key_by_a_weak_name(kind: str) -> None:
     assert is_literal_secret("NOTES_KEY", KEYED[kind])
     assert not is_literal_secret("NOTES_KEY", "primary")
     assert not is_literal_secret("REVISION", KEYED[kind])
+
+
+@pytest.mark.parametrize("name,value", HARMLESS.values(), ids=HARMLESS)
+def test_a_value_is_no_credential_although_its_name_says_so(name: str, value: str) -> None:
+    """Placeholders, references and addresses without a password stay, as a variable, a flag and an assignment."""
+    sink = DiagnosticSink()
+    args = [f"--{name}", value, f"{name}={value}", f"{name}: {value}"]
+    source = server_of_mcp("notes", {"command": "x", "args": args, "env": {name: value}}, Place(file=".mcp.json"))
+    assert without_secrets(source, sink) == source
+
+
+@pytest.mark.parametrize("value", ["hunter2!", *(KEYED[kind] for kind in ("hex 32", "hex 40", "hex 64", "uuid"))])
+def test_an_argument_without_a_name_stays_unless_its_form_is_a_credentials(value: str) -> None:
+    """An account's id, a digest and a word look like a bare key or password, and the bundle needs them as they are."""
+    sink = DiagnosticSink()
+    source = server_of_mcp("notes", {"command": "node", "args": ["server.js", "run", value]}, Place(file=".mcp.json"))
+    assert without_secrets(source, sink) == source
+    assert sink.diagnostics == ()
 
 
 @pytest.mark.parametrize("text", READABLE)
