@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -78,6 +78,12 @@ FILES: dict[str, Callable[[], str]] = {
     "routing/main.toml": lambda: toml(
         "".join(f'[[message]]\ntext = "message {n}"\nexpect = "{token}"\n' for n, token in enumerate(TOKENS.values()))
     ),
+    "routing/expanded.toml": lambda: toml(
+        "".join(f'[{json.dumps(token)}]\ntriggers = "x"\nsays = ["a text"]\n' for token in TOKENS.values()),
+        table="time",
+    ),
+    # A file with no text but comments is reported, with its first line.
+    "routing/background.txt": lambda: f"# {' '.join(TOKENS.values())}\n",
     "routing/needs/own.toml": lambda: toml('[rooms]\nabout = "book a room"\nsays = ["is a room free"]'),
     "snapshots/notes.json": lambda: json.dumps(
         {
@@ -90,40 +96,81 @@ FILES: dict[str, Callable[[], str]] = {
     ),
 }
 
+ALONE: dict[str, Callable[[], str]] = {
+    ".vscode/mcp.json": lambda: json.dumps(
+        {
+            "inputs": [
+                *({"type": "promptString", "id": token, "default": token} for token in TOKENS.values()),
+                *({"type": token, "id": token, "bogus_token": token} for token in TOKENS.values()),
+                unknown_fields(),
+            ],
+            "servers": {"notes": {"command": "x", "args": [f"${{input:x-{token}}}" for token in TOKENS.values()]}},
+        },
+        indent=1,
+    ),
+    "export.json": lambda: json.dumps(
+        {
+            "tenants": [{"tenantId": token, **unknown_fields()} for token in TOKENS.values()],
+            "areas": [{"areaId": 1, "tenantId": "x", "agents": [*TOKENS.values()], **unknown_fields()}],
+            "toolGroups": [{"id": 3, "areaId": token, "toolNames": [token]} for token in TOKENS.values()],
+            "agents": [
+                {"agentId": 7, "name": "A", "mcpServers": [{"name": token, "headers": {"Authorization": token}}]}
+                for token in TOKENS.values()
+            ],
+            "assignments": [{"agentId": token, "toolGroupId": token} for token in TOKENS.values()],
+            **unknown_fields(),
+        },
+        indent=1,
+    ),
+}
+"""Files that no workspace has, which are checked by themselves."""
 
-def run(capsys: pytest.CaptureFixture[str], folder: Path, *arguments: str) -> dict[str, str]:
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, str]:
     """Check in every format, and return what each printed."""
     printed = {}
     for name in FORMATS:
-        main(["check", "-v", *arguments, "--output-format", name, "--workspace", str(folder)])
+        main(["check", "-v", *arguments, "--output-format", name])
         printed[name] = "".join(capsys.readouterr())
     return printed
 
 
-def written(folder: Path, broken: str = "") -> Path:
+def written(folder: Path, files: Mapping[str, Callable[[], str]], broken: str = "") -> Path:
     """Write one file of every kind; `broken` is put at the end of each."""
-    for path, make in FILES.items():
+    for path, make in files.items():
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(make() + (broken if path != "octoc.toml" else ""), encoding="utf-8")
     return folder
 
 
-def test_no_finding_quotes_a_credential_of_any_kind_of_file(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Unknown keys, wrong values and names that nothing has are reported in each kind without the credential."""
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The user's own cache folder, for this test alone."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    folder = written(tmp_path / "ws")
-    printed = run(capsys, folder)
+
+
+def test_no_finding_quotes_a_credential_of_any_kind_of_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Unknown keys, wrong values and names that nothing has are reported in each kind without the credential."""
+    printed = run(capsys, "--workspace", str(written(tmp_path / "ws", FILES)))
     assert [path for path in FILES if path not in printed["concise"]] == []
+    assert leaks(printed, SHOWN) == []
+
+
+@pytest.mark.parametrize("path", ALONE)
+@pytest.mark.parametrize("broken", ["", f'\nx_token = "{VALUES[0]}\n'])
+def test_no_finding_about_a_file_by_itself_quotes_a_credential(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, path: str, broken: str
+) -> None:
+    """The same holds for the files of others that are checked by their path."""
+    printed = run(capsys, str(written(tmp_path, ALONE, broken) / path))
+    assert path in printed["concise"]
     assert leaks(printed, SHOWN) == []
 
 
 @pytest.mark.parametrize("broken", [f'\nx_token = "{VALUES[0]}\n', f"\n}}]] {VALUES[0]}\n"])
 def test_no_finding_about_a_broken_file_quotes_a_credential(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, broken: str
 ) -> None:
     """The same holds where a file cannot be read."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert leaks(run(capsys, written(tmp_path / "ws", broken)), SHOWN) == []
+    assert leaks(run(capsys, "--workspace", str(written(tmp_path / "ws", FILES, broken))), SHOWN) == []
