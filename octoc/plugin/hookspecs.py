@@ -9,6 +9,7 @@ import pluggy
 
 if TYPE_CHECKING:
     from octoc.plugin.gateway import Gateway
+    from octoc.plugin.pages import Page
     from octoc.plugin.protocols import Embedder, FailedCall, Login, PythonTool, TokenCounter, Transport
     from octoc.results import ToolCall, ToolFailure, ToolResult
 
@@ -53,6 +54,15 @@ def octoc_make_login(kind: str) -> Login | None:
 @hookspec(firstresult=True)
 def octoc_make_gateway() -> Gateway | None:
     """Return what serves an agent's surface to other programs (`octoc serve`), or None."""
+
+
+@hookspec
+def octoc_pages() -> Iterable[Page] | None:
+    """Return pages to add to the gateway over HTTP (`octoc serve`), or None.
+
+    The gateway asks the plugins of its bundle and `octoc-dashboard` once, when it starts. It logs a plugin that fails,
+    and leaves out its pages.
+    """
 
 
 @hookspec(firstresult=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pluggy
 
@@ -16,10 +16,13 @@ from octoc.plugin.protocols import PluginError
 
 if TYPE_CHECKING:
     from octoc.plugin.gateway import Gateway
+    from octoc.plugin.pages import Page
     from octoc.plugin.protocols import Embedder, FailedCall, Login, PythonTool, TokenCounter, Transport
     from octoc.results import ToolCall, ToolFailure, ToolResult
 
 logger = logging.getLogger("octoc.plugin")
+
+T = TypeVar("T")
 
 
 class Plugins:
@@ -88,6 +91,12 @@ class Plugins:
         made: Gateway | None = self._ask(lambda hook: hook.octoc_make_gateway())
         return made
 
+    def pages(self) -> tuple[Page, ...]:
+        """Return the pages that plugins add to the gateway. Never raises: a plugin that fails is logged."""
+        from octoc.plugin.pages import Page
+
+        return tuple(page for pages in self._each("octoc_pages", _tuple_of(Page)) for page in pages)
+
     def resolve_secret(self, reference: str) -> str | None:
         """Return the value behind a reference; octoc's own resolvers are asked last. Raises: PluginError."""
         try:
@@ -122,17 +131,10 @@ class Plugins:
 
     def call_finished(self, server: str, call: ToolCall, outcome: ToolResult | ToolFailure, seconds: float) -> None:
         """Tell each observer that a call ended. Never raises: an observer's failure is logged."""
-        told = {"server": server, "call": call, "outcome": outcome, "seconds": seconds}
-        try:
-            observers = self._loaded().hook.octoc_call_finished.get_hookimpls()
-        except PluginError as error:
-            logger.warning("%s", error)
-            return
-        for observer in reversed(observers):
-            try:
-                observer.function(*(told[name] for name in observer.argnames))
-            except Exception as error:  # noqa: BLE001  # a plugin's own fault must not take the host down
-                logger.warning("a plugin failed: %s: %s: %s", observer.plugin_name, type(error).__name__, error)
+        for _ in self._each(
+            "octoc_call_finished", _nothing, server=server, call=call, outcome=outcome, seconds=seconds
+        ):
+            pass
 
     def versions(self) -> Mapping[str, str]:
         """Return the version of each installed plugin of `names`, by entry point name, sorted."""
@@ -147,6 +149,19 @@ class Plugins:
             raise
         except Exception as error:  # a plugin's own fault must not take the host down: it is named and reported
             raise PluginError(f"a plugin failed{because(error)}") from error
+
+    def _each(self, hook: str, read: Callable[[Any], T], **arguments: object) -> Iterator[T]:
+        """Yield what `read` makes of each plugin's answer to a hook. Never raises: a plugin that fails is logged."""
+        try:
+            implementations = getattr(self._loaded().hook, hook).get_hookimpls()
+        except PluginError as error:
+            logger.warning("%s", error)
+            return
+        for one in reversed(implementations):
+            try:
+                yield read(one.function(*(arguments[name] for name in one.argnames)))
+            except Exception as error:  # noqa: BLE001  # a plugin's own fault must not take the host down
+                logger.warning("a plugin failed: %s: %s: %s", one.plugin_name, type(error).__name__, error)
 
     def _loaded(self) -> pluggy.PluginManager:
         if self._manager is not None:
@@ -220,6 +235,24 @@ class Plugins:
         self._versions.pop(name, None)
         self.broken = {**self.broken, name: why}
         logger.warning("plugin `%s` is left out: %s", name, why)
+
+
+def _nothing(_: object) -> None:
+    return None
+
+
+def _tuple_of(kind: type[T]) -> Callable[[Iterable[object] | None], tuple[T, ...]]:
+    """Return a function that reads an answer as a tuple of `kind`. It raises TypeError for anything else."""
+
+    def read(answer: Iterable[object] | None) -> tuple[T, ...]:
+        values: list[T] = []
+        for value in answer or ():
+            if not isinstance(value, kind):
+                raise TypeError(f"expected {kind.__name__}, got {type(value).__name__}")
+            values.append(value)
+        return tuple(values)
+
+    return read
 
 
 def load_plugins(names: Iterable[str], env: Mapping[str, str] | None = None) -> Plugins:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from octoc.plugin import PluginError, PythonTool, hookimpl
 from octoc.plugin.manager import load_plugins, plugins_of
+from octoc.plugin.pages import Page
 from octoc.results import Caller, ToolCall, ToolResult
 
 CALL = ToolCall(tool="t", arguments={}, timeout_s=1.0)
@@ -148,3 +150,42 @@ def test_a_plugin_that_cannot_be_imported_leaves_the_others(monkeypatch: pytest.
     assert list(plugins.versions()) == ["good"]
     assert "`no_such_module_of_a_plugin` cannot be imported: No module named" in plugins.broken["bad"]
     assert "octoc_resolve_secrets" in plugins.broken["misspelt"]
+
+
+class Paged:
+    """A plugin with pages; `pages` may be anything, or raise."""
+
+    def __init__(self, pages: Callable[[], Any]) -> None:
+        self._pages = pages
+
+    @hookimpl
+    def octoc_pages(self) -> Any:
+        return self._pages()
+
+
+def _page(prefix: str, **settings: Any) -> Page:
+    return Page(prefix=prefix, make=lambda _: lambda *_: asyncio.sleep(0), **settings)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        lambda: 1 / 0,
+        lambda: ["/reports/"],
+        lambda: (1 / 0 for _ in "x"),
+        lambda: [_page("reports")],
+        lambda: [_page("/reports")],
+        lambda: [_page("/reports/", access="public")],
+    ],
+    ids=["raises", "no page", "raises late", "no root", "no folder", "no such access"],
+)
+def test_pages_of_a_plugin_that_fails_are_left_out(broken: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """A plugin that raises, or whose page has no such prefix or access, is logged; the others' pages are there."""
+    good = _page("/good/")
+    assert plugins_of(Paged(lambda: [good]), Paged(broken), Paged(lambda: None)).pages() == (good,)
+    assert "a plugin failed: object:1:Paged" in caplog.text
+
+
+def test_a_page_needs_a_token_unless_it_says_otherwise() -> None:
+    """The access of a page that names none is `token`."""
+    assert _page("/x/").access == "token"

@@ -1,20 +1,27 @@
-"""What people see of a gateway: a page within the scope of their token. Reads, and changes nothing."""
+"""A web page at the gateway, within the scope of a visitor's token. It reads, and changes nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from octoc.plugin.hookspecs import hookimpl
+
 if TYPE_CHECKING:
-    from octoc_serve.door import Application, Door
+    from octoc.plugin.pages import Application, Page, PageAccess
 
-__all__ = ["routes"]
+__all__ = ["octoc_pages"]
 
 
-def routes(door: Door) -> Application:
-    """Return what answers every path that is not MCP's or a probe's.
+@hookimpl
+def octoc_pages() -> Iterable[Page]:
+    """Return the dashboard, which answers every path that no other page has."""
+    from octoc.plugin.pages import Page
 
-    The caller has refused foreign hosts and origins by then; who the visitor is, `door` tells.
-    """
-    from octoc_serve.page.site import Site  # a gateway over stdio has no page
+    return (Page(prefix="/", make=_make, access="sign-in"),)
 
-    return Site(door)
+
+def _make(access: PageAccess) -> Application:
+    from octoc_dashboard.app import make_app  # Starlette and Jinja2, for a gateway over HTTP alone
+
+    return make_app(access)

@@ -1,164 +1,184 @@
-"""The page's addresses: who is visiting, what is answered. Works without scripts, and asks nothing of other hosts."""
+"""The dashboard's ASGI application. It works without scripts, and its pages load nothing from other hosts."""
 
 from __future__ import annotations
 
-import json
+import functools
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
 
 from octoc.bundle.refusal import BundleRefused
-from octoc_serve.error_boundary import tell
-from octoc_serve.page.look import Asked, look
-from octoc_serve.page.routing import MAX_MESSAGE_CHARS, Asker
-from octoc_serve.page.sections import saying, showing, signing_in
-from octoc_serve.page.visits import VISIT_S, Visits
-from octoc_serve.page.wire import Answer, BadRequest, Request, answer, cookies_of, form_of, from_here, request_of
+from octoc.plugin.pages import ToolFilter
+from octoc_dashboard.forms import first_values, read_form
+from octoc_dashboard.login_sessions import SESSION_S, LoginSessions, read_cookie, write_cookie
+from octoc_dashboard.templates import TEMPLATES
+from octoc_dashboard.views import MAX_MESSAGE_CHARS, agent_context
 
 if TYPE_CHECKING:
-    from octoc_serve.door import Door, Receive, Scope, Send
-    from octoc_serve.session_store import Key
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from octoc.plugin.pages import PageAccess
 
 logger = logging.getLogger(__name__)
 
 _MAX_TOKEN_CHARS = 1000
-_HOST_ONLY = "__Host-"
-"""What browsers take as the start of a cookie's name with `Secure` and `Path=/` alone, and for no other host."""
 _NOT_ADMITTED = "This token opens nothing here."
-_FILES = {"/page/page.css": "text/css; charset=utf-8", "/page/icon.svg": "image/svg+xml"}
+_FOLDER = Path(__file__).parent
+_FILES = {"page.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml"}
+_POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+# The referrer stays within this gateway. `no-referrer` would make browsers send `Origin: null` with its own forms.
+SECURITY_HEADERS = {
+    "content-security-policy": _POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cache-control": "no-store",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
 
-Action = Callable[[Request, "Receive"], Awaitable[Answer]]
+
+def make_app(access: PageAccess) -> ASGIApp:
+    """Return the application, with the security headers in each of its answers."""
+    site = _Site(access)
+    app = Starlette(
+        routes=[
+            Route("/", site.home, methods=["GET", "POST"]),
+            Route("/page/sign-in", site.sign_in, methods=["POST"]),
+            Route("/page/sign-out", site.sign_out, methods=["POST"]),
+            *(Route(f"/page/{name}", _file(name, kind)) for name, kind in _FILES.items()),
+        ],
+        exception_handlers={
+            404: _nowhere,
+            HTTPException: _refused,
+            BundleRefused: _no_bundle,
+            Exception: _failed,
+        },
+    )
+    app.router.redirect_slashes = False
+    return functools.partial(_secured, app)
 
 
-class Site:
-    """The ASGI application of the page."""
+async def _secured(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    async def with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message).update(SECURITY_HEADERS)
+        await send(message)
 
-    def __init__(self, door: Door) -> None:
-        self._door = door
-        self._visits = Visits()
-        self._asker = Asker(door)
-        folder = Path(__file__).parent
-        self._files = {path: (folder / path.rpartition("/")[2]).read_bytes() for path in _FILES}
-        self._actions: dict[tuple[str, str], Action] = {
-            ("GET", "/"): self._show,
-            ("POST", "/"): self._route,
-            ("POST", "/page/sign-in"): self._sign_in,
-            ("POST", "/page/sign-out"): self._sign_out,
-        }
+    await app(scope, receive, with_headers)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+
+@attrs.frozen(eq=False)
+class _Site:
+    """The pages that need to know their visitor."""
+
+    _access: PageAccess
+    _sessions: LoginSessions = attrs.field(factory=LoginSessions)
+
+    async def home(self, request: Request) -> Response:
+        """Show an agent, and where a message goes that was sent; ask a visitor without an agent for a token."""
+        message = await _message(request) if request.method == "POST" else None
+        query = first_values(request.query_params)
+        token = self._sessions.token(read_cookie(request))
+        agents = self._access.agents(token)
+        if not agents:
+            return _page(request, "sign_in.html")
+        name = query.get("agent", agents[0].name)
+        agent = next((one for one in agents if one.name == name), None)
+        if agent is None:
+            return _no_agent(request)
+        tools = ToolFilter(words=query.get("words", "")[:200], start=_number(query.get("start", "")))
         try:
-            request = request_of(scope)
-        except BadRequest as bad:
-            await send({"type": "http.response.start", "status": bad.status, "headers": []})
-            await send({"type": "http.response.body", "body": b""})
-            return
-        try:
-            given = await self._answer(request, receive)
-        except BadRequest as bad:
-            given = Answer(saying(HTTPStatus(bad.status).phrase, f"{bad}."), bad.status)
-        except BundleRefused as refused:
-            logger.error("the page cannot be shown: %s", refused)  # noqa: TRY400  # the refusal says all there is to say
-            given = Answer(saying("Not now", "The bundle cannot be used; the gateway’s log says why."), 503)
-        except Exception as error:  # noqa: BLE001  # one visitor's bad luck ends no gateway, and shows nobody a traceback
-            tell("showing the page", error)
-            given = Answer(saying("This failed", "It is a fault of octoc’s; the gateway’s log has its place."), 500)
-        await answer(send, request, given)
-
-    async def _answer(self, request: Request, receive: Receive) -> Answer:
-        if request.path in self._files and request.method == "GET":
-            return Answer(self._files[request.path], type=_FILES[request.path])
-        action = self._actions.get((request.method, request.path))
-        if action is not None:
-            if request.method == "POST" and not from_here(request):
-                raise BadRequest(403, "A form is taken from this gateway’s own pages alone")
-            return await action(request, receive)
-        methods = [method for method, path in self._actions if path == request.path]
-        methods += ["GET"] if request.path in self._files else []
-        if not methods:
-            body = json.dumps({"error": "there is nothing here: MCP is at /mcp, and a page at /"}).encode()
-            return Answer(body, 404, type="application/json")
-        return Answer(
-            saying("Not so", "This address is not asked that way."), 405, more=(("allow", ", ".join(methods)),)
-        )
-
-    async def _show(self, request: Request, receive: Receive) -> Answer:
-        return await self._page(request, None)
-
-    async def _route(self, request: Request, receive: Receive) -> Answer:
-        form = await form_of(request, receive)
-        message = form.get("message", "").replace("\r\n", "\n")
-        if len(message) > MAX_MESSAGE_CHARS:
-            raise BadRequest(413, f"A message has at most {MAX_MESSAGE_CHARS:,} characters here")
-        return await self._page(request, message)
-
-    async def _page(self, request: Request, message: str | None) -> Answer:
-        token = self._visits.token(_visit_of(request))
-        keys = self._door.admit(token)
-        if not keys:
-            return Answer(signing_in())
-        key = _chosen(keys, request.query.get("agent"))
-        if key is None:
-            return Answer(saying("Not found", "There is no such agent here."), 404)
-        asked = Asked(words=request.query.get("words", "")[:200], start=_number(request.query.get("start", "")))
-        try:
-            routed = None if message is None else await self._asker.ask(key, message)
-            agent = await look(self._door, key, asked)
+            routed = None if message is None else await agent.route(message)
+            overview = await agent.overview(tools)
         except LookupError:
-            return Answer(saying("Not found", "There is no such agent here."), 404)
-        body = showing(
-            agent,
-            [one.agent for one in keys],
-            signed_in=token is not None,
-            asked=asked,
-            routed=routed,
-            message=message or "",
-        )
-        return Answer(body)
+            return _no_agent(request)
+        context = agent_context(overview, [one.name for one in agents], tools, routed)
+        return _page(request, "agent.html", {**context, "signed_in": token is not None})
 
-    async def _sign_in(self, request: Request, receive: Receive) -> Answer:
-        token = (await form_of(request, receive)).get("token", "").strip()
-        if not token or len(token) > _MAX_TOKEN_CHARS or not self._door.admit(token):
-            # In the same words whatever is wrong with it.
-            return Answer(signing_in(_NOT_ADMITTED), 403)
-        self._visits.end(_visit_of(request))
-        name = self._visits.begin(token)
-        return _back(_set_cookie(request, name, round(VISIT_S)))
+    async def sign_in(self, request: Request) -> Response:
+        """Begin a login session for a token that is good for an agent."""
+        token = (await read_form(request)).get("token", "").strip()
+        if not token or len(token) > _MAX_TOKEN_CHARS or not self._access.agents(token):
+            # The same words, whatever is wrong with it.
+            return _page(request, "sign_in.html", {"problem": _NOT_ADMITTED}, status=403)
+        self._sessions.end(read_cookie(request))
+        return _to_home(request, self._sessions.begin(token), SESSION_S)
 
-    async def _sign_out(self, request: Request, receive: Receive) -> Answer:
-        self._visits.end(_visit_of(request))
-        return _back(_set_cookie(request, "", 0))
+    async def sign_out(self, request: Request) -> Response:
+        """End the login session."""
+        await read_form(request)
+        self._sessions.end(read_cookie(request))
+        return _to_home(request, "", 0)
 
 
-def _back(cookie: str) -> Answer:
-    return Answer(status=303, more=(("location", "/"), ("set-cookie", cookie)))
-
-
-def _visit_of(request: Request) -> str:
-    """Return what the cookie says; empty where there is none."""
-    cookies, name = cookies_of(request), _cookie(request)
-    return cookies.get(f"{_HOST_ONLY}{name}") or cookies.get(name, "")
-
-
-def _cookie(request: Request) -> str:
-    """Return the cookie's name: browsers hold cookies of all ports of a host together, so it has the port in it."""
-    port = request.headers.get("host", "").rpartition(":")[2]
-    return f"octoc-{port if port.isdecimal() else 'page'}"
-
-
-def _set_cookie(request: Request, value: str, seconds: int) -> str:
-    # Behind a proxy that ends TLS the form's own origin tells.
-    secure = request.secure or request.headers.get("origin", "").startswith("https://")
-    start = f"{_HOST_ONLY if secure else ''}{_cookie(request)}={value}"
-    return f"{start}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{'; Secure' if secure else ''}"
-
-
-def _chosen(keys: tuple[Key, ...], agent: str | None) -> Key | None:
-    return keys[0] if agent is None else next((key for key in keys if key.agent == agent), None)
+async def _message(request: Request) -> str:
+    message = (await read_form(request)).get("message", "").replace("\r\n", "\n")
+    if len(message) > MAX_MESSAGE_CHARS:
+        raise HTTPException(413, f"A message has at most {MAX_MESSAGE_CHARS:,} characters here")
+    return message
 
 
 def _number(text: str) -> int:
     return int(text) if text.isdecimal() and len(text) < 7 else 0
+
+
+def _file(name: str, kind: str) -> Any:
+    content = (_FOLDER / "static" / name).read_bytes()
+
+    async def send_file(_: Request) -> Response:
+        return Response(content, headers={"content-type": kind})
+
+    return send_file
+
+
+def _page(request: Request, template: str, context: Mapping[str, Any] | None = None, status: int = 200) -> Response:
+    return TEMPLATES.TemplateResponse(request, template, dict(context or {}), status)
+
+
+def _to_home(request: Request, session: str, seconds: float) -> Response:
+    response = RedirectResponse("/", 303)
+    write_cookie(request, response, session, seconds)
+    return response
+
+
+def _notice(request: Request, title: str, text: str, status: int) -> Response:
+    return _page(request, "notice.html", {"title": title, "text": text}, status)
+
+
+async def _nowhere(_: Request, __: Exception) -> Response:
+    return JSONResponse({"error": "there is nothing here: MCP is at /mcp, and a page at /"}, 404)
+
+
+def _no_agent(request: Request) -> Response:
+    return _notice(request, "Not found", "There is no such agent here.", 404)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101  # as registered
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        response = _notice(request, "Not so", "This address is not asked that way.", 405)
+        response.headers["allow"] = ", ".join(sorted((error.headers or {}).get("Allow", "").split(", ")))
+        return response
+    return _notice(request, HTTPStatus(error.status_code).phrase, f"{error.detail}.", error.status_code)
+
+
+async def _no_bundle(request: Request, error: Exception) -> Response:
+    logger.error("the page cannot be shown: %s", error)
+    return _notice(request, "Not now", "The bundle cannot be used; the gateway’s log says why.", 503)
+
+
+async def _failed(request: Request, _: Exception) -> Response:
+    # Starlette raises the exception again after this answer, and the gateway logs it.
+    return _notice(request, "This failed", "It is a fault of octoc’s; the gateway’s log has its place.", 500)

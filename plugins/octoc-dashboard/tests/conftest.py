@@ -9,6 +9,8 @@ import json
 import shutil
 import subprocess
 import sys
+import threading
+import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +20,8 @@ import attrs
 import pytest
 
 import octoc.testing.faulty_stdio
+from octoc.plugin.gateway import TokenFile
+from octoc.plugin.manager import load_plugins
 from octoc.testing import WorkspaceBuilder
 
 FAULTY = octoc.testing.faulty_stdio.__file__
@@ -64,19 +68,69 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return workspace.root
 
 
+@attrs.frozen
+class Gateway:
+    """An `octoc serve --transport http` that runs; `log` is what it has written to stderr."""
+
+    process: subprocess.Popen[str]
+    url: str
+    log: list[str]
+
+    @property
+    def base(self) -> str:
+        parts = urllib.parse.urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc}"
+
+
+Serve = Callable[..., Gateway]
+
+
+@contextlib.contextmanager
+def running(*arguments: str) -> Iterator[Gateway]:
+    """Start a gateway on a free port, wait until it serves, and stop it; it has to end well."""
+    words = ["serve", "--transport", "http", "--port", "0", *arguments]
+    process = subprocess.Popen([sys.executable, "-m", "octoc", *words], stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    with process.stderr as stderr:
+        log = []
+        for line in stderr:
+            log.append(line)
+            if "serving MCP at " in line:
+                break
+        assert "serving MCP at " in "".join(log[-1:]), "".join(log)
+        threading.Thread(target=lambda: log.extend(stderr), daemon=True).start()
+        yield Gateway(process, log[-1].split("serving MCP at ")[1].strip(), log)
+        process.terminate()
+        assert process.wait(120) == 0, "".join(log)
+        assert "Traceback" not in "".join(log)
+
+
+@pytest.fixture
+def serve(root: Path, tmp_path: Path) -> Iterator[Serve]:
+    """A function that starts a gateway with the tokens of `tmp_path / tokens.json`."""
+    with contextlib.ExitStack() as stack:
+
+        def start(*arguments: str, workspace: Path = root) -> Gateway:
+            tokens = str(tmp_path / "tokens.json")
+            return stack.enter_context(running("--workspace", str(workspace), "--tokens", tokens, *arguments))
+
+        yield start
+
+
 @pytest.fixture(scope="module")
 def base(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a gateway without tokens, for tests that only look."""
-    words = ["serve", "--workspace", str(root), "--transport", "http", "--port", "0"]
-    words += ["--tokens", str(tmp_path_factory.mktemp("none") / "tokens.json")]
-    process = subprocess.Popen([sys.executable, "-m", "octoc", *words], stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    with process.stderr as said:
-        address = next(line for line in said if "serving MCP at " in line).split("serving MCP at ")[1]
-        yield address.strip().removesuffix("/mcp")
-        process.terminate()
-        assert process.wait(120) == 0
-        assert "Traceback" not in said.read()
+    tokens = tmp_path_factory.mktemp("none") / "tokens.json"
+    with running("--workspace", str(root), "--tokens", str(tokens)) as gateway:
+        yield gateway.base
+
+
+@pytest.fixture
+def tokens(tmp_path: Path) -> TokenFile:
+    """The file of tokens of the gateways that `serve` starts."""
+    gateway = load_plugins(["serve"]).make_gateway()
+    assert gateway is not None
+    return gateway.tokens(tmp_path / "tokens.json", None)
 
 
 @attrs.frozen

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from octoc_serve.tokens import Tokens
+from octoc.plugin.gateway import TokenFile
 
 TAB, ENTER, SPACE = "\ue004", "\ue007", " "
 FOCUSED = """
@@ -120,9 +120,9 @@ def test_the_policy_refuses_what_the_page_does_not_need(browser: Any, base: str)
     assert any("Applying inline style" in line for line in blamed)
 
 
-def test_all_can_be_done_by_keyboard(browser: Any, serve: Callable[..., Any], tmp_path: Path) -> None:
+def test_all_can_be_done_by_keyboard(browser: Any, serve: Callable[..., Any], tokens: TokenFile) -> None:
     """Sign in, skip to the content, route a message, open a tool, sign out: by Tab in the page's order, and Enter."""
-    _, token = Tokens(tmp_path / "tokens.json").add("clerk")
+    _, token = tokens.add("clerk")
     base = serve().base
 
     browser.open(f"{base}/")

@@ -1,4 +1,4 @@
-"""What the page is made of: text that stays text, visits that end, readable colours, files that are installed."""
+"""What the pages are made of: text that stays text, sessions that end, readable colours, files that are installed."""
 
 from __future__ import annotations
 
@@ -9,46 +9,63 @@ from pathlib import Path
 
 import pytest
 from hatchling.builders.wheel import WheelBuilder
+from jinja2 import UndefinedError
 
-import octoc_serve.page
-from octoc_serve.page.markup import document, escaped, tag, verbatim
-from octoc_serve.page.visits import MOST, VISIT_S, Visits
+import octoc_dashboard
+from octoc_dashboard.login_sessions import LIMIT, SESSION_S, LoginSessions
+from octoc_dashboard.templates import environment
+
+FOLDER = Path(octoc_dashboard.__file__).parent
 
 
-def test_a_visit_ends_by_itself() -> None:
+def render(template: str, **values: object) -> str:
+    """Return a template filled in as the pages are."""
+    return environment().from_string(template).render(values)
+
+
+def test_a_login_session_ends_by_itself() -> None:
     """After its time, and when there are too many: then the oldest."""
     now = 0.0
-    visits = Visits(clock=lambda: now)
-    first = visits.begin("one")
-    assert visits.token(first) == "one"
-    assert "one" not in repr(visits.__dict__)
-    names = [visits.begin("more") for _ in range(MOST)]
-    assert visits.token(first) is None
-    assert visits.token(names[-1]) == "more"
-    now = VISIT_S
-    assert visits.token(names[-1]) is None
+    sessions = LoginSessions(clock=lambda: now)
+    first = sessions.begin("one")
+    assert sessions.token(first) == "one"
+    assert "one" not in repr(sessions.__dict__)
+    names = [sessions.begin("more") for _ in range(LIMIT)]
+    assert sessions.token(first) is None
+    assert sessions.token(names[-1]) == "more"
+    now = SESSION_S
+    assert sessions.token(names[-1]) is None
 
 
-@pytest.mark.parametrize("text", ["<&>\"'", "&amp;", "</title>", "a\tb\nc", "日本語 🙂"])
+@pytest.mark.parametrize("text", ["<&>\"'", "&amp;", "</title>", "a\tb\nc", "日本語 🙂", "{{ 1 }}"])
 def test_text_stays_text(text: str) -> None:
     """What a browser reads in an element or an attribute is the text that was put there."""
-    page = document(text, tag("p", text, title=text)).decode()
-    assert html.unescape(re.findall(r'<p title="([^"]*)">', page)[0]) == text
+    page = render('<p title="{{ text }}" lang="{{ text|verbatim }}">{{ text }}</p>', text=text)
+    assert [html.unescape(one) for one in re.findall(r'(?:title|lang)="([^"]*)"', page)] == [text, text]
     assert html.unescape(re.findall(r"<p [^>]*>([^<]*)</p>", page)[0]) == text
 
 
-def test_what_hides_in_text_is_shown() -> None:
+def test_invisible_characters_are_shown() -> None:
     """Signs that nobody would see, or that turn a line around, are written out; a field keeps them to send back."""
-    assert escaped("a\x1b\u202e\u200b\x00\ud800<") == r"a\u{1B}\u{202E}\u{200B}\u{0}\u{D800}&lt;"
-    assert verbatim("a\u202e<") == "a\u202e&lt;"
-    assert document("\ud800", verbatim("\ud800"))
+    text = "a\x1b\u202e\u200b\x00\ud800<"
+    assert render("{{ text }}", text=text) == r"a\u{1B}\u{202E}\u{200B}\u{0}\u{D800}&lt;"
+    coded = '{% from "macros.html" import code_spans %}{{ code_spans(text) }}'
+    assert render(coded, text="a `\u202e<` b") == r"a <code>\u{202E}&lt;</code> b"
+    assert render("{{ text|verbatim }}", text="a\u202e<\ud800") == "a\u202e&lt;?"
 
 
-def test_the_wheel_has_the_style_and_the_icon() -> None:
-    """What the page reads beside its code is installed with it."""
-    folder = Path(octoc_serve.page.__file__).parent.parent.parent
-    files = {one.distribution_path for one in WheelBuilder(str(folder)).recurse_included_files()}
-    assert {"octoc_serve/page/page.css", "octoc_serve/page/icon.svg", "octoc_serve/page/site.py"} <= files
+def test_a_template_with_a_misspelled_value_fails() -> None:
+    """A name that the page does not give is an error, not an empty text."""
+    with pytest.raises(UndefinedError):
+        render("{{ descripton }}", description="text")
+
+
+def test_the_wheel_has_templates_style_and_icon() -> None:
+    """What the pages read beside their code is installed with it."""
+    files = {one.distribution_path for one in WheelBuilder(str(FOLDER.parent)).recurse_included_files()}
+    beside = [one for one in FOLDER.rglob("*") if one.suffix in {".html", ".css", ".svg"}]
+    assert len(beside) > 5
+    assert {str(one.relative_to(FOLDER.parent)) for one in beside} <= files
 
 
 def _colours(scheme: str) -> Iterator[tuple[str, tuple[float, float, float]]]:
@@ -64,7 +81,7 @@ def _luminance(colour: tuple[float, float, float]) -> float:
 
 def test_both_schemes_have_contrast() -> None:
     """Text has 4.5:1 on each ground that it stands on, what bounds a field or draws the threshold 3:1: WCAG 2.2 AA."""
-    style = (Path(octoc_serve.page.__file__).parent / "page.css").read_text(encoding="utf-8")
+    style = (FOLDER / "static" / "page.css").read_text(encoding="utf-8")
     light = dict(_colours(style[style.index(":root") : style.index("@media")]))
     dark = dict(_colours(style[style.index("prefers-color-scheme: dark") : style.index("*, *::before")]))
     assert light.keys() == dark.keys()

@@ -139,3 +139,9 @@ class Admission:
 
 def _key_of(entry: TokenEntry) -> Key:
     return Key(agent=entry.agent, token=entry.id, tenant=entry.tenant, user=entry.user)
+
+
+def bearer_text(authorization: str) -> str | None:
+    """Return the token in the text of an `Authorization` header; None if it has no bearer token."""
+    scheme, _, text = authorization.partition(" ")
+    return text.strip() if scheme.lower() == "bearer" else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from octoc.json_limits import LARGE_BYTES, excess
 
 if TYPE_CHECKING:
-    from octoc_serve.door import Receive, Scope
+    from starlette.types import Receive, Scope
 
 _MAX_DIGITS = 18
 

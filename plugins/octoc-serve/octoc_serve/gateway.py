@@ -12,6 +12,7 @@ from pathlib import Path
 
 import uvicorn
 
+from octoc.installation import install_command
 from octoc.plugin.gateway import GatewayRefused, GatewaySettings
 from octoc.runtime import Runtime
 from octoc_serve.admission import Admission, check_agents, refuse_other
@@ -20,6 +21,7 @@ from octoc_serve.elicitation import Asking
 from octoc_serve.error_boundary import survived
 from octoc_serve.http import MAX_HEAD_BYTES, HttpApp
 from octoc_serve.log_filters import quiet
+from octoc_serve.pages import pages_of
 from octoc_serve.paths import is_loopback, path_of
 from octoc_serve.running_calls import RunningCalls
 from octoc_serve.server import SurfaceServer
@@ -72,7 +74,10 @@ async def _serve_clients(
         admission = Admission(runtime, settings, tokens, kept)
         if not admission.paths():
             refuse_other(runtime.agents, settings.agent, settings.tenant)
-        app = HttpApp(surface, settings, admission)
+        pages, has_dashboard = pages_of(runtime)
+        if not has_dashboard:
+            sys.stderr.write(f"octoc: no page is served: `{install_command('octoc-dashboard')}` adds one at /\n")
+        app = HttpApp(surface, settings, admission, pages)
         admission.tell()
         files: list[Watched] = [(tokens.file, app.renew_tokens)]
         if certificate is not None:

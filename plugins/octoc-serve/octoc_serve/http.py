@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import functools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -14,23 +14,26 @@ import attrs
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 
-from octoc_serve import page
-from octoc_serve.admission import Admission
+from octoc_serve.admission import Admission, bearer_text
 from octoc_serve.bodies import bounded
 from octoc_serve.connection_limits import CONNECTION
-from octoc_serve.door import Door
 from octoc_serve.http_responses import AnsweringManager
+from octoc_serve.page_access import GatewayAccess
+from octoc_serve.pages import Pages
 from octoc_serve.paths import is_loopback, is_mcp
 from octoc_serve.server import PRINCIPAL, SESSION_HEADER, SurfaceServer
 from octoc_serve.session_shares import FullError
 from octoc_serve.session_store import Key
+from octoc_serve.status_response import send_status
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
+    from starlette.types import Receive, Scope, Send
+
     from octoc.plugin.gateway import GatewaySettings
+    from octoc.plugin.pages import Page
     from octoc.runtime.shares import Accounts
-    from octoc_serve.door import Receive, Scope, Send
 
 _HOW = "octoc serve token add makes one"
 MAX_HEAD_BYTES = 16 * 1024
@@ -47,18 +50,18 @@ class _Request:
 
 
 class HttpApp:
-    """The ASGI application: MCP at its paths, `/healthz`, `/readyz`, and the page for people everywhere else."""
+    """The ASGI application: MCP at its paths, `/healthz`, `/readyz`, and the pages of plugins everywhere else."""
 
-    def __init__(self, surface: SurfaceServer, settings: GatewaySettings, admission: Admission) -> None:
+    def __init__(
+        self, surface: SurfaceServer, settings: GatewaySettings, admission: Admission, pages: Sequence[Page] = ()
+    ) -> None:
         self._surface = surface
         self._settings = settings
         self._admission = admission
         self._loopback = is_loopback(settings.host)
         self._under_way: set[_Request] = set()
         self.draining = False
-        self._page = page.routes(
-            Door(surface=surface, admit=admission.admit, guarded=lambda: admission.guarded),
-        )
+        self._pages = Pages(pages, GatewayAccess(surface, admission))
         self.manager = AnsweringManager(
             surface.lowlevel(),
             stateless=settings.stateless,
@@ -81,10 +84,10 @@ class HttpApp:
             return
         path = scope["path"]
         if path == "/healthz":
-            await _answer(send, 200, "ok")
+            await send_status(send, 200, "ok")
         elif path == "/readyz":
             ready = not self.draining and not self._surface.runtime.closed
-            await _answer(send, 200 if ready else 503, "ready" if ready else "draining")
+            await send_status(send, 200 if ready else 503, "ready" if ready else "draining")
         else:
             await self._guarded(path, scope, receive, send)
 
@@ -92,31 +95,31 @@ class HttpApp:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         why = self._foreign(headers)
         if _size(scope) > MAX_HEAD_BYTES:
-            await _answer(send, 431, f"the headers of a request have at most {MAX_HEAD_BYTES} bytes")
+            await send_status(send, 431, f"the headers of a request have at most {MAX_HEAD_BYTES} bytes")
         elif why is not None:
-            await _answer(send, 403, why)
+            await send_status(send, 403, why)
         elif sum(name == b"authorization" for name, _ in scope["headers"]) > 1:
-            await _answer(send, 400, "a request has one `Authorization` header")
+            await send_status(send, 400, "a request has one `Authorization` header")
         elif self.draining:
-            await _answer(send, 503, "this gateway is going down", retry=True)
+            await send_status(send, 503, "this gateway is going down", retry=True)
         elif is_mcp(path):
             await self._mcp(path, headers, scope, receive, send)
         else:
-            await self._page(scope, receive, send)
+            await self._pages(scope, receive, send)
 
     async def _mcp(self, path: str, headers: dict[str, str], scope: Scope, receive: Receive, send: Send) -> None:
-        token = _bearer(headers.get("authorization", ""))
+        token = bearer_text(headers.get("authorization", ""))
         admitted = self._admission.admit(token)
         if not admitted and self._admission.guarded:
-            await _answer(send, 401, self._unadmitted(token), challenge=True)
+            await send_status(send, 401, self._unadmitted(token), challenge=True)
             return
         key = self._admission.choose(admitted, path)
         if key is None:
-            await _answer(send, 404, "there is no agent for you at this path")
+            await send_status(send, 404, "there is no agent for you at this path")
             return
         connection = scope.get(CONNECTION)
         if connection is not None and not connection.serve(key.account):
-            await _answer(send, 503, "this client's tenant or token has too many requests under way", retry=True)
+            await send_status(send, 503, "this client's tenant or token has too many requests under way", retry=True)
             return
         scope[PRINCIPAL] = key
         # The SDK lets a session be used only by whom it was opened by: a token, and an agent.
@@ -136,7 +139,7 @@ class HttpApp:
             try:
                 await request.task
             except FullError as full:
-                await _answer(send, 503, str(full), retry=True)
+                await send_status(send, 503, str(full), retry=True)
             except asyncio.CancelledError:
                 # Somebody here has ended it, or the gateway's time is up: its client gets a whole answer all the same,
                 # and the HTTP server none that it would log as a fault.
@@ -146,7 +149,7 @@ class HttpApp:
                 if begun and not ended:
                     await send({"type": "http.response.body", "body": b""})
                 elif not begun:
-                    await _answer(send, 503, "this gateway has ended the request", retry=True)
+                    await send_status(send, 503, "this gateway has ended the request", retry=True)
         if scope["method"] == "DELETE" and session is not None:
             await self._surface.states.end(lambda one: one == whole)
 
@@ -163,7 +166,7 @@ class HttpApp:
         if why is None:
             await self.manager.handle_request(scope, receive, send)
         else:
-            await _answer(send, 413, why)
+            await send_status(send, 413, why)
 
     @contextlib.contextmanager
     def _noted(self, scope: Scope, key: Key, receive: Receive, send: Send) -> Iterator[_Request]:
@@ -231,11 +234,6 @@ def _account_in(owner: str) -> str:
     return account
 
 
-def _bearer(authorization: str) -> str | None:
-    scheme, _, text = authorization.partition(" ")
-    return text.strip() if scheme.lower() == "bearer" else None
-
-
 def _size(scope: Scope) -> int:
     target = len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"")
     return target + sum(len(name) + len(value) + 4 for name, value in scope["headers"])
@@ -254,14 +252,3 @@ def _netloc(origin: str) -> str | None:
         return urlsplit(origin).netloc.lower() or None
     except ValueError:
         return None
-
-
-async def _answer(send: Send, status: int, text: str, *, challenge: bool = False, retry: bool = False) -> None:
-    body = json.dumps({"status" if status == 200 else "error": text}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    if challenge:
-        headers.append((b"www-authenticate", b"Bearer"))
-    if retry:
-        headers.append((b"retry-after", b"5"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

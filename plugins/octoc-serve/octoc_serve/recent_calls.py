@@ -6,36 +6,23 @@ from collections import OrderedDict, deque
 
 import attrs
 
+from octoc.plugin.pages import RecentCall
 from octoc_serve.session_store import Key
 
 MOST = 100
 MOST_OWNERS = 1000
 
 
-@attrs.frozen(kw_only=True)
-class RecentCall:
-    """A call that has ended, at the Unix time `at`. `outcome`: `ok`, `error` (the tool's own) or a failure's kind.
-
-    `tool` is what the agent's model calls it; empty where the agent has no such tool, as a client may write anything.
-    """
-
-    key: Key
-    tool: str
-    at: float
-    seconds: float
-    outcome: str
-
-
 class Recent:
-    """The last `most` calls of each token and agent; those not heard of longest are forgotten first."""
+    """The last `most` calls of each token and agent; the token that called least recently is forgotten first."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
         self._calls: OrderedDict[Key, deque[RecentCall]] = OrderedDict()
 
-    def note(self, call: RecentCall) -> None:
-        """Keep a call, under its token and agent: its session is another's business."""
-        owner = attrs.evolve(call.key, session=None)
+    def note(self, key: Key, call: RecentCall) -> None:
+        """Keep a call under its token and agent, whatever its session."""
+        owner = attrs.evolve(key, session=None)
         self._calls.setdefault(owner, deque(maxlen=self._most)).append(call)
         self._calls.move_to_end(owner)
         if len(self._calls) > MOST_OWNERS:

@@ -17,11 +17,12 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from octoc import __version__
 from octoc.bundle.refusal import BundleRefused
+from octoc.plugin.pages import RecentCall
 from octoc.runtime.values import UnknownNameError
 from octoc_serve.client_session import Served
 from octoc_serve.elicitation import Asking
 from octoc_serve.error_boundary import tell
-from octoc_serve.recent_calls import Recent, RecentCall
+from octoc_serve.recent_calls import Recent
 from octoc_serve.running_calls import RunningCalls
 from octoc_serve.session_shares import FullError
 from octoc_serve.session_store import Key, States
@@ -103,7 +104,7 @@ class SurfaceServer:
 
     def _note(self, key: Key, tool: str, seconds: float, wire: Mapping[str, Any]) -> None:
         outcome = wire.get("_meta", {}).get("octoc/kind", "error") if wire.get("isError") else "ok"
-        self.recent.note(RecentCall(key=key, tool=tool, at=time.time(), seconds=seconds, outcome=outcome))
+        self.recent.note(key, RecentCall(tool=tool, at=time.time(), seconds=seconds, outcome=outcome))
 
     async def _listen(
         self, context: Context, params: types.SubscriptionsListenRequestParams
