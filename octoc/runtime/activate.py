@@ -16,10 +16,10 @@ import attrs
 from octoc.bundle.model import CapabilityEntry
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.runtime import telemetry
-from octoc.runtime.pool import Unreachable
 from octoc.runtime.results import redact
 from octoc.runtime.room import making_room, no_room, surplus
-from octoc.runtime.server_pool import outlast
+from octoc.runtime.servers.pool import Unreachable
+from octoc.runtime.servers.server_pool import outlast
 
 if TYPE_CHECKING:
     import asyncio

@@ -15,7 +15,6 @@ from octoc.plain_text import because
 from octoc.results import Caller, FailureKind, Progress, ToolCall, ToolFailure, ToolResult
 from octoc.runtime import telemetry
 from octoc.runtime.policy import limit_of, retry_mode
-from octoc.runtime.pool import Unreachable
 from octoc.runtime.results import (
     exception_of,
     failure,
@@ -26,17 +25,18 @@ from octoc.runtime.results import (
     without_secrets,
     worded,
 )
-from octoc.runtime.retry import MAX_REPEATS, is_harmless, may_repeat, pause_before
-from octoc.runtime.server_pool import FAULTS
+from octoc.runtime.servers.pool import Unreachable
+from octoc.runtime.servers.retry import MAX_REPEATS, is_harmless, may_repeat, pause_before
+from octoc.runtime.servers.server_pool import FAULTS
+from octoc.runtime.servers.unreachable import FAILURES
 from octoc.runtime.shares import account_of
-from octoc.runtime.unreachable import FAILURES
 
 if TYPE_CHECKING:
     import asyncio
 
     from octoc.bundle.model import ServerEntry
     from octoc.runtime.generation import Generation
-    from octoc.runtime.lease import Lease
+    from octoc.runtime.servers.lease import Lease
 
 logger = logging.getLogger("octoc.runtime")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from octoc.bundle.digest import sha256_hex
 from octoc.bundle.model import DepFolder
 from octoc.runtime.scripts import AlteredFolderError
-from octoc.runtime.server_pool import outlast
+from octoc.runtime.servers.server_pool import outlast
 
 if TYPE_CHECKING:
     from octoc.bundle.reader import OpenBundle

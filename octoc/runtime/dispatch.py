@@ -17,9 +17,9 @@ from octoc.results import Caller, Progress, ToolCall, ToolFailure
 from octoc.runtime import telemetry
 from octoc.runtime.calls import call_server
 from octoc.runtime.form import MCP, Form
-from octoc.runtime.pool import Unreachable
 from octoc.runtime.results import failure, worded
 from octoc.runtime.results.cutting import cut_aside
+from octoc.runtime.servers.pool import Unreachable
 from octoc.runtime.values import whole_characters
 from octoc.search import OCTO
 

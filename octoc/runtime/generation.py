@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import attrs
 
 from octoc.names import BUILTIN
-from octoc.runtime.breaker import CircuitBreaker
 from octoc.runtime.catalog import Catalog, passes_filter
 from octoc.runtime.costs import ToolCosts
-from octoc.runtime.pool import GRACE_S, Pool
 from octoc.runtime.route import RoutingParts
 from octoc.runtime.scope import AgentScope
-from octoc.runtime.server_pool import ServerPool
+from octoc.runtime.servers.breaker import CircuitBreaker
+from octoc.runtime.servers.pool import GRACE_S, Pool
+from octoc.runtime.servers.server_pool import ServerPool
 
 if TYPE_CHECKING:
     from octoc.bundle.model import AgentEntry, ServerEntry
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from octoc.results import ServerListing
     from octoc.runtime.arguments import ArgumentChecks
     from octoc.runtime.block import ToolForms
-    from octoc.runtime.connect import Connector
-    from octoc.runtime.drift import Drift
     from octoc.runtime.late_plugins import LatePlugins
     from octoc.runtime.load import Runtime
     from octoc.runtime.search import SearchParts
-    from octoc.runtime.server_pool import Made
+    from octoc.runtime.servers.connect import Connector
+    from octoc.runtime.servers.drift import Drift
+    from octoc.runtime.servers.server_pool import Made
     from octoc.runtime.skills.rules import SkillRules
 
 logger = logging.getLogger("octoc.runtime")
@@ -158,7 +158,7 @@ class Generation:
             self.catalog.join(entry, listing)
             return
         listed = ((tool.name, tool.wire) for tool in listing.tools if passes_filter(entry, tool.name))
-        from octoc.runtime.drift import Drift, drift_between
+        from octoc.runtime.servers.drift import Drift, drift_between
 
         drift = drift_between(self.catalog.compiled(entry.name), listed)
         if drift == self._drift.get(entry.name, Drift()):
@@ -174,7 +174,7 @@ class Generation:
 
     def drift(self, server: str) -> Drift:
         """Return how a listed server differs from the bundle, as far as it has been listed."""
-        from octoc.runtime.drift import Drift
+        from octoc.runtime.servers.drift import Drift
 
         return self._drift.get(server, Drift())
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from octoc.caller import Caller
 from octoc.names import BUILTIN, SUPERVISOR
 from octoc.runtime.active_set import References
-from octoc.runtime.connect import Connector
 from octoc.runtime.deps import Dependencies
 from octoc.runtime.generation import Generation
 from octoc.runtime.late_plugins import LatePlugins
 from octoc.runtime.permissions import DepsLimit, ValidateLimit, checked_limits
 from octoc.runtime.quota import Quotas
-from octoc.runtime.server_pool import outlast
+from octoc.runtime.servers.connect import Connector
+from octoc.runtime.servers.server_pool import outlast
 from octoc.runtime.session import Session
 from octoc.runtime.shares import Accounts, account_of
 from octoc.runtime.store import ResultStore
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from octoc.bundle.reader import OpenBundle
     from octoc.plugin import Embedder, Explainer, Host, PythonTool, TokenCounter
     from octoc.plugin.manager import Plugins
-    from octoc.runtime.builtin import BuiltinConnection
     from octoc.runtime.calls import Outcome
     from octoc.runtime.catalog import Catalog
-    from octoc.runtime.drift import Drift
-    from octoc.runtime.pool import Pool
+    from octoc.runtime.servers.builtin import BuiltinConnection
+    from octoc.runtime.servers.drift import Drift
+    from octoc.runtime.servers.pool import Pool
 
 logger = logging.getLogger("octoc.runtime")
 
@@ -276,7 +276,7 @@ class Runtime:
         if entry is None or entry.transport != BUILTIN:
             builtin = [one.name for one in self.bundle.servers if one.transport == BUILTIN]
             raise UnknownNameError("builtin server", server, builtin)
-        from octoc.runtime.builtin import BuiltinConnection
+        from octoc.runtime.servers.builtin import BuiltinConnection
 
         connection = self._bound.get(server)
         if connection is None:
@@ -291,7 +291,7 @@ class Runtime:
         """Return what is bound to a builtin server, by the host or else by a plugin; None is logged once."""
         if server not in self._bound:
             from octoc.plugin import PluginError
-            from octoc.runtime.builtin import BuiltinConnection
+            from octoc.runtime.servers.builtin import BuiltinConnection
 
             try:
                 tools = self.plugins.tools(server)

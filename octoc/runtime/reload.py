@@ -11,7 +11,7 @@ from octoc.bundle.reader import OpenBundle
 from octoc.runtime.activate import uses_of
 from octoc.runtime.generation import Generation
 from octoc.runtime.results.cutting import is_readable
-from octoc.runtime.unreachable import Unreachable
+from octoc.runtime.servers.unreachable import Unreachable
 from octoc.runtime.values import UnknownNameError
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octoc.runtime.unreachable import Unreachable
+from octoc.runtime.servers.unreachable import Unreachable
 
 if TYPE_CHECKING:
     from octoc.runtime.generation import Generation

@@ -20,8 +20,8 @@ OF_A_BUNDLE = {"octoc.bundle.model", "octoc.bundle.reader", "hashlib"}
 """What opening a bundle loads."""
 LATER = {
     *("octoc.results", "octoc.secrets", "octoc.plugin", "pluggy", "importlib.metadata"),  # a call, or a question
-    *("octoc.runtime.results", "octoc.runtime.telemetry", "octoc.runtime.builtin", "octoc.runtime.dispatch"),
-    *("octoc.runtime.activate", "octoc.runtime.skills", "octoc.runtime.message", "octoc.runtime.drift"),
+    *("octoc.runtime.results", "octoc.runtime.telemetry", "octoc.runtime.servers.builtin", "octoc.runtime.dispatch"),
+    *("octoc.runtime.activate", "octoc.runtime.skills", "octoc.runtime.message", "octoc.runtime.servers.drift"),
     *("octoc.formats.gemini", "octoc.formats.render", "octoc.runtime.block", "octoc.runtime.history"),
     *("octoc.runtime.direct", "octoc.runtime.explain", "octoc.search.index", "octoc.routing.router"),
     *("zipfile", "asyncio", "ssl"),

@@ -12,9 +12,9 @@ import pytest
 
 from octoc.results import Caller, ToolResult
 from octoc.runtime import Runtime
-from octoc.runtime.places import Places
+from octoc.runtime.servers.concurrency import Places
+from octoc.runtime.servers.unreachable import Unreachable
 from octoc.runtime.shares import NOBODY, Accounts, account_of, gives_way, may_take
-from octoc.runtime.unreachable import Unreachable
 
 from .conftest import Fleet
 
@@ -94,7 +94,7 @@ def test_waiting_accounts_take_turns() -> None:
 
 def test_one_account_does_not_fill_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another account's call may still wait when one account has as many waiting calls as it may have."""
-    monkeypatch.setattr("octoc.runtime.places.MAX_WAITING", 8)
+    monkeypatch.setattr("octoc.runtime.servers.concurrency.MAX_WAITING", 8)
 
     async def body() -> None:
         places = Places("s", 1, lambda: True)

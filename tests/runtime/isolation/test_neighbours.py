@@ -128,11 +128,11 @@ def test_a_tenant_keeps_its_share_and_its_questions(facts: Facts) -> None:
 
 BROKEN: dict[str, tuple[str, Any]] = {
     "connections of a server that asks": (
-        "octoc.runtime.server_pool.divided",
+        "octoc.runtime.servers.server_pool.divided",
         lambda opened, *_, **__: ([one for one in opened if one.connection.alive], []),
     ),
     "places of an account": (
-        "octoc.runtime.places.Places._may_run",
+        "octoc.runtime.servers.concurrency.Places._may_run",
         lambda self, _: self._limit > self.taken,
     ),
 }

@@ -17,11 +17,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from octoc.runtime.places import Places
+from octoc.runtime.servers.concurrency import Places
+from octoc.runtime.servers.tool_breakers import ToolBreakers, ToolKey
+from octoc.runtime.servers.unreachable import Unreachable, unreachable
 from octoc.runtime.shelf import Shelf
 from octoc.runtime.store import ENTRY_OVERHEAD, ResultStore
-from octoc.runtime.tool_breakers import ToolBreakers, ToolKey
-from octoc.runtime.unreachable import Unreachable, unreachable
 
 ACCOUNTS = "abcd"
 GREEDY = st.sampled_from("aaaabbcd")
@@ -96,7 +96,7 @@ async def places_are_shared(limit: int, queue: int, turns: Sequence[Turn]) -> No
 
 def check_places(limit: int, queue: int, turns: Sequence[Turn]) -> None:
     """Assert the rule for places with a queue of so many turns."""
-    with patch("octoc.runtime.places.MAX_WAITING", queue):
+    with patch("octoc.runtime.servers.concurrency.MAX_WAITING", queue):
         asyncio.run(places_are_shared(limit, queue, turns))
 
 
@@ -216,7 +216,7 @@ def test_results_within_the_part_of_an_account_stay_readable(memory: int, disk: 
 
 def check_breakers(most: int, calls: Sequence[Ended]) -> None:
     """Assert that only an account's own failures refuse its calls, and that breakers within its part are kept."""
-    with patch("octoc.runtime.tool_breakers.MAX_BREAKERS", most):
+    with patch("octoc.runtime.servers.tool_breakers.MAX_BREAKERS", most):
         _check_breakers(most, calls)
 
 
@@ -283,11 +283,15 @@ def _for_all(breakers: ToolBreakers, key: ToolKey) -> None:
 
 BROKEN: dict[str, tuple[str, Any, Any]] = {
     "what stays free of places": (
-        "octoc.runtime.places.may_take",
+        "octoc.runtime.servers.concurrency.may_take",
         _as_many_as_are_free,
         partial(check_places, 8, 99, TURNS),
     ),
-    "that a newcomer gets a place": ("octoc.runtime.places.may_take", _two_free, partial(check_places, 3, 9, TURNS)),
+    "that a newcomer gets a place": (
+        "octoc.runtime.servers.concurrency.may_take",
+        _two_free,
+        partial(check_places, 3, 9, TURNS),
+    ),
     "which text goes": ("octoc.runtime.shelf.gives_way", _anybody_else, partial(check_shelf, 100, TEXTS)),
     "which result goes": (
         "octoc.runtime.shelf.gives_way",
@@ -295,12 +299,12 @@ BROKEN: dict[str, tuple[str, Any, Any]] = {
         partial(check_store, 16, 0, [("b", 4), *[("a", 8)] * 20]),
     ),
     "which breaker goes": (
-        "octoc.runtime.tool_breakers.gives_way",
+        "octoc.runtime.servers.tool_breakers.gives_way",
         _anybody_else,
         partial(check_breakers, 8, FAILED),
     ),
     "whose breaker it is": (
-        "octoc.runtime.tool_breakers.ToolBreakers.check",
+        "octoc.runtime.servers.tool_breakers.ToolBreakers.check",
         _for_all,
         partial(check_breakers, 8, FAILED),
     ),

@@ -100,7 +100,7 @@ def hold(fleet: Fleet, folder: Path, rounds: Sequence[Sequence[Call]]) -> None:
                 await shared.together(calls)
 
     with (
-        patch("octoc.runtime.server_pool.reconnect_pause", lambda _: 0.0),
+        patch("octoc.runtime.servers.server_pool.reconnect_pause", lambda _: 0.0),
         patch("octoc.runtime.calls.pause_before", lambda *_: 0.0),
     ):
         asyncio.run(body())

@@ -24,9 +24,9 @@ from octoc.plugin import ConnectionFailed, Host, ServerTarget
 from octoc.results import FailureKind, Progress, ToolCall, ToolFailure, ToolResult
 from octoc.runtime import Runtime, Session
 from octoc.runtime.results import failure
-from octoc.runtime.server_pool import ServerPool
+from octoc.runtime.servers.server_pool import ServerPool
+from octoc.runtime.servers.tool_breakers import ToolKey
 from octoc.runtime.shares import NOBODY
-from octoc.runtime.tool_breakers import ToolKey
 
 from .fleets import Facts, ServerFacts
 from .looks import Line, World, build, opened, plain
@@ -221,7 +221,7 @@ def hold(facts: Facts, batches: Batches, pause: float, root: Path) -> None:
     facts = attrs.evolve(facts, encoder=False)
     bundle, _ = build(facts, root)
     with (
-        patch("octoc.runtime.server_pool.reconnect_pause", lambda _: pause),
+        patch("octoc.runtime.servers.server_pool.reconnect_pause", lambda _: pause),
         patch("octoc.runtime.calls.pause_before", lambda *_: 0.0),
     ):
         asyncio.run(run(facts, bundle, root, batches))
@@ -272,13 +272,17 @@ def _note(pool: ServerPool, why: Any, *, growing: bool) -> None:
 _NOTE = ServerPool._note_connect_failure
 BROKEN: dict[str, tuple[str, Any, Batches]] = {
     "failures of another's attempt to connect": (
-        "octoc.runtime.server_pool.without_words",
+        "octoc.runtime.servers.server_pool.without_words",
         lambda _, failed: failed,
         REFUSED,
     ),
-    "the last failure of a server": ("octoc.runtime.server_pool.ServerPool._note_connect_failure", _note, REFUSED),
+    "the last failure of a server": (
+        "octoc.runtime.servers.server_pool.ServerPool._note_connect_failure",
+        _note,
+        REFUSED,
+    ),
     "accounts of callers": ("octoc.runtime.calls.account_of", lambda _: NOBODY, FAILED),
-    "breakers of an account": ("octoc.runtime.lease.ToolKey", lambda _, tool: ToolKey("", tool), FAILED),
+    "breakers of an account": ("octoc.runtime.servers.lease.ToolKey", lambda _, tool: ToolKey("", tool), FAILED),
 }
 
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from octoc.runtime.breaker import CircuitBreaker, Open
+from octoc.runtime.servers.breaker import CircuitBreaker, Open
+from octoc.runtime.servers.unreachable import unreachable
 from octoc.runtime.shares import gives_way
-from octoc.runtime.unreachable import unreachable
 
 if TYPE_CHECKING:
     from octoc.results import FailureKind
-    from octoc.runtime.breaker import Verdict
+    from octoc.runtime.servers.breaker import Verdict
 
 MAX_BREAKERS = 1000
 """Breakers that are kept for one server; with one more, the account that has most loses its oldest."""

@@ -9,13 +9,21 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import attrs
 
-from octoc.runtime.account_connections import divided, has_asked, is_stale, says_it_asks
-from octoc.runtime.breaker import CircuitBreaker, Open
-from octoc.runtime.places import Places
-from octoc.runtime.refresh import Refresher
-from octoc.runtime.retry import reconnect_pause
-from octoc.runtime.tool_breakers import ToolBreakers
-from octoc.runtime.unreachable import FAILURES, Unreachable, circuit_open, closed, down, unreachable, without_words
+from octoc.runtime.servers.account_connections import divided, has_asked, is_stale, says_it_asks
+from octoc.runtime.servers.breaker import CircuitBreaker, Open
+from octoc.runtime.servers.concurrency import Places
+from octoc.runtime.servers.refresh import Refresher
+from octoc.runtime.servers.retry import reconnect_pause
+from octoc.runtime.servers.tool_breakers import ToolBreakers
+from octoc.runtime.servers.unreachable import (
+    FAILURES,
+    Unreachable,
+    circuit_open,
+    closed,
+    down,
+    unreachable,
+    without_words,
+)
 
 if TYPE_CHECKING:
     import asyncio
@@ -23,7 +31,7 @@ if TYPE_CHECKING:
     from octoc.bundle.model import ServerEntry
     from octoc.plugin import Connection
     from octoc.results import FailureKind, ServerListing
-    from octoc.runtime.lease import Lease
+    from octoc.runtime.servers.lease import Lease
 
 logger = logging.getLogger("octoc.runtime")
 

@@ -6,8 +6,8 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from octoc.runtime.servers.unreachable import closed, unreachable
 from octoc.runtime.shares import NOBODY, may_take
-from octoc.runtime.unreachable import closed, unreachable
 
 if TYPE_CHECKING:
     import asyncio

@@ -6,17 +6,17 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
 from octoc.results import ToolFailure
-from octoc.runtime.server_pool import FAULTS
+from octoc.runtime.servers.server_pool import FAULTS
+from octoc.runtime.servers.tool_breakers import OF_TOOL, ToolKey
 from octoc.runtime.shares import NOBODY
-from octoc.runtime.tool_breakers import OF_TOOL, ToolKey
 
 if TYPE_CHECKING:
     import asyncio
 
     from octoc.plugin import Connection
     from octoc.results import FailureKind, ToolResult
-    from octoc.runtime.breaker import Verdict
-    from octoc.runtime.server_pool import Opened, ServerPool
+    from octoc.runtime.servers.breaker import Verdict
+    from octoc.runtime.servers.server_pool import Opened, ServerPool
 
 Stage = Literal["place", "connection", "held", "ended"]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from octoc.runtime.server_pool import ServerPool, outlast
+from octoc.runtime.servers.server_pool import ServerPool, outlast
+from octoc.runtime.servers.unreachable import Unreachable, closed
 from octoc.runtime.shares import NOBODY
-from octoc.runtime.unreachable import Unreachable, closed
 
 if TYPE_CHECKING:
     import asyncio
 
     from octoc.results import ServerListing
-    from octoc.runtime.lease import Lease
+    from octoc.runtime.servers.lease import Lease
 
 __all__ = ["GRACE_S", "Pool", "Unreachable"]
 
@@ -51,7 +51,7 @@ class Pool:
 
         Raises: Unreachable when the pool is closed, KeyError for a server that is not there.
         """
-        from octoc.runtime.lease import Lease
+        from octoc.runtime.servers.lease import Lease
 
         if self._closed:
             raise closed()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.runtime.breaker import CircuitBreaker, Open
+from octoc.runtime.servers.breaker import CircuitBreaker, Open
 
 
 class Clock:

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from octoc.bundle.model import ServerEntry
 from octoc.results import ServerListing, ToolCall, ToolFailure, ToolResult
-from octoc.runtime.breaker import CircuitBreaker
-from octoc.runtime.pool import Pool, Unreachable
-from octoc.runtime.server_pool import Made, ServerPool
+from octoc.runtime.servers.breaker import CircuitBreaker
+from octoc.runtime.servers.pool import Pool, Unreachable
+from octoc.runtime.servers.server_pool import Made, ServerPool
 
 MOST_OPEN, MOST_RUNNING = 3, 5
 LISTING = ServerListing(server_info={}, protocol_version="1", instructions=None, tools=())
@@ -63,7 +63,7 @@ class World:
         for _ in range(3 if self.slow else 1):
             await asyncio.sleep(0)
         if self.broken:
-            from octoc.runtime.unreachable import unreachable
+            from octoc.runtime.servers.unreachable import unreachable
 
             raise unreachable("connect_failed", "it is down")
         connection = Connection(self)
@@ -162,5 +162,5 @@ def test_the_laws_of_the_pool(steps: list[tuple[str, int]], finish: bool, growin
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
     # Pauses as they are, but short: what counts is what happens in them.
-    with patch("octoc.runtime.server_pool.reconnect_pause", lambda failures: 0.0005 * (failures > 1)):
+    with patch("octoc.runtime.servers.server_pool.reconnect_pause", lambda failures: 0.0005 * (failures > 1)):
         asyncio.run(run())

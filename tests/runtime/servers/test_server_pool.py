@@ -149,7 +149,7 @@ def test_waiting_for_a_place_counts_to_the_time_limit(fleet: Fleet) -> None:
 
 def test_a_queue_is_bounded(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
     """A call that would make the queue too long is refused at once."""
-    monkeypatch.setattr("octoc.runtime.places.MAX_WAITING", 1)
+    monkeypatch.setattr("octoc.runtime.servers.concurrency.MAX_WAITING", 1)
     busy = Busy()
     _one(fleet, {"work": busy}, max_concurrent=1)
 

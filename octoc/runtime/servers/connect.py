@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import attrs
 
 from octoc.names import BUILTIN
-from octoc.runtime.server_pool import CLOSE_S, Made
-from octoc.runtime.unreachable import Unreachable, unreachable
+from octoc.runtime.servers.server_pool import CLOSE_S, Made
+from octoc.runtime.servers.unreachable import Unreachable, unreachable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from octoc.plugin import Connection, Host, ServerTarget
     from octoc.plugin.manager import Plugins
     from octoc.results import ServerListing
-    from octoc.runtime.builtin import BuiltinConnection
     from octoc.runtime.load import Runtime
+    from octoc.runtime.servers.builtin import BuiltinConnection
 
 logger = logging.getLogger("octoc.runtime")
 

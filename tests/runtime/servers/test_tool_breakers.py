@@ -11,11 +11,10 @@ import pytest
 
 from octoc.bundle.model import ToolPolicy
 from octoc.results import FailureKind, ToolFailure, ToolResult
+from octoc.runtime.servers.tool_breakers import ToolBreakers, ToolKey
+from octoc.runtime.servers.unreachable import Unreachable
 from octoc.runtime.session import Session
-from octoc.runtime.tool_breakers import ToolBreakers, ToolKey
-from octoc.runtime.unreachable import Unreachable
-
-from .conftest import Fleet
+from tests.runtime.conftest import Fleet
 
 
 async def works(arguments: Mapping[str, Any]) -> ToolResult:
@@ -132,7 +131,7 @@ def test_a_tool_is_tried_again_by_one_call() -> None:
 
 def test_the_breakers_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """An account that fails with many tools loses breakers of its own, and no other account's."""
-    monkeypatch.setattr("octoc.runtime.tool_breakers.MAX_BREAKERS", 4)
+    monkeypatch.setattr("octoc.runtime.servers.tool_breakers.MAX_BREAKERS", 4)
     breakers = ToolBreakers("s", 1, 10.0, lambda: 0.0)
     keys = [ToolKey("b", "t"), *(ToolKey("a", f"t{number}") for number in range(50))]
     for key in keys:
