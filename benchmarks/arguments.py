@@ -17,7 +17,7 @@ from referencing import Registry
 
 from benchmarks.measure import ROOT, in_turn, ratio, realworld, row, seconds
 from octoc.names import ToolId
-from octoc.runtime.arguments import ArgumentChecks
+from octoc.runtime.arguments.check import ArgumentChecks
 
 ROUNDS = 7
 CALLS = 20

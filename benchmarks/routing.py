@@ -21,8 +21,8 @@ from benchmarks.measure import ROOT, realworld
 from octoc.compiler.workspace.build import build
 from octoc.routing.clean import clean_intent, is_routable
 from octoc.runtime import Runtime
-from octoc.runtime.generation import Generation
-from octoc.runtime.route import decide
+from octoc.runtime.activation.route import decide
+from octoc.runtime.loaded_bundle import Generation
 
 DEVELOP = ("develop", "develop_2", "develop_3")
 UNSEEN = ("unseen",)

@@ -25,7 +25,7 @@ from typing import Any
 
 from benchmarks.measure import ROOT, realworld
 from octoc.runtime import Runtime, Session
-from octoc.runtime.search import Answer, look
+from octoc.runtime.tools.search import Answer, look
 from octoc.search.fields import ToolText
 from octoc.search.keyword import Document
 from octoc.search.keyword import rank as rank_by_keywords

@@ -24,8 +24,8 @@ from octoc.routing.follow import cues
 from octoc.routing.nearby import stems
 from octoc.routing.pasted import by_lines
 from octoc.runtime.history import SHAPES, age, prune, repair
+from octoc.runtime.results.fit import truncate
 from octoc.runtime.results.limits import Limits
-from octoc.runtime.results.truncate import truncate
 from octoc.search.fields import ToolText
 from octoc.search.index import lexical_arrays
 from octoc.search.keyword import Document, rank

@@ -9,7 +9,7 @@ import click
 if TYPE_CHECKING:
     from octoc.cli.workspace import Target
     from octoc.runtime import Runtime
-    from octoc.runtime.cache_report import Activation, CacheReport
+    from octoc.runtime.catalog.cache_report import Activation, CacheReport
 
 
 def show_cache(target: Target, agent: str | None, output_format: str) -> int:

@@ -9,7 +9,7 @@ import click
 if TYPE_CHECKING:
     from octoc.cli.workspace import Target
     from octoc.runtime import Session
-    from octoc.runtime.inspect import Inspection, Section
+    from octoc.runtime.inspection import Inspection, Section
 
 
 def show_context(target: Target, agent: str, output_format: str) -> int:

@@ -14,7 +14,7 @@ from octoc.plugin import hookimpl
 from octoc.routing.decision import Reason
 from octoc.routing.fixtures import Fixtures, RoutingFixture
 from octoc.runtime import Runtime
-from octoc.runtime.route import EncoderUnavailable
+from octoc.runtime.activation.route import EncoderUnavailable
 
 if TYPE_CHECKING:
     from octoc.plugin import Embedder

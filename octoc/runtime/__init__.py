@@ -3,7 +3,7 @@
 asyncio is imported inside the functions that need it: it brings sockets and TLS, which loading alone does without.
 """
 
-from octoc.runtime.load import Runtime
+from octoc.runtime.runtime import Runtime
 from octoc.runtime.session import Session
 from octoc.runtime.values import Routing, SearchHit, UnknownNameError
 

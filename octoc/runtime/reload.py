@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from octoc.bundle.model import AgentEntry
 from octoc.bundle.reader import OpenBundle
-from octoc.runtime.activate import uses_of
-from octoc.runtime.generation import Generation
+from octoc.runtime.activation.activate import uses_of
+from octoc.runtime.loaded_bundle import Generation
 from octoc.runtime.results.cutting import is_readable
 from octoc.runtime.servers.unreachable import Unreachable
 from octoc.runtime.values import UnknownNameError
 
 if TYPE_CHECKING:
-    from octoc.runtime.active_set import Use
-    from octoc.runtime.load import Runtime
+    from octoc.runtime.activation.active_set import Use
+    from octoc.runtime.runtime import Runtime
     from octoc.runtime.session import Session
 
 logger = logging.getLogger("octoc.runtime")

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.runtime.active_set import ActiveSet, References, Use
-from octoc.runtime.form import MCP, Deferral, Form
-from octoc.runtime.room import surplus
-from octoc.runtime.route import MAX_TURNS, candidates_of, decide, fitting, held_of
+from octoc.runtime.activation.active_set import ActiveSet, References, Use
+from octoc.runtime.activation.eviction import surplus
+from octoc.runtime.activation.kept_capabilities import Switching, pin, set_pins, unpin
+from octoc.runtime.activation.route import MAX_TURNS, candidates_of, decide, fitting, held_of
+from octoc.runtime.catalog.formats import MCP, Deferral, Form
+from octoc.runtime.catalog.visible_tools import Surface
 from octoc.runtime.shares import account_of
-from octoc.runtime.surface import Surface
-from octoc.runtime.switching import Switching, pin, set_pins, unpin
 from octoc.runtime.values import Routing, SearchHit
 from octoc.search import DEFAULT_LIMIT
 from octoc.tokens import APPROXIMATE
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
     from octoc.names import ToolId
     from octoc.plugin import TokenCounter
     from octoc.results import Progress
-    from octoc.runtime.cache_report import CacheReport
-    from octoc.runtime.calls import Outcome
-    from octoc.runtime.generation import Generation
+    from octoc.runtime.catalog.cache_report import CacheReport
     from octoc.runtime.history import Aged, Fitted, Message, Pruner, Repaired
-    from octoc.runtime.inspect import Inspection
-    from octoc.runtime.results import Limits
+    from octoc.runtime.inspection import Inspection
+    from octoc.runtime.loaded_bundle import Generation
+    from octoc.runtime.results.limits import Limits
+    from octoc.runtime.results.store import ResultStore
     from octoc.runtime.skills.skillset import SkillChange, SkillSet
     from octoc.runtime.skills.validate import Refusal
-    from octoc.runtime.store import ResultStore
-    from octoc.runtime.turn import Call
+    from octoc.runtime.tools.parallel_calls import Call
+    from octoc.runtime.tools.server_call import Outcome
 
 logger = logging.getLogger("octoc.runtime")
 
@@ -134,7 +134,7 @@ class Session:
         Raises: ValueError for an unknown format or way to defer, or a format that cannot defer so; BundleRefused when
             the bundle was altered.
         """
-        from octoc.runtime.block import tool_block
+        from octoc.runtime.catalog.tool_block import tool_block
 
         form = Form.of(format, deferred)
         block = tool_block(self, form)
@@ -147,7 +147,7 @@ class Session:
         For `anthropic` the content of the `tool_result` for `find_tools`, for `openai-responses` the `tools` of the
         `tool_search_output`. Raises: ValueError when no such block was shown, BundleRefused.
         """
-        from octoc.runtime.block import found_tools
+        from octoc.runtime.catalog.tool_block import found_tools
 
         return found_tools(self, self.search(query, limit))
 
@@ -156,13 +156,13 @@ class Session:
 
         Changes and connects nothing. Raises: BundleRefused.
         """
-        from octoc.runtime.cache_report import cache_report
+        from octoc.runtime.catalog.cache_report import cache_report
 
         return cache_report(self)
 
     def search(self, query: str, limit: int = DEFAULT_LIMIT) -> list[SearchHit]:
         """Return the tools that this session can call and that fit the query best; connects nothing."""
-        from octoc.runtime.search import look
+        from octoc.runtime.tools.search import look
 
         return [found.hit for found in look(self, query, limit).hits]
 
@@ -187,7 +187,7 @@ class Session:
 
         Raises: UnknownNameError when a reload took the agent away, as `Runtime.session` does for one that is not there.
         """
-        from octoc.runtime.message import take_message
+        from octoc.runtime.activation.message import take_message
 
         return await take_message(self, text)
 
@@ -228,7 +228,7 @@ class Session:
             tenant = self.caller.tenant if caller.tenant is None else caller.tenant
             caller = attrs.evolve(caller, tenant=tenant, account=caller.account or self.caller.account)
             self.runtime.accounts.note(account_of(caller))
-        from octoc.runtime.dispatch import Asked, dispatch
+        from octoc.runtime.tools.dispatch import Asked, dispatch
 
         return await dispatch(self, name, arguments, Asked(on_progress, caller, form))
 
@@ -240,7 +240,7 @@ class Session:
         One that fails leaves the others alone. A call of `capability` waits for those before it, and those after it
         wait for it. `on_progress` gets the call's place too.
         """
-        from octoc.runtime.turn import call_all
+        from octoc.runtime.tools.parallel_calls import call_all
 
         return await call_all(self, calls, on_progress)
 
@@ -313,7 +313,7 @@ class Session:
 
         Changes, keeps and connects nothing. Raises: ValueError for an unknown format, BundleRefused.
         """
-        from octoc.runtime.inspect import inspect
+        from octoc.runtime.inspection import inspect
 
         return inspect(self, messages, budget_tokens=budget_tokens, format=format)
 
@@ -328,13 +328,13 @@ class Session:
 
     async def activate(self, capability: str) -> str:
         """Activate a capability by name; returns what `capability` would tell the model."""
-        from octoc.runtime.activate import activate
+        from octoc.runtime.activation.activate import activate
 
         return (await activate(self, capability, by_host=True)).text
 
     async def deactivate(self, capability: str) -> str:
         """Deactivate a capability by name; returns what `capability` would tell the model."""
-        from octoc.runtime.activate import deactivate
+        from octoc.runtime.activation.activate import deactivate
 
         return (await deactivate(self, capability)).text
 
@@ -396,13 +396,13 @@ class Session:
 
         Returns: server -> why it could not be connected.
         """
-        from octoc.runtime.unlisted import connect_unlisted
+        from octoc.runtime.activation.unlisted import connect_unlisted
 
         return await connect_unlisted(self, shown_only=shown_only)
 
     async def close(self) -> None:
         """End the session: nothing is active any more, and servers that nobody else needs are closed."""
-        from octoc.runtime.activate import end
+        from octoc.runtime.activation.activate import end
 
         await end(self)
         self.runtime.sessions.pop(self._number, None)

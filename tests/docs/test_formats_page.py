@@ -64,7 +64,7 @@ def test_the_table_has_every_form() -> None:
 
 def test_both_forms_of_a_call_are_the_same(page: dict[str, Any], session: Session) -> None:
     """The two ways to give arguments that the page shows are read as the second."""
-    from octoc.runtime.block import tool_arguments
+    from octoc.runtime.catalog.tool_block import tool_arguments
 
     first, second = page["forms_of_one_call"](session)
     assert tool_arguments(session, 0, first, session.shown) == second

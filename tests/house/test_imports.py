@@ -215,7 +215,7 @@ PLANTED = [
     ("octoc/runtime/deep/a.py", "from ...compiler import x", "imports `octoc.compiler`"),
     ("octoc/runtime/a.py", "def f():\n    import octoc.compiler", "imports `octoc.compiler`"),
     ("octoc/runtime/a.py", "import importlib\nimportlib.import_module('octoc.compiler')", "imports `octoc.compiler`"),
-    ("octoc/compiler/a.py", "import octoc.runtime.load", "imports `octoc.runtime`"),
+    ("octoc/compiler/a.py", "import octoc.runtime.runtime", "imports `octoc.runtime`"),
     ("octoc/compiler/a.py", "from octoc.cli import main", "imports `octoc.cli`"),
     ("octoc/cli/a.py", "import octoc.testing", "imports `octoc.testing`"),
     ("octoc/names.py", "import octoc.bundle", "imports `octoc.bundle`"),

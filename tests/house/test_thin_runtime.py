@@ -20,10 +20,11 @@ OF_A_BUNDLE = {"octoc.bundle.model", "octoc.bundle.reader", "hashlib"}
 """What opening a bundle loads."""
 LATER = {
     *("octoc.results", "octoc.secrets", "octoc.plugin", "pluggy", "importlib.metadata"),  # a call, or a question
-    *("octoc.runtime.results", "octoc.runtime.telemetry", "octoc.runtime.servers.builtin", "octoc.runtime.dispatch"),
-    *("octoc.runtime.activate", "octoc.runtime.skills", "octoc.runtime.message", "octoc.runtime.servers.drift"),
-    *("octoc.formats.gemini", "octoc.formats.render", "octoc.runtime.block", "octoc.runtime.history"),
-    *("octoc.runtime.direct", "octoc.runtime.explain", "octoc.search.index", "octoc.routing.router"),
+    *("octoc.runtime.results.fit", "octoc.runtime.results.failures", "octoc.runtime.history"),
+    *("octoc.runtime.servers.builtin", "octoc.runtime.servers.drift", "octoc.runtime.telemetry"),
+    *("octoc.runtime.activation.activate", "octoc.runtime.activation.message", "octoc.runtime.skills.text"),
+    *("octoc.runtime.tools.dispatch", "octoc.runtime.tools.direct", "octoc.runtime.catalog.tool_block"),
+    *("octoc.formats.gemini", "octoc.formats.render", "octoc.search.index", "octoc.routing.router"),
     *("zipfile", "asyncio", "ssl"),
 }
 """What the first call, message, search, tool block or history loads that needs it."""

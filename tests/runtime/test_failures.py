@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from octoc.plain_text import plain_error
 from octoc.results import ContentPart, FailureKind, ToolFailure, ToolResult
-from octoc.runtime.results import as_mcp_result, explained, failure, named_error, unexplained, worded
+from octoc.runtime.results.failures import as_mcp_result, explained, failure, named_error, unexplained, worded
 
 KINDS = get_args(FailureKind)
 LOST = ToolFailure(kind="connection_lost", message="the server exited with status 9", text="")

@@ -14,9 +14,8 @@ from octoc.bundle.model import Gate, Grant, Settings
 from octoc.formats import ToolFormat
 from octoc.results import ToolFailure, ToolResult
 from octoc.runtime import Runtime, Session
-from octoc.runtime.results import as_mcp_result
-
-from .conftest import Fleet
+from octoc.runtime.results.failures import as_mcp_result
+from tests.runtime.conftest import Fleet
 
 NAMES = ["hidden", "hiden", "open", "run", "secret", "mine", "h", "payroll", "vault__", "nothing at all"]
 FORMS = ["secret__{}", "secret/{}", "secret:{}", "mcp__secret__{}", "vault__{}", "vault/{}", "{}", "mine__{}"]

@@ -14,7 +14,7 @@ from octoc.plugin import hookimpl
 from octoc.plugin.manager import plugins_of
 from octoc.results import ToolFailure
 from octoc.runtime import Runtime
-from octoc.runtime.results import as_mcp_result
+from octoc.runtime.results.failures import as_mcp_result
 from octoc.testing import FakeEmbedder, WorkspaceBuilder
 
 DENY = """

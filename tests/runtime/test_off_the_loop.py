@@ -16,8 +16,8 @@ from octoc.plugin import hookimpl
 from octoc.plugin.manager import plugins_of
 from octoc.results import Progress, ToolCall, ToolFailure, ToolResult
 from octoc.runtime import Runtime
-from octoc.runtime.results import is_large
 from octoc.runtime.results.cutting import cut
+from octoc.runtime.results.parts import is_large
 
 if TYPE_CHECKING:
     from tests.runtime.conftest import Fleet

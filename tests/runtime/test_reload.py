@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 
-import octoc.runtime.arguments
-import octoc.runtime.find_tools
-import octoc.runtime.search
+import octoc.runtime.arguments.check
+import octoc.runtime.tools.find_tools
+import octoc.runtime.tools.search
 from octoc.bundle.model import Grant, ResultSettings, Settings
 from octoc.bundle.refusal import BundleRefused
 from octoc.results import ToolFailure, ToolResult
@@ -85,7 +85,7 @@ def test_a_call_that_is_judged_while_a_session_follows_goes_to_its_own_tool(
         one.server("a", tools)
         one.capability("keeps", one.grant("a"))
         one.agent()
-    judged = octoc.runtime.arguments.refusal
+    judged = octoc.runtime.arguments.check.refusal
 
     async def run() -> None:
         async with fleet.open() as runtime:
@@ -102,7 +102,7 @@ def test_a_call_that_is_judged_while_a_session_follows_goes_to_its_own_tool(
                     return None  # they fit
                 return await judged(*given, **more)
 
-            monkeypatch.setattr(octoc.runtime.arguments, "refusal", judging)
+            monkeypatch.setattr(octoc.runtime.arguments.check, "refusal", judging)
             assert (await session.call("a__x")).ok
             assert followed
             assert [call.tool for call in fleet.servers["a"].calls] == ["x"]
@@ -117,7 +117,7 @@ def test_a_search_during_which_a_session_follows_shows_no_other_tool(
     for one, tools in ((fleet, ["wanted"]), (second := next_fleet(), ["hidden", "wanted"])):
         one.server("a", tools, schemas={tool: {"type": "object", "title": tool} for tool in tools})
         one.agent(proxy=True, tools=(len(tools) - 1,))
-    searched = octoc.runtime.search.look
+    searched = octoc.runtime.tools.search.look
 
     async def run() -> None:
         async with fleet.open() as runtime:
@@ -135,8 +135,8 @@ def test_a_search_during_which_a_session_follows_shows_no_other_tool(
                     asyncio.run_coroutine_threadsafe(follow(), loop).result(30)
                 return found
 
-            monkeypatch.setattr(octoc.runtime.search.SearchParts, "encodes", True)
-            monkeypatch.setattr(octoc.runtime.find_tools, "look", looking)
+            monkeypatch.setattr(octoc.runtime.tools.search.SearchParts, "encodes", True)
+            monkeypatch.setattr(octoc.runtime.tools.find_tools, "look", looking)
             answer = await session.call("find_tools", {"query": "wanted"})
             assert isinstance(answer, ToolResult)
             assert followed

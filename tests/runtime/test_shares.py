@@ -15,8 +15,7 @@ from octoc.runtime import Runtime
 from octoc.runtime.servers.concurrency import Places
 from octoc.runtime.servers.unreachable import Unreachable
 from octoc.runtime.shares import NOBODY, Accounts, account_of, gives_way, may_take
-
-from .conftest import Fleet
+from tests.runtime.conftest import Fleet
 
 
 @pytest.mark.parametrize("limit", range(2, 40))

@@ -9,8 +9,7 @@ import pytest
 
 from octoc.results import Caller, ToolFailure, ToolResult
 from octoc.runtime import Runtime
-
-from .conftest import Fleet, echo
+from tests.runtime.conftest import Fleet, echo
 
 
 def _refusal(runtime: Runtime, agent: str, tenant: str | None) -> str:

@@ -10,8 +10,8 @@ import click
 from octoc.cli.options import agent_option, bundle_option, format_options, workspace_option
 
 if TYPE_CHECKING:
-    from octoc.runtime.search import Answer
     from octoc.runtime.session import Session
+    from octoc.runtime.tools.search import Answer
 
 
 @click.command
@@ -39,7 +39,7 @@ def command(
     from octoc.cli.workspace import target_of, with_session
 
     def search(session: Session) -> tuple[list[dict[str, Any]], int, Answer]:
-        from octoc.runtime.search import look
+        from octoc.runtime.tools.search import look
 
         tools = {(tool.server, tool.name): tool for tool in session.runtime.bundle.tools}
         answer = look(session, query, limit, others=explained)

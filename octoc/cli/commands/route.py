@@ -53,7 +53,7 @@ def command(
 
     def work(session: Session) -> tuple[Routing, Explanation | None, Gate | None]:
         if explained:
-            from octoc.runtime.explain_route import explain_route
+            from octoc.runtime.activation.explain_route import explain_route
             from octoc.runtime.skills.rules import matching
 
             routing, explanation = explain_route(session, message, before)

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from octoc.names import ToolId
-from octoc.runtime.arguments.bounded import DEFAULT_DIALECT, REST_DIALECT, Compiled, Doubt, Judge
-from octoc.runtime.arguments.words import Problem, problems_of
-from octoc.runtime.policy import arguments_mode
-from octoc.runtime.results import failure
+from octoc.runtime.arguments.messages import Problem, problems_of
+from octoc.runtime.arguments.validator import DEFAULT_DIALECT, REST_DIALECT, Compiled, Doubt, Judge
+from octoc.runtime.results.failures import failure
+from octoc.runtime.tools.policy import arguments_mode
 
 if TYPE_CHECKING:
     from octoc.results import ToolFailure
-    from octoc.runtime.generation import Generation
+    from octoc.runtime.loaded_bundle import Generation
 
 logger = logging.getLogger("octoc.runtime")
 

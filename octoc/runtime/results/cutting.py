@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from octoc.names import ToolId
 from octoc.results import ToolFailure
+from octoc.runtime.results.fit import truncate
 from octoc.runtime.results.parts import Keep, is_large
-from octoc.runtime.results.truncate import truncate
 from octoc.runtime.shares import account_of
 
 if TYPE_CHECKING:
-    from octoc.runtime.calls import Outcome
     from octoc.runtime.session import Session
+    from octoc.runtime.tools.server_call import Outcome
 
 
 def cut(session: Session, outcome: Outcome, tool: ToolId | None) -> Outcome:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from octoc.bundle.model import ResultSettings, ServerEntry
-from octoc.runtime.policy import policy_of
+from octoc.runtime.tools.policy import policy_of
 
 if TYPE_CHECKING:
     from octoc.names import ToolId
-    from octoc.runtime.generation import Generation
+    from octoc.runtime.loaded_bundle import Generation
 
 OCTOPUS_MAX_TOKENS = 2000
 """Source: Octopus, tool result truncator, its default."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from octoc.plain_text import because, words_of
 from octoc.results import ContentPart, ListedTool, ServerListing, ToolCall, ToolFailure, ToolResult
-from octoc.runtime.results import failure
+from octoc.runtime.results.failures import failure
 
 if TYPE_CHECKING:
     from octoc.plugin import PythonTool

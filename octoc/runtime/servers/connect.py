@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from octoc.plugin import Connection, Host, ServerTarget
     from octoc.plugin.manager import Plugins
     from octoc.results import ServerListing
-    from octoc.runtime.load import Runtime
+    from octoc.runtime.runtime import Runtime
     from octoc.runtime.servers.builtin import BuiltinConnection
 
 logger = logging.getLogger("octoc.runtime")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from octoc.runtime.servers.server_pool import ServerPool, outlast
+from octoc.runtime.cancellation import outlast
+from octoc.runtime.servers.server_pool import ServerPool
 from octoc.runtime.servers.unreachable import Unreachable, closed
 from octoc.runtime.shares import NOBODY
 

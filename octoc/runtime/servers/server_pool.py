@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Collection, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import attrs
 
+from octoc.runtime.cancellation import outlast
 from octoc.runtime.servers.account_connections import divided, has_asked, is_stale, says_it_asks
 from octoc.runtime.servers.breaker import CircuitBreaker, Open
 from octoc.runtime.servers.concurrency import Places
@@ -491,17 +492,3 @@ class ServerPool:
 def _wake(waiting: asyncio.Future[None]) -> None:
     if not waiting.done():
         waiting.set_result(None)
-
-
-async def outlast(tasks: Collection[asyncio.Task[Any]]) -> None:
-    """Wait until no task is left in `tasks`, from which each takes itself out; a cancellation is raised afterwards."""
-    import asyncio
-
-    cancelled = False
-    while tasks:
-        try:
-            await asyncio.wait(tuple(tasks))
-        except asyncio.CancelledError:
-            cancelled = True
-    if cancelled:
-        raise asyncio.CancelledError

@@ -32,7 +32,9 @@ def unreachable(
     kind: FailureKind, message: str, *, retry_after_s: float | None = None, lost: bool = False, final: bool = False
 ) -> Unreachable:
     """Return the exception for a failure of which nothing was sent."""
-    from octoc.runtime.results import failure  # here, as in other places: what calls need is loaded with the first
+    from octoc.runtime.results.failures import (
+        failure,  # here, as in other places: what calls need is loaded with the first
+    )
 
     found = attrs.evolve(failure(kind, message), retry_after_s=retry_after_s)
     return Unreachable(found, lost=lost, final=final)

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.runtime.route import EncoderUnavailable
+from octoc.runtime.activation.route import EncoderUnavailable
 from octoc.runtime.skills.workdir import Workdir
 
 if TYPE_CHECKING:
     from octoc.bundle.model import SkillEntry
     from octoc.routing.skill_rules import Check
-    from octoc.runtime.generation import Generation
+    from octoc.runtime.loaded_bundle import Generation
     from octoc.runtime.session import Session
 
 logger = logging.getLogger("octoc.runtime")

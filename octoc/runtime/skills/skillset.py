@@ -11,7 +11,7 @@ import attrs
 from octoc.bundle.model import SkillEntry
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.runtime import telemetry
-from octoc.runtime.activate import activate, deactivate, servers_of
+from octoc.runtime.activation.activate import activate, deactivate, servers_of
 from octoc.runtime.skills.text import skill_block
 from octoc.runtime.values import UsedSkill
 

@@ -9,8 +9,8 @@ import attrs
 
 from octoc.bundle.digest import sha256_hex
 from octoc.bundle.model import SkillEntry
+from octoc.runtime.activation.scripts import clean_environment, run_script
 from octoc.runtime.permissions import lesser
-from octoc.runtime.scripts import clean_environment, run_script
 from octoc.secrets import redact
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from octoc.bundle.refusal import BundleRefused
 from octoc.formats.own_tools import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT, SKILL
 from octoc.results import ContentPart, ToolFailure, ToolResult
 from octoc.runtime import UnknownNameError
-from octoc.runtime.results import as_mcp_result, failure
+from octoc.runtime.results.failures import as_mcp_result, failure
 from octoc.runtime.shares import account_of
 from octoc_serve.calls import CURRENT, Suspended, UnderWay, progress_of
 from octoc_serve.running_calls import RunningCalls
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mcp.server.session import ServerSession
 
     from octoc.runtime import Routing, Session
-    from octoc.runtime.catalog import CatalogTool
+    from octoc.runtime.catalog.registry import CatalogTool
 
 logger = logging.getLogger(__name__)
 

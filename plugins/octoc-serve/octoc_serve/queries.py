@@ -13,8 +13,8 @@ import attrs
 
 from octoc.formats.render import shown
 from octoc.plugin.pages import AgentOverview, ClientView, RoutedMessage, ToolFilter, ToolView
-from octoc.runtime.costs import FORMAT, text_of
-from octoc.runtime.explain_route import explain_route
+from octoc.runtime.activation.explain_route import explain_route
+from octoc.runtime.catalog.token_costs import FORMAT, text_of
 from octoc_serve.client_session import Served
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from octoc.results import ToolFailure
-from octoc.runtime.results import failure
+from octoc.runtime.results.failures import failure
 from octoc.runtime.shares import may_take
 
 

@@ -11,7 +11,7 @@ from octoc.bundle.reader import OpenBundle
 from octoc.compiler.index.deeds import deeds
 from octoc.plugin.manager import plugins_of
 from octoc.runtime import Runtime
-from octoc.runtime.search import look
+from octoc.runtime.tools.search import look
 from octoc.search.index import DEEDS, DENSE, LEXICAL
 from octoc.testing import WorkspaceBuilder, fake_embedder
 

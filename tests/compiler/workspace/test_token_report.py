@@ -11,7 +11,7 @@ from octoc.compiler.checkup.check import check_workspace
 from octoc.compiler.workspace.token_report import AgentBill
 from octoc.diagnostics.rule import Severity
 from octoc.runtime import Runtime
-from octoc.runtime.costs import text_of
+from octoc.runtime.catalog.token_costs import text_of
 from octoc.testing import WorkspaceBuilder
 from octoc.tokens import APPROXIMATE
 

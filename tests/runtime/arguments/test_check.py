@@ -16,9 +16,9 @@ from octoc.bundle.model import ResultSettings, ToolPolicy
 from octoc.names import ToolId
 from octoc.plugin import PythonTool
 from octoc.results import ToolFailure, ToolResult
-from octoc.runtime.arguments import ArgumentChecks, bounded
-from octoc.runtime.arguments.bounded import MAX_STEPS, Compiled
-from octoc.runtime.arguments.check import MAX_TRIALS
+from octoc.runtime.arguments import validator
+from octoc.runtime.arguments.check import MAX_TRIALS, ArgumentChecks
+from octoc.runtime.arguments.validator import MAX_STEPS, Compiled
 
 if TYPE_CHECKING:
     from octoc.runtime import Session
@@ -196,11 +196,11 @@ def test_a_large_value_does_not_spoil_a_schema() -> None:
 def test_one_long_moment_does_not_spoil_a_schema(monkeypatch: pytest.MonkeyPatch) -> None:
     """What else took the processor's time during a call costs its check alone."""
     schema = {"properties": {"all": {"items": {"type": "integer"}}}}
-    wrong = {"all": [*range(bounded.UNTIMED_STEPS), "x"]}
+    wrong = {"all": [*range(validator.UNTIMED_STEPS), "x"]}
     checks, tool = ArgumentChecks(), ToolId("s", "t")
     assert asyncio.run(checks.problems(tool, schema, wrong)) != ()
     with monkeypatch.context() as long:
-        long.setattr(bounded, "MAX_SECONDS", -1.0)
+        long.setattr(validator, "MAX_SECONDS", -1.0)
         assert asyncio.run(checks.problems(tool, schema, wrong)) == ()
     assert asyncio.run(checks.problems(tool, schema, wrong)) != ()
 

@@ -20,8 +20,8 @@ from octoc.plugin import Host, ServerTarget, hookimpl
 from octoc.plugin.manager import Plugins, plugins_of
 from octoc.results import ListedTool, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc.runtime import Runtime, Session
-from octoc.runtime.results import as_mcp_result
-from octoc.runtime.search import look
+from octoc.runtime.results.failures import as_mcp_result
+from octoc.runtime.tools.search import look
 from octoc.testing import FakeEmbedder, WorkspaceBuilder
 
 from .fleets import KEEPER, SPARE, CapabilityFacts, Facts, Has, Pattern, ServerFacts, scopes_of

@@ -15,7 +15,7 @@ from octoc.bundle.model import ToolPolicy
 from octoc.plugin.manager import load_plugins
 from octoc.results import ToolFailure, ToolResult
 from octoc.runtime import Runtime, Session
-from octoc.runtime.calls import Outcome
+from octoc.runtime.tools.server_call import Outcome
 
 if TYPE_CHECKING:
     from tests.runtime.conftest import Fleet

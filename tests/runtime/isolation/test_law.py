@@ -18,12 +18,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from octoc.compiler.scope.exclusions import NOTHING, exclusions_of
-from octoc.runtime import dispatch
-from octoc.runtime.generation import Generation
-from octoc.runtime.scope import AgentScope
+from octoc.runtime.catalog.agent_scope import AgentScope
+from octoc.runtime.catalog.visible_tools import Surface
+from octoc.runtime.loaded_bundle import Generation
+from octoc.runtime.results.store import ResultStore
 from octoc.runtime.skills.skillset import SkillSet
-from octoc.runtime.store import ResultStore
-from octoc.runtime.surface import Surface
+from octoc.runtime.tools import dispatch
 from octoc.search.rank import Scope
 
 from .fleets import (
@@ -298,7 +298,7 @@ EXCLUDING = attrs.evolve(
 )
 """The clerk's file excludes all of a recorded server, and parts of another and of one without a snapshot."""
 NO_EXCLUSION: dict[str, tuple[str, Any]] = {
-    "of what joined": ("octoc.runtime.scope.AgentScope._is_excluded", lambda *_: False),
+    "of what joined": ("octoc.runtime.catalog.agent_scope.AgentScope._is_excluded", lambda *_: False),
     "of anything": ("octoc.compiler.scope.registry.exclusions_of", lambda *_: NOTHING),
     "of recorded tools": (
         "octoc.compiler.scope.registry.exclusions_of",

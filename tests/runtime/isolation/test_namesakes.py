@@ -8,7 +8,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from octoc.runtime.naming import Naming
+from octoc.runtime.catalog.aliases import Naming
 
 from .fleets import AgentFacts, Facts, GrantFacts, ServerFacts, reduced
 from .looks import build, join_all, opened

@@ -17,11 +17,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from octoc.runtime.results.shelf import Shelf
+from octoc.runtime.results.store import ENTRY_OVERHEAD, ResultStore
 from octoc.runtime.servers.concurrency import Places
 from octoc.runtime.servers.tool_breakers import ToolBreakers, ToolKey
 from octoc.runtime.servers.unreachable import Unreachable, unreachable
-from octoc.runtime.shelf import Shelf
-from octoc.runtime.store import ENTRY_OVERHEAD, ResultStore
 
 ACCOUNTS = "abcd"
 GREEDY = st.sampled_from("aaaabbcd")
@@ -292,9 +292,9 @@ BROKEN: dict[str, tuple[str, Any, Any]] = {
         _two_free,
         partial(check_places, 3, 9, TURNS),
     ),
-    "which text goes": ("octoc.runtime.shelf.gives_way", _anybody_else, partial(check_shelf, 100, TEXTS)),
+    "which text goes": ("octoc.runtime.results.shelf.gives_way", _anybody_else, partial(check_shelf, 100, TEXTS)),
     "which result goes": (
-        "octoc.runtime.shelf.gives_way",
+        "octoc.runtime.results.shelf.gives_way",
         _anybody_else,
         partial(check_store, 16, 0, [("b", 4), *[("a", 8)] * 20]),
     ),

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from octoc.plugin.manager import load_plugins
 from octoc.results import ToolResult
 from octoc.runtime import Runtime, Session
-from octoc.runtime.calls import Outcome
+from octoc.runtime.tools.server_call import Outcome
 
 from .test_failure_texts import BANK
 
@@ -101,7 +101,7 @@ def hold(fleet: Fleet, folder: Path, rounds: Sequence[Sequence[Call]]) -> None:
 
     with (
         patch("octoc.runtime.servers.server_pool.reconnect_pause", lambda _: 0.0),
-        patch("octoc.runtime.calls.pause_before", lambda *_: 0.0),
+        patch("octoc.runtime.tools.server_call.pause_before", lambda *_: 0.0),
     ):
         asyncio.run(body())
 

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from octoc.plugin import ConnectionFailed, Host, ServerTarget
 from octoc.results import FailureKind, Progress, ToolCall, ToolFailure, ToolResult
 from octoc.runtime import Runtime, Session
-from octoc.runtime.results import failure
+from octoc.runtime.results.failures import failure
 from octoc.runtime.servers.server_pool import ServerPool
 from octoc.runtime.servers.tool_breakers import ToolKey
 from octoc.runtime.shares import NOBODY
@@ -222,7 +222,7 @@ def hold(facts: Facts, batches: Batches, pause: float, root: Path) -> None:
     bundle, _ = build(facts, root)
     with (
         patch("octoc.runtime.servers.server_pool.reconnect_pause", lambda _: pause),
-        patch("octoc.runtime.calls.pause_before", lambda *_: 0.0),
+        patch("octoc.runtime.tools.server_call.pause_before", lambda *_: 0.0),
     ):
         asyncio.run(run(facts, bundle, root, batches))
 
@@ -281,7 +281,7 @@ BROKEN: dict[str, tuple[str, Any, Batches]] = {
         _note,
         REFUSED,
     ),
-    "accounts of callers": ("octoc.runtime.calls.account_of", lambda _: NOBODY, FAILED),
+    "accounts of callers": ("octoc.runtime.tools.server_call.account_of", lambda _: NOBODY, FAILED),
     "breakers of an account": ("octoc.runtime.servers.lease.ToolKey", lambda _, tool: ToolKey("", tool), FAILED),
 }
 

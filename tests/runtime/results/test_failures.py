@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.runtime.results import failure, redact
+from octoc.runtime.results.failures import failure
+from octoc.secrets import redact
 
 
 @given(st.text(max_size=20), st.lists(st.text(min_size=4, max_size=8), max_size=4))

@@ -10,8 +10,7 @@ import pytest
 
 from octoc.bundle.model import ResultSettings, ServerEntry, Settings, ToolPolicy
 from octoc.results import ListedTool, ServerListing, ToolResult
-from octoc.runtime.results import Limits
-from octoc.runtime.results.limits import limits_of
+from octoc.runtime.results.limits import Limits, limits_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

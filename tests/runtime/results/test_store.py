@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.runtime.results import ResultStore
-from octoc.runtime.store import ENTRY_OVERHEAD, LostResultError
+from octoc.runtime.results.store import ENTRY_OVERHEAD, LostResultError, ResultStore
 
 
 class Clock:
@@ -186,7 +185,7 @@ def test_an_account_alone_uses_all_and_gives_room_to_a_newcomer() -> None:
 
 FORKING = """
 import multiprocessing, os, sys
-from octoc.runtime.store import ResultStore
+from octoc.runtime.results.store import ResultStore
 
 store = ResultStore(memory_bytes=0, disk_bytes=10_000, seconds=60, clock=lambda: 0.0)
 handle = store.keep(1, "parent")

@@ -11,8 +11,8 @@ import pytest
 
 from octoc.bundle.model import Grant, ServerEntry, Settings, ToolPolicy
 from octoc.results import FailureKind, ToolFailure, ToolResult
-from octoc.runtime.policy import arguments_mode, limit_of, retry_mode
 from octoc.runtime.servers.retry import is_harmless, may_repeat, pause_before, reconnect_pause
+from octoc.runtime.tools.policy import arguments_mode, limit_of, retry_mode
 
 if TYPE_CHECKING:
     from tests.runtime.conftest import Fleet, Server

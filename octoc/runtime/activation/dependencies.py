@@ -1,0 +1,189 @@
+"""Dependencies of capabilities: looked for, run, or left alone, as the workspace says.
+
+`check` looks on PATH for the program that a script's `# check:` line names, and executes nothing. Only `run`, which
+somebody has to write into octoc.toml, executes a script, once in the life of a runtime: in a private, read-only copy of
+its tap's `deps/` as the bundle has it, whose digests are verified.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import attrs
+
+from octoc.bundle.digest import sha256_hex
+from octoc.runtime.activation.scripts import AlteredFolderError, clean_environment, how_it_ended, run_script
+from octoc.runtime.permissions import DepsLimit, lesser
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from octoc.bundle.model import DepEntry, DepFolder
+    from octoc.runtime.loaded_bundle import Generation
+
+State = Literal["ready", "missing", "unknown", "failed", "unasked"]
+
+MAX_SHOWN_CHARS = 300
+
+
+@attrs.frozen(kw_only=True)
+class DepState:
+    """What is known of one dependency: `note` is why it is `missing`, `unknown` or `failed`, in a few words."""
+
+    name: str
+    state: State
+    note: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.note})" if self.note else self.name
+
+
+@attrs.define(eq=False)
+class _Run:
+    task: asyncio.Task[DepState]
+    waiting: int = 0
+
+
+class Dependencies:
+    """The dependencies of one runtime: each script is run once, for all who wait for it, and its end remembered.
+
+    Args:
+        environ: the host's environment; the process's own by default.
+        allowed: the most that a bundle may ask for; None sets no limit.
+    """
+
+    def __init__(self, environ: Mapping[str, str] | None = None, *, allowed: DepsLimit | None = None) -> None:
+        self._environ = os.environ if environ is None else environ
+        self._allowed = allowed
+        self._runs: dict[tuple[str, str, str], _Run] = {}
+
+    async def states(self, generation: Generation, names: Iterable[str]) -> tuple[DepState, ...]:
+        """Return what is known of `names`, in their order; with `run` what is behind one that failed is not run."""
+        wanted = lesser(generation.bundle.settings.deps, self._allowed)
+        known = {entry.name: entry for entry in generation.bundle.deps}
+        if wanted == "never":
+            return tuple(DepState(name=name, state="unasked") for name in names)
+        if wanted != "run":
+            return tuple(self._checked(name, known.get(name)) for name in names)
+        found: list[DepState] = []
+        for name in names:
+            found.append(await self._ran(generation, name, known.get(name)))
+            if found[-1].state == "failed":
+                break
+        return tuple(found)
+
+    async def close(self) -> None:
+        """End every script that is running."""
+        import asyncio
+
+        tasks = [run.task for run in self._runs.values() if not run.task.done()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _checked(self, name: str, entry: DepEntry | None) -> DepState:
+        import shutil
+
+        if entry is None or entry.program is None:
+            return DepState(name=name, state="unknown", note="nothing says how to look for it")
+        if shutil.which(entry.program, path=self._environ.get("PATH")) is None:
+            return DepState(name=name, state="missing", note=f"no `{entry.program}` on PATH")
+        return DepState(name=name, state="ready")
+
+    async def _ran(self, generation: Generation, name: str, entry: DepEntry | None) -> DepState:
+        import asyncio
+
+        if entry is None or not entry.digest:
+            return DepState(name=name, state="failed", note="the bundle has no script for it")
+        folder = _folder_of(generation, entry)
+        key = (name, entry.digest, "" if folder is None else folder.digest)
+        run = self._runs.get(key)
+        if run is None:
+            task = asyncio.create_task(self._run(generation, entry), name=f"octoc dependency {name}")
+            run = self._runs[key] = _Run(task)
+        run.waiting += 1
+        try:
+            return await asyncio.shield(run.task)
+        except asyncio.CancelledError:
+            waiting = asyncio.current_task()
+            if run.task.cancelled() and waiting is not None and not waiting.cancelling():
+                return DepState(name=name, state="failed", note="the runtime is closed")
+            raise
+        finally:
+            run.waiting -= 1
+            if not run.waiting and not run.task.done():
+                # Nobody waits for it any more: whoever needs it next runs it anew.
+                self._runs.pop(key, None)
+                run.task.cancel()
+                await asyncio.gather(run.task, return_exceptions=True)
+
+    async def _run(self, generation: Generation, entry: DepEntry) -> DepState:
+        import asyncio
+
+        text = generation.opened.text(entry.script)
+        if sha256_hex(text.encode("utf-8")) != entry.digest:
+            return DepState(name=entry.name, state="failed", note="its script is not what was built")
+        limit = generation.bundle.settings.deps_timeout_s
+        output = bytearray()
+        try:
+            async with asyncio.timeout(limit), self._script(generation, entry) as file:
+                status = await run_script(text, clean_environment(self._environ), output, file=file)
+        except AlteredFolderError:
+            return DepState(name=entry.name, state="failed", note="its folder is not what was built")
+        except TimeoutError:
+            why = f"it did not end within {limit:g} s"
+        except OSError as error:
+            why = f"it did not start: {error.strerror or 'the system refused it'}"
+        else:
+            if status == 0:
+                return DepState(name=entry.name, state="ready")
+            why = how_it_ended(status)
+        from octoc.secrets import redact  # here, as below: most bundles have nothing to run
+
+        said = _last_words(bytes(output), lambda text: redact(text, self.secrets(generation)))
+        return DepState(name=entry.name, state="failed", note=f"{why}: {said}" if said else why)
+
+    @contextlib.asynccontextmanager
+    async def _script(self, generation: Generation, entry: DepEntry) -> AsyncIterator[Path | None]:
+        """Give the script's file in a copy of its tap's folder; None where the bundle has the script alone."""
+        if not entry.folder:
+            yield None
+            return
+        folder = _folder_of(generation, entry)
+        if folder is None:
+            raise AlteredFolderError
+        from octoc.runtime.activation.dependency_folder import copied
+
+        async with copied(folder, generation.opened) as root:
+            file = root / f"{entry.name}.sh"  # which may be a link, or lie behind one
+            if sha256_hex(file.read_bytes()) != entry.digest:
+                raise AlteredFolderError
+            yield file
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The host's environment, where programs are looked for and of which a script gets a part."""
+        return self._environ
+
+    def secrets(self, generation: Generation) -> tuple[str, ...]:
+        """Return what a script may have found elsewhere and must not tell: credentials of servers and of the host."""
+        from octoc.credentials import is_secret_name
+
+        own = (value for name, value in self._environ.items() if is_secret_name(name))
+        of_servers = (value for name in generation.servers for value in generation.connector.secrets(name))
+        return tuple(dict.fromkeys(value for value in (*own, *of_servers) if value))
+
+
+def _folder_of(generation: Generation, entry: DepEntry) -> DepFolder | None:
+    return next((folder for folder in generation.bundle.dep_folders if folder.name == entry.folder), None)
+
+
+def _last_words(output: bytes, redacted: Callable[[str], str]) -> str:
+    """Return the end of what a script said, on one line, as far as it can be shown."""
+    text = " ".join(redacted(output.decode("utf-8", "replace")).split())
+    text = "".join(character for character in text if character.isprintable()).rstrip(".")
+    return text if len(text) <= MAX_SHOWN_CHARS else "…" + text[-MAX_SHOWN_CHARS:]

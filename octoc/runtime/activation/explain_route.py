@@ -1,0 +1,61 @@
+"""A session's decision on a message, with the reasons for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from octoc.runtime.activation.route import EncoderUnavailable, candidates_of, held_of
+from octoc.runtime.values import Routing
+
+if TYPE_CHECKING:
+    from octoc.plugin.protocols import Vector
+    from octoc.routing.explain import Explanation, Field
+    from octoc.routing.router import Router
+    from octoc.runtime.session import Session
+
+
+def explain_route(
+    session: Session, text: str, before: Sequence[str] | None = None
+) -> tuple[Routing, Explanation | None]:
+    """Return what `Session.route` decides, and why; None where the bundle has no gate. Changes nothing.
+
+    Raises: BundleRefused.
+    """
+    routing = session.route(text, before=before)
+    router = session.generation.routing.router()
+    if router is None:
+        return routing, None
+    from octoc.routing.clean import clean_intent
+    from octoc.routing.explain import explain
+
+    field = _field(session, router, routing.intent)
+    scored = routing.intent
+    if routing.follows:
+        # What was scored is the earlier message that decided it, or this one behind that.
+        turns = (clean_intent(turn, pasted=router.keeps_pasted) for turn in reversed(before or ()))
+        tried = (one for turn in turns for one in (turn, f"{turn}\n{routing.intent}"))
+        scored = next((one for one in tried if field.decide(one).winner == routing.winner), scored)
+    return routing, explain(scored, field)
+
+
+def _field(session: Session, router: Router, intent: str) -> Field:
+    from octoc.routing.explain import Field
+
+    parts = session.generation.routing
+    held = {name: reason for name, (reason, _) in held_of(session).items()}
+
+    def embed(text: str) -> Vector | None:
+        try:
+            return parts.encode(text)
+        except EncoderUnavailable:
+            return None
+
+    return Field(
+        router=router,
+        capabilities=session.generation.capabilities,
+        triggers=parts.triggers(),
+        candidates=candidates_of(session, held),
+        held=held,
+        embed=embed if router.uses_vector and embed(intent) is not None else None,
+    )

@@ -1,0 +1,63 @@
+"""A fresh message of the user: decide what it is for, and activate that."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import TYPE_CHECKING
+
+import attrs
+
+from octoc.runtime import telemetry
+from octoc.runtime.activation.activate import activate, begin_turn
+from octoc.runtime.activation.route import candidates_of, decide, fitting, held_of
+from octoc.runtime.values import AUTO_OFF, Routing, whole_characters
+
+if TYPE_CHECKING:
+    from octoc.runtime.session import Session
+
+logger = logging.getLogger("octoc.runtime")
+
+
+async def take_message(session: Session, text: str) -> Routing:
+    """Route a message, activate what it is for, and use the skills whose rules it meets."""
+    text = whole_characters(text)  # no expression and no encoder takes half of one
+    routing = await _route_message(session, text)
+    skills = await session.skillset.use_matching(text) if session.surface.scope.auto else ()
+    return attrs.evolve(routing, skills=skills) if skills else routing
+
+
+async def _route_message(session: Session, text: str) -> Routing:
+    """Route a message and activate what it is for; nothing where the agent leaves that to the model."""
+    import asyncio
+
+    await session.renew()
+    await begin_turn(session)
+    if not session.surface.scope.auto:
+        return Routing(capability=None, reason=AUTO_OFF)
+    # The first message loads the encoder, which takes longer than a loop should stand still.
+    with telemetry.step("octoc.route", gen_ai__agent__name=session.agent.name) as watched:
+        held = held_of(session)
+        field = (candidates_of(session, held), held, tuple(session.turns))
+        routing = fitting(session, await asyncio.to_thread(decide, session.generation, text, *field))
+        session.turns.append(text)
+        watched.note(octoc__capability=routing.capability, octoc__routing__reason=routing.reason)
+    name = routing.capability
+    if name is None:
+        logger.debug("no capability auto-activated: %s", routing.reason)
+        return routing
+    done: list[str] = []
+    refusals: list[str] = []
+    for wanted in (name, *routing.also):
+        change = await activate(session, wanted)
+        if not change.changed:
+            logger.warning("capability not auto-activated: '%s': %s", wanted, change.text)
+            refusals.append(change.text)
+            continue
+        done.append(wanted)
+        servers, score = json.dumps(change.servers, ensure_ascii=False), routing.scores[wanted]
+        logger.info("capability auto-activated: '%s' (score %.2f) — servers: %s", wanted, score, servers)
+    if refusals:
+        reason = routing.reason if done else refusals[0]
+        return attrs.evolve(routing, capability=next(iter(done), None), also=tuple(done[1:]), reason=reason)
+    return routing

@@ -1,0 +1,1 @@
+"""The tools of a bundle: by number, as one agent has them, and as its model is shown them."""

@@ -1,0 +1,52 @@
+"""What one agent's model calls its tools: decided among the tools that the agent has, and no others."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from octoc.aliases import RESERVED, digest_alias, make_aliases, own_alias
+
+if TYPE_CHECKING:
+    from octoc.runtime.catalog.agent_scope import AgentScope
+
+
+class Naming:
+    """The aliases of an agent's tools. Each is given once, so that what a model was shown does not change its meaning.
+
+    A tool of the bundle has the bundle's alias, but where that was made longer because of a tool that the agent may not
+    have. A tool that joins is named among those that the agent has by then, and gives way to them.
+    """
+
+    def __init__(self, scope: AgentScope) -> None:
+        self._scope = scope
+        self._catalog = scope.catalog
+        self._joined: dict[int, str] = {}
+
+    def of(self, index: int) -> str:
+        """Return what the agent's model calls a tool that the agent has."""
+        if self._catalog.is_compiled(index):
+            return self._own.get(index) or self._catalog.alias(index)
+        if index not in self._joined:
+            known = (one for one in self._scope.known() if not self._catalog.is_compiled(one))
+            for one in sorted({*known, index}.difference(self._joined)):
+                self._joined[one] = self._free(one)
+        return self._joined[index]
+
+    @cached_property
+    def _own(self) -> dict[int, str]:
+        """The aliases of the agent's tools among themselves; nothing where they are those of the bundle."""
+        numbers = self._scope.registry.tools
+        if self._catalog.contested.isdisjoint(numbers):
+            return {}
+        made = make_aliases((self._catalog[index].id for index in numbers), self._catalog.style)
+        return {index: made[self._catalog[index].id] for index in numbers}
+
+    @cached_property
+    def _compiled(self) -> frozenset[str]:
+        return RESERVED.union(map(self.of, self._scope.registry.tools))
+
+    def _free(self, index: int) -> str:
+        tool, taken = self._catalog[index].id, self._compiled.union(self._joined.values())
+        wanted = (own_alias(tool, self._catalog.style), own_alias(tool))
+        return next((alias for alias in wanted if alias not in taken), None) or digest_alias(tool, taken)

@@ -1,0 +1,146 @@
+"""What a session may see and call right now: its agent's registry, what is active in it, and the tools that joined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from octoc.aliases import ToolNames
+    from octoc.bundle.model import CapabilityEntry
+    from octoc.runtime.activation.active_set import ActiveSet
+    from octoc.runtime.catalog.agent_scope import AgentScope
+
+
+class Surface:
+    """Answers by tool number. Nothing outside the registry has a number here.
+
+    Base tools are the direct ones and those of boot capabilities. Visible tools are the base and those of active
+    capabilities: their schemas are in the prompt. Reachable tools are these and, with the proxy, the whole registry.
+    """
+
+    def __init__(self, scope: AgentScope, active: ActiveSet) -> None:
+        self.scope = scope
+        self.registry = scope.registry
+        self._catalog = scope.catalog
+        self._active = active
+        self._shown: list[int] = []
+        self._block: dict[int, Mapping[str, Any]] = {}
+
+    @property
+    def switchable(self) -> tuple[str, ...]:
+        """The capabilities that this session can name: those it may activate, has activated or booted with, sorted."""
+        return tuple(self.entries)
+
+    @property
+    def entries(self) -> Mapping[str, CapabilityEntry]:
+        """The capabilities that this session can name, by name, sorted."""
+        by_host = {name: self.scope.reserved[name] for name in self._active.names if name in self.scope.reserved}
+        return dict(sorted({**self.scope.entries, **by_host}.items())) if by_host else self.scope.entries
+
+    def capability(self, name: str, *, by_host: bool = False) -> CapabilityEntry | None:
+        """Return a capability as far as it brings anything; None for one that cannot be named.
+
+        Args:
+            by_host: whether the host asks, who can name what is reserved for it.
+        """
+        found = self.entries.get(name)
+        return self.scope.reserved.get(name) if found is None and by_host else found
+
+    def owned(self, capability: str) -> tuple[int, ...]:
+        """Return the tools that a capability brings to this session."""
+        return self.scope.owned(capability)
+
+    def base(self) -> tuple[int, ...]:
+        """Return the tools that are visible from the start, in registry order."""
+        return self.scope.base()
+
+    def visible(self) -> list[int]:
+        """Return the visible tools in the order in which they became visible, the base first.
+
+        To be asked after every change of the active set, so that a tool which went and came back stands at the end.
+        """
+        wanted = dict.fromkeys(self.base())
+        for name in self._active.names:
+            wanted.update(dict.fromkeys(self.owned(name)))
+        kept = [index for index in self._shown if index in wanted]
+        known = set(kept)
+        self._shown = kept + [index for index in wanted if index not in known]
+        return list(self._shown)
+
+    def block(self) -> list[tuple[int, Mapping[str, Any]]]:
+        """Return what the model is shown, (number, wire object) in order; shared, so do not change it.
+
+        Until `settle` it grows at its end and changes nowhere: a tool that its server has changed or withdrawn stays as
+        it was shown, so that what is cached of a prompt stays good. Raises: BundleRefused.
+        """
+        for index in self.visible():
+            if index not in self._block:
+                self._block[index] = self._catalog.shared_wire(index)
+        return list(self._block.items())
+
+    def settle(self) -> None:
+        """Show the tools as they are now, in the order in which they were shown.
+
+        To be asked when a capability has become inactive, and at each fresh message.
+        """
+        visible = frozenset(self.visible())
+        self._block = {
+            index: _unless_equal(wire, self._catalog.shared_wire(index))
+            for index, wire in self._block.items()
+            if index in visible
+        }
+
+    def follow(self, old: Surface) -> None:
+        """Show what `old` shows of another bundle in the same order, as far as it is still visible."""
+        numbers = {self._catalog[index].id: index for index in self.visible()}
+        shown = [(old._catalog[index].id, wire) for index, wire in old._block.items()]
+        self._block = {
+            numbers[tool]: _unless_equal(wire, self._catalog.shared_wire(numbers[tool]))
+            for tool, wire in shown
+            if tool in numbers
+        }
+        self._shown = list(dict.fromkeys([*self._block, *self._shown]))
+
+    def reachable(self) -> list[int]:
+        """Return what can be called, in Octo's order: deferred tools as registered, then the visible ones."""
+        visible = self.visible()
+        if not self.registry.proxy:
+            return visible
+        shown = set(visible)
+        return [index for index in self.scope.deferred() if index not in shown] + visible
+
+    def known(self) -> tuple[int, ...]:
+        """Return every tool of the registry, whether or not it can be called now."""
+        return self.scope.known()
+
+    def alias(self, index: int) -> str:
+        """Return what the model calls a tool of the registry."""
+        return self.scope.alias(index)
+
+    def names(self) -> ToolNames:
+        """Return the names that the registry's tools may be called by."""
+        return self.scope.names()
+
+    def active_owners(self, index: int) -> tuple[str, ...]:
+        """Return the active capabilities that bring this tool."""
+        return tuple(name for name in self._active.names if index in self.owned(name))
+
+    def inactive_owners(self, index: int) -> tuple[str, ...]:
+        """Return the capabilities that would bring this tool if they were active, sorted."""
+        names = self.registry.capabilities
+        return tuple(name for name in names if name not in self._active and index in self.owned(name))
+
+    def unlisted_servers(self, *, shown_only: bool = False) -> tuple[str, ...]:
+        """Return servers that the base, and unless `shown_only` the proxy, may have tools of without a snapshot."""
+        grants = list(self.registry.unlisted_direct)
+        boot = map(self.capability, self.registry.boot)
+        grants += [grant for entry in boot if entry is not None for grant in entry.grants if not grant.tools]
+        if not shown_only and self.registry.proxy:
+            grants += self.registry.unlisted
+        return tuple(dict.fromkeys(grant.server for grant in grants if grant.globs))
+
+
+def _unless_equal(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
+    # A server may write the same tool with its keys in another order, which would be other bytes.
+    return old if old == new else new

@@ -1,0 +1,219 @@
+"""What one bundle gives a runtime's sessions. A reload makes another, and each session stays with its own meanwhile."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+
+from octoc.names import BUILTIN
+from octoc.runtime.activation.route import RoutingParts
+from octoc.runtime.catalog.agent_scope import AgentScope
+from octoc.runtime.catalog.registry import Catalog, passes_filter
+from octoc.runtime.catalog.token_costs import ToolCosts
+from octoc.runtime.servers.breaker import CircuitBreaker
+from octoc.runtime.servers.pool import GRACE_S, Pool
+from octoc.runtime.servers.server_pool import ServerPool
+
+if TYPE_CHECKING:
+    from octoc.bundle.model import AgentEntry, ServerEntry
+    from octoc.bundle.reader import OpenBundle
+    from octoc.plugin import Embedder
+    from octoc.plugin.manager import Plugins
+    from octoc.results import ServerListing
+    from octoc.runtime.arguments.check import ArgumentChecks
+    from octoc.runtime.catalog.tool_block import ToolForms
+    from octoc.runtime.lazy_plugins import LatePlugins
+    from octoc.runtime.runtime import Runtime
+    from octoc.runtime.servers.connect import Connector
+    from octoc.runtime.servers.drift import Drift
+    from octoc.runtime.servers.server_pool import Made
+    from octoc.runtime.skills.rules import SkillRules
+    from octoc.runtime.tools.search import SearchParts
+
+logger = logging.getLogger("octoc.runtime")
+
+
+class Generation:
+    """An open bundle with its tools by number, its gate, its plugins and its connections.
+
+    What outlives a bundle is the runtime's: sessions and what they need, the host, the clock, what is bound.
+    """
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        opened: OpenBundle,
+        plugins: LatePlugins,
+        embedder: Embedder | None,
+        previous: Generation | None = None,
+    ) -> None:
+        self.runtime = runtime
+        self.opened = opened
+        self.bundle = opened.bundle
+        self.servers = {server.name: server for server in self.bundle.servers}
+        self.capabilities = {capability.name: capability for capability in self.bundle.capabilities}
+        self.skills = {skill.name: skill for skill in self.bundle.skills}
+        self.agents = {agent.name: agent for agent in self.bundle.agents}
+        self.catalog = Catalog(opened)
+        self.costs = ToolCosts(self.catalog)
+        self.workspace = runtime.own_workspace or _recorded_workspace(opened) or Path.cwd()
+        """What `${workspaceFolder}` and relative paths mean, absolute."""
+        self._scopes: dict[str, AgentScope] = {}
+        self.late_plugins = plugins
+        self.routing = RoutingParts(self, embedder)
+        self._drift: dict[str, Drift] = {}
+        self.pool = Pool({server.name: self._server_pool(server, previous) for server in self.bundle.servers})
+        for server in self.bundle.servers:
+            self.pool.listen(server.name, functools.partial(self._take, server))
+
+    @functools.cached_property
+    def plugins(self) -> Plugins:
+        """The plugins that the host gave, or that the bundle names."""
+        return self.late_plugins()
+
+    @property
+    def connector(self) -> Connector:
+        """What connects the servers of this generation and of all others."""
+        return self.runtime.connector
+
+    @functools.cached_property
+    def search(self) -> SearchParts:
+        """The search index with the tools that joined."""
+        from octoc.runtime.tools.search import SearchParts
+
+        return SearchParts(self)
+
+    @functools.cached_property
+    def skill_rules(self) -> SkillRules:
+        """The rules of the bundle's skills, as far as messages needed them."""
+        from octoc.runtime.skills.rules import SkillRules
+
+        return SkillRules(self)
+
+    @functools.cached_property
+    def arguments(self) -> ArgumentChecks:
+        """The schemas of the tools, as far as calls needed them."""
+        from octoc.runtime.arguments.check import ArgumentChecks
+
+        return ArgumentChecks()
+
+    @functools.cached_property
+    def forms(self) -> ToolForms:
+        """The tools in the forms of model APIs, as far as blocks needed them."""
+        from octoc.runtime.catalog.tool_block import ToolForms
+
+        return ToolForms(self.catalog)
+
+    def agents_of(self, tenant: str | None) -> Mapping[str, AgentEntry]:
+        """Return the agents that sessions of a tenant may use, by name."""
+        return {name: agent for name, agent in self.agents.items() if not agent.tenants or tenant in agent.tenants}
+
+    def agent_of(self, name: str, tenant: str | None) -> AgentEntry | None:
+        """Return the agent of this name if sessions of a tenant may use it."""
+        agent = self.agents.get(name)
+        return agent if agent is not None and (not agent.tenants or tenant in agent.tenants) else None
+
+    def scope(self, agent: AgentEntry) -> AgentScope:
+        """Return what this bundle gives every session of an agent, made with the first; of one not in it, by itself."""
+        if self.agents.get(agent.name) is not agent:
+            return AgentScope(self, agent)
+        made = self._scopes.get(agent.name)
+        if made is None:
+            made = self._scopes[agent.name] = AgentScope(self, agent)
+        return made
+
+    def _server_pool(self, entry: ServerEntry, previous: Generation | None) -> ServerPool:
+        settings = self.bundle.settings
+        if previous is not None and entry.name in previous.servers and self._is_as_in(previous, entry):
+            shared = previous.pool[entry.name]
+            for breaker in (shared.breaker, shared.tools):
+                breaker.configure(settings.breaker_failures, settings.breaker_s)
+            return shared
+        # Nothing of this generation: the pool may outlive it.
+        production = settings.mode == "production"
+        connect = functools.partial(
+            _connect, self.runtime, self.late_plugins, production=production, workspace=self.workspace
+        )
+        breaker = CircuitBreaker(settings.breaker_failures, settings.breaker_s)
+        accounts = self.runtime.accounts
+        return ServerPool(entry, connect, breaker, shared=lambda: accounts.shared)
+
+    def _is_as_in(self, previous: Generation, entry: ServerEntry) -> bool:
+        same_plugins = self.late_plugins is previous.late_plugins
+        same_mode = self.bundle.settings.mode == previous.bundle.settings.mode
+        same_workspace = self.workspace == previous.workspace
+        # What counts is the pool's own entry: in between it may have been shared by several generations.
+        same_entry = _connection(entry) == _connection(previous.pool[entry.name].entry)
+        return same_plugins and same_mode and same_workspace and same_entry
+
+    def _take(self, entry: ServerEntry, listing: ServerListing) -> None:
+        """Take a server's list: the tools of an unlisted one join; a listed one is compared with the bundle."""
+        if not entry.listed:
+            self.catalog.join(entry, listing)
+            return
+        listed = ((tool.name, tool.wire) for tool in listing.tools if passes_filter(entry, tool.name))
+        from octoc.runtime.servers.drift import Drift, drift_between
+
+        drift = drift_between(self.catalog.compiled(entry.name), listed)
+        if drift == self._drift.get(entry.name, Drift()):
+            return
+        self._drift[entry.name] = drift
+        if drift:
+            logger.warning(
+                "server `%s` is not what the bundle was built with: %s; run `octoc pin %s` and build again",
+                entry.name, drift, entry.name,
+            )  # fmt: skip
+        else:
+            logger.info("server `%s` is again what the bundle was built with", entry.name)
+
+    def drift(self, server: str) -> Drift:
+        """Return how a listed server differs from the bundle, as far as it has been listed."""
+        from octoc.runtime.servers.drift import Drift
+
+        return self._drift.get(server, Drift())
+
+    def can_connect(self, server: str) -> bool:
+        """Tell whether there is anything to connect to: a builtin server needs something bound to it."""
+        entry = self.servers.get(server)
+        return entry is not None and (entry.transport != BUILTIN or self.runtime.bound(server) is not None)
+
+    async def close(self, grace_s: float = GRACE_S) -> None:
+        """End the connections that no other generation shares."""
+        await self.pool.close_all(grace_s)
+
+
+async def _connect(
+    runtime: Runtime,
+    plugins: LatePlugins,
+    entry: ServerEntry,
+    changed: Callable[[], None],
+    *,
+    first: bool,
+    production: bool,
+    workspace: Path,
+) -> Made:
+    return await runtime.connector.connect(
+        plugins(), entry, changed, first=first, production=production, workspace=workspace
+    )
+
+
+def _recorded_workspace(opened: OpenBundle) -> Path | None:
+    """Return the workspace that a bundle records relative to its file, links followed; None when it records none."""
+    steps = opened.bundle.workspace.split("/")
+    if not opened.file or not {".", ".."}.issuperset(steps):
+        return None
+    folder = Path(os.path.realpath(opened.file)).parent
+    for _ in range(steps.count("..")):
+        folder = folder.parent
+    return folder
+
+
+def _connection(entry: ServerEntry) -> ServerEntry:
+    """Return an entry without what is decided per call or per list, so that equal ones can share connections."""
+    return attrs.evolve(entry, include=None, exclude=(), instructions=None, retry="", trusted=False, tools=())

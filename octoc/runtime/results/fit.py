@@ -1,0 +1,115 @@
+"""Cutting long results: profiles `octo` and `octopus` here, in those systems' words, `octoc` in `sampled`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+
+from octoc.results import ContentPart, ToolResult, Truncation
+from octoc.runtime.results.json_text import whole
+from octoc.runtime.results.limits import Limits
+from octoc.runtime.results.parts import STAGE, Keep, document_of, text_of, transport_cut, with_text
+
+if TYPE_CHECKING:
+    from octoc.plugin import TokenCounter
+
+_CHARS_PER_TOKEN = 4
+"""Source: Octopus, tool result truncator: the head is that many characters for each token of its limit."""
+
+
+def truncate(result: ToolResult, limits: Limits, counter: TokenCounter, keep: Keep | None = None) -> ToolResult:
+    """Return `result` cut to the limit, with exactly one notice where anything of it is not there.
+
+    The tighter of the limits in characters and in tokens counts; the notice comes on top of it. What the transport did
+    not read counts as left out. The whole of what came is given to `keep`, and its handle is in the result. A result
+    that was cut is not cut again, whatever the limits.
+
+    Profile `octoc` is described in `sampled`. In `octo` and `octopus`, text parts and the texts of embedded resources
+    share the limit in order, those behind the cut go, media stay as they are, and structured content goes when it
+    exceeds the limit by itself. Source: Octo and Octopus, their truncators.
+    """
+    if any(cut.stage == STAGE for cut in result.truncations):
+        return result
+    if limits.profile == "octoc":
+        # Loaded with the first result: importing the runtime needs none of it.
+        from octoc.runtime.results.fit_json import cut_sampled
+
+        return cut_sampled(result, limits, counter, keep)
+    texts = [text for part in result.content if (text := text_of(part)) is not None]
+    text = "".join(texts)
+    tokens = counter.count(text) if limits.tokens and texts else 0
+    head = _head(text, tokens, limits, counter)
+    structured = "" if result.structured is None else whole(result.structured)
+    structured_tokens = counter.count(structured) if limits.tokens and structured else 0
+    if len(structured) <= limits.max_chars and structured_tokens <= limits.tokens:
+        structured, structured_tokens = "", 0
+    dropped = transport_cut(result)
+    missing = 0 if dropped is None else max(0, dropped.original - dropped.kept)
+    if head == len(text) and not structured and not missing:
+        return result
+    if limits.profile == "octopus":
+        original = tokens + structured_tokens + missing // _CHARS_PER_TOKEN
+        kept = min(tokens, limits.tokens)
+        if head < len(text) and head == limits.max_chars:
+            kept = min(kept, counter.count(text[:head]))
+        notice = f"\n[... truncated {original - kept} tokens ...]"
+        record = Truncation(stage=STAGE, original=original, kept=kept, unit="tokens")
+    else:
+        original = len(text) + len(structured) + missing
+        notice = (
+            f"\n\n... [Result truncated from {original:,} to {head:,} chars. Use pagination, more specific queries, "
+            "or request smaller chunks to get the remaining data.]"
+        )
+        record = Truncation(stage=STAGE, original=original, kept=head, unit="chars")
+    return attrs.evolve(
+        result,
+        content=tuple(_cut_parts(result.content, head, notice)),
+        structured=None if structured else result.structured,
+        truncations=(*result.truncations, record),
+        handle=keep(document_of(result)) if keep is not None and (structured or head < len(text)) else None,
+    )
+
+
+def _head(text: str, tokens: int, limits: Limits, counter: TokenCounter) -> int:
+    """Return how many characters of `text`, of so many tokens, stay."""
+    head = min(len(text), limits.max_chars)
+    if tokens <= limits.tokens:
+        return head
+    # An exact counter can find more tokens than a quarter of the characters: then the head is proportionally less.
+    head = min(head, limits.tokens * _CHARS_PER_TOKEN, len(text) * limits.tokens // tokens)
+    while head and (found := counter.count(text[:head])) > limits.tokens:
+        head = min(head - 1, head * limits.tokens // found)
+    return head
+
+
+def _cut_parts(parts: Sequence[ContentPart], budget: int, notice: str) -> Iterable[ContentPart]:
+    """Yield the parts up to `budget` characters of text, and the notice at the end of the last text that stays."""
+    last = _last_kept(parts, budget)
+    if last is None:
+        yield from parts
+        yield ContentPart(type="text", text=notice.lstrip("\n"))
+        return
+    for index, part in enumerate(parts):
+        text = text_of(part)
+        if text is None:
+            yield part
+        elif index < last:
+            budget -= len(text)
+            yield part
+        elif index == last:
+            yield with_text(part, text[:budget] + notice)
+
+
+def _last_kept(parts: Sequence[ContentPart], budget: int) -> int | None:
+    last = None
+    for index, part in enumerate(parts):
+        text = text_of(part)
+        if text is None:
+            continue
+        last = index
+        if len(text) > budget:
+            break
+        budget -= len(text)
+    return last

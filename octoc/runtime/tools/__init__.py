@@ -1,0 +1,1 @@
+"""Calls of tools: a server's, and octoc's own."""

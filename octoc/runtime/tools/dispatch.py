@@ -1,0 +1,355 @@
+"""From the name that a model wrote to a call, or to words that help it to write a better one."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from octoc.aliases import RESERVED, sanitize
+from octoc.bundle.refusal import BundleRefused
+from octoc.diagnostics.suggest import near_names
+from octoc.formats.own_tools import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT, SKILL
+from octoc.results import Caller, Progress, ToolCall, ToolFailure
+from octoc.runtime import telemetry
+from octoc.runtime.catalog.formats import MCP, Form
+from octoc.runtime.results.cutting import cut_aside
+from octoc.runtime.results.failures import failure, worded
+from octoc.runtime.servers.pool import Unreachable
+from octoc.runtime.tools.server_call import call_server
+from octoc.runtime.values import whole_characters
+from octoc.search import OCTO
+
+if TYPE_CHECKING:
+    from octoc.runtime.session import Session
+    from octoc.runtime.tools.server_call import Outcome
+
+logger = logging.getLogger("octoc.runtime")
+
+_MAX_SIMILAR = 5
+_MAX_NAME_CHARS = 200
+"""How much of a name that is not there is repeated to the model; a longer one has no near names."""
+_NO_NAME = (
+    "[Error] tool_name is required. Use find_tools(query) first to discover available tools, "
+    "then call call_mcp_tool(tool_name='exact_name', arguments={...})."
+)
+
+
+@attrs.frozen
+class Asked:
+    """How a call was asked for: who hears of its progress, for whom it is made, and how the tool was shown."""
+
+    on_progress: Callable[[Progress], None] | None
+    caller: Caller
+    form: Form = MCP
+
+
+async def dispatch(session: Session, name: Any, arguments: Any, asked: Asked) -> Outcome:
+    """Call what the model named: one of octoc's own tools that this session has, or a tool of its registry.
+
+    Whatever comes back is cut to the limit that the workspace, the server or the tool itself has for it. Arguments that
+    do not fit the tool's schema are answered without a call, as the workspace or the tool has it.
+    """
+    if session.runtime.closed:
+        return failure("cancelled", "the runtime is closed", profile=session.profile)
+    if session.runtime.forked:
+        message = "this process was forked from the runtime's, whose connections it cannot use: open a runtime in it"
+        return failure("cancelled", message, profile=session.profile)
+    started = time.monotonic()
+    refused = _refused(session, name, asked)
+    if refused is not None:
+        _tell_refused(session, name, arguments, asked, refused, started)
+        return refused
+    try:
+        return await _dispatched(session, name, arguments, asked)
+    except BundleRefused as unusable:
+        # Found only now, as each part of a bundle is verified when it is first used.
+        logger.error("`%s` was not called: %s", name, unusable)  # noqa: TRY400  # the refusal says all there is to say
+        return failure("internal", f"the bundle cannot be used: {unusable}", profile=session.profile)
+
+
+def _refused(session: Session, name: Any, asked: Asked) -> ToolFailure | None:
+    """Return why nothing at all can be called by that name, or None."""
+    if not isinstance(name, str):
+        return failure("bad_request", "the name of a tool must be text", profile=session.profile)
+    if session.is_revoked:
+        # Before the session's next message already: an agent at work may not have one for hours.
+        return failure(
+            "not_found",
+            f"agent `{session.agent.name}` does not exist any more: a reload took it away",
+            text="[Error] This agent does not exist any more, and nothing can be called.",
+            profile=session.profile,
+        )
+    if session.agent.tenants and asked.caller.tenant not in session.agent.tenants:
+        # To that tenant nothing of this agent exists, its own tools neither.
+        return _nowhere(session, name)
+    return None
+
+
+def _tell_refused(
+    session: Session, name: Any, arguments: Any, asked: Asked, refused: ToolFailure, started: float
+) -> None:
+    """Tell observers of a call that reached no server, by the name that the model gave it."""
+    told = ToolCall(tool=_one_line(str(name)), arguments=_object(arguments) or {}, timeout_s=0.0, caller=asked.caller)
+    session.generation.plugins.call_finished("", told, refused, time.monotonic() - started)
+
+
+async def _dispatched(session: Session, name: str, arguments: Any, asked: Asked) -> Outcome:
+    if not _has_own(session, name):
+        return await dispatch_tool(session, name, arguments, asked)
+    given = _object(arguments)
+    if given is None:
+        return _bad_arguments(session, arguments)
+    if asked.form != MCP:
+        from octoc.runtime.catalog.tool_block import own_arguments
+
+        given = own_arguments(session, name, given, asked.form)
+    given = {key: whole_characters(value) if isinstance(value, str) else value for key, value in given.items()}
+    if name == CALL_MCP_TOOL:
+        return await _call_mcp_tool(session, given, asked)
+    return await cut_aside(session, await _own(name)(session, given), None)
+
+
+def _has_own(session: Session, name: str) -> bool:
+    """Tell whether a name is that of one of octoc's own tools that the session has."""
+    surface = session.surface
+    has = {
+        FIND_TOOLS: surface.registry.proxy,
+        CALL_MCP_TOOL: surface.registry.proxy,
+        CAPABILITY: bool(surface.switchable),
+        SKILL: bool(session.skillset.names),
+        READ_RESULT: session.reads_results,
+    }
+    return has.get(name, False)
+
+
+def _own(name: str) -> Callable[[Session, Mapping[str, Any]], Awaitable[Outcome]]:
+    # Loaded with the first call, like all here that not every call needs: importing a runtime is to cost little.
+    if name == FIND_TOOLS:
+        from octoc.runtime.tools.find_tools import find_tools
+
+        return find_tools
+    if name == CAPABILITY:
+        from octoc.runtime.tools.capability_tool import capability_tool
+
+        return capability_tool
+    if name == SKILL:
+        from octoc.runtime.skills.tool import skill_tool
+
+        return skill_tool
+    from octoc.runtime.tools.read_result import read_result
+
+    return read_result
+
+
+async def _call_mcp_tool(session: Session, arguments: Mapping[str, Any], asked: Asked) -> Outcome:
+    name = arguments.get("tool_name", "")
+    if not isinstance(name, str) or not name.strip():
+        return failure("bad_request", "tool_name is required", text=_NO_NAME, profile=session.profile)
+    outside = [key for key in arguments if key not in ("tool_name", "arguments")]
+    if outside and not arguments.get("arguments"):
+        from octoc.runtime.arguments.check import misfit
+        from octoc.runtime.arguments.messages import Problem, quoted
+
+        problem = Problem(path="", what=f"put {', '.join(map(quoted, outside[:_MAX_SIMILAR]))} into `arguments`")
+        return misfit(CALL_MCP_TOOL, CALL_MCP_TOOL, [problem], session.profile)
+    if name.strip() in RESERVED:
+        return _not_through_proxy(session, name.strip())
+    return await dispatch_tool(session, name.strip(), arguments.get("arguments"), asked)
+
+
+async def dispatch_tool(session: Session, name: str, arguments: Any, asked: Asked) -> Outcome:
+    """Call a tool of the session's registry by any of its names, octoc's own tools apart."""
+    started = time.monotonic()
+    while True:
+        generation = session.generation
+        found = await _found(session, name, arguments, asked.form)
+        # Arguments may take a while to judge: another bundle, taken over meanwhile, has another tool by this number.
+        if isinstance(found, ToolFailure) or session.generation is generation:
+            break
+    if isinstance(found, ToolFailure):
+        _tell_refused(session, name, arguments, asked, found, started)
+        return found
+    index, given = found
+    admitted = session.runtime.quotas.admit(session.agent.name, asked.caller.tenant, session.profile)
+    if isinstance(admitted, ToolFailure):
+        tool = session.generation.catalog[index].id
+        told = ToolCall(tool=tool.tool, arguments=given, timeout_s=0.0, caller=asked.caller)
+        with telemetry.calling(session.generation.servers[tool.server], told, str) as watched:
+            watched.ended(admitted)
+        session.generation.plugins.call_finished(tool.server, told, admitted, time.monotonic() - started)
+        return admitted
+    tokens = 0
+    try:
+        outcome = await _called(session, index, given, asked)
+        if admitted.counts_tokens and not isinstance(outcome, ToolFailure):
+            tokens = session.counter.count(outcome.text)
+        return outcome
+    finally:
+        admitted.end(tokens)
+
+
+async def _called(session: Session, index: int, given: Mapping[str, Any], asked: Asked) -> Outcome:
+    """Call a tool that may be called, and return what the model sees of the answer."""
+    surface, tool = session.surface, session.generation.catalog[index]
+    outcome = await call_server(
+        session.generation,
+        tool.id.server,
+        tool.id.tool,
+        given,
+        caller=asked.caller,
+        shown=surface.alias(index),
+        on_progress=asked.on_progress,
+        profile=session.profile,
+    )
+    if outcome.ok:
+        session.active.touch(surface.active_owners(index))
+    else:
+        from octoc.runtime.tools.explain import explain
+
+        outcome = await explain(session, tool.id, surface.alias(index), given, outcome, asked.caller)
+    return await cut_aside(session, outcome, tool.id)
+
+
+async def _found(
+    session: Session, name: str, arguments: Any, form: Form
+) -> tuple[int, Mapping[str, Any]] | ToolFailure:
+    """Return the tool that may be called by that name now, and its arguments; else why the call is refused."""
+    given = _object(arguments)
+    if given is None:
+        return _bad_arguments(session, arguments)
+    found: int | tuple[int, ...] | ToolFailure | None = session.surface.names().resolve(name)
+    if found is None and form != MCP:
+        from octoc.runtime.catalog.tool_block import alias_of
+
+        found = session.surface.names().resolve(alias_of(session, name, form))
+    if found is None:
+        found = await _after_connecting(session, name)
+    if isinstance(found, ToolFailure):
+        return found
+    if found is None:
+        return _not_found(session, name)
+    if isinstance(found, tuple):
+        return _ambiguous(session, name, found)
+    if found not in session.surface.visible():
+        if found not in session.surface.reachable():
+            return _not_active(session, name, found)
+        session.note_proxied(found)
+    if form != MCP:
+        from octoc.runtime.catalog.tool_block import tool_arguments
+
+        given = tool_arguments(session, found, given, form)
+    from octoc.runtime.arguments.check import refusal
+
+    shown = session.surface.alias(found)
+    return await refusal(session.generation, found, given, shown=shown, profile=session.profile) or (found, given)
+
+
+def _object(arguments: Any) -> Mapping[str, Any] | None:
+    if arguments is None:
+        return {}
+    return arguments if isinstance(arguments, Mapping) else None
+
+
+def _bad_arguments(session: Session, given: Any) -> ToolFailure:
+    message = "arguments must be a JSON object"
+    if isinstance(given, str) and given.lstrip().startswith("{"):
+        message += ", not text that has one in it"
+    return failure("bad_request", message, profile=session.profile)
+
+
+async def _after_connecting(session: Session, name: str) -> int | tuple[int, ...] | ToolFailure | None:
+    """Connect the unlisted server that `name` names, whose tools nobody knows yet, and resolve the name again."""
+    generation = session.generation
+    for server in session.surface.unlisted_servers():
+        shape = sanitize(server)
+        heads = (f"{server}/", f"{server}:", f"mcp__{shape}__", f"{shape}__")
+        waiting = not generation.servers[server].listed and not generation.catalog.has_joined(server)
+        if not waiting or not generation.can_connect(server) or not name.startswith(heads):
+            continue
+        try:
+            async with generation.pool.use(server):
+                return session.surface.names().resolve(name)
+        except Unreachable as unreachable:
+            return worded(unreachable.failure, name, session.profile)
+    return None
+
+
+def _nowhere(session: Session, name: str) -> ToolFailure:
+    shown = _one_line(name)
+    return failure(
+        "not_found",
+        f"tool `{shown}` is not in this agent's registry",
+        text=f"[Error] Tool '{shown}' not found.",
+        profile=session.profile,
+    )
+
+
+def _not_found(session: Session, name: str) -> ToolFailure:
+    shown = _one_line(name)
+    similar = _similar(session, name)
+    hint = f" Similar: {', '.join(similar)}" if similar else ""
+    advice = " Use find_tools() to search." if session.surface.registry.proxy else ""
+    return failure(
+        "not_found",
+        f"tool `{shown}` is not in this agent's registry",
+        text=f"[Error] Tool '{shown}' not found.{hint}{advice}",
+        profile=session.profile,
+        similar=similar,
+    )
+
+
+def _not_through_proxy(session: Session, name: str) -> ToolFailure:
+    """Refuse one of octoc's own names, also where a server has a tool that is called so."""
+    if session.profile == OCTO or not _has_own(session, name):
+        return _not_found(session, name)
+    message = f"`{name}` is not reached by `{CALL_MCP_TOOL}`: call it directly"
+    return failure("not_found", message, profile=session.profile)
+
+
+def _one_line(name: str) -> str:
+    """Return a name that a model made up, as far as it is repeated."""
+    line = " ".join(name[: _MAX_NAME_CHARS + 1].split())
+    return line if len(name) <= _MAX_NAME_CHARS else line[:_MAX_NAME_CHARS] + "…"
+
+
+def _similar(session: Session, name: str) -> tuple[str, ...]:
+    """Return names that the model may have meant, of what this session can call and of nothing else."""
+    wanted = name.lower()
+    if not wanted or len(wanted) > _MAX_NAME_CHARS:
+        return ()
+    surface, catalog = session.surface, session.generation.catalog
+    aliases = {index: surface.alias(index) for index in surface.reachable()}
+    containing = [alias for alias in aliases.values() if wanted in alias.lower()]
+    if containing:
+        return tuple(containing[:_MAX_SIMILAR])
+    # Octo gives no hint for a typo, or for a name that is longer than the tool's own.
+    by_name = {known: alias for index, alias in aliases.items() for known in (catalog[index].id.tool, alias)}
+    return tuple(dict.fromkeys(by_name[near] for near in near_names(name, by_name, _MAX_SIMILAR)))
+
+
+def _ambiguous(session: Session, name: str, candidates: tuple[int, ...]) -> ToolFailure:
+    aliases = tuple(map(session.surface.alias, candidates))
+    return failure(
+        "ambiguous",
+        f"tool `{name}` is on several servers",
+        text=f"[Error] Tool '{name}' is ambiguous. Candidates: {', '.join(aliases)}. Call one of them by that name.",
+        profile=session.profile,
+        similar=aliases,
+    )
+
+
+def _not_active(session: Session, name: str, index: int) -> ToolFailure:
+    owners = session.surface.inactive_owners(index)
+    if not owners:
+        return _not_found(session, name)
+    enable = f'capability(action="enable", name="{owners[0]}")'
+    return failure(
+        "not_active",
+        f"tool `{name}` belongs to capability `{owners[0]}`, which is not active",
+        text=f"[Error] Tool '{name}' belongs to capability '{owners[0]}', which is not active. Use {enable} first.",
+        profile=session.profile,
+    )

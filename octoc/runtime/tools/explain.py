@@ -1,0 +1,99 @@
+"""Asking an explainer, the host's or a plugin's, what a failed call means, in time and without its secrets."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from octoc.masking import mask_secrets
+from octoc.plugin import FailedCall, PluginError
+from octoc.results import Caller, ContentPart, FailureKind, ToolFailure, ToolResult
+from octoc.runtime.results.failures import explained, named_error, unexplained
+from octoc.secrets import redact
+
+if TYPE_CHECKING:
+    from octoc.names import ToolId
+    from octoc.runtime.loaded_bundle import Generation
+    from octoc.runtime.session import Session
+    from octoc.runtime.tools.server_call import Outcome
+
+logger = logging.getLogger("octoc.runtime")
+
+TIMEOUT_S = 10.0
+MAX_INPUT = 500
+"""Code points of arguments and of a message that an explainer gets. Source: Octo, the error middleware."""
+MAX_EXPLANATION = 2000
+_MAX_MASKED = 20_000
+# The text of every other failure says already what to do next.
+_EXPLAINED: frozenset[FailureKind] = frozenset({
+    "connect_failed", "connection_lost", "timeout", "too_large", "protocol", "internal",
+})  # fmt: skip
+
+
+async def explain(
+    session: Session, tool: ToolId, shown: str, arguments: Mapping[str, Any], outcome: Outcome, caller: Caller
+) -> Outcome:
+    """Return the outcome with an explainer's words for the model, or as it is when there is none or it fails.
+
+    `shown` is what the model calls the tool. Only the text changes: kind, message and structured content stay.
+    """
+    if outcome.ok or (isinstance(outcome, ToolFailure) and outcome.kind not in _EXPLAINED):
+        return outcome
+    generation, profile = session.generation, session.profile
+    # Octo names the tool of every failure; of a `ToolFailure` the text does so already.
+    names = profile == "octo"
+    as_it_is = named_error(outcome, shown) if names and isinstance(outcome, ToolResult) else outcome
+    secrets = generation.connector.secrets(tool.server)
+    try:
+        if generation.runtime.explain is None and not generation.plugins.explains:
+            return as_it_is
+        failed = FailedCall(
+            server=tool.server,
+            tool=tool.tool,
+            kind=outcome.kind if isinstance(outcome, ToolFailure) else "tool_error",
+            message=_safe(outcome.message if isinstance(outcome, ToolFailure) else outcome.text, secrets),
+            arguments=_safe(json.dumps(arguments, ensure_ascii=False, default=str), secrets),
+            caller=caller,
+        )
+        answer = await _ask(generation, failed)
+    except Exception as error:  # noqa: BLE001  # whatever a host's or plugin's code raises, the model gets its text
+        logger.warning("the failure of `%s` was not explained: %s", tool, type(error).__name__)
+        if not names:
+            return outcome
+        if isinstance(outcome, ToolResult):
+            return named_error(outcome, shown, failed=True)
+        return attrs.evolve(outcome, text=unexplained(outcome, shown))
+    if answer is None:
+        return as_it_is
+    text = explained(redact(answer, secrets), outcome if isinstance(outcome, ToolFailure) else None, profile)
+    if isinstance(outcome, ToolFailure):
+        return attrs.evolve(outcome, text=text)
+    return attrs.evolve(outcome, content=(ContentPart(type="text", text=text),))
+
+
+async def _ask(generation: Generation, failed: FailedCall) -> str | None:
+    import asyncio
+
+    host = generation.runtime.explain
+    async with asyncio.timeout(TIMEOUT_S):
+        answer = None if host is None else host(failed)
+        if inspect.isawaitable(answer):
+            answer = await answer
+        if answer is None:
+            answer = generation.plugins.explain_failure(failed)
+            if inspect.isawaitable(answer):
+                answer = await answer
+    if answer is not None and not isinstance(answer, str):
+        raise PluginError(f"an explainer answered with a `{type(answer).__name__}`, and text was expected")
+    words = " ".join((answer or "").split())
+    return words[:MAX_EXPLANATION] or None
+
+
+def _safe(text: str, secrets: tuple[str, ...]) -> str:
+    # Hidden before it is cut: half a secret is not recognised.
+    return mask_secrets(redact(text, secrets)[:_MAX_MASKED])[:MAX_INPUT]

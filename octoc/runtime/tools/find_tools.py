@@ -1,0 +1,129 @@
+"""`find_tools`: searches what a session can call, and describes what was too long for the answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from octoc.formats.own_tools import CALL_MCP_TOOL, FIND_TOOLS
+from octoc.results import ToolResult
+from octoc.runtime.arguments.check import misfit
+from octoc.runtime.arguments.messages import Problem, quoted, type_word
+from octoc.runtime.tools.search import Ranked, look
+from octoc.runtime.values import SearchHit
+from octoc.search import DEFAULT_LIMIT, OCTO
+from octoc.tokens import APPROXIMATE
+
+if TYPE_CHECKING:
+    from octoc.runtime.session import Session
+    from octoc.runtime.tools.server_call import Outcome
+
+_SHOWN_DESCRIPTION = 200
+_DIRECT = "direct (call by name, NOT via call_mcp_tool)"
+
+
+def search(session: Session, query: str, limit: int = DEFAULT_LIMIT) -> list[tuple[int, SearchHit]]:
+    """Return (number, hit) of the tools that fit the query, as the workspace ranks them."""
+    return [(found.number, found.hit) for found in look(session, query, limit).hits]
+
+
+async def find_tools(session: Session, arguments: Mapping[str, Any]) -> Outcome:
+    """Answer `find_tools`: a JSON array of what was found, or the servers that there are.
+
+    A search starts no server: a fleet may have dozens without a snapshot, each a program that is fetched and run.
+    """
+    described = arguments.get("describe")
+    if described and session.profile != OCTO:
+        return _describe(session, described)
+    query = arguments.get("query", "")
+    if not isinstance(query, str):
+        problem = Problem(path="/query", what=f"expected string, got {type_word(query)}")
+        return misfit(FIND_TOOLS, FIND_TOOLS, [problem], session.profile)
+    if arguments and "query" not in arguments:
+        given = ", ".join(map(quoted, list(arguments)[:3]))
+        problem = Problem(path="", what=f"missing required property `query` (string), got {given}")
+        return misfit(FIND_TOOLS, FIND_TOOLS, [problem], session.profile)
+    if session.generation.search.is_slow:
+        import asyncio
+
+        while True:
+            generation = session.generation
+            found = await asyncio.to_thread(look, session, query, DEFAULT_LIMIT)
+            # Another bundle, taken over meanwhile, has other tools by these numbers.
+            if session.generation is generation:
+                break
+    else:
+        found = look(session, query, DEFAULT_LIMIT)
+    if not found.hits:
+        servers = ", ".join(_servers(session))
+        return ToolResult.of_text(f"No tools found matching '{query}'. Available servers: {servers}")
+    if session.profile != "octoc":
+        answer = [_entry(session, hit, _SHOWN_DESCRIPTION) for hit in found.hits]
+        return ToolResult.of_text(_fitting(answer, session.settings.results.max_chars))
+    # Cut as JSON, with a notice of what is not there.
+    return ToolResult.of_text(_compact(session, found.hits, with_scores=found.method != OCTO))
+
+
+def _compact(session: Session, hits: Sequence[Ranked], *, with_scores: bool) -> str:
+    """Return the hits without the schemas that go over the budget; the first one's is always there."""
+    budget = session.generation.bundle.settings.search.max_tokens
+    used = 0
+    answer = []
+    for place, hit in enumerate(hits):
+        entry = _entry(session, hit, _SHOWN_DESCRIPTION)
+        size = APPROXIMATE.count(json.dumps(entry["parameters"], ensure_ascii=False))
+        if budget and place and used + size > budget:
+            entry["parameters"] = f"too long to show: find_tools(describe=[{json.dumps(entry['name'])}])"
+        else:
+            used += size
+        if with_scores:
+            entry["score"] = round(hit.hit.score, 2)
+        answer.append(entry)
+    return json.dumps(answer, ensure_ascii=False)
+
+
+def _entry(session: Session, hit: Ranked, description: int | None) -> dict[str, Any]:
+    catalog = session.generation.catalog
+    return {
+        "name": hit.hit.alias,
+        "description": catalog[hit.number].description[:description],
+        "parameters": catalog.schema(hit.number) or {},
+        "call_via": _DIRECT if hit.hit.direct else CALL_MCP_TOOL,
+    }
+
+
+def _describe(session: Session, names: Any) -> Outcome:
+    """Answer with all that there is on some tools; a name that is none of this session's is said to be none."""
+    wanted = [names] if isinstance(names, str) else names
+    if not isinstance(wanted, list) or not all(isinstance(name, str) for name in wanted):
+        problem = Problem(path="/describe", what=f"expected an array of strings, got {type_word(names)}")
+        return misfit(FIND_TOOLS, FIND_TOOLS, [problem], session.profile)
+    catalog, surface = session.generation.catalog, session.surface
+    shown, reachable = frozenset(surface.visible()), frozenset(surface.reachable())
+    answer: list[dict[str, Any]] = []
+    for name in wanted[:DEFAULT_LIMIT]:
+        number = surface.names().resolve(name)
+        if not isinstance(number, int) or number not in reachable:
+            answer.append({"name": name, "error": "there is no such tool: use a name that find_tools returned"})
+            continue
+        tool = catalog[number]
+        hit = SearchHit(tool=str(tool.id), score=0.0, alias=surface.alias(number), direct=number in shown)
+        answer.append(_entry(session, Ranked(number=number, hit=hit), None))
+    return ToolResult.of_text(json.dumps(answer, ensure_ascii=False))
+
+
+def _fitting(answer: list[dict[str, Any]], max_chars: int) -> str:
+    """Return the JSON of the first hits that fit the limit, at least one: a cut array would be no JSON any more."""
+    while True:
+        text = json.dumps(answer, indent=2, ensure_ascii=False)
+        if len(text) <= max_chars or len(answer) == 1:
+            return text
+        answer = answer[:-1]
+
+
+def _servers(session: Session) -> list[str]:
+    named = {session.generation.catalog[index].id.server for index in session.surface.reachable()}
+    named.update(session.surface.unlisted_servers())
+    # A builtin server that nothing is bound to has no tool to look for.
+    return [name for name in session.generation.servers if name in named and session.generation.can_connect(name)]

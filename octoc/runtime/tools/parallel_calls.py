@@ -1,0 +1,76 @@
+"""The calls of one turn: a model may ask for several at once."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from octoc.formats.own_tools import CAPABILITY, SKILL
+from octoc.results import Progress
+from octoc.runtime.results.failures import MAY_HAVE, failure
+
+if TYPE_CHECKING:
+    from octoc.runtime.session import Session
+    from octoc.runtime.tools.server_call import Outcome
+
+logger = logging.getLogger("octoc.runtime")
+
+Call = tuple[str, Mapping[str, Any] | None]
+"""A tool's name as the model wrote it, and its arguments."""
+
+
+async def call_all(
+    session: Session, calls: Sequence[Call], on_progress: Callable[[int, Progress], None] | None = None
+) -> list[Outcome]:
+    """Make the calls of one turn at the same time and return what came of each, in the order of the calls.
+
+    One that fails leaves the others alone; cancelling ends them all, and is over when they are. `capability` and
+    `skill` change what there is to call: such a call waits for those before it, and those after it wait for it.
+    `on_progress` gets a call's place in `calls` too.
+    """
+    import asyncio
+
+    outcomes: dict[int, Outcome] = {}
+
+    async def one(place: int) -> None:
+        name, arguments = calls[place]
+        told = None if on_progress is None else lambda progress: on_progress(place, progress)
+        try:
+            outcomes[place] = await session.call(name, arguments, on_progress=told)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            # Nobody cancelled this call but something below it: that is a failure like another.
+            outcomes[place] = failure(
+                "cancelled", f"the call was cancelled; {MAY_HAVE}", profile=session.profile, sent=True
+            )
+        except Exception:  # a bug of octoc or of a plugin in one call must not lose the results of the others
+            logger.exception("call %d of a turn failed", place)
+            message = f"the call failed in octoc, the log says how; {MAY_HAVE}"
+            outcomes[place] = failure("internal", message, profile=session.profile, sent=True)
+
+    for places in _together(calls):
+        if len(places) == 1:
+            await one(places[0])
+            continue
+        async with asyncio.TaskGroup() as group:
+            for place in places:
+                group.create_task(one(place))
+    return [outcomes[place] for place in range(len(calls))]
+
+
+def _together(calls: Sequence[Call]) -> Iterator[list[int]]:
+    """Yield the places of calls that may run at the same time, one list after another."""
+    together: list[int] = []
+    for place, (name, _) in enumerate(calls):
+        if name in (CAPABILITY, SKILL):
+            if together:
+                yield together
+            yield [place]
+            together = []
+        else:
+            together.append(place)
+    if together:
+        yield together

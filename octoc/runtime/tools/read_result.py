@@ -1,0 +1,240 @@
+"""`read_result`: paging through a result of which a part was left out, by offset or by JSON pointer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import attrs
+
+from octoc.results import ContentPart, ToolResult, Truncation
+from octoc.runtime.results.cutting import is_readable
+from octoc.runtime.results.failures import failure
+from octoc.runtime.results.json_cut import JsonCutter, pointer_token
+from octoc.runtime.results.json_text import MAX_DEPTH, parse_container, quoted, scalar, written
+from octoc.runtime.results.limits import Limits
+from octoc.runtime.results.notice import LONGEST_POINTER, notice, read_call
+from octoc.runtime.results.parts import STAGE
+from octoc.runtime.results.store import LostResultError
+from octoc.runtime.values import whole_characters
+
+if TYPE_CHECKING:
+    from octoc.plugin import TokenCounter
+    from octoc.results import ToolFailure
+    from octoc.runtime.session import Session
+
+Unit = Literal["characters", "items", "members"]
+
+_SHOWN_KEYS = 5
+_SHOWN_KEY = 40
+_LEAST_JSON = 2
+
+
+@attrs.frozen(kw_only=True)
+class Page:
+    """A page of a text or a JSON value: from `start` up to `end` of `total`, in `unit`.
+
+    `cut` is the JSON pointer of a child that is on the page but not whole.
+    """
+
+    text: str
+    unit: Unit
+    start: int
+    end: int
+    total: int
+    cut: str | None = None
+
+
+class BadRequest(Exception):  # noqa: N818  # what the model asked for, in words for it
+    """What was asked for is not there; the message is for the model."""
+
+
+def text_page(text: str, offset: int, limit: int) -> Page:
+    """Return the characters from `offset` on. Raises: BadRequest behind the end."""
+    if offset > len(text):
+        raise BadRequest(f"offset {offset:,} is behind the end: there are {len(text):,} characters")
+    page = text[offset : offset + limit]
+    return Page(text=page, unit="characters", start=offset, end=offset + len(page), total=len(text))
+
+
+def json_page(value: Any, pointer: str, offset: int, limit: int) -> Page:
+    """Return what is at a JSON pointer: a string's characters, or a container's children, from `offset` on.
+
+    Children stay whole as long as they fit; the first, when it does not, is cut as JSON. Arrays and objects parse, and
+    concern at least one child, so that paging ends. Source: RFC 6901.
+
+    Raises: BadRequest where the pointer leads nowhere, or behind the end.
+    """
+    found = resolve(value, pointer)
+    if not isinstance(found, (Mapping, list)):
+        is_string = isinstance(found, str) and type(found) is str
+        return text_page(whole_characters(found) if is_string else scalar(found), offset, limit)
+    keys = list(found) if isinstance(found, Mapping) else None
+    children: Sequence[Any] = list(found.values()) if isinstance(found, Mapping) else found
+    unit: Unit = "items" if keys is None else "members"
+    if offset > len(children):
+        raise BadRequest(f"offset {offset:,} is behind the end: there are {len(children):,} {unit}")
+    room = max(limit, _LEAST_JSON) - 1  # each child brings a comma, but the first
+    pieces: list[str] = []
+    cut = None
+    end = offset
+    for end in range(offset, len(children)):
+        lead = "" if keys is None else f"{quoted(str(keys[end]))}:"
+        free = room - len(lead) - 1
+        text = written(children[end], free, MAX_DEPTH - 1) if free > 0 else None
+        if text is None:
+            if pieces:
+                break
+            token = str(end) if keys is None else pointer_token(str(keys[end]))
+            cut = f"{pointer}/{token}"
+            text = JsonCutter().cut(children[end], free, cut, 1) if free > 0 else None
+            pieces += [] if text is None else [lead + text]
+            end += 1  # noqa: PLW2901  # the loop ends here
+            break
+        pieces.append(lead + text)
+        room -= len(lead) + len(text) + 1
+    else:
+        end = len(children)
+    inner = ",".join(pieces)
+    text = f"[{inner}]" if keys is None else f"{{{inner}}}"
+    return Page(text=text, unit=unit, start=offset, end=end, total=len(children), cut=cut)
+
+
+def resolve(value: Any, pointer: str) -> Any:
+    """Return what a JSON pointer leads to. Source: RFC 6901, section 4. Raises: BadRequest."""
+    if pointer and not pointer.startswith("/"):
+        raise BadRequest(f'`{_short(pointer)}` is no JSON pointer: expected "" or one that begins with "/"')
+    for token in pointer.split("/")[1:]:
+        key = token.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, Mapping):
+            if key not in value:
+                some = ", ".join(f"`{_short(str(one))}`" for one in list(value)[:_SHOWN_KEYS])
+                more = f" and {len(value) - _SHOWN_KEYS:,} more" if len(value) > _SHOWN_KEYS else ""
+                raise BadRequest(
+                    f"`{_short(pointer)}` leads nowhere: no `{_short(key)}` among {some or 'no'}{more} keys"
+                )
+            value = value[key]
+        elif isinstance(value, list):
+            if not (key.isascii() and key.isdigit() and len(key) < 20 and int(key) < len(value)):
+                raise BadRequest(
+                    f"`{_short(pointer)}` leads nowhere: `{_short(key)}` is no index of {len(value):,} items"
+                )
+            value = value[int(key)]
+        else:
+            raise BadRequest(f"`{_short(pointer)}` leads nowhere: there is nothing below a string or number")
+    return value
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN_KEY else f"{text[:_SHOWN_KEY]}…"
+
+
+async def read_result(session: Session, arguments: Mapping[str, Any]) -> ToolResult | ToolFailure:
+    """Answer `read_result`: one page of what is kept, and a notice that says how far it goes and how to read on.
+
+    A handle that is unknown, forgotten or another session's gets the same answer.
+    """
+    limits, counter = session.limits(None)
+    try:
+        asked = _asked(arguments, limits)
+        store = session.runtime.results
+        count = store.parts(session.key, asked.handle)
+        if count is None or not is_readable(session, store.source(session.key, asked.handle)):
+            raise BadRequest(_gone(asked.handle))
+        if asked.part >= count:
+            raise BadRequest(f"there is no part {asked.part}: the result has {count} (from 0)")
+        text = store.text(session.key, asked.handle, asked.part)
+        if text is None:  # it was forgotten just now
+            raise BadRequest(_gone(asked.handle))
+        page = await _page(text, asked, limits, counter)
+    except BadRequest as problem:
+        return failure("bad_request", str(problem), profile=session.profile)
+    except LostResultError:
+        message = (
+            f"the result that was kept under handle `{_short(asked.handle)}` is lost: its file was removed or changed. "
+            "Call the tool that gave it again"
+        )
+        return failure("unavailable", message, profile=session.profile)
+    return ToolResult(
+        content=(ContentPart(type="text", text=page.text), _told(page, asked, count)),
+        truncations=(Truncation(stage=STAGE, original=len(text), kept=len(page.text), unit="chars"),),
+        handle=asked.handle,
+    )
+
+
+def _gone(handle: str) -> str:
+    return f"nothing is kept under handle `{_short(handle)}`, or no more: call the tool that gave it again"
+
+
+@attrs.frozen(kw_only=True)
+class _Asked:
+    handle: str
+    part: int
+    offset: int
+    pointer: str | None
+    limit: int
+
+
+def _asked(arguments: Mapping[str, Any], limits: Limits) -> _Asked:
+    handle = arguments.get("handle")
+    pointer = arguments.get("json_pointer")
+    if not isinstance(handle, str) or not handle:
+        raise BadRequest("handle is required: the notice of a result that was cut has it")
+    if pointer is not None and not isinstance(pointer, str):
+        raise BadRequest("json_pointer must be a string")
+    numbers = {"part": 0, "offset": 0, "limit": limits.max_chars}
+    for name in numbers:
+        given = arguments.get(name)
+        if given is None:
+            continue
+        if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+            raise BadRequest(f"{name} must be a number from 0 on")
+        numbers[name] = given
+    limit = max(1, min(numbers["limit"], limits.max_chars))
+    return _Asked(handle=handle, part=numbers["part"], offset=numbers["offset"], pointer=pointer, limit=limit)
+
+
+async def _page(text: str, asked: _Asked, limits: Limits, counter: TokenCounter) -> Page:
+    import asyncio
+
+    value = None
+    if asked.pointer is not None:
+        # Parsing some megabytes takes longer than a loop should stand still.
+        value = await asyncio.to_thread(parse_container, text)
+        if value is None:
+            raise BadRequest(f"part {asked.part} is no JSON array or object: read it by offset, without json_pointer")
+    limit = asked.limit
+    while True:
+        if asked.pointer is None:
+            page = text_page(text, asked.offset, limit)
+        else:
+            page = json_page(value, asked.pointer, asked.offset, limit)
+        tokens = counter.count(page.text) if limits.tokens and page.text else 0
+        if tokens <= limits.tokens or limit <= 1:
+            return page
+        limit = max(1, min(limit - 1, len(page.text) * limits.tokens // tokens))
+
+
+def _told(page: Page, asked: _Asked, count: int) -> ContentPart:
+    which = f"part {asked.part} of {count} (from 0), " if count > 1 else ""
+    facts = [f"{which}{page.unit} {page.start:,} to {page.end:,} of {page.total:,}"]
+    if page.cut is not None:
+        below = f": json_pointer={json.dumps(page.cut, ensure_ascii=False)} reads it"
+        facts.append(f"the last is cut{below if len(below) <= LONGEST_POINTER else ''}")
+    where: dict[str, str | int] = {"part": asked.part}
+    same = ""
+    if asked.pointer is not None and len(json.dumps(asked.pointer)) <= LONGEST_POINTER:
+        where["json_pointer"] = asked.pointer
+    elif asked.pointer is not None:
+        same = " with the same json_pointer"
+    if page.end < page.total:
+        advice = [
+            f"{read_call(asked.handle, **where, offset=page.end)}{same} continues",
+            f"offset={page.end} continues",
+        ]
+    elif asked.pointer is None and asked.part + 1 < count:
+        advice = [f"end of the part, {read_call(asked.handle, part=asked.part + 1)} is the next"]
+    else:
+        advice = ["end"]
+    return notice(facts, advice=advice)

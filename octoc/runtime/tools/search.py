@@ -1,0 +1,250 @@
+"""What a session can call, ranked for a query. Loads numpy, the index and the encoder when the first query asks."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from octoc.runtime.activation.route import EncoderUnavailable
+from octoc.runtime.values import SearchHit
+from octoc.search import BY_MEANING, OCTO
+
+if TYPE_CHECKING:
+    from octoc.plugin.protocols import Vector
+    from octoc.runtime.loaded_bundle import Generation
+    from octoc.runtime.session import Session
+    from octoc.search.fields import ToolText
+    from octoc.search.index import Deeds, Index
+    from octoc.search.rank import Scope
+
+FEW_TOOLS = 100
+"""More tools are indexed in a thread."""
+BY_WORDS = "words"
+BY_VECTORS = "words and meaning"
+
+
+@attrs.frozen(kw_only=True)
+class Ranked:
+    """A tool as it was ranked: its number, the hit, and what each part of its score gave."""
+
+    number: int
+    hit: SearchHit
+    parts: Mapping[str, float] = attrs.field(factory=dict)
+
+
+@attrs.frozen(kw_only=True)
+class Answer:
+    """What was found, and how.
+
+    Args:
+        hits: the answer, the best first; nothing where nothing fits.
+        others: what came behind them, or would have been the answer if it had fitted; only where that was asked for.
+        method: `words`, `words and meaning`, or `octo`.
+        why: why vectors were not used although the workspace ranks by them; "" otherwise.
+        fit, least: how well the nearest tool fits, and how well it has to; 0.0 of Octo's rule, which has no such thing.
+    """
+
+    hits: tuple[Ranked, ...] = ()
+    others: tuple[Ranked, ...] = ()
+    method: str
+    why: str = ""
+    fit: float = 0.0
+    least: float = 0.0
+
+
+def look(session: Session, query: str, limit: int, *, others: bool = False) -> Answer:
+    """Rank what the session can call. May take as long as loading the encoder. Raises: BundleRefused.
+
+    Args:
+        limit: how many tools at most.
+        others: whether to return what is no part of the answer, too.
+    """
+    settings = session.generation.bundle.settings.search
+    if settings.rank == OCTO:
+        return _by_keywords(session, query, limit)
+    return session.generation.search.look(session, query, limit, others=others)
+
+
+def _by_keywords(session: Session, query: str, limit: int) -> Answer:
+    from octoc.search.keyword import Document, rank
+
+    catalog = session.generation.catalog
+    documents = []
+    for index in session.surface.reachable():
+        tool = catalog[index]
+        documents.append(Document(key=index, name=tool.id.tool, description=tool.description))
+    shown = frozenset(session.surface.visible())
+    found = rank(query, documents, limit)
+    return Answer(hits=tuple(_ranked(session, hit.key, float(hit.score), shown, {}) for hit in found), method=OCTO)
+
+
+def _ranked(session: Session, number: int, score: float, shown: frozenset[int], parts: Mapping[str, float]) -> Ranked:
+    tool = session.generation.catalog[number]
+    hit = SearchHit(tool=str(tool.id), score=score, alias=session.surface.alias(number), direct=number in shown)
+    return Ranked(number=number, hit=hit, parts=parts)
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class _View:
+    """What a session can call, while `key` stays the same."""
+
+    key: tuple[Any, ...]
+    scope: Scope
+    shown: frozenset[int]
+
+
+class SearchParts:
+    """The search index of one bundle with the tools that joined, made once, whichever thread asks first."""
+
+    def __init__(self, generation: Generation) -> None:
+        self._generation = generation
+        self._base: Index | None = None
+        self._live: tuple[int, bool, Index] | None = None
+        self._views: weakref.WeakKeyDictionary[Session, _View] = weakref.WeakKeyDictionary()
+        self._lock = threading.Lock()
+
+    @property
+    def encodes(self) -> bool:
+        """Whether a query is encoded, which takes longer than a loop should stand still."""
+        return self._generation.bundle.settings.search.rank in BY_MEANING and self._generation.opened.has_array(
+            "search/vectors"
+        )
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the next search takes longer than a loop should stand still: it encodes, or indexes many tools."""
+        if self.encodes:
+            return True
+        catalog, live, base = self._generation.catalog, self._live, self._base
+        joined = len(catalog) - (0 if base is None else len(base))
+        return joined > FEW_TOOLS and (base is None or live is None or live[:2] != (catalog.generation, False))
+
+    def look(self, session: Session, query: str, limit: int, *, others: bool = False, by_words: bool = False) -> Answer:
+        """Rank by the index, with `by_words` as if there were no encoder. Raises: BundleRefused."""
+        why = ""
+        if not by_words and self.encodes:
+            try:
+                return self._looked(session, query, limit, self._generation.routing.encode, others=others)
+            except EncoderUnavailable as error:
+                why = str(error)
+        elif not by_words and self._generation.bundle.settings.search.rank in BY_MEANING:
+            why = "the bundle has no vectors of tools"
+        return self._looked(session, query, limit, None, others=others, why=why)
+
+    def _looked(
+        self,
+        session: Session,
+        query: str,
+        limit: int,
+        embed: Callable[[str], Vector] | None,
+        *,
+        others: bool,
+        why: str = "",
+    ) -> Answer:
+        """Rank by the index, by meaning too where `embed` encodes a text. Raises: BundleRefused, EncoderUnavailable."""
+        from octoc.search.rank import Query, rank
+
+        ready = Query.of(query, embed)
+        parts = self._parts(embed)
+        view = self._view(session)
+        catalog = self._generation.catalog
+        found = rank(ready, parts, view.scope, lambda number: str(catalog[number].id), limit, by_words=embed is None)
+        answer = found.answer
+        behind = found.found[len(answer) :] if others else ()
+        return Answer(
+            hits=tuple(_ranked(session, one.number, one.score, view.shown, one.parts) for one in answer),
+            others=tuple(_ranked(session, one.number, one.score, view.shown, one.parts) for one in behind),
+            method=BY_WORDS if embed is None else BY_VECTORS,
+            why=why,
+            fit=found.fit,
+            least=found.least,
+        )
+
+    def _parts(self, embed: Callable[[str], Vector] | None) -> list[Index]:
+        """Return the bundle's index and, where tools joined, one of theirs."""
+        with self._lock:
+            if self._base is None:
+                self._base = self._opened()
+            catalog = self._generation.catalog
+            if len(catalog) == len(self._base):
+                return [self._base]
+            key = (catalog.generation, embed is not None)
+            if self._live is None or self._live[:2] != key:
+                self._live = (*key, self._joined(self._base, embed))
+            return [self._base, self._live[2]]
+
+    def _opened(self) -> Index:
+        from octoc.search.index import DEEDS, DENSE, LEXICAL, Index, lexical_arrays
+
+        opened = self._generation.opened
+        if not opened.has_array("search/hashes"):
+            import numpy as np
+
+            # A bundle from before there was an index: its tools are taken as if they had joined.
+            return Index.of({**lexical_arrays([]), "servers": np.zeros(0, np.uint16)})
+        wanted = (*LEXICAL, *DENSE, *DEEDS) if self.encodes else LEXICAL
+        return Index.of({name: opened.array(f"search/{name}") for name in wanted})
+
+    def _joined(self, base: Index, embed: Callable[[str], Vector] | None) -> Index:
+        """Return an index of the tools that the bundle's does not have: the same arrays, made the same way."""
+        import numpy as np
+
+        from octoc.search.index import Index, Meaning, Rows, lexical_arrays, small
+
+        tools = [self._text(number) for number in range(len(base), len(self._generation.catalog))]
+        names = list(self._generation.servers)
+        servers = np.array([names.index(tool.server) for tool in tools], small(len(names)))
+        if embed is None or base.meaning is None or base.deeds is None:
+            return Index.of({**lexical_arrays(tools), "servers": servers})
+        vectors = np.stack([_vector(tool, embed) for tool in tools])
+        nearest, weights = base.deeds.nearest(vectors)
+        told = [_told(tool, base.deeds, nearest[row], weights[row]) for row, tool in enumerate(tools)]
+        meaning = Meaning(
+            vectors=Rows.of(vectors),
+            server_vectors=base.meaning.server_vectors,
+            deed_of=nearest,
+            deed_weights=weights,
+        )
+        lexical = Index.of({**lexical_arrays(told), "servers": servers})
+        return attrs.evolve(lexical, meaning=meaning)
+
+    def _text(self, number: int) -> ToolText:
+        from octoc.search.fields import ToolText
+
+        catalog = self._generation.catalog
+        tool = catalog[number]
+        return ToolText(
+            server=tool.id.server, name=tool.id.tool, description=tool.description, schema=catalog.schema(number)
+        )
+
+    def _view(self, session: Session) -> _View:
+        """Return what the session can call: worked out anew when its tools may have changed."""
+        catalog = self._generation.catalog
+        key = (catalog.generation, session.active.names, id(session.surface))
+        view = self._views.get(session)
+        if view is None or view.key != key:
+            import numpy as np
+
+            from octoc.search.rank import Scope
+
+            reachable = sorted(session.surface.reachable())
+            whole = len(reachable) == len(catalog)
+            scope = Scope(None if whole else np.array(reachable, np.int64))
+            view = self._views[session] = _View(key=key, scope=scope, shown=frozenset(session.surface.visible()))
+        return view
+
+
+def _vector(tool: ToolText, embed: Callable[[str], Vector]) -> Vector:
+    from octoc.search.fields import VIEW_WEIGHTS, views
+    from octoc.search.index import mixed
+
+    texts = zip(VIEW_WEIGHTS, views(tool), strict=True)
+    return mixed([(weight, embed(text)) for weight, text in texts if text.strip()])
+
+
+def _told(tool: ToolText, deeds: Deeds, nearest: Any, weights: Vector) -> ToolText:
+    return attrs.evolve(tool, expansion=deeds.terms_of(nearest, weights))

@@ -1,0 +1,253 @@
+"""One call to one server: lend a connection, keep the time, repeat what is safe, hide secrets. Every end is a value."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from octoc.names import ToolId
+from octoc.plain_text import because
+from octoc.results import Caller, FailureKind, Progress, ToolCall, ToolFailure, ToolResult
+from octoc.runtime import telemetry
+from octoc.runtime.results.failures import exception_of, failure, with_retry, worded
+from octoc.runtime.results.redact import plain_outcome, progress_without_secrets, without_secrets
+from octoc.runtime.servers.pool import Unreachable
+from octoc.runtime.servers.retry import MAX_REPEATS, is_harmless, may_repeat, pause_before
+from octoc.runtime.servers.server_pool import FAULTS
+from octoc.runtime.servers.unreachable import FAILURES
+from octoc.runtime.shares import account_of
+from octoc.runtime.tools.policy import limit_of, retry_mode
+from octoc.secrets import redact
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from octoc.bundle.model import ServerEntry
+    from octoc.runtime.loaded_bundle import Generation
+    from octoc.runtime.servers.lease import Lease
+
+logger = logging.getLogger("octoc.runtime")
+
+META_TENANT, META_USER, META_CORRELATION = "octoc/tenant", "octoc/user", "octoc/correlationId"
+"""Keys of a call's `_meta`: for whom it is, as far as the host has said."""
+LOGGED: frozenset[FailureKind] = FAULTS | {"internal"}
+"""The failures of a call that are logged: the others are the caller's own business, or a refusal that it can read."""
+_GRACE_S = 0.25
+"""How long after the time limit a transport may still report why a call took too long."""
+Outcome = ToolResult | ToolFailure
+
+_DEAD = "the connection was closed"
+
+
+async def call_server(
+    generation: Generation,
+    server: str,
+    tool: str,
+    arguments: Mapping[str, Any],
+    *,
+    caller: Caller | None = None,
+    shown: str | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    profile: str | None = None,
+) -> Outcome:
+    """Call `tool` of `server` within its time limit, wall clock around all waiting; never raises for a failure.
+
+    What was not sent is repeated, and what was sent only where that is safe or configured, at most twice. `shown` is
+    what the model calls the tool and `profile` whose words its failures have, the workspace's without one.
+    """
+    entry = generation.servers[server]
+    call = ToolCall(
+        tool=tool,
+        arguments=arguments,
+        timeout_s=limit_of(entry, tool),
+        caller=caller or Caller(),
+        on_progress=progress_without_secrets(on_progress, lambda: generation.connector.secrets(server)),
+    )
+    with telemetry.calling(entry, call, lambda text: redact(text, generation.connector.secrets(server))) as watched:
+        meta = {**_ids(call.caller), **watched.meta()}
+        if meta:
+            call = attrs.evolve(call, meta=meta)
+        words = profile or generation.bundle.settings.results.profile
+        outcome = await _observed(generation, entry, call, shown or f"{server}/{tool}", words)
+        watched.ended(outcome)
+    return outcome
+
+
+def _ids(caller: Caller) -> dict[str, str]:
+    """Return what a server that understands it may know of whom a call is for: what the host has said, and no more."""
+    said = {META_TENANT: caller.tenant, META_USER: caller.user, META_CORRELATION: caller.correlation_id}
+    return {key: value for key, value in said.items() if value is not None}
+
+
+async def _observed(generation: Generation, entry: ServerEntry, call: ToolCall, shown: str, profile: str) -> Outcome:
+    """Make a call and tell observers how it ended."""
+    started = time.monotonic()
+    running = _Call(generation, entry, call, (shown, profile), started)
+    try:
+        outcome = await running.run()
+    except BaseException:
+        message = f"the call of `{entry.name}/{call.tool}` was cancelled"
+        stopped = worded(failure("cancelled", message, sent=running.sent), shown, profile)
+        generation.plugins.call_finished(entry.name, call, stopped, time.monotonic() - started)
+        raise
+    if not outcome.ok:
+        outcome = plain_outcome(without_secrets(outcome, generation.connector.secrets(entry.name)))
+    generation.plugins.call_finished(entry.name, call, outcome, time.monotonic() - started)
+    return outcome
+
+
+class _Call:
+    """A call with its repetitions."""
+
+    def __init__(
+        self, generation: Generation, entry: ServerEntry, call: ToolCall, words: tuple[str, str], started: float
+    ) -> None:
+        self._generation = generation
+        self._entry = entry
+        self._call = call
+        self._shown, self._profile = words
+        self._until = started + call.timeout_s
+        self._what = f"{entry.name}/{call.tool}"
+        self._died = ""
+        self.sent = False
+        """Whether a try has got as far as its connection: from then on the server may have begun it."""
+        self._unanswered = False
+
+    async def run(self) -> Outcome:
+        import asyncio
+
+        if self._call.tool in self._generation.drift(self._entry.name).removed:
+            return self._worded(failure("not_found", f"server `{self._entry.name}` no longer has `{self._call.tool}`"))
+        repeats = 0
+        failed: ToolFailure | None = None
+        while True:
+            outcome, final = await self._once()
+            if isinstance(outcome, ToolResult):
+                return outcome
+            if failed is not None and final and outcome.kind == "unavailable":
+                # The pool knows no more than the kind of what this very call failed with.
+                return self._worded(attrs.evolve(failed, retry_after_s=outcome.retry_after_s))
+            if final or repeats == MAX_REPEATS or not self._may_repeat(outcome):
+                return outcome
+            failed = outcome
+            self._unanswered = self._unanswered or outcome.sent
+            repeats += 1
+            pause = pause_before(repeats, outcome)
+            if time.monotonic() + pause >= self._until:
+                return outcome
+            if outcome.kind == "connection_lost":
+                self._died = outcome.message
+            await asyncio.sleep(pause)
+
+    async def _once(self) -> tuple[Outcome, bool]:
+        """Try once. Returns what came of it, and whether another try is out of the question."""
+        import asyncio
+
+        try:
+            account = account_of(self._call.caller)
+            lease = self._generation.pool.use(self._entry.name, self._until, account, self._call.tool)
+            async with asyncio.timeout(self._until - time.monotonic()):
+                await lease.acquire()
+        except TimeoutError:
+            stage = lease.stage
+            lease.release()  # it may have got all in the very moment
+            return self._worded(self._too_late(stage)), True
+        except Unreachable as unreachable:
+            return self._unreachable(unreachable), unreachable.final
+        try:
+            outcome = await self._on(lease)
+            lease.report(outcome)
+        finally:
+            lease.release()
+        if isinstance(outcome, ToolFailure):
+            self._log(outcome)
+            return self._worded(outcome), outcome.kind == "timeout"
+        return outcome, True
+
+    def _log(self, failed: ToolFailure) -> None:
+        """Log a failure of the server: no other caller learns more of it than its kind."""
+        if failed.kind in LOGGED:
+            text = redact(failed.message, self._generation.connector.secrets(self._entry.name))
+            FAILURES.warning("the call of `%s` failed: %s: %s", self._what, failed.kind, text)
+
+    async def _on(self, lease: Lease) -> Outcome:
+        left = self._until - time.monotonic()
+        call = self._call
+        if left < call.timeout_s * 0.99:
+            call = attrs.evolve(call, timeout_s=max(round(left, 3), 0.001), limit_s=call.timeout_s)
+        try:
+            # A transport keeps the limit itself, and knows more of why: this one is for a plugin that does not.
+            async with _backstop(left) as scope:
+                lease.scope = scope
+                self.sent = True
+                return await lease.connection.call(call)
+        except TimeoutError:
+            if lease.interrupted:
+                return failure("cancelled", "the runtime was closed during the call", sent=True)
+            message = f"`{self._what}` did not answer within {self._call.timeout_s:g} s"
+            return failure("timeout", message, sent=True)
+        except Exception as error:  # noqa: BLE001  # the protocol forbids it, so it is the plugin's fault, not the host's
+            logger.error("the transport of `%s` raised `%s`", self._entry.name, type(error).__name__)  # noqa: TRY400  # its text may hold a secret
+            return failure("internal", f"the transport of `{self._entry.name}` failed{because(error)}", sent=True)
+
+    def _too_late(self, stage: str) -> ToolFailure:
+        name, limit = self._entry.name, self._call.timeout_s
+        if stage == "place":
+            most = self._entry.max_concurrent
+            message = f"server `{name}` is busy: none of its {most} places for calls became free within {limit:g} s"
+        else:
+            message = f"server `{name}` did not connect within {limit:g} s"
+        return failure("timeout", message)
+
+    def _unreachable(self, unreachable: Unreachable) -> ToolFailure:
+        outcome = self._worded(unreachable.failure)
+        if self._profile == "octopus" or not (unreachable.lost or self._died):
+            return outcome
+        died = self._died or _DEAD
+        if self._profile == "octo":
+            why = f"{exception_of(outcome)}: {outcome.message}"
+            text = f"session died (ConnectionError: {died}), reconnect failed ({why}). Try /mcp reload."
+        else:
+            text = with_retry(f"{died}, and connecting again failed: {outcome.message}", outcome.retry_after_s)
+        return attrs.evolve(outcome, text=f"[Tool error] {self._shown}: {text}")
+
+    def _worded(self, found: ToolFailure) -> ToolFailure:
+        return worded(found, self._shown, self._profile, sent_before=self._unanswered)
+
+    def _may_repeat(self, outcome: ToolFailure) -> bool:
+        return may_repeat(outcome, retry_mode(self._entry, self._call.tool), harmless=self._is_harmless())
+
+    def _is_harmless(self) -> bool:
+        if not self._entry.trusted:
+            return False
+        catalog = self._generation.catalog
+        index = catalog.find(ToolId(self._entry.name, self._call.tool))
+        return index is not None and is_harmless(catalog.wire(index))
+
+
+@contextlib.asynccontextmanager
+async def _backstop(seconds: float) -> AsyncIterator[asyncio.Timeout]:
+    """End the block with a TimeoutError when `seconds` and the grace have passed.
+
+    The grace begins when the event loop reaches the limit. A loop that was busy beyond both would otherwise end the
+    call in the same step as the transport's own limit, and the transport's reason would be lost.
+    """
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    async with asyncio.timeout(None) as scope:
+
+        def begin_grace() -> None:
+            if scope.when() is None:  # otherwise the call was interrupted, which ends it sooner
+                scope.reschedule(loop.time() + _GRACE_S)
+
+        limit = loop.call_later(seconds, begin_grace)
+        try:
+            yield scope
+        finally:
+            limit.cancel()

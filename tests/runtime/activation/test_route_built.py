@@ -1,0 +1,98 @@
+"""Messages that are decided in parts, or by what was said before: on a bundle of the core tap with the real encoder."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from octoc.compiler.workspace.build import build
+from octoc.runtime import Runtime
+from octoc.runtime.activation.explain_route import explain_route
+from octoc.runtime.activation.route import decide
+from octoc.runtime.values import Routing
+
+Decide = Callable[..., Routing]
+
+
+def built(root: Path, most: int) -> Decide:
+    """Return what decides a message where so many capabilities may be activated at once."""
+    root.mkdir()
+    tap = '[[taps]]\nname = "core"\npath = "octoc:core"'
+    settings = f'[workspace]\nname = "w"\n\n{tap}\n\n[routing]\nmax_per_message = {most}\n'
+    (root / "octoc.toml").write_text(settings, encoding="utf-8")
+    outcome = build(root)
+    assert outcome.bundle is not None
+    generation = Runtime.open(outcome.bundle).session().generation
+    names = tuple(generation.capabilities)
+    return lambda text, *before: decide(generation, text, names, before=before)
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> Decide:
+    """What decides by default."""
+    return built(tmp_path_factory.mktemp("route") / "one", 1)
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Decide:
+    """What decides where two may be activated."""
+    return built(tmp_path_factory.mktemp("route") / "two", 2)
+
+
+BOTH = "what time is it in Tokyo right now, and show me the git log of last week"
+
+
+def test_two_requests_in_one_message_activate_both(two: Decide) -> None:
+    """Each clause has its winner, and both are activated."""
+    found = two(BOTH)
+    assert {found.capability, *found.also} == {"time", "git"}
+    assert two("show me the git log of last week").also == ()
+
+
+def test_by_default_one_message_activates_one(one: Decide) -> None:
+    """Of two requests the one that is surer is activated."""
+    found = one(BOTH)
+    assert found.capability in ("time", "git")
+    assert found.also == ()
+
+
+def test_what_says_too_little_is_for_whom_the_earlier_message_was(one: Decide) -> None:
+    """It need share no word with that capability; a message between that goes on too is looked behind."""
+    earlier = "which of my git branches are already merged into main?"
+    for text in ("delete the second one", "and only mine?"):
+        assert (one(text, earlier).capability, one(text, earlier).follows) == ("git", True)
+        assert one(text).capability is None
+    assert one("and the third one?", earlier, "what about the other one?").capability == "git"
+
+
+def test_what_does_not_go_on_is_for_nobody(one: Decide) -> None:
+    """An ending, a wish to wait, another subject, and a request for what nothing here does."""
+    earlier = "which of my git branches are already merged into main?"
+    for text in ("great, thanks a lot, that's all", "hold on, I need to think", "do fish ever get thirsty?",
+                 "and order a large pizza to my flat"):  # fmt: skip
+        assert (one(text, earlier).capability, one(text, earlier).follows) == (None, False)
+
+
+def test_a_word_in_another_sense_activates_nothing(one: Decide) -> None:
+    """What names a capability and means something else is for nobody."""
+    for text in ("the git next door plays the drums at night", "how do I get over a hard time?"):
+        assert one(text).capability is None
+
+
+def test_each_clause_is_explained(tmp_path: Path) -> None:
+    """Where a message may activate several, who wins each clause is told; the parts of a score add up to it."""
+    root = tmp_path / "explained"
+    built(root, 2)
+    session = Runtime.open(root / "dist" / "w.octoc").session()
+    routing, explanation = explain_route(session, BOTH)
+    assert explanation is not None
+    assert [(one.clause, one.winner) for one in explanation.clauses] == [
+        ("what time is it in Tokyo right now", "time"),
+        ("show me the git log of last week", "git"),
+    ]
+    assert {routing.capability, *routing.also} == {"time", "git"}
+    assert math.fsum(explanation.parts.values()) == pytest.approx(
+        math.log(explanation.best_score / explanation.rival_score)
+    )
+    assert explain_route(session, "show me the git log of last week")[1].clauses == ()  # type: ignore[union-attr]

@@ -1,0 +1,110 @@
+"""`find_tools` over an index: what it answers, what it leaves to be described, and whom it tells what."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pytest
+
+from octoc.bundle.model import SearchSettings
+from octoc.runtime import Session
+from octoc.runtime.tools.search import look
+
+if TYPE_CHECKING:
+    from tests.runtime.conftest import Fleet
+
+LONG = {"type": "object", "properties": {f"field{number}": {"type": "string"} for number in range(200)}}
+
+
+def _ask(session: Session, **arguments: Any) -> Any:
+    outcome = asyncio.run(session.call("find_tools", arguments))
+    return json.loads(outcome.text) if outcome.text.startswith("[{") else outcome.text
+
+
+@pytest.fixture
+def session(fleet: Fleet) -> Session:
+    """An agent with the proxy, and a server that only another one has."""
+    fleet.server("tracker", ["create_issue", "list_issues", "close_issue"], {"list_issues": LONG, "close_issue": LONG})
+    fleet.server("secret", ["list_secret_issues"])
+    fleet.settings = attrs.evolve(fleet.settings, search=SearchSettings(max_tokens=2000))
+    fleet.agent(tools=fleet.index("tracker/create_issue", "tracker/list_issues", "tracker/close_issue"), proxy=True)
+    fleet.agent("other", proxy=True)
+    return fleet.open().session()
+
+
+def test_schemas_over_the_budget_are_described_on_demand(session: Session) -> None:
+    """What does not fit the budget says how to see it, and is then shown whole; the first is always there."""
+    first, second, third = _ask(session, query="issues")
+    assert {first["name"], second["name"], third["name"]} == {
+        "tracker__create_issue", "tracker__list_issues", "tracker__close_issue"
+    }  # fmt: skip
+    assert isinstance(first["parameters"], dict)
+    left_out = [hit for hit in (second, third) if isinstance(hit["parameters"], str)]
+    assert left_out
+    assert f'describe=["{left_out[0]["name"]}"]' in left_out[0]["parameters"]
+    (whole,) = _ask(session, describe=[left_out[0]["name"]])
+    assert whole["parameters"] == LONG
+
+
+def test_describing_tells_nothing_of_others_tools(session: Session) -> None:
+    """A tool that only another agent has is described as one that does not exist."""
+    secret, unknown = _ask(session, describe=["secret__list_secret_issues", "nowhere__nothing"])
+    assert {key: value for key, value in secret.items() if key != "name"} == {
+        key: value for key, value in unknown.items() if key != "name"
+    }
+    assert "error" in secret
+
+
+def test_what_is_to_be_described_is_an_array_of_names(session: Session) -> None:
+    """Anything else is told what was expected; one name alone is understood."""
+    assert "expected an array of strings" in _ask(session, describe=3)
+    assert _ask(session, describe="tracker__create_issue")[0]["name"] == "tracker__create_issue"
+
+
+def test_only_the_own_registry_is_found(session: Session) -> None:
+    """A word that only another agent's tool has finds nothing, and that agent finds it."""
+    assert session.search("secret") == []
+    other = session.runtime.session("other")
+    assert [hit.tool for hit in other.search("secret")] == ["secret/list_secret_issues"]
+
+
+def test_octos_rule_ranks_where_it_is_named(fleet: Fleet) -> None:
+    """With `rank = "octo"` a tool's score is how many words of the query are in it, and nothing is left out."""
+    fleet.server("tracker", ["create_issue", "list_issues"])
+    fleet.settings = attrs.evolve(fleet.settings, search=SearchSettings(rank="octo"))
+    fleet.agent(proxy=True)
+    session = fleet.open().session()
+    assert [(hit.tool, hit.score) for hit in session.search("list the sue of")] == [
+        ("tracker/list_issues", 3.0),
+        ("tracker/create_issue", 2.0),
+    ]
+    assert look(session, "list", 5).method == "octo"
+
+
+def test_a_bundle_without_vectors_is_searched_by_words_and_says_so(session: Session) -> None:
+    """Where there is nothing to compare meanings with, words rank, and the answer says why."""
+    answer = look(session, "issues", 5, others=True)
+    assert answer.method == "words"
+    assert answer.why == "the bundle has no vectors of tools"
+    assert all(set(found.parts) == {"words"} for found in answer.hits)
+
+
+def test_tools_that_join_are_found_with_the_rest(fleet: Fleet) -> None:
+    """An unlisted server's tools are ranked once it was connected, and only for agents that have it."""
+    fleet.server("tracker", ["create_issue"])
+    fleet.server("late", ["export_issue"], listed=False)
+    fleet.agent(proxy=True, unlisted=(fleet.grant("late"),))
+    fleet.agent("other", proxy=True)
+
+    async def run() -> None:
+        async with fleet.open() as runtime:
+            session, other = runtime.session(), runtime.session("other")
+            assert [hit.tool for hit in session.search("export issue")] == ["tracker/create_issue"]
+            await session.connect_unlisted()
+            assert session.search("export issue")[0].tool == "late/export_issue"
+            assert [hit.tool for hit in other.search("export issue")] == ["tracker/create_issue"]
+
+    asyncio.run(run())
