@@ -13,6 +13,8 @@ ROOT = Path(__file__).resolve().parents[2]
 # A part of octoc -> its layer. A part may import parts of its own layer and of the layers in BELOW.
 LAYER_OF = {
     "names": "base",
+    "addresses": "base",
+    "network_errors": "base",
     "caller": "base",
     "json_limits": "base",
     "server_environment": "base",

@@ -6,6 +6,7 @@ import re
 
 import attrs
 
+from octoc.addresses import is_loopback
 from octoc.compiler.fixes.edits import MakeFix, replaced
 from octoc.compiler.model.resolved import Scoped, Server
 from octoc.compiler.pin.packages import Package, fetched_by
@@ -13,7 +14,6 @@ from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint import INSECURE_URL, UNPINNED_PACKAGE
 
-_LOOPBACK = re.compile(r"localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\]", re.IGNORECASE)
 # urllib raises for a host that is none; here it only matters that it is not this machine.
 _PLAIN_HTTP = re.compile(r"http://(?:[^/?#@]*@)?(?P<host>\[[^\]/]*\]|[^:/?#]*)", re.IGNORECASE)
 
@@ -76,7 +76,7 @@ def check_urls(scoped: Scoped, sink: DiagnosticSink) -> None:
         if server.url is None:
             continue
         plain = _PLAIN_HTTP.match(server.url)
-        if plain is not None and not _LOOPBACK.fullmatch(plain["host"]):
+        if plain is not None and not is_loopback(plain["host"]):
             sink.report(
                 INSECURE_URL,
                 f"server `{server.name}` is reached over plain http",

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
+from octoc.addresses import is_loopback
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import ServerSource
 from octoc.compiler.resolve.definitions import Value, values_of
@@ -57,7 +58,6 @@ SERVICES = (
 )
 # Not by the words of their names, and credentials all the same.
 _CREDENTIALS = re.compile(r"KUBECONFIG|SSH_AUTH_SOCK|GOOGLE_APPLICATION_CREDENTIALS|.*_KEY(?:_ID)?")
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @attrs.frozen
@@ -122,6 +122,6 @@ def _is_of_another(variable: str, server: ServerSource, owner: str) -> bool:
             host = urlsplit(server.url).hostname or ""
         except ValueError:
             return True
-        return host not in _LOOPBACK and not any(host == one or host.endswith(f".{one}") for one in service.domains)
+        return not is_loopback(host) and not any(host == one or host.endswith(f".{one}") for one in service.domains)
     text = " ".join((server.name, owner, server.command or "", *server.args)).lower()
     return not any(word in text for word in service.words)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import uvicorn
 
+from octoc.addresses import is_loopback
 from octoc.installation import install_command
 from octoc.plugin.gateway import GatewayRefused, GatewaySettings
 from octoc.runtime import Runtime
@@ -22,7 +23,7 @@ from octoc_serve.error_boundary import survived
 from octoc_serve.http import MAX_HEAD_BYTES, HttpApp
 from octoc_serve.log_filters import quiet
 from octoc_serve.pages import pages_of
-from octoc_serve.paths import is_loopback, path_of
+from octoc_serve.paths import path_of
 from octoc_serve.running_calls import RunningCalls
 from octoc_serve.server import SurfaceServer
 from octoc_serve.session_store import Key, MemoryStates

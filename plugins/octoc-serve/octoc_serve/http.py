@@ -14,13 +14,14 @@ import attrs
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 
+from octoc.addresses import is_loopback
 from octoc_serve.admission import Admission, bearer_text
 from octoc_serve.bodies import bounded
 from octoc_serve.connection_limits import CONNECTION
 from octoc_serve.http_responses import AnsweringManager
 from octoc_serve.page_access import GatewayAccess
 from octoc_serve.pages import Pages
-from octoc_serve.paths import is_loopback, is_mcp
+from octoc_serve.paths import is_mcp
 from octoc_serve.server import PRINCIPAL, SESSION_HEADER, SurfaceServer
 from octoc_serve.session_shares import FullError
 from octoc_serve.session_store import Key

@@ -1,10 +1,7 @@
-"""Where each agent's MCP is: `/mcp`, and `/agents/NAME/mcp`; and whether an address is this machine's own."""
+"""Where each agent's MCP is: `/mcp`, and `/agents/NAME/mcp`."""
 
 from __future__ import annotations
 
-import contextlib
-import functools
-import ipaddress
 from urllib.parse import quote
 
 DEFAULT_PATH = "/mcp"
@@ -27,13 +24,3 @@ def named_by(path: str) -> str | None:
     if long_enough and path.startswith(_BEFORE) and path.endswith(_BEHIND):
         return path[len(_BEFORE) : -len(_BEHIND)]
     return None
-
-
-@functools.lru_cache(maxsize=256)
-def is_loopback(host: str) -> bool:
-    """Tell whether a host is this machine alone."""
-    if host == "localhost":
-        return True
-    with contextlib.suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
-    return False

@@ -14,6 +14,7 @@ import httpx2
 from mcp.client.auth import OAuthClientProvider
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull
 
+from octoc.network_errors import reason_of
 from octoc.plugin.protocols import ConnectionFailed, LoginState, ServerTarget
 from octoc_transport_mcp.auth import store_of
 from octoc_transport_mcp.auth_callback import Callback, listening
@@ -21,7 +22,6 @@ from octoc_transport_mcp.auth_sdk import ClientMetadata, MemoryStorage, drive, s
 from octoc_transport_mcp.auth_settings import DEFAULT_PORT, AuthSettings, refused, settings_of
 from octoc_transport_mcp.auth_store import Stored
 from octoc_transport_mcp.failures import redact
-from octoc_transport_mcp.http_faults import reason
 from octoc_transport_mcp.http_logs import quiet_addresses
 
 LOGIN_S = 300.0
@@ -152,7 +152,7 @@ async def _refusal(target: ServerTarget) -> httpx2.Response:
                 response = await client.send(hello, stream=True)
                 await response.aclose()
     except httpx2.HTTPError as error:
-        why = redact(reason(error), target)
+        why = redact(reason_of(error), target)
         said = f"`{target.name}` could not be reached ({why}): look at its `url`, and whether it runs"
         raise ConnectionFailed(said) from None
     # One that lets everybody in until a tool is called is asked for its metadata all the same.

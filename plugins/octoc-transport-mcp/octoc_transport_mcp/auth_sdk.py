@@ -27,12 +27,13 @@ from mcp.shared.auth import (
 )
 from mcp.shared.exceptions import MCPDeprecationWarning
 
+from octoc.addresses import is_loopback
+from octoc.network_errors import reason_of
 from octoc.plain_text import because
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 from octoc.secrets import redact
-from octoc_transport_mcp.auth_settings import AuthSettings, is_loopback
+from octoc_transport_mcp.auth_settings import AuthSettings
 from octoc_transport_mcp.auth_store import Stored
-from octoc_transport_mcp.http_faults import reason
 
 MAX_BODY_BYTES = 1024 * 1024
 """Longest answer of an authorization server that is read."""
@@ -171,7 +172,7 @@ async def drive(
         except ConnectionFailed:
             raise
         except httpx2.HTTPError as error:
-            raise _failed(target, f"could not be reached: {reason(error)}", permanent=False) from None
+            raise _failed(target, f"could not be reached: {reason_of(error)}", permanent=False) from None
         except Exception as error:  # noqa: BLE001  # OAuthFlowError, and pydantic's and others' over a strange answer
             raise _failed(target, _why(error, last), permanent=True) from None
         finally:

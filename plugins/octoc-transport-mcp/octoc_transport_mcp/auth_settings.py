@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Mapping
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import attrs
 
+from octoc.addresses import is_loopback
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 
 Kind = Literal["none", "bearer", "client_credentials", "oauth"]
@@ -131,11 +131,3 @@ def refused(target: ServerTarget, why: str) -> ConnectionFailed:
 def sendable(value: str) -> bool:
     """Tell whether a text can stand in a header: printable ASCII, and some of it."""
     return bool(value) and all("!" <= character <= "~" for character in value)
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether a host's name or address is this machine's own."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 import attrs
 import httpx2
 import mcp_types
 from mcp.shared.exceptions import MCPError
 
+from octoc.addresses import origin
 from octoc.plain_text import because, plain_error
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 from octoc.results import ContentPart, FailureKind, ToolFailure, ToolResult
@@ -80,12 +80,6 @@ def secrets_of(target: ServerTarget) -> list[str]:
     return sorted((value for value in values if len(value) >= MIN_SECRET_CHARS), key=lambda value: (-len(value), value))
 
 
-def origin(target: ServerTarget) -> str:
-    """Return scheme, host and port of the target's URL: its path and query may hold a credential."""
-    parts = urlsplit(target.url or "")
-    return f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}"
-
-
 def ending(process: ServerProcess) -> str:
     """Return how a process ended, and the last line of its stderr."""
     words = process.stderr.lines
@@ -134,7 +128,7 @@ def not_connected(
 def _why_not_connected(
     error: BaseException, target: ServerTarget, process: ServerProcess | None, status: int | None
 ) -> str:
-    name = f"`{target.command}`" if target.transport == "stdio" else f"`{origin(target)}`"
+    name = f"`{target.command}`" if target.transport == "stdio" else f"`{origin(target.url or '')}`"
     if process is not None:
         if not process.stopped:
             text = f"{name} {ending(process)}"

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx2
 
-from octoc_transport_mcp.auth_settings import is_loopback
+from octoc.addresses import is_loopback
 from octoc_transport_mcp.http_joined import IDLE_S, JoiningBackend
 
 DEFAULT_MAX_BODY_BYTES = 16 * 1024 * 1024
@@ -96,7 +96,7 @@ def _trusting() -> ssl.SSLContext:
 
 def proxy_of(url: httpx2.URL) -> str | None:
     """Return the environment's proxy for a URL: none for this machine, which would be handed away in plain text."""
-    if is_loopback(url.host.strip("[]")) or urllib.request.proxy_bypass(url.host):
+    if is_loopback(url.host) or urllib.request.proxy_bypass(url.host):
         return None
     proxies = urllib.request.getproxies()
     proxy = proxies.get(url.scheme) or proxies.get("all")

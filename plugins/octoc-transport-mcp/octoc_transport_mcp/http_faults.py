@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import logging
-import os
 import secrets
-import socket
-import ssl
-from collections.abc import Iterator
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +13,12 @@ import httpx2
 import mcp_types
 from mcp.shared.exceptions import MCPError
 
-from octoc.plain_text import words_of
+from octoc.addresses import origin
+from octoc.network_errors import reason_of, retry_after_s
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
-from octoc.results import FailureKind, ToolFailure, bounded_wait
+from octoc.results import FailureKind, ToolFailure
 from octoc.secrets import redact
-from octoc_transport_mcp.failures import one_line, origin
+from octoc_transport_mcp.failures import one_line
 from octoc_transport_mcp.http_bounds import BodyTooLarge, BrokenEncoding, media_type
 from octoc_transport_mcp.ledger import Watcher
 
@@ -115,7 +110,7 @@ class HttpState:
 
     def connection_failed(self, fault: Fault, *, listing: bool = False) -> ConnectionFailed:
         """Return the fault as the reason why no connection came about, or no list of its tools."""
-        name = f"`{self.target.name}`" if listing else f"`{origin(self.target)}`"
+        name = f"`{self.target.name}`" if listing else f"`{origin(self.target.url or '')}`"
         return ConnectionFailed(
             self._line(f"{name} {fault.said}"),
             kind=fault.kind if fault.kind in _CONNECTION_KINDS else "connect_failed",
@@ -182,7 +177,7 @@ class HttpState:
         if isinstance(error, BrokenEncoding):
             return Fault(kind="protocol", said=f"answered with {error}")
         if isinstance(error, (httpx2.ConnectError, httpx2.ProxyError, httpx2.ConnectTimeout)):
-            said = f"could not be reached: {reason(error)}"
+            said = f"could not be reached: {reason_of(error)}"
             return Fault(kind="connection_lost", said=said, sent=False, lost=True)
         if isinstance(error, httpx2.TimeoutException):
             return Fault(kind="timeout", said="did not answer in time")
@@ -195,55 +190,13 @@ class HttpState:
                 return Fault(kind="too_large", said="answered with headers that are too long")
             return Fault(kind="protocol", said="does not speak HTTP/1.1")
         if isinstance(error, (httpx2.NetworkError, OSError)):
-            return Fault(kind="connection_lost", said=f"lost the connection: {reason(error)}")
+            return Fault(kind="connection_lost", said=f"lost the connection: {reason_of(error)}")
         if isinstance(error, httpx2.LocalProtocolError):
             # Its own text quotes the header, which may be a credential.
             return Fault(kind="bad_request", said="cannot be asked: a header has a character that HTTP cannot carry")
         # The exception's own text may quote a request.
         logger.warning("a request to `%s` failed with `%s`", self.target.name, type(error).__name__)
         return Fault(kind="internal", said="could not be asked")
-
-
-def reason(error: BaseException) -> str:
-    """Return the root of a failed connection in a few words."""
-    chain = list(_causes(error))
-    for cause in chain:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return f"its certificate is not trusted: {cause.verify_message}"
-        if isinstance(cause, ssl.SSLError):
-            return f"the TLS handshake failed: {(cause.reason or 'no reason').replace('_', ' ').lower()}"
-    for cause in reversed(chain):
-        if isinstance(cause, socket.gaierror):
-            return str(cause.strerror).lower()
-        if isinstance(cause, OSError) and cause.errno:  # its own text repeats the address
-            return os.strerror(cause.errno).lower()
-    return words_of(error) or "the connection failed"
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    current: BaseException | None = error
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
-        yield current
-        if isinstance(current, BaseExceptionGroup):
-            current = current.exceptions[0]
-        else:
-            current = current.__cause__ or current.__context__
-
-
-def retry_after_s(header: str | None, now: dt.datetime | None = None) -> float | None:
-    """Return how many seconds a server asks to wait, or None when it does not say it. Source: RFC 9110, 10.2.3."""
-    if header is None:
-        return None
-    if header.isascii() and header.isdigit():
-        return bounded_wait(float(header[:9]))
-    try:
-        when = parsedate_to_datetime(header)
-    except ValueError:
-        return None
-    when = when if when.tzinfo else when.replace(tzinfo=dt.UTC)
-    return bounded_wait((when - (now or dt.datetime.now(dt.UTC))).total_seconds())
 
 
 def json_of(response: httpx2.Response, body: bytes) -> Any:

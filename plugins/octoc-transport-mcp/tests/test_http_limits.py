@@ -2,12 +2,10 @@
 
 import asyncio
 import contextlib
-import datetime as dt
 import gzip
 import time
 import zlib
 from collections.abc import AsyncIterator
-from email.utils import format_datetime
 
 import httpx2
 import pytest
@@ -19,7 +17,6 @@ from octoc_transport_mcp import octoc_make_transport
 from octoc_transport_mcp.http import check_url
 from octoc_transport_mcp.http_bounds import BodyTooLarge, BoundedTransport, BrokenEncoding, proxy_of
 from octoc_transport_mcp.http_events import DroppedEvent, Event, EventCutter, parse_event
-from octoc_transport_mcp.http_faults import retry_after_s
 
 LINE_ENDS = st.sampled_from([b"\n", b"\r\n", b"\r"])
 LINES = st.lists(
@@ -162,21 +159,6 @@ def test_a_connection_that_was_idle_nearly_as_long_as_servers_keep_one_is_not_us
 
     asyncio.run(run())
     assert connections == [2, 1]
-
-
-@given(st.integers(0, 10**9))
-def test_a_time_to_wait_is_seconds_or_a_date(seconds: int) -> None:
-    """Both forms of Retry-After give the same seconds, a day at most."""
-    now = dt.datetime(2026, 11, 22, tzinfo=dt.UTC)
-    seconds %= 10**7
-    then = format_datetime(now + dt.timedelta(seconds=seconds), usegmt=True)
-    assert retry_after_s(str(seconds)) == retry_after_s(then, now) == float(min(seconds, 86_400))
-
-
-@pytest.mark.parametrize("header", [None, "", "soon", "-5", "1.5", "Fri, 99 Foo 2026"])
-def test_what_is_no_time_to_wait_is_none(header: str | None) -> None:
-    """A header that is neither seconds nor a date is as if it were not there."""
-    assert retry_after_s(header) is None
 
 
 @pytest.mark.parametrize("url", ["ftp://tools.example/x", "tools.example", "http://", "http://[::1", "http://a:99999/"])

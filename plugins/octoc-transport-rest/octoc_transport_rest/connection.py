@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 import httpx
 
+from octoc.addresses import origin
 from octoc.json_limits import LARGE_BYTES, MAX_ELEMENTS, MAX_LISTING_ELEMENTS
 from octoc.plain_text import because
 from octoc.plugin.protocols import Connection, ConnectionFailed, ServerTarget
@@ -25,9 +26,8 @@ from octoc_transport_rest.faults import (
     Fault,
     of_exception,
     one_line,
-    origin,
-    retry_after_s,
     secrets_of,
+    wait_s,
     without_secrets,
 )
 from octoc_transport_rest.listing import tools_of
@@ -204,7 +204,7 @@ class RestConnection:
         """Return what the tool answered, its own error too. Raises: Fault for what is the server's, not the tool's."""
         if answer.status >= 400 and answer.status != UNAUTHORIZED:
             error = without_secrets(answer.json(), self._secrets)
-            waits = answer.status in _WAITING and retry_after_s(answer.retry_after, error) is not None
+            waits = answer.status in _WAITING and wait_s(answer.retry_after, error) is not None
             if not waits and isinstance(error, dict) and isinstance(error.get("message"), str) and error["message"]:
                 part = ContentPart(type="text", text=error["message"])
                 return ToolResult(content=(part,), structured=error, is_error=True)
@@ -245,7 +245,7 @@ class RestConnection:
             text = f"{text.rstrip('.')}: {step}" if step else text
             return Fault("unauthorized", one_line(text, self._secrets), permanent=True, refused=True)
         if answer.status in _WAITING:
-            wait = retry_after_s(answer.retry_after, body)
+            wait = wait_s(answer.retry_after, body)
             return Fault("unavailable", one_line(text, self._secrets), wait, refused=True)
         return Fault("not_found" if answer.status == 404 else "protocol", one_line(text, self._secrets))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import re
 from collections.abc import Mapping
@@ -10,6 +9,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
+from octoc.addresses import is_loopback
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 from octoc.results import Caller
 from octoc_transport_rest.protocol import JSON_TYPE
@@ -98,7 +98,7 @@ def _base(target: ServerTarget) -> tuple[str, bool]:
             f"the `url` of `{target.name}` has a user, a query or a fragment: put credentials into `auth`, and end it "
             "with the path"
         )
-    loopback = _is_loopback(host)
+    loopback = is_loopback(host)
     if parts.scheme == "http" and not loopback:
         if target.production:
             raise _refused(f"`{target.name}` is at a plain `http` address beyond this machine: use `https`")
@@ -108,10 +108,3 @@ def _base(target: ServerTarget) -> tuple[str, bool]:
 
 def _refused(message: str) -> ConnectionFailed:
     return ConnectionFailed(message, permanent=True)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

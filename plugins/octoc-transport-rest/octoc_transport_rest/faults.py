@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
-import os
-import socket
 import ssl
-from collections.abc import Iterator, Mapping
-from email.utils import parsedate_to_datetime
+from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 
-from octoc.plain_text import plain_error, words_of
+from octoc.addresses import origin
+from octoc.network_errors import causes_of, reason_of, retry_after_s
+from octoc.plain_text import plain_error
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 from octoc.results import FailureKind, ToolFailure, bounded_wait
 from octoc.secrets import SHORTEST_SECRET, redactor
@@ -93,20 +91,12 @@ def one_line(text: str, secrets: tuple[str, ...]) -> str:
     return text if len(text) <= MAX_MESSAGE_CHARS else text[: MAX_MESSAGE_CHARS - 1] + "…"
 
 
-def origin(url: str) -> str:
-    """Return scheme, host and port of a URL: its path may hold a credential."""
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    host = f"[{host}]" if ":" in host else host
-    return f"{parts.scheme}://{host}{f':{parts.port}' if parts.port else ''}"
-
-
 def of_exception(error: Exception, target: ServerTarget, secrets: tuple[str, ...]) -> Fault:
     """Return the fault that an exception of httpx means."""
     if isinstance(error, (httpx.ConnectError, httpx.ProxyError)):
         where = f"`{origin(target.url or '')}` could not be reached"
-        distrusted = any(isinstance(cause, ssl.SSLCertVerificationError) for cause in _causes(error))
-        text = one_line(f"{where}: {_reason(error)}", secrets)
+        distrusted = any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes_of(error))
+        text = one_line(f"{where}: {reason_of(error)}", secrets)
         return Fault("connect_failed", text, permanent=distrusted)
     if isinstance(error, httpx.RemoteProtocolError):
         text = str(error)
@@ -117,56 +107,16 @@ def of_exception(error: Exception, target: ServerTarget, secrets: tuple[str, ...
             return Fault("too_large", f"`{target.name}` answered with headers that are too long")
         return Fault("protocol", f"`{target.name}` does not speak HTTP/1.1")
     if isinstance(error, (httpx.NetworkError, OSError)):
-        text = f"the connection to `{target.name}` was lost: {_reason(error)}"
+        text = f"the connection to `{target.name}` was lost: {reason_of(error)}"
         return Fault("connection_lost", one_line(text, secrets))
     # The exception's own text may quote a request.
     log.warning("a request to `%s` failed with `%s`", target.name, type(error).__name__)
     return Fault("internal", f"the request to `{target.name}` failed")
 
 
-def _reason(error: BaseException) -> str:
-    """Return the root of a failed connection in a few words."""
-    chain = list(_causes(error))
-    for cause in chain:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return f"its certificate is not trusted: {cause.verify_message}"
-        if isinstance(cause, ssl.SSLError):
-            return f"the TLS handshake failed: {(cause.reason or 'no reason').replace('_', ' ').lower()}"
-    for cause in reversed(chain):
-        if isinstance(cause, socket.gaierror):
-            return str(cause.strerror).lower()
-        if isinstance(cause, OSError) and cause.errno:  # its own text repeats the address
-            return os.strerror(cause.errno).lower()
-    return words_of(error) or "the connection failed"
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    current: BaseException | None = error
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
-        yield current
-        if isinstance(current, BaseExceptionGroup):
-            current = current.exceptions[0]
-        else:
-            current = current.__cause__ or current.__context__
-
-
-def retry_after_s(header: str | None, body: Any, now: dt.datetime | None = None) -> float | None:
-    """Return how many seconds a server asks to wait: its body's `retry_after`, else the header; None when it does not.
-
-    Source: RFC 9110, 10.2.3: seconds or an HTTP date. What is neither, or negative, is nothing.
-    """
+def wait_s(header: str | None, body: Any, now: dt.datetime | None = None) -> float | None:
+    """Return how many seconds a server asks to wait: its body's `retry_after`, else the header; None without both."""
     asked = body.get("retry_after") if isinstance(body, Mapping) else None
     if isinstance(asked, (int, float)) and not isinstance(asked, bool) and asked >= 0:
         return bounded_wait(asked)
-    if header is None:
-        return None
-    if header.isascii() and header.isdigit():
-        return bounded_wait(float(header[:9]))
-    try:
-        when = parsedate_to_datetime(header)
-    except ValueError:
-        return None
-    when = when if when.tzinfo else when.replace(tzinfo=dt.UTC)
-    return bounded_wait((when - (now or dt.datetime.now(dt.UTC))).total_seconds())
+    return retry_after_s(header, now)

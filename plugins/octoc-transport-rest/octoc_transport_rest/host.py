@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
-import ipaddress
 import logging
 import re
 from collections.abc import Iterable
@@ -19,6 +18,7 @@ from typing import Any
 
 import attrs
 
+from octoc.addresses import is_loopback
 from octoc.plugin.protocols import PythonTool
 from octoc.results import Caller
 from octoc_transport_rest.endpoint import CORRELATION, TENANT, USER
@@ -82,7 +82,7 @@ async def serve(
     served, call_s = (PythonTools(tools), CALL_S) if isinstance(tools, Iterable) else (RegistryTools(tools), None)
     if token is not None and not re.fullmatch(r"[!-~]+", token):
         raise ValueError("a token is one or more visible ASCII characters")
-    if token is None and not _is_loopback(host):
+    if token is None and not is_loopback(host):
         raise ValueError(f"serving at `{host}`, beyond this machine, needs a token")
     limits = limits or HostLimits()
     if limits.call_s is None:
@@ -90,13 +90,6 @@ async def serve(
     running = RestHost(served, token, limits)
     await running.listen(host, port)
     return running
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 class RestHost:

@@ -1,0 +1,25 @@
+"""Hosts and origins: whether an address is this machine's own, and what of a URL may be shown."""
+
+from __future__ import annotations
+
+import functools
+import ipaddress
+from urllib.parse import urlsplit
+
+
+@functools.lru_cache(maxsize=256)
+def is_loopback(host: str) -> bool:
+    """Tell whether a host's name or address, an IPv6 address with or without brackets, is this machine's own."""
+    host = host.strip("[]")
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def origin(url: str) -> str:
+    """Return scheme, host and port of a URL: its user, path and query may hold a credential."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{host}{f':{parts.port}' if parts.port else ''}"
