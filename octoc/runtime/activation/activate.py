@@ -72,7 +72,7 @@ async def _activated(session: Session, name: str, *, by_host: bool) -> Change:
                 generation = session.generation
                 # Held before connecting: nobody else may close a server that this session is waiting for.
                 session.hold(name, uses_of(session, entry))
-            change = await _connect_and_switch(session, generation, entry)
+            change = await _connect_and_switch(session, generation, entry, by_host=by_host)
         return change
 
 
@@ -139,7 +139,9 @@ class _Prepared:
     problem: str | None = None
 
 
-async def _connect_and_switch(session: Session, generation: Generation, entry: CapabilityEntry) -> Change | None:
+async def _connect_and_switch(
+    session: Session, generation: Generation, entry: CapabilityEntry, *, by_host: bool
+) -> Change | None:
     """Connect, and then change the active set in one step; None when the session has another bundle meanwhile."""
     name = entry.name
     switched = False
@@ -154,6 +156,8 @@ async def _connect_and_switch(session: Session, generation: Generation, entry: C
                 return _refused(_session_closed(name))
             if session.generation is not generation:
                 return None
+            if session.surface.capability(name, by_host=by_host) is None:  # its servers listed only excluded tools
+                return _answer_at_once(session, name, None)
             # Only now, as other messages and calls went on meanwhile; and an unlisted server's tools are known.
             evicted = making_room(session, name)
             if evicted is None:

@@ -51,22 +51,33 @@ class AgentScope:
         names = {*self.registry.capabilities, *self.registry.boot}
         return tuple(sorted(name for name in names if name in self.capabilities))
 
-    @cached_property
+    @property
     def entries(self) -> Mapping[str, CapabilityEntry]:
         """The capabilities that it can name, as far as they bring it anything, by name, sorted."""
-        return self._narrowed(self.switchable)
+        seen = self._now()
+        if seen.entries is None:
+            seen.entries = self._narrowed(self.switchable)
+        return seen.entries
 
-    @cached_property
+    @property
     def reserved(self) -> Mapping[str, CapabilityEntry]:
         """The capabilities that only the host activates, as far as they bring it anything, by name, sorted."""
-        return self._narrowed(name for name in self.registry.reserved if name in self.capabilities)
+        seen = self._now()
+        if seen.reserved is None:
+            seen.reserved = self._narrowed(name for name in self.registry.reserved if name in self.capabilities)
+        return seen.reserved
 
     def _narrowed(self, names: Iterable[str]) -> Mapping[str, CapabilityEntry]:
-        named = {name: self.capabilities[name] for name in names}
-        return {name: self._narrow(entry) for name, entry in named.items()} if self.registry.confined else named
+        narrowed = ((name, self._narrow(self.capabilities[name])) for name in names)
+        return {name: entry for name, entry in narrowed if entry is not None}
 
-    def _narrow(self, entry: CapabilityEntry) -> CapabilityEntry:
-        grants = tuple(filter(self._brings, entry.grants))
+    def _narrow(self, entry: CapabilityEntry) -> CapabilityEntry | None:
+        """Return what a capability brings; None when its servers are listed and all that they have is withheld."""
+        grants = tuple(grant for grant in entry.grants if not self._is_empty(grant))
+        if not grants and entry.grants and entry.name not in self.registry.boot:
+            return None
+        if self.registry.confined:
+            grants = tuple(filter(self._brings, grants))
         if len(grants) == len(entry.grants):
             return entry
         from octoc.references import variables_needed  # here, as few agents have a capability in part
@@ -78,6 +89,12 @@ class AgentScope:
         )
         required = tuple(name for name in entry.requires_env if name in needed)
         return attrs.evolve(entry, grants=grants, requires_env=required)
+
+    def _is_empty(self, grant: Grant) -> bool:
+        """Tell whether the grant's server was listed at run time, and exclusions or scopes leave none of its tools."""
+        server = self._generation.servers[grant.server]
+        is_filtered = self.registry.confined or bool(server.exclude)
+        return is_filtered and self.catalog.has_joined(grant.server) and not self._brought([grant])
 
     def _brings(self, grant: Grant) -> bool:
         # A server of which nothing is left is not connected, and not named.
@@ -108,13 +125,17 @@ class AgentScope:
         known = self._now().owned
         if capability not in known:
             listed = [index for grant in entry.grants for index in grant.tools if index in self.registered]
-            joined = self.joined(entry.grants)
-            if self.registry.proxy or self.registry.confined:
-                # Then the registry says what of an unlisted server is there at all.
-                within = frozenset(self.joined([*self.registry.unlisted, *self.registry.unlisted_direct]))
-                joined = [index for index in joined if index in within]
-            known[capability] = tuple(dict.fromkeys([*listed, *joined]))
+            known[capability] = tuple(dict.fromkeys([*listed, *self._brought(entry.grants)]))
         return known[capability]
+
+    def _brought(self, grants: Iterable[Grant]) -> Sequence[int]:
+        """Return the tools of unlisted servers that have joined and that grants of a capability bring."""
+        joined = self.joined(grants)
+        if not (self.registry.proxy or self.registry.confined):
+            return joined
+        # Then the registry says what of an unlisted server is there at all.
+        within = frozenset(self.joined([*self.registry.unlisted, *self.registry.unlisted_direct]))
+        return [index for index in joined if index in within]
 
     def base(self) -> tuple[int, ...]:
         """Return the tools that are visible from the start, in registry order."""
@@ -215,6 +236,8 @@ class _Seen:
     base_uses: frozenset[Use] | None = None
     deferred: tuple[int, ...] | None = None
     names: ToolNames | None = None
+    entries: Mapping[str, CapabilityEntry] | None = None
+    reserved: Mapping[str, CapabilityEntry] | None = None
     owned: dict[str, tuple[int, ...]] = attrs.field(factory=dict)
 
 
