@@ -4,6 +4,7 @@ import difflib
 import itertools
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -33,6 +34,10 @@ settings.register_profile(
 settings.load_profile("octoc")
 # Hypothesis also draws constants from the modules that are loaded, which depends on the tests that ran before.
 providers._get_local_constants = lambda: providers._local_constants  # noqa: SLF001  # there is no setting for it
+
+# A shell starts background jobs with SIGINT ignored, and programs that tests start and interrupt would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)
