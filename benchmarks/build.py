@@ -9,9 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from benchmarks.measure import forget, row, seconds
 from benchmarks.workspace import make_workspace
@@ -71,14 +69,16 @@ def stages_of_cold(root: Path) -> dict[str, list[float]]:
 def by_stage(root: Path) -> dict[str, float]:
     """Build once, and return the processor's seconds of each stage, over all threads, and of the whole process."""
     from octoc.compiler import pipeline
+    from octoc.compiler.context import Context
+    from octoc.compiler.model.build import Build
     from octoc.compiler.workspace.build import build
 
     spent: dict[str, float] = {}
 
-    def timed(stage: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-        def run(product: Any, context: Any) -> Any:
+    def timed(stage: pipeline.Stage) -> pipeline.Stage:
+        def run(build: Build, context: Context) -> Build:
             start = _processor_time()
-            made = stage(product, context)
+            made = stage(build, context)
             spent[stage.__name__] = _processor_time() - start
             return made
 

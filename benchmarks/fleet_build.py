@@ -37,13 +37,14 @@ import json, sys, time
 from pathlib import Path
 from octoc.compiler import pipeline
 from octoc.compiler.cache.store import Cache
+from octoc.compiler.model.build import Build
 from octoc.compiler.workspace.load import open_workspace
 
 opened = open_workspace(Path(sys.argv[1]), cache=Cache(None))
-product, seconds = opened.settings, {}
+build, seconds = Build(settings=opened.settings), {}
 for stage in pipeline.STAGES:
     began = time.process_time()
-    product = stage(product, opened.context)
+    build = stage(build, opened.context)
     seconds[stage.__name__] = time.process_time() - began
 print(json.dumps(seconds))
 """

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from octoc.compiler.model.resolved import Scoped
+    from octoc.compiler.model.build import Build
     from octoc.compiler.model.scopes import Group, Scopes
 
 Entries = list[dict[str, Any]]
 
 
-def overview_json(scoped: Scoped) -> dict[str, Any]:
+def overview_json(build: Build) -> dict[str, Any]:
     """Return the profile, tenants, areas, groups and agents as plain data."""
     from octoc.compiler.scope.report import scopes_of
 
-    scopes = scopes_of(scoped)
-    agents = _agents(scoped, scopes)
+    scopes = scopes_of(build)
+    agents = _agents(build, scopes)
     return {
         "profile": scopes.profile,
         "tenants": [
@@ -40,11 +40,11 @@ def overview_json(scoped: Scoped) -> dict[str, Any]:
     }
 
 
-def _agents(scoped: Scoped, scopes: Scopes) -> Entries:
+def _agents(build: Build, scopes: Scopes) -> Entries:
     from octoc.compiler.model.scopes import Member
 
     found = []
-    for name, registry in sorted(scoped.registries.items()):
+    for name, registry in sorted(build.scoped.registries.items()):
         member = scopes.members.get(name, Member())
         entry = {
             "name": name,

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from octoc.compiler.model.resolved import Scoped
+    from octoc.compiler.model.build import Build
 
 
-def scoped_of(root: Path) -> Scoped:
+def scoped_of(root: Path) -> Build:
     """Return what the workspace in `root` comes to; its errors are counted on stderr, since `octoc check` shows them.
 
     Raises: UnreadableError, exit status 2, when octoc.toml cannot be read.
@@ -31,19 +31,19 @@ def scoped_of(root: Path) -> Scoped:
         raise UnreadableError(before, root)
     # Findings are only counted, so no file is parsed again for the place of one.
     sink = DiagnosticSink()
-    scoped = run_to_scope(opened.settings, attrs.evolve(opened.context, sink=sink))
+    build = run_to_scope(opened.settings, attrs.evolve(opened.context, sink=sink))
     errors = sum(diagnostic.severity >= Severity.ERROR for diagnostic in (*before, *sink.diagnostics))
     if errors:
         many = "1 error" if errors == 1 else f"{errors} errors"
         click.echo(f"the workspace has {many}, shown by `octoc check`; what is unsound is not counted here", err=True)
-    return scoped
+    return build
 
 
-def check_agent(agent: str, scoped: Scoped) -> None:
+def check_agent(agent: str, build: Build) -> None:
     """Raises: UserError when the bundle would have no such agent."""
     from octoc.cli.failures import UserError
     from octoc.diagnostics.suggest import did_you_mean
 
-    if agent not in scoped.registries:
-        known = f"its agents are: {', '.join(f'`{name}`' for name in sorted(scoped.registries)[:8])}"
-        raise UserError(f"the workspace has no agent `{agent}`", did_you_mean(agent, scoped.registries) or known)
+    if agent not in build.scoped.registries:
+        known = f"its agents are: {', '.join(f'`{name}`' for name in sorted(build.scoped.registries)[:8])}"
+        raise UserError(f"the workspace has no agent `{agent}`", did_you_mean(agent, build.scoped.registries) or known)

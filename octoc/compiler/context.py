@@ -1,4 +1,4 @@
-"""What every stage gets beside the previous product: where to report, what is cached, which plugins answer."""
+"""The surroundings of every stage: where to report, the cache, the plugins."""
 
 from __future__ import annotations
 

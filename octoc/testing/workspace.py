@@ -174,8 +174,8 @@ class WorkspaceBuilder:
         from octoc.diagnostics.model import DiagnosticSink
         from octoc.plugin.manager import plugins_of
 
-        resolved, _, _ = resolve_workspace(self.root, plugins=plugins_of())
-        servers = {server.name: server for server in (resolved.servers if resolved is not None else ())}
+        build, _, _ = resolve_workspace(self.root, plugins=plugins_of())
+        servers = {server.name: server for server in (build.resolved.servers if build is not None else ())}
         for name, (listing, package) in self._listed.items():
             if name not in servers:
                 raise ValueError(f"a snapshot is of server `{name}`, and there are only {sorted(servers)}")

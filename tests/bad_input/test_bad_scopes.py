@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from octoc.cli import main
 from octoc.compiler.cache.store import Cache
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.compiler.pipeline import run_to_scope
 from octoc.compiler.workspace.load import open_workspace
 from octoc.diagnostics.rule import Severity
@@ -62,7 +62,7 @@ def workspace(root: Path, profile: str, scopes: bytes) -> Path:
     return root
 
 
-def scoped(root: Path) -> tuple[Scoped, bool]:
+def scoped(root: Path) -> tuple[Build, bool]:
     """Return what the workspace comes to, and whether it has an error."""
     opened = open_workspace(root, cache=Cache(None), plugins=Plugins())
     assert opened.settings is not None
@@ -89,10 +89,10 @@ def test_a_slip_that_is_an_error_gives_nobody_more(data: bytes, profile: str) ->
         found, has_error = scoped(workspace(Path(name), profile, data))
         if not has_error:
             return
-        assert "temp" not in found.registries
-        if "clerk" in found.registries:
-            tools = {str(found.tools[index].id) for index in found.registries["clerk"].tools}
+        assert "temp" not in found.scoped.registries
+        if "clerk" in found.scoped.registries:
+            tools = {str(found.scoped.tools[index].id) for index in found.scoped.registries["clerk"].tools}
             assert not tools & {"ledger/read", "ledger/pay"}
-        if "cfo" in found.registries:
+        if "cfo" in found.scoped.registries:
             assert found.resolved.scopes is not None
             assert found.resolved.scopes.members["cfo"].tenants == ("acme",)

@@ -11,12 +11,12 @@ import pytest
 from octoc.bundle.model import Gate, Registry
 from octoc.compiler.cache.store import Cache
 from octoc.compiler.context import Context
-from octoc.compiler.model.documents import DefaultLink, Discovered, FileKind, FoundFile, SkillFolder, Tap
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.documents import DefaultLink, Discovered, Documents, FileKind, FoundFile, SkillFolder, Tap
 from octoc.compiler.model.resolved import (
     Agent,
     Calibrated,
     Capability,
-    Described,
     Embedded,
     Resolved,
     Scoped,
@@ -35,7 +35,7 @@ from octoc.results import ListedTool, ServerListing
 PLACE = Place(file="octoc.toml")
 PROVIDER = "taps/acme/capabilities/files/disk.toml"
 
-ProductsMaker = Callable[..., Calibrated]
+ProductsMaker = Callable[..., Build]
 
 
 def _tool(name: str, description: str) -> ListedTool:
@@ -49,7 +49,7 @@ def _make(
     description: str = "Reads a file",
     encoder_file: bytes = b"weights",
     plugins: tuple[str, ...] = ("embed-onnx", "transport-mcp"),
-) -> Calibrated:
+) -> Build:
     """Return the products of a workspace in `root` with one of everything."""
     tools = (_tool("read", description), _tool("write", "Writes a file"))
     listing = ServerListing(
@@ -112,14 +112,12 @@ def _make(
         skill_folders=(folder,),
     )
     resolved = Resolved(
-        sources=Sources(discovered=discovered, digests={"octoc.toml": "00" * 32, PROVIDER: "11" * 32}),
         servers=(disk, web),
         capabilities=(files, search),
         agents=(agent,),
         skills=(skill,),
     )
     scoped = Scoped(
-        resolved=resolved,
         tools=tuple(
             ScopedTool(id=ToolId("disk", tool.name), alias=f"disk__{tool.name}", listed=tool) for tool in tools
         ),
@@ -129,17 +127,28 @@ def _make(
         },
     )
     embedded = Embedded(
-        described=Described(scoped=scoped, servers_prompts={"supervisor": "## Servers"}),
         encoder_name="fake",
         identity="identity-1",
         dimension=4,
         triggers=np.eye(3, 4, dtype=np.float32),
         encoder_files={"weights.bin": encoder_file},
     )
-    return Calibrated(
-        embedded=embedded,
+    calibrated = Calibrated(
         gate=Gate(kind="calibrated", threshold=0.5, data={"classes": ["files", "search"]}, arrays=("weights",)),
         arrays={"weights": np.ones((3, 4), dtype=np.float32)},
+    )
+    documents = Documents(documents=(), digests={"octoc.toml": "00" * 32, PROVIDER: "11" * 32})
+    return Build(
+        settings=discovered.settings,
+        discovered=discovered,
+        documents=documents,
+        checked=documents,
+        sources=Sources(),
+        resolved=resolved,
+        scoped=scoped,
+        prompts={"supervisor": "## Servers"},
+        embedded=embedded,
+        calibrated=calibrated,
     )
 
 
@@ -150,26 +159,16 @@ def products() -> ProductsMaker:
 
 
 @pytest.fixture
-def with_discovered() -> Callable[..., Calibrated]:
+def with_discovered() -> Callable[..., Build]:
     """A function that returns the products with other values in `Discovered` and other digests."""
 
     def changed(
-        calibrated: Calibrated, *, digests: Mapping[str, str] | None = None, settings: Any = None, **changes: Any
-    ) -> Calibrated:
-        embedded = calibrated.embedded
-        scoped = embedded.described.scoped
-        sources = scoped.resolved.sources
-        if settings is not None:
-            changes["settings"] = attrs.evolve(sources.discovered.settings, **settings)
-        sources = attrs.evolve(
-            sources,
-            discovered=attrs.evolve(sources.discovered, **changes),
-            digests=sources.digests if digests is None else digests,
-        )
-        scoped = attrs.evolve(scoped, resolved=attrs.evolve(scoped.resolved, sources=sources))
-        return attrs.evolve(
-            calibrated, embedded=attrs.evolve(embedded, described=attrs.evolve(embedded.described, scoped=scoped))
-        )
+        build: Build, *, digests: Mapping[str, str] | None = None, settings: Any = None, **changes: Any
+    ) -> Build:
+        changes["settings"] = attrs.evolve(build.settings, **(settings or {}))
+        documents = build.documents if digests is None else attrs.evolve(build.documents, digests=digests)
+        discovered = attrs.evolve(build.discovered, **changes)
+        return attrs.evolve(build, settings=discovered.settings, discovered=discovered, documents=documents)
 
     return changed
 

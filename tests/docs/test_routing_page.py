@@ -48,10 +48,10 @@ def test_the_pages_settings_and_files_are_sound(settings: str, tmp_path: Path) -
     assert [
         one.message for one in found if "routing" in one.message or one.span is None or "routing" in one.span.file
     ] == []
-    resolved, _, _ = resolve_workspace(tmp_path, plugins=plugins_of())
-    assert resolved is not None
-    assert [need.name for need in resolved.needs] == ["rooms"]
-    assert resolved.sources.background == ("how is the canteen today",)
+    build, _, _ = resolve_workspace(tmp_path, plugins=plugins_of())
+    assert build is not None
+    assert [need.name for need in build.resolved.needs] == ["rooms"]
+    assert build.sources.background == ("how is the canteen today",)
 
 
 def test_the_pages_commands_work(tmp_path: Path) -> None:
@@ -71,8 +71,8 @@ def test_the_pages_plugin_is_asked(tmp_path: Path) -> None:
     module: dict[str, Any] = {}
     exec(program, module)  # noqa: S102  # the project's own page
     plugin = type("Plugin", (), {"octoc_expand_triggers": staticmethod(module["octoc_expand_triggers"])})
-    resolved, _, _ = resolve_workspace(tmp_path, plugins=plugins_of())
-    assert resolved is not None
-    outcome = expand(resolved, tmp_path, plugins_of(plugin()), DiagnosticSink(), names=["time"])
+    build, _, _ = resolve_workspace(tmp_path, plugins=plugins_of())
+    assert build is not None
+    outcome = expand(build, tmp_path, plugins_of(plugin()), DiagnosticSink(), names=["time"])
     assert outcome.asked[0].new
     assert "could somebody please" in (tmp_path / "routing/expanded.toml").read_text(encoding="utf-8")

@@ -12,6 +12,8 @@ import pytest
 from octoc import data
 from octoc.cli import main
 from octoc.compiler.cache.store import Cache
+from octoc.compiler.discover.stage import discover
+from octoc.compiler.model.build import Build
 from octoc.compiler.pipeline import run_checks
 from octoc.compiler.workspace.load import open_workspace
 from octoc.diagnostics.model import Diagnostic
@@ -42,7 +44,7 @@ def findings(root: Path) -> list[Diagnostic]:
     """Return the errors and warnings on scopes."""
     opened = open_workspace(root, cache=Cache(None), plugins=Plugins())
     assert opened.settings is not None
-    run_checks(opened.settings, opened.context)
+    run_checks(discover(Build(settings=opened.settings), opened.context), opened.context)
     return [one for one in opened.context.sink.diagnostics if one.severity.name != "INFO"]
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 from octoc.bundle.model import Grant, Registry
 from octoc.compiler.cache.store import Cache
 from octoc.compiler.context import Context
-from octoc.compiler.model.resolved import Calibrated, Server
+from octoc.compiler.discover.stage import discover
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import Server
 from octoc.compiler.pipeline import run_checks
 from octoc.compiler.read.spans import SpanIndex
 from octoc.compiler.read.text import text_reader
@@ -30,13 +32,13 @@ def test_workspaces_compile_to_what_is_recorded(snapshots: Callable[[str, Mappin
     snapshots("stages", texts)
 
 
-def compiled(root: Path) -> tuple[Calibrated, tuple[Diagnostic, ...]]:
+def compiled(root: Path) -> tuple[Build, tuple[Diagnostic, ...]]:
     """Run every stage that needs no encoder."""
     sink = DiagnosticSink(SpanIndex(text_reader(root)))
     settings = load_settings(root, sink)
     assert settings is not None
     context = Context(root=root, sink=sink, cache=Cache(None), plugins=plugins_of())
-    return run_checks(settings, context), sink.diagnostics
+    return run_checks(discover(Build(settings=settings), context), context), sink.diagnostics
 
 
 def told(diagnostics: Iterable[Diagnostic]) -> Iterator[str]:
@@ -56,15 +58,14 @@ def told(diagnostics: Iterable[Diagnostic]) -> Iterator[str]:
             yield f"    help {found.help}"
 
 
-def summary(checked: Calibrated) -> Iterator[str]:
+def summary(build: Build) -> Iterator[str]:
     """Yield what the bundle would hold, in the words of a person."""
-    described = checked.embedded.described
-    scoped = described.scoped
+    scoped = build.scoped
     yield "# servers"
-    for server in scoped.resolved.servers:
+    for server in build.resolved.servers:
         yield from _server(server)
     yield "# capabilities"
-    for capability in scoped.resolved.capabilities:
+    for capability in build.resolved.capabilities:
         grants = "; ".join(f"{grant.server} {list(grant.globs)}" for grant in capability.grants)
         yield f"{capability.name} ({capability.tap}/{capability.provider}): {grants or 'no server'}"
         if capability.requires_env:
@@ -74,7 +75,7 @@ def summary(checked: Calibrated) -> Iterator[str]:
     for agent, registry in scoped.registries.items():
         yield agent
         yield from (f"    {line}" for line in _registry(registry, names))
-    for agent, prompt in described.servers_prompts.items():
+    for agent, prompt in build.prompts.items():
         yield f"# prompt of {agent}"
         yield prompt
 

@@ -13,7 +13,7 @@ import pytest
 from octoc import data
 from octoc.compiler.cache.store import Cache
 from octoc.compiler.context import Context
-from octoc.compiler.discover.stage import discover
+from octoc.compiler.discover.stage import find_files
 from octoc.compiler.lock.inputs import InputFiles, files_of
 from octoc.compiler.model.documents import Discovered
 from octoc.compiler.model.settings import TapRef, WorkspaceSettings
@@ -100,7 +100,7 @@ def _inputs_of(core: Path) -> tuple[Discovered, Mapping[str, InputFiles]]:
     place = Place(file="octoc.toml")
     settings = WorkspaceSettings(name="core", place=place, taps=(TapRef(name="core", path=str(core), place=place),))
     sink = DiagnosticSink()
-    discovered = discover(settings, Context(root=core, sink=sink, cache=Cache(None), plugins=plugins_of()))
+    discovered = find_files(settings, Context(root=core, sink=sink, cache=Cache(None), plugins=plugins_of()))
     assert not sink.diagnostics
     return discovered, files_of(discovered, input_digests(discovered))[0]
 

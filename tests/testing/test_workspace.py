@@ -37,12 +37,12 @@ def test_one_of_everything_is_sound(tmp_path: Path) -> None:
 
 def test_what_was_described_is_there(tmp_path: Path) -> None:
     """Resolving the workspace finds the capabilities, agents, skill, and servers with the recorded tools."""
-    resolved, _, _ = resolve_workspace(full(tmp_path).write(), plugins=plugins_of())
-    assert resolved is not None
-    assert {one.name: one.provider for one in resolved.capabilities} == {"clock": "default", "files": "x"}
-    assert {"helper", "developer:general"} <= {agent.name for agent in resolved.agents}
-    assert [skill.source.name for skill in resolved.skills] == ["tidy"]
-    assert {server.name: [tool.name for tool in server.tools] for server in resolved.servers} == {
+    made, _, _ = resolve_workspace(full(tmp_path).write(), plugins=plugins_of())
+    assert made is not None
+    assert {one.name: one.provider for one in made.resolved.capabilities} == {"clock": "default", "files": "x"}
+    assert {"helper", "developer:general"} <= {agent.name for agent in made.resolved.agents}
+    assert [skill.source.name for skill in made.resolved.skills] == ["tidy"]
+    assert {server.name: [tool.name for tool in server.tools] for server in made.resolved.servers} == {
         "disk": ["read_file", "write_file"],
         "clock": ["now"],
     }

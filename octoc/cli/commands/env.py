@@ -43,10 +43,10 @@ def command(
     environment = environment_of(env_files, env_names)
     from octoc.compiler.workspace.environment import contract
 
-    scoped = scoped_of(root)
+    build = scoped_of(root)
     if agent is not None:
-        check_agent(agent, scoped)
-    variables = contract(scoped, agent)
+        check_agent(agent, build)
+    variables = contract(build, agent)
     if output_format == "json":
         import json
 

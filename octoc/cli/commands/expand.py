@@ -41,8 +41,8 @@ def command(capabilities: tuple[str, ...], again: bool, workspace: Path | None, 
     from octoc.diagnostics.model import DiagnosticSink
     from octoc.diagnostics.rule import Severity
 
-    resolved, found, plugins = resolve_workspace(root)
-    if resolved is None or plugins is None:
+    build, found, plugins = resolve_workspace(root)
+    if build is None or plugins is None:
         print_diagnostics(found, root, output_format="full", verbose=False, err=True)
         return 2
     # What cannot be read of the file would be lost when it is written again.
@@ -52,7 +52,7 @@ def command(capabilities: tuple[str, ...], again: bool, workspace: Path | None, 
         return 1
     sink = DiagnosticSink(SpanIndex(text_reader(root)))
     with ProgressLine() as progress, writing(root / EXPANDED_FILE):
-        outcome = expand(resolved, root, plugins, sink, names=capabilities, again=again, advance=progress)
+        outcome = expand(build, root, plugins, sink, names=capabilities, again=again, advance=progress)
     if not outcome.answers:
         raise UserError(
             "no plugin expands triggers",

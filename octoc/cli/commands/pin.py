@@ -13,7 +13,8 @@ import click
 from octoc.cli.options import format_options, no_cache_option, workspace_option
 
 if TYPE_CHECKING:
-    from octoc.compiler.model.resolved import Resolved, Server
+    from octoc.compiler.model.build import Build
+    from octoc.compiler.model.resolved import Server
     from octoc.compiler.pin.record import NotPinned, Pinned
     from octoc.diagnostics.model import DiagnosticSink
     from octoc.plugin.manager import Plugins
@@ -73,8 +74,8 @@ def command(
     from octoc.diagnostics.model import DiagnosticSink
     from octoc.diagnostics.rule import Severity
 
-    resolved, found, plugins = resolve_workspace(root, use_cache=not no_cache)
-    if resolved is None or plugins is None:
+    build, found, plugins = resolve_workspace(root, use_cache=not no_cache)
+    if build is None or plugins is None:
         print_diagnostics(found, root, output_format="full", verbose=False, err=True)
         return 2
     errors = sum(diagnostic.severity >= Severity.ERROR for diagnostic in found)
@@ -83,14 +84,14 @@ def command(
         click.echo(f"the workspace has {many}, shown by `octoc check`", err=True)
     sink = DiagnosticSink(SpanIndex(text_reader(root)))
     if dump is None:
-        if not servers and not _connectable(resolved.servers):
+        if not servers and not _connectable(build.resolved.servers):
             click.echo("the workspace has no server that could be pinned", err=True)
         pinning = _Pinning(root=root, plugins=plugins, sink=sink, strict=strict)
-        interrupted = _pin_live(resolved, servers, pinning)
+        interrupted = _pin_live(build, servers, pinning)
         recorded = pinning.recorded
     else:
         interrupted = False
-        recorded = _pin_dump(root, resolved, servers[0] if servers else None, dump, sink)
+        recorded = _pin_dump(root, build, servers[0] if servers else None, dump, sink)
     if output_format == "json":
         _print_json(recorded, sink, root)
     else:
@@ -137,14 +138,16 @@ class _Pinning:
             self.recorded.append(_Recorded(server=server.name, tools=len(answer.tools), pinned=pinned))
 
 
-def _pin_live(resolved: Resolved, names: Sequence[str], pinning: _Pinning) -> bool:
+def _pin_live(build: Build, names: Sequence[str], pinning: _Pinning) -> bool:
     """Ask the servers and write what they answer; return whether somebody interrupted it."""
     from octoc.cli.progress import ProgressLine
     from octoc.cli.running import run
     from octoc.compiler.pin.record import named_servers
 
-    chosen = named_servers(names, resolved.servers, pinning.sink) if names else _connectable(resolved.servers)
-    production = resolved.sources.discovered.settings.mode == "production"
+    chosen = (
+        named_servers(names, build.resolved.servers, pinning.sink) if names else _connectable(build.resolved.servers)
+    )
+    production = build.settings.mode == "production"
     interrupted = False
     try:
         with ProgressLine() as progress:
@@ -187,19 +190,19 @@ async def _ask(
     await asyncio.gather(*map(one, servers))
 
 
-def _pin_dump(root: Path, resolved: Resolved, name: str | None, dump: Path, sink: DiagnosticSink) -> list[_Recorded]:
+def _pin_dump(root: Path, build: Build, name: str | None, dump: Path, sink: DiagnosticSink) -> list[_Recorded]:
     from octoc.compiler.pin.record import pin_targets_for_dump, write_snapshot
     from octoc.compiler.pin.snapshots import load_dump
     from octoc.compiler.workspace.paths import display_path
     from octoc.diagnostics.model import Place
 
     display = display_path(root, dump.absolute())
-    loaded = load_dump(dump, display, resolved.sources.discovered.settings.limits, sink)
+    loaded = load_dump(dump, display, build.settings.limits, sink)
     if loaded is None:
         return []
     package = None if loaded.package is None else str(loaded.package)
     recorded = []
-    for server in pin_targets_for_dump(loaded.package, resolved.servers, name, Place(file=display), sink):
+    for server in pin_targets_for_dump(loaded.package, build.resolved.servers, name, Place(file=display), sink):
         pinned = write_snapshot(root, server, loaded.listing, package, sink)
         if pinned is not None:
             recorded.append(_Recorded(server=server.name, tools=len(loaded.listing.tools), pinned=pinned))

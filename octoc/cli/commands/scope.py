@@ -11,7 +11,7 @@ import click
 from octoc.cli.options import format_options, workspace_option
 
 if TYPE_CHECKING:
-    from octoc.compiler.model.resolved import Scoped
+    from octoc.compiler.model.build import Build
     from octoc.compiler.model.scopes import Reason
     from octoc.compiler.scope.report import AgentScope, Named, Reached
     from octoc.diagnostics.model import Place, Span
@@ -38,37 +38,37 @@ def command(agent: str | None, workspace: Path | None, who_can: str | None, outp
     from octoc.compiler.read.text import text_reader
 
     root = workspace_root(workspace)
-    scoped = scoped_of(root)
+    build = scoped_of(root)
     locate = SpanIndex(text_reader(root))
     is_json = output_format == "json"
     if who_can is not None:
-        return _who_can(scoped, who_can, locate, is_json=is_json)
+        return _who_can(build, who_can, locate, is_json=is_json)
     if agent is None:
         from octoc.cli.scope_overview import overview_json, print_overview
 
-        found = overview_json(scoped)
+        found = overview_json(build)
         if is_json:
             _print_json(found)
         else:
             print_overview(found)
         return 0
-    check_agent(agent, scoped)
+    check_agent(agent, build)
     from octoc.compiler.scope.report import scope_of
 
-    scope = scope_of(scoped, agent)
+    scope = scope_of(build, agent)
     if is_json:
         _print_json(_agent_json(scope, locate))
     else:
-        _print_agent(scope, scoped, locate)
+        _print_agent(scope, build, locate)
     return 0
 
 
-def _who_can(scoped: Scoped, tool: str, locate: Callable[[Place], Span], *, is_json: bool) -> int:
+def _who_can(build: Build, tool: str, locate: Callable[[Place], Span], *, is_json: bool) -> int:
     from octoc.cli.failures import UserError
     from octoc.cli.tables import print_table
     from octoc.compiler.scope.report import who_can
 
-    found, wrong = who_can(scoped, tool)
+    found, wrong = who_can(build, tool)
     if wrong:
         raise UserError(wrong[0].message.replace("the question names tool", "there is no tool"), wrong[0].help)
     if is_json:
@@ -79,12 +79,12 @@ def _who_can(scoped: Scoped, tool: str, locate: Callable[[Place], Span], *, is_j
     return 0
 
 
-def _print_agent(scope: AgentScope, scoped: Scoped, locate: Callable[[Place], Span]) -> None:
+def _print_agent(scope: AgentScope, build: Build, locate: Callable[[Place], Span]) -> None:
     from octoc.cli.tables import print_table
     from octoc.compiler.scope.report import scopes_of
 
     click.echo(f"agent {scope.name}")
-    click.echo(f"profile: {scopes_of(scoped).profile}")
+    click.echo(f"profile: {scopes_of(build).profile}")
     click.echo(f"areas: {', '.join(scope.areas) or 'none'}")
     click.echo(f"tenants: {', '.join(scope.tenants) or 'anybody'}")
     own = _settings(scope)

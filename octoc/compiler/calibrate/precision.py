@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from octoc.bundle.model import Registry
-    from octoc.compiler.model.resolved import Resolved
+    from octoc.compiler.model.build import Build
     from octoc.routing.classifier import Classifier
     from octoc.routing.fixtures import RoutingFixture
 
@@ -51,24 +50,23 @@ class Chosen:
     reached: bool
 
 
-def fixture_intents(resolved: Resolved) -> tuple[str, ...]:
+def fixture_intents(build: Build) -> tuple[str, ...]:
     """Return what is scored of the fixtures where a precision is stated."""
-    return tuple(dict.fromkeys(intent for _, intent in _alone(resolved)))
+    return tuple(dict.fromkeys(intent for _, intent in _alone(build)))
 
 
-def _alone(resolved: Resolved) -> Iterator[tuple[RoutingFixture, str]]:
+def _alone(build: Build) -> Iterator[tuple[RoutingFixture, str]]:
     """Yield each message that stands alone with its intent: what follows another is decided together with that."""
-    if resolved.sources.discovered.settings.routing.precision is None:
+    if build.settings.routing.precision is None:
         return
-    for fixture in resolved.fixtures.messages:
+    for fixture in build.resolved.fixtures.messages:
         intent = clean_intent(fixture.text)
         if not fixture.before and is_routable(intent):
             yield fixture, intent
 
 
 def judge_fixtures(
-    resolved: Resolved,
-    registries: Mapping[str, Registry],
+    build: Build,
     classifier: Classifier,
     vectors: Mapping[str, NDArray[np.float32]] | None,
     most: int,
@@ -81,8 +79,8 @@ def judge_fixtures(
         vectors: text -> vector; None judges by words.
     """
     found: dict[str, Judged] = {}
-    for fixture, intent in _alone(resolved):
-        registry = registries.get(fixture.agent)
+    for fixture, intent in _alone(build):
+        registry = build.scoped.registries.get(fixture.agent)
         if registry is None:
             continue
         names = sorted({*registry.capabilities, *registry.boot})

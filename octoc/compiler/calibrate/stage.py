@@ -15,7 +15,8 @@ from octoc.compiler.calibrate.own import all_examples, all_needs
 from octoc.compiler.calibrate.precision import FEWEST, Chosen, choose, judge_fixtures
 from octoc.compiler.calibrate.texts import Example, follow_up_lines, further_background
 from octoc.compiler.context import Context
-from octoc.compiler.model.resolved import Calibrated, Embedded
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import Calibrated
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.diagnostics.rules.plugin import GATE_METHOD, PRECISION_UNMET, THRESHOLD_CHOSEN
 from octoc.routing.gate import (
@@ -45,16 +46,20 @@ RECIPE = 9
 """Counts changes of how the gate is learned, so that no cache brings an older one back."""
 
 
-def calibrate(embedded: Embedded, context: Context) -> Calibrated:
-    """Make the gate that the workspace names; None where there is nothing to route, or Octomind's has no vectors."""
-    resolved = embedded.described.scoped.resolved
-    settings = resolved.sources.discovered.settings
+def calibrate(build: Build, context: Context) -> Build:
+    """Fill `calibrated` with the gate that the workspace names."""
+    return attrs.evolve(build, calibrated=calibrated_of(build, context))
+
+
+def calibrated_of(build: Build, context: Context) -> Calibrated:
+    """Return the gate that the workspace names; none where there is nothing to route, or Octomind's has no vectors."""
+    resolved, settings = build.resolved, build.settings
     routing = settings.routing
     if not any(capability.triggers for capability in resolved.capabilities):
-        return Calibrated(embedded=embedded)
+        return Calibrated()
     if routing.gate == "octomind":
-        if embedded.triggers is None:
-            return Calibrated(embedded=embedded)
+        if build.embedded.triggers is None:
+            return Calibrated()
         gate = Gate(
             kind="octomind",
             threshold=OCTOMIND_PROFILES.get(routing.profile, OCTOMIND_THRESHOLD)
@@ -64,9 +69,9 @@ def calibrate(embedded: Embedded, context: Context) -> Calibrated:
             top_k=routing.top_k,
             data={"profile": routing.profile} if routing.profile in OCTOMIND_PROFILES else {},
         )
-        digest = cache_key(embedded.identity, attrs.asdict(gate))
-        return Calibrated(embedded=embedded, gate=gate, made_of={"gate": digest})
-    learned, arrays, digest = _learned(embedded, context)
+        digest = cache_key(build.embedded.identity, attrs.asdict(gate))
+        return Calibrated(gate=gate, made_of=digest)
+    learned, arrays, digest = _learned(build, context)
     profile = routing.profile if routing.profile in CALIBRATED_THRESHOLDS else BALANCED
     data = {
         **learned,
@@ -78,7 +83,7 @@ def calibrate(embedded: Embedded, context: Context) -> Calibrated:
     thresholds = NEEDS_THRESHOLDS if "nearby" in learned else CALIBRATED_THRESHOLDS
     threshold = thresholds[profile]
     if routing.precision is not None:
-        by_fixtures = _by_fixtures(embedded, data, arrays, {"vectors": thresholds, "words": WORDS_THRESHOLDS})
+        by_fixtures = _by_fixtures(build, data, arrays, {"vectors": thresholds, "words": WORDS_THRESHOLDS})
         first = "vectors" if "mean" in arrays else "words"
         _report_precision(by_fixtures[first], routing.precision, profile, settings, context)
         threshold = _threshold(by_fixtures.get("vectors"), threshold)
@@ -90,24 +95,21 @@ def calibrate(embedded: Embedded, context: Context) -> Calibrated:
     if learned["method"] == "ridge":
         _report_method(len(learned["classes"]), settings, context)
     gate = Gate(kind="calibrated", threshold=threshold, data=data, arrays=tuple(sorted(arrays)))
-    return Calibrated(embedded=embedded, gate=gate, arrays=arrays, made_of={"gate": digest})
+    return Calibrated(gate=gate, arrays=arrays, made_of=digest)
 
 
 def _by_fixtures(
-    embedded: Embedded, data: Mapping[str, Any], arrays: Arrays, thresholds: Mapping[str, Mapping[str, float]]
+    build: Build, data: Mapping[str, Any], arrays: Arrays, thresholds: Mapping[str, Mapping[str, float]]
 ) -> dict[str, Chosen | None]:
     """Return what the fixtures choose for each model that there is: by vectors, and by words alone."""
     from octoc.routing.classifier import Classifier
 
-    scoped = embedded.described.scoped
-    precision = scoped.resolved.sources.discovered.settings.routing.precision
+    precision = build.settings.routing.precision
     classifier = Classifier.of(data, arrays)
     found: dict[str, Chosen | None] = {}
     for how in ("vectors", "words") if "mean" in arrays else ("words",):
-        vectors = embedded.texts if how == "vectors" else None
-        judged = judge_fixtures(
-            scoped.resolved, scoped.registries, classifier, vectors, int(data.get("max_per_message", 1))
-        )
+        vectors = build.embedded.texts if how == "vectors" else None
+        judged = judge_fixtures(build, classifier, vectors, int(data.get("max_per_message", 1)))
         eager, cautious = thresholds[how]["eager"], thresholds[how]["cautious"]
         found[how] = None if precision is None else choose(judged, precision, eager, cautious)
     return found
@@ -153,16 +155,15 @@ def _report_method(classes: int, settings: WorkspaceSettings, context: Context) 
     )
 
 
-def _learned(embedded: Embedded, context: Context) -> tuple[Mapping[str, Any], Arrays, str]:
+def _learned(build: Build, context: Context) -> tuple[Mapping[str, Any], Arrays, str]:
     """Return the classifier's data and arrays, out of the cache when the same texts and vectors were learned before.
 
     The last is the digest of all that they are learned from.
     """
-    resolved = embedded.described.scoped.resolved
-    found = all_examples(resolved)
-    vectors = None if embedded.triggers is None else embedded.texts
-    needs = all_needs(resolved) if vectors is not None else ()
-    digest = _made_of(found, needs, embedded.identity)
+    found = all_examples(build)
+    vectors = None if build.embedded.triggers is None else build.embedded.texts
+    needs = all_needs(build) if vectors is not None else ()
+    digest = _made_of(found, needs, build.embedded.identity)
     # Other versions may give other numbers, and that is no other input.
     key = cache_key(digest, *map(version, ("numpy", "scikit-learn", "scipy")))
     cached = _from_cache(context.cache, key)
@@ -175,7 +176,7 @@ def _learned(embedded: Embedded, context: Context) -> tuple[Mapping[str, Any], A
     library: tuple[Example, ...] = ()
     matches: tuple[Match, ...] = ()
     if vectors is not None and needs:
-        matches = match(resolved.capabilities, needs, vectors)
+        matches = match(build.resolved.capabilities, needs, vectors)
         library = tuple(library_examples(matches))
     data, arrays = fit_classifier(found, library, vectors, follow_up_lines())
     data["needs"] = {found.need.name: found.capability for found in matches if found.capability is not None}

@@ -20,7 +20,8 @@ from octoc.compiler.check.snapshots import check_snapshot
 from octoc.compiler.check.translate import report_errors
 from octoc.compiler.check.workspace import check_workspace
 from octoc.compiler.context import Context
-from octoc.compiler.model.documents import Checked, Documents, FileKind, FoundFile
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.documents import Documents, FileKind, FoundFile
 from octoc.diagnostics.model import DiagnosticSink
 
 _BEYOND_SCHEMA: Mapping[FileKind, Callable[[Mapping[str, Any], Inspection], None]] = {
@@ -41,20 +42,19 @@ _BEYOND_SCHEMA: Mapping[FileKind, Callable[[Mapping[str, Any], Inspection], None
 }
 
 
-def check(documents: Documents, context: Context) -> Checked:
+def check(build: Build, context: Context) -> Build:
+    """Report what is unsound in each document's structure, and fill `checked` with the rest."""
+    return attrs.evolve(build, checked=sound_documents(build.documents, context.sink))
+
+
+def sound_documents(documents: Documents, sink: DiagnosticSink) -> Documents:
     """Report what is unsound in each document's structure, and return the documents without it."""
     sound = []
     for document in documents.documents:
-        values = check_values(document.file, document.values, context.sink)
+        values = check_values(document.file, document.values, sink)
         if values is not None:
             sound.append(document if values is document.values else attrs.evolve(document, values=values, cut=True))
-    return Checked(
-        discovered=documents.discovered,
-        documents=tuple(sound),
-        digests=documents.digests,
-        scripts=documents.scripts,
-        dep_files=documents.dep_files,
-    )
+    return attrs.evolve(documents, documents=tuple(sound))
 
 
 def check_values(file: FoundFile, values: Mapping[str, Any], sink: DiagnosticSink) -> Mapping[str, Any] | None:

@@ -22,7 +22,8 @@ from octoc.compiler.cache.build_cache import Outcome, build_key, recall, remembe
 from octoc.compiler.cache.store import Cache, cache_key, code_stamp, workspace_cache
 from octoc.compiler.checkup.target import Subject
 from octoc.compiler.context import Context, Progress, no_progress
-from octoc.compiler.discover.stage import discover
+from octoc.compiler.discover.stage import find_files
+from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Discovered, FileKind
 from octoc.compiler.read.stage import input_digests
 from octoc.compiler.workspace.files import bytes_if_any
@@ -101,10 +102,10 @@ def check_subject(
     if known is not None:
         return Checkup(diagnostics=known.diagnostics, read=read, workspaces=workspaces, unchanged=True)
     # Not at the top: what is known already must not pay for the stages' imports.
-    from octoc.compiler.pipeline import check_discovered
+    from octoc.compiler.pipeline import run_checks
 
     for discovered in together:
-        check_discovered(discovered, opened.context)
+        run_checks(Build(settings=discovered.settings, discovered=discovered), opened.context)
     diagnostics = opened.context.sink.diagnostics
     if subject.file is not None and together:
         diagnostics = tuple(found for found in diagnostics if _stands_alone(found, together[0].files[0].kind))
@@ -125,7 +126,7 @@ def _found_in(subject: Subject, opened: Opened) -> tuple[tuple[Discovered, ...],
 
         found = survey(subject.root, subject.folder, settings, context.sink)
         return found.together, found.workspaces
-    return (discover(settings, context),), ()
+    return (find_files(settings, context),), ()
 
 
 def _read_by(together: Iterable[Discovered], root: Path) -> Iterable[Path]:

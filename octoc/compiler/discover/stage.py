@@ -6,12 +6,15 @@ import os
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
+import attrs
+
 from octoc.compiler.context import Context
 from octoc.compiler.discover.fixtures import add_fixtures, add_routing_texts
 from octoc.compiler.discover.found import Found
 from octoc.compiler.discover.scopes import add_scopes
 from octoc.compiler.discover.tap import add_agent_folder, add_skills, add_tap, is_agent_markdown
 from octoc.compiler.discover.walk import Entry, Root, child, children, enter, files_below
+from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Discovered, FileKind, FoundFile, Tap
 from octoc.compiler.model.settings import TapRef, WorkspaceSettings
 from octoc.compiler.workspace.paths import CORE_TAP, display_of, file_at, is_folder
@@ -23,8 +26,13 @@ _DIALECTS = {(".vscode", "mcp.json"): "vscode", (".cursor", "mcp.json"): "cursor
 _DEFAULTS = WorkspaceSettings(name="", place=Place(file=""))
 
 
-def discover(settings: WorkspaceSettings, context: Context) -> Discovered:
-    """Find every file of a build; what may not be used is reported and left out.
+def discover(build: Build, context: Context) -> Build:
+    """Find every file of a build, and fill `discovered`. Report what may not be used."""
+    return attrs.evolve(build, discovered=find_files(build.settings, context))
+
+
+def find_files(settings: WorkspaceSettings, context: Context) -> Discovered:
+    """Return every file of a build; report what may not be used.
 
     Workspace files come first, in the order of `[mcp] files`, `[agents] paths`, snapshots, fixtures, texts for routing,
     scopes, `[skills] paths`; then the taps in theirs, sorted by path in each.

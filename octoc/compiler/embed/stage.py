@@ -14,7 +14,8 @@ from octoc.compiler.calibrate.texts import distinct_texts, follow_up_lines, furt
 from octoc.compiler.context import Context
 from octoc.compiler.embed.encoder_findings import ROUTING, report_failed, report_missing
 from octoc.compiler.embed.encoder_settings import settings_in_bundle
-from octoc.compiler.model.resolved import Described, Embedded, Resolved
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import Embedded
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.plain_text import words_of
 from octoc.plugin import PluginError
@@ -28,47 +29,51 @@ if TYPE_CHECKING:
 _WHAT = "encoding texts"
 
 
-def embed(described: Described, context: Context) -> Embedded:
-    """Encode the triggers, what the calibrated gate is learned from, and what skills' rules compare a message with.
+def embed(build: Build, context: Context) -> Build:
+    """Encode the texts that routing needs, and fill `embedded` with their vectors."""
+    return attrs.evolve(build, embedded=embedded_of(build, context))
+
+
+def embedded_of(build: Build, context: Context) -> Embedded:
+    """Return vectors of triggers, of what the calibrated gate learns from, and of phrases in skills' rules.
 
     Without any trigger or such a phrase there is nothing to compare, and no encoder is made. An encoder that is missing
     or fails is an error, with `context.allow_degraded` a warning, and `triggers` of the product is None.
     """
-    resolved = described.scoped.resolved
-    settings = resolved.sources.discovered.settings
+    resolved, settings = build.resolved, build.settings
     phrases = phrases_of(rule.value for skill in resolved.skills for rule in skill.source.rules)
-    texts = tuple(dict.fromkeys([*_texts(resolved), *phrases]))
+    texts = tuple(dict.fromkeys([*_texts(build), *phrases]))
     if not texts:
-        return Embedded(described=described)
+        return Embedded()
     try:
         embedder = _made(settings, context)
         if embedder is None:
-            return Embedded(described=described)
+            return Embedded()
         from octoc.compiler.embed.vectors import vectors_of  # loads numpy, which checking alone never needs
 
         vectors = vectors_of(texts, embedder, context.cache, _advance(context))
         files = embedder.files() if settings.routing.ship_encoder else {}
         own = settings_in_bundle(settings.routing.encoder_settings, context.root, is_shipped=bool(files))
-        made = _product(described, embedder, vectors, files)
+        made = _product(build, embedder, vectors, files)
         return attrs.evolve(made, phrases=_stacked(vectors, phrases), encoder_settings=own)
     except PluginError as error:
         problem = str(error)
     except Exception as error:  # noqa: BLE001  # a plugin's own fault, of whatever type, must not take the build down
         problem = words_of(error) or "it does not say why"
     report_failed(problem, settings, context, use=ROUTING)
-    return Embedded(described=described)
+    return Embedded()
 
 
-def _texts(resolved: Resolved) -> tuple[str, ...]:
-    if resolved.sources.discovered.settings.routing.gate == "octomind":
-        triggers = (trigger.value for capability in resolved.capabilities for trigger in capability.triggers)
+def _texts(build: Build) -> tuple[str, ...]:
+    if build.settings.routing.gate == "octomind":
+        triggers = (trigger.value for capability in build.resolved.capabilities for trigger in capability.triggers)
         return tuple(dict.fromkeys(triggers))
-    found = all_examples(resolved)
+    found = all_examples(build)
     if not any(example.capability is not None for example in found):
         return ()
-    needs = all_needs(resolved)
+    needs = all_needs(build)
     library = (*library_texts(needs), *distinct_texts(further_background())) if needs else ()
-    return tuple(dict.fromkeys((*distinct_texts(found), *follow_up_lines(), *library, *fixture_intents(resolved))))
+    return tuple(dict.fromkeys((*distinct_texts(found), *follow_up_lines(), *library, *fixture_intents(build))))
 
 
 def _made(settings: WorkspaceSettings, context: Context) -> Embedder | None:
@@ -80,13 +85,10 @@ def _made(settings: WorkspaceSettings, context: Context) -> Embedder | None:
     return embedder
 
 
-def _product(
-    described: Described, embedder: Embedder, vectors: Mapping[str, Vector], files: Mapping[str, bytes]
-) -> Embedded:
-    capabilities = described.scoped.resolved.capabilities
+def _product(build: Build, embedder: Embedder, vectors: Mapping[str, Vector], files: Mapping[str, bytes]) -> Embedded:
+    capabilities = build.resolved.capabilities
     triggers = [trigger.value for capability in capabilities for trigger in capability.triggers]
     return Embedded(
-        described=described,
         encoder=embedder,
         encoder_name=embedder.name,
         identity=embedder.identity,

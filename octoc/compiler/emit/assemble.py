@@ -30,15 +30,13 @@ from octoc.bundle.model import (
 from octoc.bundle.writer import BlobBuilder, Parts, parts_of
 from octoc.compiler.emit.paths import relocator
 from octoc.compiler.emit.scopes import areas_of, tenants_of
+from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import TreeFile
 from octoc.compiler.model.resolved import (
     Agent,
-    Calibrated,
     Capability,
     Dependency,
-    Described,
     Embedded,
-    Resolved,
     Server,
     ServerGrant,
     Skill,
@@ -57,9 +55,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def assemble(
-    calibrated: Calibrated, root: Path, *, plugins: Mapping[str, str], inputs: str, workspace: str = ""
-) -> Parts:
+def assemble(build: Build, root: Path, *, plugins: Mapping[str, str], inputs: str, workspace: str = "") -> Parts:
     """Return the bundle's members.
 
     Args:
@@ -68,19 +64,16 @@ def assemble(
         root: the workspace's folder; what servers say of paths inside it is made relative to `${workspaceFolder}`.
         workspace: the way from the bundle's folder to the workspace, as `way_to_workspace` returns it.
     """
-    embedded = calibrated.embedded
-    scoped = embedded.described.scoped
-    resolved = scoped.resolved
-    discovered = resolved.sources.discovered
+    settings, resolved, scoped, embedded = build.settings, build.resolved, build.scoped, build.embedded
     numbers = {tool.id: number for number, tool in enumerate(scoped.tools)}
     tools, texts = BlobBuilder(), BlobBuilder()
     relocated = relocator(root)
-    folders = _dep_folders(resolved, texts)
-    is_run = discovered.settings.runtime.deps == "run"
+    folders = _dep_folders(build, texts)
+    is_run = settings.runtime.deps == "run"
     bundle = Bundle(
-        name=discovered.settings.name,
+        name=settings.name,
         octoc_version=__version__,
-        settings=_settings(discovered.settings, resolved.scopes),
+        settings=_settings(settings, resolved.scopes),
         servers=tuple(_server(server, relocated) for server in resolved.servers),
         tools=tuple(
             ToolEntry(
@@ -92,11 +85,11 @@ def assemble(
             )
             for tool in scoped.tools
         ),
-        capabilities=tuple(sorted(_capabilities(embedded, numbers), key=lambda entry: entry.name)),
+        capabilities=tuple(sorted(_capabilities(build, numbers), key=lambda entry: entry.name)),
         skills=tuple(_skill(skill, texts) for skill in sorted(resolved.skills, key=lambda skill: skill.source.name)),
-        agents=tuple(_agents(embedded.described, texts)),
-        encoder=_encoder(embedded),
-        gate=calibrated.gate,
+        agents=tuple(_agents(build, texts)),
+        encoder=_encoder(build.embedded),
+        gate=build.calibrated.gate,
         plugins=dict(plugins),
         deps=tuple(_dependency(found, texts, folders, is_run=is_run) for found in resolved.dependencies),
         dep_folders=tuple(folders[name] for name in sorted(folders)),
@@ -106,8 +99,8 @@ def assemble(
         inputs=inputs,
         workspace=workspace,
     )
-    arrays: dict[str, NDArray[np.generic]] = {f"gate/{name}": array for name, array in calibrated.arrays.items()}
-    arrays |= {f"search/{name}": array for name, array in calibrated.search.items()}
+    arrays: dict[str, NDArray[np.generic]] = {f"gate/{name}": array for name, array in build.calibrated.arrays.items()}
+    arrays |= {f"search/{name}": array for name, array in build.search.arrays.items()}
     if embedded.triggers is not None:
         arrays["triggers"] = embedded.triggers
     if embedded.phrases is not None:
@@ -196,12 +189,12 @@ def _grant(grant: ServerGrant, numbers: Mapping[ToolId, int]) -> Grant:
     return Grant(server=grant.server, globs=grant.globs, tools=tuple(found))
 
 
-def _capabilities(embedded: Embedded, numbers: Mapping[ToolId, int]) -> Iterator[CapabilityEntry]:
+def _capabilities(build: Build, numbers: Mapping[ToolId, int]) -> Iterator[CapabilityEntry]:
     """Yield the capabilities in the order in which their triggers were embedded."""
     row = 0
-    for capability in embedded.described.scoped.resolved.capabilities:
+    for capability in build.resolved.capabilities:
         first, row = row, row + len(capability.triggers)
-        yield _capability(capability, (first, row) if embedded.triggers is not None else (0, 0), numbers)
+        yield _capability(capability, (first, row) if build.embedded.triggers is not None else (0, 0), numbers)
 
 
 def _capability(capability: Capability, rows: tuple[int, int], numbers: Mapping[ToolId, int]) -> CapabilityEntry:
@@ -220,12 +213,12 @@ def _capability(capability: Capability, rows: tuple[int, int], numbers: Mapping[
     )
 
 
-def _dep_folders(resolved: Resolved, texts: BlobBuilder) -> dict[str, DepFolder]:
+def _dep_folders(build: Build, texts: BlobBuilder) -> dict[str, DepFolder]:
     """Return by tap the folders that scripts of dependencies use; none where no script is run."""
-    used = {dependency.tap for dependency in resolved.dependencies if dependency.script is not None}
-    data = resolved.sources.dep_files
+    used = {dependency.tap for dependency in build.resolved.dependencies if dependency.script is not None}
+    data = build.documents.dep_files
     folders = {}
-    for tree in resolved.sources.discovered.dep_trees:
+    for tree in build.discovered.dep_trees:
         whole = all(file.link or file.display in data for file in tree.files)
         if tree.tap in used and tree.files and whole:
             files = tuple(_dep_file(file, data, texts) for file in tree.files)
@@ -289,13 +282,13 @@ def _in_workspace(display: str) -> str:
     return "" if is_outside else f"${{workspaceFolder}}/{display}"
 
 
-def _agents(described: Described, texts: BlobBuilder) -> Iterator[AgentEntry]:
+def _agents(build: Build, texts: BlobBuilder) -> Iterator[AgentEntry]:
     """Yield the agents that have a registry, by name; the supervisor has one also where no file defines it."""
-    agents = {agent.name: agent for agent in described.scoped.resolved.agents}
-    scopes = described.scoped.resolved.scopes
+    agents = {agent.name: agent for agent in build.resolved.agents}
+    scopes = build.resolved.scopes
     members = {} if scopes is None else scopes.members
-    for name, registry in sorted(described.scoped.registries.items()):
-        servers_prompt = described.servers_prompts.get(name, "")
+    for name, registry in sorted(build.scoped.registries.items()):
+        servers_prompt = build.prompts.get(name, "")
         if name in agents:
             yield _agent(agents[name], registry, servers_prompt, members.get(name, Member()), texts)
         else:

@@ -9,7 +9,8 @@ import attrs
 
 from octoc.compiler.context import Progress, no_progress
 from octoc.compiler.expand.expanded_file import EXPANDED_FILE, answer_digest, expanded_text, told_digest
-from octoc.compiler.model.resolved import Capability, Resolved
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import Capability
 from octoc.compiler.model.source import ExpansionSource
 from octoc.compiler.workspace.files import write_if_changed
 from octoc.diagnostics.model import DiagnosticSink, Place
@@ -56,7 +57,7 @@ class Expanded:
 
 
 def expand(
-    resolved: Resolved,
+    build: Build,
     root: Path,
     plugins: Plugins,
     sink: DiagnosticSink,
@@ -76,15 +77,15 @@ def expand(
 
     Raises: OSError when the file cannot be written.
     """
-    known = {capability.name: capability for capability in resolved.capabilities if capability.triggers}
+    known = {capability.name: capability for capability in build.resolved.capabilities if capability.triggers}
     for name in sorted(set(names) - known.keys()):
         sink.report(
             UNKNOWN_CAPABILITY,
             f"there is no capability `{name}` with triggers",
-            at=Place(file=resolved.sources.discovered.settings.place.file),
+            at=Place(file=build.settings.place.file),
             help=did_you_mean(name, known),
         )
-    there = {source.capability: source for source in resolved.sources.expansions}
+    there = {source.capability: source for source in build.sources.expansions}
     wanted = [name for name in sorted(known) if not names or name in names]
     due = [name for name in wanted if again or name not in there or there[name].triggers != told_digest(known[name])]
     asked: list[Asked] = []

@@ -11,7 +11,8 @@ from octoc.compiler.cache.store import cache_key
 from octoc.compiler.context import Context
 from octoc.compiler.embed.encoder_findings import SEARCH, is_chosen, report_failed, report_missing
 from octoc.compiler.embed.encoder_settings import settings_in_bundle
-from octoc.compiler.model.resolved import Calibrated, Embedded, Scoped
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import SearchIndex
 from octoc.names import ToolId
 from octoc.plain_text import words_of
 from octoc.plugin import PluginError
@@ -28,39 +29,37 @@ if TYPE_CHECKING:
 _WHAT = "indexing tools"
 
 
-def index(calibrated: Calibrated, context: Context) -> Calibrated:
-    """Make the search index; none where there is no tool to find, or Octo's own rule ranks, which needs none.
+def index(build: Build, context: Context) -> Build:
+    """Fill `search` with the index; with none where there is no tool to find, or Octo's own rule ranks.
 
     An encoder is used where it serves routing and is there already, and where a list could be longer than an answer.
     Without a server there is no text to encode.
     """
-    embedded = calibrated.embedded
-    scoped = embedded.described.scoped
-    rank = scoped.resolved.sources.discovered.settings.search.rank
-    if rank == OCTO or not any(registry.proxy for registry in scoped.registries.values()):
-        return calibrated
-    tools = tool_texts(scoped)
-    if rank in BY_MEANING and scoped.resolved.servers and (embedded.encoder_name is not None or _is_long(scoped)):
-        made = _encoder(embedded, context)
-        if made is not None:
-            return _with_vectors(calibrated, tools, made, context)
-    return attrs.evolve(calibrated, search=_lexical(scoped, tools))
+    rank = build.settings.search.rank
+    if rank == OCTO or not any(registry.proxy for registry in build.scoped.registries.values()):
+        return build
+    tools = tool_texts(build)
+    wants_vectors = build.embedded.encoder_name is not None or _is_long(build)
+    embedder = _encoder(build, context) if rank in BY_MEANING and build.resolved.servers and wants_vectors else None
+    if embedder is not None:
+        return _with_vectors(build, tools, embedder, context)
+    return attrs.evolve(build, search=SearchIndex(arrays=_lexical(build, tools)))
 
 
-def tool_texts(scoped: Scoped) -> list[ToolText]:
+def tool_texts(build: Build) -> list[ToolText]:
     """Return the tools as search reads them, in the order of their numbers.
 
     One index serves all agents, and what a capability is for tells of it: so its triggers say what a tool is for only
     where every agent that searches for the tool has the capability, too, or is under no scopes.
     """
     triggers: dict[ToolId, dict[str, None]] = {}
-    numbers = {tool.id: number for number, tool in enumerate(scoped.tools)}
+    numbers = {tool.id: number for number, tool in enumerate(build.scoped.tools)}
     searching = [
         (frozenset(registry.tools), frozenset((*registry.capabilities, *registry.boot)))
-        for registry in dict.fromkeys(scoped.registries.values())
+        for registry in dict.fromkeys(build.scoped.registries.values())
         if registry.proxy and registry.confined
     ]
-    for capability in scoped.resolved.capabilities:
+    for capability in build.resolved.capabilities:
         without = [tools for tools, capabilities in searching if capability.name not in capabilities]
         for tool in (tool for grant in capability.grants for tool in grant.tools):
             if not any(numbers[tool] in tools for tools in without):
@@ -73,24 +72,23 @@ def tool_texts(scoped: Scoped) -> list[ToolText]:
             schema=tool.listed.wire.get("inputSchema"),
             triggers=tuple(triggers.get(tool.id, ())),
         )
-        for tool in scoped.tools
+        for tool in build.scoped.tools
     ]
 
 
-def _is_long(scoped: Scoped) -> bool:
+def _is_long(build: Build) -> bool:
     """Tell whether some agent searches more than an answer holds; how much is on unlisted servers nobody knows."""
-    searched = (registry for registry in scoped.registries.values() if registry.proxy)
+    searched = (registry for registry in build.scoped.registries.values() if registry.proxy)
     return any(len(registry.tools) > DEFAULT_LIMIT or registry.unlisted for registry in searched)
 
 
-def _encoder(embedded: Embedded, context: Context) -> Embedder | None:
+def _encoder(build: Build, context: Context) -> Embedder | None:
     """Return the encoder, None when there is none: what routing wanted and could not have was reported before."""
-    if embedded.encoder is not None:
-        return embedded.encoder
-    resolved = embedded.described.scoped.resolved
-    settings = resolved.sources.discovered.settings
-    wanted = any(capability.triggers for capability in resolved.capabilities)
-    if wanted and embedded.encoder_name is None:
+    if build.embedded.encoder is not None:
+        return build.embedded.encoder
+    settings = build.settings
+    wanted = any(capability.triggers for capability in build.resolved.capabilities)
+    if wanted and build.embedded.encoder_name is None:
         return None
     try:
         embedder = context.plugins.make_embedder(
@@ -104,13 +102,10 @@ def _encoder(embedded: Embedded, context: Context) -> Embedder | None:
     return embedder
 
 
-def _with_vectors(
-    calibrated: Calibrated, tools: Sequence[ToolText], embedder: Embedder, context: Context
-) -> Calibrated:
-    embedded = calibrated.embedded
-    settings = embedded.described.scoped.resolved.sources.discovered.settings
+def _with_vectors(build: Build, tools: Sequence[ToolText], embedder: Embedder, context: Context) -> Build:
+    embedded, settings = build.embedded, build.settings
     try:
-        arrays = _dense(embedded.described.scoped, tools, embedder, context)
+        arrays = _dense(build, tools, embedder, context)
         if embedded.encoder_name is None:
             files = embedder.files() if settings.routing.ship_encoder else {}
             own = settings_in_bundle(settings.routing.encoder_settings, context.root, is_shipped=bool(files))
@@ -123,41 +118,39 @@ def _with_vectors(
                 encoder_settings=own,
             )
         texts = [[tool.server, tool.name, tool.description, *tool.triggers] for tool in tools]
-        digest = cache_key(embedded.identity, texts)
-        return attrs.evolve(
-            calibrated, embedded=embedded, search=arrays, made_of={**calibrated.made_of, "search": digest}
-        )
+        search = SearchIndex(arrays=arrays, made_of=cache_key(embedded.identity, texts))
+        return attrs.evolve(build, embedded=embedded, search=search)
     except PluginError as error:
         problem = str(error)
     except Exception as error:  # noqa: BLE001  # a plugin's own fault, of whatever type, must not take the build down
         problem = words_of(error) or "it does not say why"
     report_failed(problem, settings, context, use=SEARCH)
-    return attrs.evolve(calibrated, search=_lexical(embedded.described.scoped, tools))
+    return attrs.evolve(build, search=SearchIndex(arrays=_lexical(build, tools)))
 
 
-def _lexical(scoped: Scoped, tools: Sequence[ToolText]) -> dict[str, NDArray[Any]]:
+def _lexical(build: Build, tools: Sequence[ToolText]) -> dict[str, NDArray[Any]]:
     from octoc.search.index import lexical_arrays  # loads numpy, which checking alone never needs
 
-    return {**lexical_arrays(tools), "servers": _servers(scoped)}
+    return {**lexical_arrays(tools), "servers": _servers(build)}
 
 
-def _servers(scoped: Scoped) -> NDArray[np.unsignedinteger[Any]]:
+def _servers(build: Build) -> NDArray[np.unsignedinteger[Any]]:
     """Return the number of each tool's server, by its place among the bundle's servers."""
     import numpy as np
 
     from octoc.search.index import small
 
-    places = {server.name: place for place, server in enumerate(scoped.resolved.servers)}
-    return np.array([places[tool.id.server] for tool in scoped.tools], small(len(places)))
+    places = {server.name: place for place, server in enumerate(build.resolved.servers)}
+    return np.array([places[tool.id.server] for tool in build.scoped.tools], small(len(places)))
 
 
-def _dense(scoped: Scoped, tools: Sequence[ToolText], embedder: Embedder, context: Context) -> dict[str, NDArray[Any]]:
+def _dense(build: Build, tools: Sequence[ToolText], embedder: Embedder, context: Context) -> dict[str, NDArray[Any]]:
     from octoc.compiler.embed.vectors import SEARCH, vectors_of
     from octoc.compiler.index.dense import dense_arrays, texts_of
 
-    names = [server.name for server in scoped.resolved.servers]
+    names = [server.name for server in build.resolved.servers]
     vectors = vectors_of(texts_of(tools, names), embedder, context.cache, _advance(context), use=SEARCH)
-    return {**dense_arrays(tools, names, vectors), "servers": _servers(scoped)}
+    return {**dense_arrays(tools, names, vectors), "servers": _servers(build)}
 
 
 def _advance(context: Context) -> Callable[[int, int], None]:

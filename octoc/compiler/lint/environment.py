@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.compiler.workspace.environment import Environment, Variable, contract
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.lint_env import ENVIRONMENT_CONTRACT, UNSET_VARIABLE
@@ -13,9 +13,9 @@ from octoc.diagnostics.suggest import some_names
 _SHOWN = 5
 
 
-def check_environment(scoped: Scoped, environment: Environment, sink: DiagnosticSink) -> None:
+def check_environment(build: Build, environment: Environment, sink: DiagnosticSink) -> None:
     """Report each required variable that `environment` has not, at its first reference, with who needs it."""
-    variables = contract(scoped)
+    variables = contract(build)
     missing = [one for one in variables if one.required and environment.state(one.variable) in {"unset", "empty"}]
     for variable in missing:
         first, *others = [use for use in variable.uses if not use.has_default]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.resolve import FIXTURE_OUT_OF_REACH
 
 
-def check_reach_of_fixtures(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_reach_of_fixtures(build: Build, sink: DiagnosticSink) -> None:
     """Report a fixture whose agent may neither activate the capability, nor has it, or does not have the tool."""
-    fixtures = scoped.resolved.fixtures
-    numbers = {str(tool.id): number for number, tool in enumerate(scoped.tools)}
+    fixtures = build.resolved.fixtures
+    numbers = {str(tool.id): number for number, tool in enumerate(build.scoped.tools)}
     for message in fixtures.messages:
-        registry = scoped.registries.get(message.agent)
+        registry = build.scoped.registries.get(message.agent)
         if registry is None or message.place is None:
             continue
         for name in message.expect:
@@ -24,7 +24,7 @@ def check_reach_of_fixtures(scoped: Scoped, sink: DiagnosticSink) -> None:
                     help='name another `agent`, or write `expect = "none"`',
                 )
     for query in fixtures.searches:
-        registry = scoped.registries.get(query.agent)
+        registry = build.scoped.registries.get(query.agent)
         if registry is None or query.place is None:
             continue
         for tool in query.tools:

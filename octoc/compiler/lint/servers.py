@@ -8,7 +8,8 @@ import attrs
 
 from octoc.addresses import is_loopback
 from octoc.compiler.fixes.edits import MakeFix, replaced
-from octoc.compiler.model.resolved import Scoped, Server
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import Server
 from octoc.compiler.pin.packages import Package, fetched_by
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
@@ -18,12 +19,12 @@ from octoc.diagnostics.rules.lint import INSECURE_URL, UNPINNED_PACKAGE
 _PLAIN_HTTP = re.compile(r"http://(?:[^/?#@]*@)?(?P<host>\[[^\]/]*\]|[^:/?#]*)", re.IGNORECASE)
 
 
-def check_pins(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_pins(build: Build, sink: DiagnosticSink) -> None:
     """Report a server whose command would run whatever version is newest today.
 
     In a tap, which others rely on, it is an error; one's own `.mcp.json` is told of it.
     """
-    for server in scoped.resolved.servers:
+    for server in build.resolved.servers:
         if server.command is None:
             continue
         package = fetched_by(server.command, server.args)
@@ -69,10 +70,10 @@ def _pinned(server: Server, package: Package) -> MakeFix | None:
     return replaced(place, package.name, recorded, f"write `{recorded}`, which its tools were recorded from")
 
 
-def check_urls(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_urls(build: Build, sink: DiagnosticSink) -> None:
     """Report plain http beyond loopback: a warning in development, an error in production."""
-    mode = scoped.resolved.sources.discovered.settings.mode
-    for server in scoped.resolved.servers:
+    mode = build.settings.mode
+    for server in build.resolved.servers:
         if server.url is None:
             continue
         plain = _PLAIN_HTTP.match(server.url)

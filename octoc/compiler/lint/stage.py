@@ -12,11 +12,11 @@ from octoc.compiler.lint.environment import check_environment
 from octoc.compiler.lint.fixtures import check_reach_of_fixtures
 from octoc.compiler.lint.mcp.rest import check_rest
 from octoc.compiler.lint.servers import check_pins, check_urls
-from octoc.compiler.model.resolved import Calibrated, Scoped
+from octoc.compiler.model.build import Build
 from octoc.compiler.policy.report import report_policy
 from octoc.diagnostics.model import DiagnosticSink
 
-RULES: tuple[Callable[[Scoped, DiagnosticSink], None], ...] = (
+RULES: tuple[Callable[[Build, DiagnosticSink], None], ...] = (
     *(check_pins, check_urls, check_reach_of_fixtures),
     *taps.RULES,
     *mcp.RULES,
@@ -25,19 +25,17 @@ RULES: tuple[Callable[[Scoped, DiagnosticSink], None], ...] = (
 )
 
 
-def lint(calibrated: Calibrated, context: Context) -> Calibrated:
+def lint(build: Build, context: Context) -> Build:
     """Run every rule; the product is passed on as it is."""
-    scoped = calibrated.embedded.described.scoped
     for rule in RULES:
-        rule(scoped, context.sink)
+        rule(build, context.sink)
     for gate_rule in taps.GATE_RULES:
-        gate_rule(calibrated, context.sink)
-    check_budget(scoped, context)
-    check_rest(scoped, context.sink, strict=is_strict(calibrated, context))
+        gate_rule(build, context.sink)
+    check_budget(build, context)
+    check_rest(build, context.sink, strict=is_strict(build, context))
     if context.environment is not None:
-        check_environment(scoped, context.environment, context.sink)
+        check_environment(build, context.environment, context.sink)
     if context.policy is not None:
-        discovered = scoped.resolved.sources.discovered
-        files = (discovered.settings.place.file, *(file.display for file in discovered.files))
+        files = (build.settings.place.file, *(file.display for file in build.discovered.files))
         report_policy(context.policy, files, context.sink)
-    return calibrated
+    return build

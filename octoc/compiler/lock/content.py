@@ -15,8 +15,9 @@ from octoc.compiler.calibrate.texts import background_lines
 from octoc.compiler.lock.inputs import files_of
 from octoc.compiler.lock.members import BundleLock, bundle_lock
 from octoc.compiler.lock.scopes import AgentLock, agents_of
+from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Program
-from octoc.compiler.model.resolved import Calibrated, Embedded, Server
+from octoc.compiler.model.resolved import Server
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import SnapshotSource
 from octoc.routing.skill_rules import phrases_of
@@ -134,7 +135,7 @@ class LockContent:
 
 
 def content_of(
-    calibrated: Calibrated, plugins: Mapping[str, str], parts: Parts, programs: Mapping[str, Program | None]
+    build: Build, plugins: Mapping[str, str], parts: Parts, programs: Mapping[str, Program | None]
 ) -> LockContent:
     """Return what the lock of this build says.
 
@@ -143,19 +144,17 @@ def content_of(
         parts: the bundle's members.
         programs: what servers run of the workspace and its taps.
     """
-    embedded = calibrated.embedded
-    resolved = embedded.described.scoped.resolved
-    sources = resolved.sources
+    settings, resolved, embedded = build.settings, build.resolved, build.embedded
     pinned = {program.display: program.digest for program in programs.values() if program and program.digest}
-    taps, own = files_of(sources.discovered, {**sources.digests, **pinned})
+    taps, own = files_of(build.discovered, {**build.documents.digests, **pinned})
     encoder = None
     if embedded.encoder_name is not None:
         encoder = EncoderLock(name=embedded.encoder_name, identity=embedded.identity)
     gate = None
-    if calibrated.gate is not None:
-        gate = _gate(calibrated.gate.kind, sources.discovered.settings)
+    if build.calibrated.gate is not None:
+        gate = _gate(build.calibrated.gate.kind, settings)
     return LockContent(
-        settings=settings_of(sources.discovered.settings),
+        settings=settings_of(settings),
         taps={
             name: TapLock(digest=found.digest, files=found.files, executable=found.executable)
             for name, found in taps.items()
@@ -171,22 +170,24 @@ def content_of(
         encoder=encoder,
         gate=gate,
         # An index of words alone has nothing but what stands in the snapshots.
-        search=SearchLock(deeds=deeds_digest()) if "says" in calibrated.search else None,
+        search=SearchLock(deeds=deeds_digest()) if "says" in build.search.arrays else None,
         plugins=dict(plugins),
-        agents=agents_of(embedded.described.scoped),
-        bundle=bundle_lock(parts, {**calibrated.made_of, **_texts_of_vectors(embedded)}),
+        agents=agents_of(build),
+        bundle=bundle_lock(parts, _made_of(build)),
     )
 
 
-def _texts_of_vectors(embedded: Embedded) -> dict[str, str]:
-    """Return the digests of the texts whose vectors are in the bundle as they are, with the encoder's identity."""
-    resolved = embedded.described.scoped.resolved
-    texts: dict[str, list[str]] = {}
+def _made_of(build: Build) -> dict[str, str]:
+    """Return by member the digest of what its vectors or fitted arrays are made of, instead of the floats."""
+    embedded = build.embedded
+    found = {"gate": build.calibrated.made_of, "search": build.search.made_of}
     if embedded.triggers is not None:
-        texts["triggers"] = [trigger.value for each in resolved.capabilities for trigger in each.triggers]
+        triggers = [trigger.value for each in build.resolved.capabilities for trigger in each.triggers]
+        found["triggers"] = _digest([embedded.identity, triggers])
     if embedded.phrases is not None:
-        texts["skills"] = list(phrases_of(rule.value for skill in resolved.skills for rule in skill.source.rules))
-    return {name: _digest([embedded.identity, found]) for name, found in texts.items()}
+        phrases = list(phrases_of(rule.value for skill in build.resolved.skills for rule in skill.source.rules))
+        found["skills"] = _digest([embedded.identity, phrases])
+    return {name: digest for name, digest in found.items() if digest}
 
 
 def tool_pin(wire: Mapping[str, Any]) -> ToolPin:

@@ -8,7 +8,7 @@ import attrs
 
 from octoc.bundle.digest import canonical_json, sha256_hex
 from octoc.bundle.model import AgentSettings, Registry
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.compiler.model.scopes import Member
 
 
@@ -33,22 +33,22 @@ class AgentLock:
     tenants: tuple[str, ...] = ()
 
 
-def agents_of(scoped: Scoped) -> Mapping[str, AgentLock]:
+def agents_of(build: Build) -> Mapping[str, AgentLock]:
     """Return what each agent may reach, by name; nothing in a workspace without scopes."""
-    scopes = scoped.resolved.scopes
+    scopes = build.resolved.scopes
     if scopes is None or (scopes.limits_nothing and not (scopes.members or scopes.deny or scopes.left_out)):
         return {}
     sizes: dict[str, int] = {}
-    for tool in scoped.tools:
+    for tool in build.scoped.tools:
         sizes[tool.id.server] = sizes.get(tool.id.server, 0) + 1
     return {
-        name: _agent(registry, scopes.members.get(name, Member()), scoped, sizes)
-        for name, registry in sorted(scoped.registries.items())
+        name: _agent(registry, scopes.members.get(name, Member()), build, sizes)
+        for name, registry in sorted(build.scoped.registries.items())
     }
 
 
-def _agent(registry: Registry, member: Member, scoped: Scoped, sizes: Mapping[str, int]) -> AgentLock:
-    ids = [scoped.tools[index].id for index in registry.tools]
+def _agent(registry: Registry, member: Member, build: Build, sizes: Mapping[str, int]) -> AgentLock:
+    ids = [build.scoped.tools[index].id for index in registry.tools]
     grants = (*registry.unlisted, *registry.unlisted_direct)
     globs = sorted({f"{grant.server}/{glob}" for grant in grants for glob in grant.globs})
     excluded = sorted(f"!{grant.server}/{glob}" for grant in registry.excluded for glob in grant.globs)

@@ -20,7 +20,8 @@ from octoc.compiler.lock.content import LockContent, content_of
 from octoc.compiler.lock.executable import with_bits_of
 from octoc.compiler.lock.inputs import inputs_digest
 from octoc.compiler.lock.text import LockNewer, is_of_newer_revision, parse, text_of
-from octoc.compiler.model.resolved import Calibrated, Locked
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import Locked
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.read.text import Limit, decode, load_bytes
 from octoc.compiler.workspace.files import write_if_changed
@@ -45,32 +46,32 @@ class _Unusable(Exception):  # noqa: N818  # tells the stage that the reason was
     """There is a lock, and it must not be written over."""
 
 
-def lock(calibrated: Calibrated, context: Context) -> Locked:
-    """Write `octoc.lock` where it differs from what was built, and say what changed.
+def lock(build: Build, context: Context) -> Build:
+    """Write `octoc.lock` where it differs from what was built, and fill `locked` with what changed.
 
     With `context.locked` nothing is written, and each difference is an error. A folder without an `octoc.toml` gets no
     lock. Where errors withhold the bundle, the old lock stays, too: it describes the old bundle.
     """
-    sources = calibrated.embedded.described.scoped.resolved.sources
-    settings = sources.discovered.settings
-    plugins = _plugins(settings, context)
+    plugins = _plugins(build.settings, context)
     parts = assemble(
-        calibrated,
+        build,
         context.root,
         plugins=plugins,
-        inputs=inputs_digest(sources.discovered, sources.digests),
-        workspace=way_to_workspace(bundle_target(settings, context), context.root),
+        inputs=inputs_digest(build.discovered, build.documents.digests),
+        workspace=way_to_workspace(bundle_target(build.settings, context), context.root),
     )
-    named = named_paths(calibrated.embedded.described.scoped.resolved.servers, context.root)
-    programs = find_programs(named, sources.discovered)
-    locked = Locked(calibrated=calibrated, text="", parts=parts, plugins=plugins, programs=programs)
-    content = content_of(calibrated, plugins, parts, programs)
+    programs = find_programs(named_paths(build.resolved.servers, context.root), build.discovered)
+    content = content_of(build, plugins, parts, programs)
+    return attrs.evolve(build, locked=_locked(build, content, Locked(text="", parts=parts, programs=programs), context))
+
+
+def _locked(build: Build, content: LockContent, locked: Locked, context: Context) -> Locked:
     if not (context.root / WORKSPACE_FILE).is_file():
         if context.locked:
             help_ = "run `octoc init`, then `octoc build`"
             context.sink.report(LOCK_MISSING, "a folder without an `octoc.toml` has no lock to keep to", help=help_)
         return attrs.evolve(locked, is_stale=context.locked)
-    report_programs(programs, named, context.sink)
+    report_programs(locked.programs, named_paths(build.resolved.servers, context.root), context.sink)
     path = context.root / LOCK_FILE
     try:
         old = _read(path, context)
@@ -89,7 +90,7 @@ def lock(calibrated: Calibrated, context: Context) -> Locked:
     if not path.is_file():
         said = ("it is new",)
     keeps_newer = old is not None and not found and is_of_newer_revision(old)
-    if keeps_newer or is_withheld(calibrated, context) or not _write(path, locked.text, context):
+    if keeps_newer or is_withheld(build, context) or not _write(path, locked.text, context):
         said = ()
     return attrs.evolve(locked, changes=said)
 

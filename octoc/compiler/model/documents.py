@@ -195,9 +195,12 @@ class Document:
 
 @attrs.frozen(kw_only=True)
 class Documents:
-    """Product of read: every file that has values. `digests` has every file that was opened, also the broken ones."""
+    """Product of read, every file that has values, and of check, which reports and cuts what is unsound.
 
-    discovered: Discovered
+    `digests` has every file that was opened, also the broken ones. A key that check cut is gone, and an element of a
+    list that it cut is REMOVED (read lists with `kept`).
+    """
+
     documents: tuple[Document, ...]
     digests: Mapping[str, str]
     scripts: Mapping[tuple[str, str], str] = attrs.field(factory=dict, repr=False)
@@ -218,17 +221,3 @@ REMOVED: Final = Removed.REMOVED
 def kept(elements: Sequence[Any]) -> Iterator[tuple[int, Any]]:
     """Yield the index and value of each element of a checked list that was not removed."""
     return ((index, value) for index, value in enumerate(elements) if value is not REMOVED)
-
-
-@attrs.frozen(kw_only=True)
-class Checked:
-    """Product of check: the documents whose structure is sound; what is unsound was reported and cut.
-
-    A key that was cut is gone; an element of a list that was cut is REMOVED (read lists with `kept`).
-    """
-
-    discovered: Discovered
-    documents: tuple[Document, ...]
-    digests: Mapping[str, str]
-    scripts: Mapping[tuple[str, str], str] = attrs.field(factory=dict, repr=False)
-    dep_files: Mapping[str, bytes] = attrs.field(factory=dict, repr=False)

@@ -11,7 +11,7 @@ from octoc.bundle.model import Gate, Registry, ToolPolicy
 from octoc.compiler.calibrate.needs.library import Need
 from octoc.compiler.model.documents import Program
 from octoc.compiler.model.scopes import Reason, Scopes
-from octoc.compiler.model.source import AgentSource, Located, SkillSource, SnapshotSource, Sources
+from octoc.compiler.model.source import AgentSource, Located, SkillSource, SnapshotSource
 from octoc.diagnostics.model import Place
 from octoc.names import ToolId
 from octoc.results import ListedTool
@@ -167,9 +167,8 @@ class Dependency:
 
 @attrs.frozen(kw_only=True)
 class Resolved:
-    """Product of resolve. Servers in order of precedence; the rest sorted by name."""
+    """Product of resolve. Servers are in order of precedence, the rest is sorted by name."""
 
-    sources: Sources
     servers: tuple[Server, ...]
     capabilities: tuple[Capability, ...]
     agents: tuple[Agent, ...]
@@ -202,19 +201,10 @@ class ScopedTool:
 class Scoped:
     """Product of scope: all tools, numbered and named for models, and each agent's registry by the agent's name."""
 
-    resolved: Resolved
     tools: tuple[ScopedTool, ...]
     registries: Mapping[str, Registry]
     reasons: Mapping[str, Mapping[int, tuple[Reason, ...]]] = attrs.field(factory=dict, eq=False, repr=False)
     """Agent -> tool -> every way on which it has it; worked out when it is asked for."""
-
-
-@attrs.frozen(kw_only=True)
-class Described:
-    """Product of describe: the prompt section on MCP servers by agent; an agent without one is absent."""
-
-    scoped: Scoped
-    servers_prompts: Mapping[str, str]
 
 
 @attrs.frozen(kw_only=True)
@@ -228,7 +218,6 @@ class Embedded:
     stage that encodes more: opening it costs what forty texts do.
     """
 
-    described: Described
     encoder: Embedder | None = attrs.field(default=None, eq=False, repr=False)
     encoder_name: str | None = None
     identity: str = ""
@@ -242,32 +231,37 @@ class Embedded:
 
 @attrs.frozen(kw_only=True)
 class Calibrated:
-    """Product of calibrate, of index, and of lint, which adds only diagnostics. `arrays` are the gate's, by plain name.
+    """Product of calibrate: the gate, None where nothing is routed, and its arrays by plain name.
 
-    `search` are the arrays of the search index, which index adds; empty where there is none.
+    `made_of` is the digest of all that the fitted arrays are made of, empty without a gate.
     """
 
-    embedded: Embedded
     gate: Gate | None = None
     arrays: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict, repr=False)
-    search: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict, repr=False)
-    made_of: Mapping[str, str] = attrs.field(factory=dict)
-    """`gate`, `search` -> digest of all that its vectors or fitted arrays are made of; none for what has no such."""
+    made_of: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class SearchIndex:
+    """Product of index: the arrays of the search index by plain name, empty where there is no tool.
+
+    `made_of` is the digest of all that its vectors are made of, empty for an index of words alone.
+    """
+
+    arrays: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict, repr=False)
+    made_of: str = ""
 
 
 @attrs.frozen(kw_only=True)
 class Locked:
     """Product of lock: the text of `octoc.lock`, empty where there is none, and a line for each change to the file.
 
-    `parts` are the bundle's members, `plugins` the versions of the plugins that the workspace names. `is_stale`: the
-    lock that is there cannot be kept to, which was reported. `programs` is what lies at each path that a server's
-    command line names.
+    `parts` are the bundle's members. `is_stale`: the existing lock does not match the build, which was reported.
+    `programs` is what lies at each path that a server's command line names.
     """
 
-    calibrated: Calibrated
     text: str
     parts: Parts = attrs.field(repr=False)
-    plugins: Mapping[str, str] = attrs.field(factory=dict)
     changes: tuple[str, ...] = ()
     is_stale: bool = False
     programs: Mapping[str, Program | None] = attrs.field(factory=dict)
@@ -275,9 +269,8 @@ class Locked:
 
 @attrs.frozen(kw_only=True)
 class Emitted:
-    """Product of emit: the digest of the bundle's bytes and where it is; `path` None when it was not to be written."""
+    """Product of emit: the digest of the bundle's bytes and its path; `path` is None when nothing was written."""
 
-    locked: Locked
     digest: str
     path: str | None
     size: int

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from octoc.compiler.model.documents import Comment, DefaultLink, Discovered, SkillFolder
+from octoc.compiler.model.documents import Comment, DefaultLink, SkillFolder
 from octoc.compiler.model.located import Located as Located  # noqa: PLC0414  # part of every source
 from octoc.compiler.model.scopes import ScopeTables
 from octoc.diagnostics.model import Place
@@ -226,7 +226,6 @@ class ExpansionSource:
 class Sources:
     """Product of structure. Every list is in (precedence, path) order: workspace files first, then taps."""
 
-    discovered: Discovered
     mcp_files: tuple[McpFileSource, ...] = ()
     capabilities: tuple[CapabilitySource, ...] = ()
     agents: tuple[AgentSource, ...] = ()
@@ -240,11 +239,5 @@ class Sources:
     scopes: ScopeTables = attrs.field(factory=ScopeTables)
     scopes_unsound: bool = False
     """Whether some table of scopes could not be read: nobody knows what it withholds."""
-    digests: Mapping[str, str] = attrs.field(factory=dict)
-    """Display path -> sha256 of every file that was read."""
     comments: Mapping[str, tuple[Comment, ...]] = attrs.field(factory=dict)
     """Display path -> comments of a TOML file that has some; see `Document.comments`."""
-    scripts: Mapping[tuple[str, str], str] = attrs.field(factory=dict, repr=False)
-    """(tap, `org/tool`) -> text of each dependency script."""
-    dep_files: Mapping[str, bytes] = attrs.field(factory=dict, repr=False)
-    """Display path -> bytes of each file below `deps/`, where the workspace has scripts run."""

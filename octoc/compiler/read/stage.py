@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+import attrs
+
 from octoc.compiler.context import Context
+from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Discovered, Document, Documents, FileKind, FoundFile
 from octoc.compiler.model.settings import LimitSettings
 from octoc.compiler.read.attached import attached_digests, read_trees
@@ -23,8 +26,13 @@ _JSON = frozenset({FileKind.MCP, FileKind.SNAPSHOT, FileKind.OCTOPUS_EXPORT})
 _DEFINITIONS = frozenset({"AGENT.md", "SKILL.md"})
 
 
-def read(discovered: Discovered, context: Context) -> Documents:
-    """Read every file, in the order they were discovered. One that cannot be read is reported and left out."""
+def read(build: Build, context: Context) -> Build:
+    """Read every file, and fill `documents` in the order of discovery. Report one that cannot be read."""
+    return attrs.evolve(build, documents=read_files(build.discovered, context))
+
+
+def read_files(discovered: Discovered, context: Context) -> Documents:
+    """Return every file that can be read, in the order of discovery; report the others."""
     documents: list[Document] = []
     digests = _link_digests(discovered)
     for file in discovered.files:
@@ -63,7 +71,6 @@ def read(discovered: Discovered, context: Context) -> Documents:
     dep_files = read_trees(discovered, digests, context.sink)
     digests |= attached_digests(discovered, digests, context.sink)
     return Documents(
-        discovered=discovered,
         documents=tuple(documents),
         digests=dict(sorted(digests.items())),
         scripts=scripts,

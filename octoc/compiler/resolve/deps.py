@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Dependency
-from octoc.compiler.model.source import Sources
 from octoc.compiler.resolve.capabilities import Chosen
 
 _HEADER_LINES = 10
@@ -15,14 +15,14 @@ _LOOKUP = re.compile(r"(?:command\s+-v|which|type(?:\s+-[pP])?|hash)\s+")
 _PROGRAM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 
 
-def dependencies(chosen: Iterable[Chosen], sources: Sources) -> tuple[Dependency, ...]:
+def dependencies(chosen: Iterable[Chosen], build: Build) -> tuple[Dependency, ...]:
     """Return the dependencies of the chosen providers, by name.
 
     Two taps may have a script of one name: that of the tap with precedence is used for both, and run once.
 
     Source: Octomind's tap, `[deps]`.
     """
-    precedence = {tap.name: tap.precedence for tap in sources.discovered.taps}
+    precedence = {tap.name: tap.precedence for tap in build.discovered.taps}
     owners: dict[str, str] = {}
     for choice in chosen:
         tap = choice.source.tap
@@ -30,7 +30,9 @@ def dependencies(chosen: Iterable[Chosen], sources: Sources) -> tuple[Dependency
             known = owners.setdefault(dep.value, tap)
             if precedence.get(tap, 0) < precedence.get(known, 0):
                 owners[dep.value] = tap
-    return tuple(_dependency(name, tap, sources.scripts.get((tap, name))) for name, tap in sorted(owners.items()))
+    return tuple(
+        _dependency(name, tap, build.documents.scripts.get((tap, name))) for name, tap in sorted(owners.items())
+    )
 
 
 def _dependency(name: str, tap: str, script: str | None) -> Dependency:

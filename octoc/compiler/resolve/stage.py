@@ -1,14 +1,18 @@
-"""resolve: names become things. Sources -> Resolved; reports what means nothing and goes on with the rest."""
+"""Stage resolve: names become things. A name that means nothing is reported, and the rest goes on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TypeVar
 
+import attrs
+
 from octoc.compiler.context import Context
 from octoc.compiler.fixes.edits import renamed
+from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Agent, Resolved, ServerGrant, Skill
-from octoc.compiler.model.source import AgentSource, SkillSource, Sources
+from octoc.compiler.model.settings import WorkspaceSettings
+from octoc.compiler.model.source import AgentSource, SkillSource
 from octoc.compiler.resolve.capabilities import Chosen, choose_providers, report_shadowed, resolve_capability
 from octoc.compiler.resolve.catalog import Catalog, known_capabilities
 from octoc.compiler.resolve.definitions import definitions
@@ -27,12 +31,17 @@ from octoc.names import SUPERVISOR
 Named = TypeVar("Named", AgentSource, SkillSource)
 
 
-def resolve(sources: Sources, context: Context) -> Resolved:
-    """Choose providers, tell servers apart, and look every reference up."""
-    sink = context.sink
+def resolve(build: Build, context: Context) -> Build:
+    """Choose providers, tell servers apart, look every reference up, and fill `resolved`."""
+    return attrs.evolve(build, resolved=resolved_of(build, context.sink))
+
+
+def resolved_of(build: Build, sink: DiagnosticSink) -> Resolved:
+    """Return the things that the sources name; report names that mean nothing."""
+    settings, sources = build.settings, build.sources
     catalog = Catalog(
-        choices=choose_providers(sources.capabilities, sources.discovered.settings, sink),
-        taps=tuple(tap.name for tap in sources.discovered.taps),
+        choices=choose_providers(sources.capabilities, settings, sink),
+        taps=tuple(tap.name for tap in build.discovered.taps),
     )
     agent_sources = _first_of_each(sources.agents, "agent", sink)
     skill_sources = _first_of_each(sources.skills, "skill", sink)
@@ -41,35 +50,32 @@ def resolve(sources: Sources, context: Context) -> Resolved:
         + [(one.value, None) for skill in skill_sources for one in skill.capabilities]
     )
     report_shadowed(sources.capabilities, chosen, catalog.winners(), sink)
-    servers = resolve_servers(
-        _definitions(sources, catalog, chosen, agent_sources), sources.snapshots, sink, sources.discovered.settings
-    )
+    servers = resolve_servers(_definitions(build, catalog, chosen, agent_sources), sources.snapshots, sink, settings)
     defined = (definition.source.name for definition in definitions(sources))
-    servers = tuned(servers, defined, sources.discovered.settings, sink)
-    allowed = frozenset(sources.discovered.settings.routing.allow_high_trust)
+    servers = tuned(servers, defined, settings, sink)
+    allowed = frozenset(settings.routing.allow_high_trust)
     capabilities = {
         (name := catalog.name_of(choice)): resolve_capability(choice, name, servers, allowed, sink) for choice in chosen
     }
     agents = [_agent(source, catalog, servers, sink) for source in agent_sources]
     if SUPERVISOR not in {agent.name for agent in agents}:
-        agents.append(Agent(source=_supervisor(sources)))
+        agents.append(Agent(source=_supervisor(settings)))
     skills = [
         Skill(
             source=source,
             capabilities=known_capabilities(source.capabilities, catalog, f"skill `{source.name}`", sink),
-            validate=None if source.folder is None else sources.scripts.get((source.folder.folder, "validate")),
+            validate=None if source.folder is None else build.documents.scripts.get((source.folder.folder, "validate")),
         )
         for source in skill_sources
     ]
-    scopes = resolve_scopes(sources, agents, servers.all, capabilities, (source.name for source in skill_sources), sink)
+    scopes = resolve_scopes(build, agents, servers.all, capabilities, (source.name for source in skill_sources), sink)
     return Resolved(
-        sources=sources,
         scopes=scopes,
         servers=servers.all,
         capabilities=tuple(capabilities[name] for name in sorted(capabilities)),
         agents=tuple(sorted(agents, key=lambda agent: agent.name)),
         skills=tuple(sorted(skills, key=lambda skill: skill.source.name)),
-        dependencies=dependencies(chosen, sources),
+        dependencies=dependencies(chosen, build),
         needs=resolve_needs(sources.needs, sink),
         expansions=resolve_expansions(sources.expansions, capabilities, sink),
         fixtures=resolve_fixtures(sources.fixtures, known_of(capabilities.values(), agents, servers.all), sink),
@@ -77,13 +83,13 @@ def resolve(sources: Sources, context: Context) -> Resolved:
 
 
 def _definitions(
-    sources: Sources, catalog: Catalog, chosen: Iterable[Chosen], agents: Iterable[AgentSource]
+    build: Build, catalog: Catalog, chosen: Iterable[Chosen], agents: Iterable[AgentSource]
 ) -> Iterable[Definition]:
     """Return every definition in (precedence, path) order: MCP files, the workspace's agents, then tap by tap."""
-    for file in sources.mcp_files:
+    for file in build.sources.mcp_files:
         owner = owner_of_file(file.place.file)
         yield from (Definition(source=server, owner=owner, open=True) for server in file.servers)
-    precedence = {tap.name: tap.precedence for tap in sources.discovered.taps}
+    precedence = {tap.name: tap.precedence for tap in build.discovered.taps}
     in_taps: list[tuple[int, str, Definition]] = []
     for agent in agents:
         for server in agent.inline_servers:
@@ -163,11 +169,11 @@ def _is_agent_of_one_folder(source: AgentSource | SkillSource, other: AgentSourc
     return isinstance(source, AgentSource) and isinstance(other, AgentSource) and source.folder == other.folder
 
 
-def _supervisor(sources: Sources) -> AgentSource:
+def _supervisor(settings: WorkspaceSettings) -> AgentSource:
     return AgentSource(
         name=SUPERVISOR,
         kind="octoc",
         type="supervisor",
-        place=sources.discovered.settings.place,
+        place=settings.place,
         description="Sees every tool of the workspace through find_tools and call_mcp_tool.",
     )

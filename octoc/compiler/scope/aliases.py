@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 
 from octoc.aliases import AliasStyle, alike, make_aliases
 from octoc.bundle.model import Registry
-from octoc.compiler.model.resolved import Resolved, ScopedTool
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import ScopedTool
+from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.resolve import ALIAS_CLASH
 
 
-def style_of(resolved: Resolved) -> AliasStyle:
+def style_of(settings: WorkspaceSettings) -> AliasStyle:
     """Return the workspace's style of aliases."""
-    return "bare" if resolved.sources.discovered.settings.alias_style == "bare" else "qualified"
+    return "bare" if settings.alias_style == "bare" else "qualified"
 
 
 def aliases_in(registry: Registry, tools: Sequence[ScopedTool], style: AliasStyle) -> Mapping[int, str]:
@@ -25,13 +27,13 @@ def aliases_in(registry: Registry, tools: Sequence[ScopedTool], style: AliasStyl
 
 
 def check_aliases(
-    registries: Mapping[str, Registry], tools: Sequence[ScopedTool], resolved: Resolved, sink: DiagnosticSink
+    registries: Mapping[str, Registry], tools: Sequence[ScopedTool], build: Build, sink: DiagnosticSink
 ) -> None:
     """Report tools of one bare name that one agent has; those of two agents are nobody's to tell apart."""
     contested = frozenset(index for index, tool in enumerate(tools) if tool.contested)
-    if style_of(resolved) != "bare" or not contested:
+    if style_of(build.settings) != "bare" or not contested:
         return
-    places = {server.name: server.place for server in resolved.servers}
+    places = {server.name: server.place for server in build.resolved.servers}
     told: set[frozenset[str]] = set()
     for agent, registry in registries.items():
         mine = (tools[index].id for index in registry.tools if index in contested)

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from octoc.bundle.model import Registry
-from octoc.compiler.model.resolved import Capability, Resolved, ScopedTool, Server, ServerGrant
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import Capability, ScopedTool, Server, ServerGrant
 from octoc.compiler.model.source import SkillSource
 from octoc.names import ToolId
 
@@ -26,13 +27,14 @@ class Fleet:
     whole: dict[frozenset[str], Registry] = attrs.field(factory=dict, repr=False, eq=False)
 
     @classmethod
-    def of(cls, resolved: Resolved, tools: Sequence[ScopedTool]) -> Fleet:
+    def of(cls, build: Build, tools: Sequence[ScopedTool]) -> Fleet:
         """Index a resolved workspace."""
+        resolved = build.resolved
         return cls(
             servers={server.name: server for server in resolved.servers},
             capabilities={capability.name: capability for capability in resolved.capabilities},
             index={tool.id: number for number, tool in enumerate(tools)},
             aliases={tool.alias: tool.id for tool in tools},
-            domainless=resolved.sources.discovered.settings.routing.domainless,
+            domainless=build.settings.routing.domainless,
             skills={skill.source.name: skill.source for skill in resolved.skills},
         )

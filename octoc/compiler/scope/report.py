@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import attrs
 
 from octoc.bundle.model import AgentSettings, Registry
+from octoc.compiler.model.build import Build
 from octoc.compiler.model.located import Located
-from octoc.compiler.model.resolved import Scoped
 from octoc.compiler.model.scopes import Member, Reason, Scopes
 from octoc.compiler.resolve.scopes.names import Known
 from octoc.compiler.resolve.spelling import meet
@@ -56,19 +56,19 @@ class AgentScope:
     settings: AgentSettings = attrs.field(factory=AgentSettings)
 
 
-def scope_of(scoped: Scoped, agent: str) -> AgentScope:
+def scope_of(build: Build, agent: str) -> AgentScope:
     """Return the scope of one agent. Raises: KeyError when the bundle has no such agent."""
-    return _scope(scoped, agent, _limits(scoped))
+    return _scope(build, agent, _limits(build))
 
 
-def _scope(scoped: Scoped, agent: str, limits: Limits) -> AgentScope:
-    registry = scoped.registries[agent]
+def _scope(build: Build, agent: str, limits: Limits) -> AgentScope:
+    registry = build.scoped.registries[agent]
     scopes = limits.scopes
     member = scopes.members.get(agent, Member())
     ceiling = limits.ceiling(agent)
-    why = scoped.reasons.get(agent, {})
+    why = build.scoped.reasons.get(agent, {})
     tools = [
-        Reached(tool=str(scoped.tools[index].id), how=_how(index, registry), reasons=why.get(index, ()))
+        Reached(tool=str(build.scoped.tools[index].id), how=_how(index, registry), reasons=why.get(index, ()))
         for index in registry.tools
     ]
     direct = {(grant.server, glob) for grant in registry.unlisted_direct for glob in grant.globs}
@@ -89,37 +89,38 @@ def _scope(scoped: Scoped, agent: str, limits: Limits) -> AgentScope:
     )
 
 
-def who_can(scoped: Scoped, tool: str) -> tuple[tuple[tuple[str, Reached], ...], tuple[Diagnostic, ...]]:
+def who_can(build: Build, tool: str) -> tuple[tuple[tuple[str, Reached], ...], tuple[Diagnostic, ...]]:
     """Return (agent, what it reaches) for each agent that reaches a tool that `tool`, a name or pattern, means.
 
     The second part says why `tool` means nothing, where it does.
     """
     sink = DiagnosticSink()
-    resolved = scoped.resolved
+    resolved = build.resolved
     known = Known(
         servers={server.name: server for server in resolved.servers}, agents=(), capabilities=(), skills=(), sink=sink
     )
     asked = Tools.of(
-        known.reach(Located(tool, Place(file="")), "the question"), {one.id: n for n, one in enumerate(scoped.tools)}
+        known.reach(Located(tool, Place(file="")), "the question"),
+        {one.id: n for n, one in enumerate(build.scoped.tools)},
     )
-    return tuple(_reaching(scoped, asked)), sink.diagnostics
+    return tuple(_reaching(build, asked)), sink.diagnostics
 
 
-def _reaching(scoped: Scoped, asked: Tools) -> Iterator[tuple[str, Reached]]:
-    names = {str(scoped.tools[index].id) for index in asked.numbers}
-    limits = _limits(scoped)
-    for agent, registry in scoped.registries.items():
+def _reaching(build: Build, asked: Tools) -> Iterator[tuple[str, Reached]]:
+    names = {str(build.scoped.tools[index].id) for index in asked.numbers}
+    limits = _limits(build)
+    for agent, registry in build.scoped.registries.items():
         if not reached_of(registry, asked):
             continue
-        for one in _scope(scoped, agent, limits).tools:
+        for one in _scope(build, agent, limits).tools:
             server, _, glob = one.tool.partition("/")
             if one.tool in names or any(server == of and meet(glob, wanted) is not None for of, wanted in asked.globs):
                 yield agent, one
 
 
-def scopes_of(scoped: Scoped) -> Scopes:
+def scopes_of(build: Build) -> Scopes:
     """Return the scopes of a workspace; those of one that has none give everything."""
-    return scoped.resolved.scopes or Scopes(at=scoped.resolved.sources.discovered.settings.place)
+    return build.resolved.scopes or Scopes(at=build.settings.place)
 
 
 def way_of(reason: Reason) -> Sequence[Reason]:
@@ -127,8 +128,8 @@ def way_of(reason: Reason) -> Sequence[Reason]:
     return (reason, *(() if reason.via is None else way_of(reason.via)))
 
 
-def _limits(scoped: Scoped) -> Limits:
-    return Limits.of(scopes_of(scoped), Fleet.of(scoped.resolved, scoped.tools))
+def _limits(build: Build) -> Limits:
+    return Limits.of(scopes_of(build), Fleet.of(build, build.scoped.tools))
 
 
 def _how(index: int, registry: Registry) -> str:

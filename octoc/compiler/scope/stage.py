@@ -1,4 +1,4 @@
-"""scope: each agent's registry. Tools are numbered and named; what an agent may not see is not in its registry."""
+"""Stage scope: each agent's registry, which has nothing that the agent may not see. Tools are numbered and named."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import attrs
 from octoc.aliases import make_aliases, own_alias
 from octoc.bundle.model import Registry
 from octoc.compiler.context import Context
-from octoc.compiler.model.resolved import Agent, Resolved, Scoped, ScopedTool
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import Agent, Scoped, ScopedTool
 from octoc.compiler.scope.aliases import check_aliases, style_of
 from octoc.compiler.scope.ceiling import Limits
 from octoc.compiler.scope.confine import confined
@@ -23,13 +24,14 @@ from octoc.diagnostics.model import DiagnosticSink
 from octoc.names import ToolId
 
 
-def scope(resolved: Resolved, context: Context) -> Scoped:
-    """Number all tools in server order, and build every agent's registry.
+def scope(build: Build, context: Context) -> Build:
+    """Number all tools in server order, build every agent's registry, and fill `scoped`.
 
     What an agent's type, tools and capabilities would give it is held to what the scopes let it have.
     """
-    tools = _numbered(resolved)
-    fleet = Fleet.of(resolved, tools)
+    resolved = build.resolved
+    tools = _numbered(build)
+    fleet = Fleet.of(build, tools)
     scopes = resolved.scopes
     left_out = frozenset[str]() if scopes is None else scopes.left_out
     limits = None if scopes is None else Limits.of(scopes, fleet)
@@ -42,12 +44,12 @@ def scope(resolved: Resolved, context: Context) -> Scoped:
             continue
         registry = attrs.evolve(registry, skills=skills_of(agent, fleet, context.sink))
         registries[agent.name] = registry if limits is None else _limited(agent, registry, limits, context.sink)
-    check_aliases(registries, tools, resolved, context.sink)
+    check_aliases(registries, tools, build, context.sink)
     agents = {agent.name: agent for agent in resolved.agents}
     if limits is not None:
         check_unreached(registries, agents, limits, context.sink)
     reasons = {} if limits is None else Reasons(registries, agents, limits)
-    return Scoped(resolved=resolved, tools=tools, registries=registries, reasons=reasons)
+    return attrs.evolve(build, scoped=Scoped(tools=tools, registries=registries, reasons=reasons))
 
 
 def _limited(agent: Agent, registry: Registry, limits: Limits, sink: DiagnosticSink) -> Registry:
@@ -61,9 +63,9 @@ def _limited(agent: Agent, registry: Registry, limits: Limits, sink: DiagnosticS
     return held_to_denials(agent, inside, ceiling, limits, sink)
 
 
-def _numbered(resolved: Resolved) -> tuple[ScopedTool, ...]:
-    listed = {ToolId(server.name, tool.name): tool for server in resolved.servers for tool in server.tools}
-    style = style_of(resolved)
+def _numbered(build: Build) -> tuple[ScopedTool, ...]:
+    listed = {ToolId(server.name, tool.name): tool for server in build.resolved.servers for tool in server.tools}
+    style = style_of(build.settings)
     aliases = make_aliases(listed, style)
     return tuple(
         ScopedTool(id=tool, alias=alias, listed=listed[tool], contested=alias != own_alias(tool, style))

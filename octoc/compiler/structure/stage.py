@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
+import attrs
+
 from octoc.compiler.context import Context
-from octoc.compiler.model.documents import Checked, Document, FileKind, kept
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.documents import Discovered, Document, Documents, FileKind, kept
 from octoc.compiler.model.source import McpFileSource, SnapshotSource, Sources
 from octoc.compiler.structure.fixtures import fixtures_source
 from octoc.compiler.structure.markdown import markdown_agent, skill_source
@@ -16,18 +19,22 @@ from octoc.compiler.structure.taps import capability_sources, manifest_agent
 from octoc.results import ListedTool, ServerListing
 
 
-def structure(checked: Checked, context: Context) -> Sources:  # noqa: ARG001  # the shape of every stage
-    """Return what the documents say. Nothing is reported: check has cut whatever could fail here."""
+def structure(build: Build, context: Context) -> Build:  # noqa: ARG001  # the shape of every stage
+    """Fill `sources` with what the documents say. Report nothing: check has cut whatever could fail here."""
+    return attrs.evolve(build, sources=sources_of(build.checked, build.discovered))
+
+
+def sources_of(checked: Documents, discovered: Discovered) -> Sources:
+    """Return the source models of checked documents, each kind in the order of discovery."""
     by_kind: dict[FileKind, list[Document]] = {kind: [] for kind in FileKind}
     for document in checked.documents:
         by_kind[document.file.kind].append(document)
-    folders = {folder.folder: folder for folder in checked.discovered.skill_folders}
+    folders = {folder.folder: folder for folder in discovered.skill_folders}
     # Agents of both forms stay in the order of discovery among each other.
     agents = {FileKind.AGENT_MD: markdown_agent, FileKind.AGENT_MANIFEST: manifest_agent}
     return Sources(
-        discovered=checked.discovered,
         mcp_files=tuple(mcp_file(document) for document in by_kind[FileKind.MCP]),
-        capabilities=capability_sources(checked.discovered, checked.documents),
+        capabilities=capability_sources(discovered, checked.documents),
         agents=tuple(
             agents[document.file.kind](document) for document in checked.documents if document.file.kind in agents
         ),
@@ -42,22 +49,19 @@ def structure(checked: Checked, context: Context) -> Sources:  # noqa: ARG001  #
         background=background_texts(by_kind[FileKind.BACKGROUND]),
         scopes=sum(
             (scope_tables(document.values, document.place()) for document in by_kind[FileKind.SCOPES]),
-            start=checked.discovered.settings.scope_tables,
+            start=discovered.settings.scope_tables,
         ),
-        scopes_unsound=_scopes_unsound(checked, by_kind[FileKind.SCOPES]),
-        digests=checked.digests,
+        scopes_unsound=_scopes_unsound(discovered, by_kind[FileKind.SCOPES]),
         comments={document.file.display: document.comments for document in checked.documents if document.comments},
-        scripts=checked.scripts,
-        dep_files=checked.dep_files,
     )
 
 
-def _scopes_unsound(checked: Checked, documents: list[Document]) -> bool:
+def _scopes_unsound(discovered: Discovered, documents: list[Document]) -> bool:
     """Tell whether a table of scopes is lost: with its file, or cut out of it."""
-    files = sum(file.kind is FileKind.SCOPES for file in checked.discovered.files)
+    files = sum(file.kind is FileKind.SCOPES for file in discovered.files)
     return (
-        checked.discovered.settings.scopes_unsound
-        or checked.discovered.scopes_missed
+        discovered.settings.scopes_unsound
+        or discovered.scopes_missed
         or len(documents) < files
         or any(document.cut for document in documents)
     )

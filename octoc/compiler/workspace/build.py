@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import attrs
 
@@ -13,9 +12,10 @@ from octoc.compiler.cache.build_cache import Outcome as Remembered
 from octoc.compiler.cache.build_cache import build_key, recall, remember, still_there
 from octoc.compiler.cache.store import Cache, workspace_cache
 from octoc.compiler.context import Progress, no_progress
-from octoc.compiler.discover.stage import discover
+from octoc.compiler.discover.stage import find_files
 from octoc.compiler.embed.encoder_settings import folder_stamp
 from octoc.compiler.emit.paths import way_to_workspace
+from octoc.compiler.model.build import Build
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.read.stage import input_digests
 from octoc.compiler.workspace.files import bytes_if_any
@@ -26,9 +26,6 @@ from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.rule import Severity
 from octoc.plugin.folders import without_user_cache
 from octoc.plugin.manager import Plugins
-
-if TYPE_CHECKING:
-    from octoc.compiler.model.resolved import Resolved
 
 LOCK_FILE = "octoc.lock"
 
@@ -118,7 +115,7 @@ def _build(
         allow_degraded=allow_degraded,
         output=target,
     )
-    discovered = discover(settings, context)
+    discovered = find_files(settings, context)
     key = build_key(
         discovered,
         input_digests(discovered),
@@ -147,10 +144,11 @@ def _build(
             bill=known.bill,
         )
     # Not at the top: a build that has nothing to do must not pay for the stages' imports.
-    from octoc.compiler.pipeline import run_discovered
+    from octoc.compiler.pipeline import run_build
 
-    emitted = run_discovered(discovered, context)
-    bill = bill_of(emitted.locked.calibrated.embedded.described.scoped, context.plugins)
+    built = run_build(Build(settings=settings, discovered=discovered), context)
+    emitted = built.emitted
+    bill = bill_of(built, context.plugins)
     lock_bytes = bytes_if_any(root / LOCK_FILE)
     remember(
         context.cache,
@@ -161,7 +159,7 @@ def _build(
             bundle_size=emitted.size,
             lock_digest=None if lock_bytes is None else sha256_hex(lock_bytes),
             lock_size=len(lock_bytes or b""),
-            programs=emitted.locked.programs,
+            programs=built.locked.programs,
             bill=bill,
         ),
     )
@@ -171,22 +169,24 @@ def _build(
         bundle=target if emitted.path is not None else None,
         digest=emitted.digest,
         size=emitted.size,
-        changes=emitted.locked.changes,
+        changes=built.locked.changes,
         bill=bill,
     )
 
 
 def resolve_workspace(
     root: Path, *, plugins: Plugins | None = None, use_cache: bool = True
-) -> tuple[Resolved | None, tuple[Diagnostic, ...], Plugins | None]:
-    """Return what pinning needs: the servers and capabilities, what was found on the way, and the plugins."""
+) -> tuple[Build | None, tuple[Diagnostic, ...], Plugins | None]:
+    """Run the stages up to resolve, and return the build, its findings and its plugins.
+
+    The build and the plugins are None when octoc.toml cannot be read.
+    """
     opened = open_workspace(root, plugins=plugins, cache=Cache(workspace_cache(root) if use_cache else None))
     if opened.settings is None:
         return None, _refused(root, opened).diagnostics, None
     from octoc.compiler.pipeline import run_to_resolve
 
-    resolved = run_to_resolve(opened.settings, opened.context)
-    return resolved, opened.context.sink.diagnostics, opened.context.plugins
+    return run_to_resolve(opened.settings, opened.context), opened.context.sink.diagnostics, opened.context.plugins
 
 
 def bundle_path(root: Path, settings: WorkspaceSettings) -> Path:
@@ -201,7 +201,7 @@ def current_inputs(root: Path) -> tuple[Path, str] | None:
         return None
     from octoc.compiler.lock.inputs import inputs_digest
 
-    discovered = discover(opened.settings, opened.context)
+    discovered = find_files(opened.settings, opened.context)
     return bundle_path(root, opened.settings), inputs_digest(discovered, input_digests(discovered))
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import attrs
 
 from octoc.bundle.model import Registry
-from octoc.compiler.model.resolved import Capability, Scoped, Server
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import Capability, Server
 from octoc.compiler.model.source import ServerSource
 from octoc.compiler.resolve.definitions import Value, definitions, values_of
 from octoc.diagnostics.model import Place
@@ -92,19 +93,21 @@ def read_environment(files: Sequence[Path], names: Sequence[str]) -> Environment
     return Environment(names={**found, **dict.fromkeys(names, True)})
 
 
-def contract(scoped: Scoped, agent: str | None = None) -> tuple[Variable, ...]:
+def contract(build: Build, agent: str | None = None) -> tuple[Variable, ...]:
     """Return what the workspace refers to: what is only routed to last, the required first, then by name.
 
     Args:
         agent: only what this agent needs; every list then tells of it alone. An agent without a registry needs nothing.
     """
-    registries = {name: registry for name, registry in scoped.registries.items() if agent is None or name == agent}
-    reached = {name: servers_of(registry, scoped) for name, registry in registries.items()}
-    at_start = None if agent is None else servers_at_start(registries.get(agent, Registry()), scoped)
-    capabilities = _capabilities(scoped, None if agent is None else registries.get(agent, Registry()))
-    written = {definition.source.place: definition.source for definition in definitions(scoped.resolved.sources)}
+    registries = {
+        name: registry for name, registry in build.scoped.registries.items() if agent is None or name == agent
+    }
+    reached = {name: servers_of(registry, build) for name, registry in registries.items()}
+    at_start = None if agent is None else servers_at_start(registries.get(agent, Registry()), build)
+    capabilities = _capabilities(build, None if agent is None else registries.get(agent, Registry()))
+    written = {definition.source.place: definition.source for definition in definitions(build.sources)}
     uses: dict[tuple[str, str], list[Use]] = {}
-    for server in scoped.resolved.servers:
+    for server in build.resolved.servers:
         if agent is None or any(server.name in servers for servers in reached.values()):
             for kind, name, use in (*_uses(server, written.get(server.place)), *_inherited(server)):
                 uses.setdefault((name, kind), []).append(use)
@@ -129,30 +132,30 @@ def contract(scoped: Scoped, agent: str | None = None) -> tuple[Variable, ...]:
     )
 
 
-def servers_of(registry: Registry, scoped: Scoped) -> frozenset[str]:
+def servers_of(registry: Registry, build: Build) -> frozenset[str]:
     """Return the servers that an agent with this registry may come to call, also by activating a capability."""
-    by_name = {capability.name: capability for capability in scoped.resolved.capabilities}
+    by_name = {capability.name: capability for capability in build.resolved.capabilities}
     granted = (grant.server for name in (*registry.capabilities, *registry.boot) for grant in by_name[name].grants)
     return frozenset({
-        *(scoped.tools[index].id.server for index in (*registry.tools, *registry.direct)),
+        *(build.scoped.tools[index].id.server for index in (*registry.tools, *registry.direct)),
         *(grant.server for grant in (*registry.unlisted, *registry.unlisted_direct)),
         *granted,
     })  # fmt: skip
 
 
-def servers_at_start(registry: Registry, scoped: Scoped) -> frozenset[str]:
+def servers_at_start(registry: Registry, build: Build) -> frozenset[str]:
     """Return the servers whose tools an agent with this registry has before any capability is activated."""
-    by_name = {capability.name: capability for capability in scoped.resolved.capabilities}
+    by_name = {capability.name: capability for capability in build.resolved.capabilities}
     routed = {grant.server for name in registry.capabilities for grant in by_name[name].grants}
     direct = {grant.server for grant in registry.unlisted_direct}
-    direct |= {scoped.tools[index].id.server for index in registry.direct}
+    direct |= {build.scoped.tools[index].id.server for index in registry.direct}
     direct |= {grant.server for name in registry.boot for grant in by_name[name].grants}
     # The rest is reached by `find_tools`, without a capability.
-    return frozenset(direct | (servers_of(registry, scoped) - routed))
+    return frozenset(direct | (servers_of(registry, build) - routed))
 
 
-def _capabilities(scoped: Scoped, registry: Registry | None) -> tuple[Capability, ...]:
-    everything = scoped.resolved.capabilities
+def _capabilities(build: Build, registry: Registry | None) -> tuple[Capability, ...]:
+    everything = build.resolved.capabilities
     if registry is None:
         return everything
     wanted = {*registry.capabilities, *registry.boot}

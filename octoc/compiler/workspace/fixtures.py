@@ -10,7 +10,7 @@ import attrs
 
 from octoc.bundle.model import Bundle
 from octoc.compiler.cache.store import Cache
-from octoc.compiler.check.stage import check
+from octoc.compiler.check.stage import sound_documents
 from octoc.compiler.context import Context
 from octoc.compiler.discover.fixtures import add_fixtures
 from octoc.compiler.discover.found import Found
@@ -18,9 +18,9 @@ from octoc.compiler.discover.walk import Entry, Root
 from octoc.compiler.model.documents import Discovered, FileKind, FoundFile
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import FixturesSource
-from octoc.compiler.read.stage import read
+from octoc.compiler.read.stage import read_files
 from octoc.compiler.resolve.fixtures import Known, resolve_fixtures
-from octoc.compiler.structure.stage import structure
+from octoc.compiler.structure.stage import sources_of
 from octoc.compiler.workspace.load import open_workspace
 from octoc.compiler.workspace.paths import WORKSPACE_FILE, display_path
 from octoc.diagnostics.model import Diagnostic, Place
@@ -56,8 +56,8 @@ def load_fixtures(root: Path, files: Sequence[Path] = ()) -> Loaded:
     settings = opened.settings or WorkspaceSettings(name=root.name, place=Place(file=WORKSPACE_FILE))
     found = _named(root, files) if files else _discovered(root, settings, opened.context)
     discovered = Discovered(root=root, settings=settings, files=found)
-    sources = structure(check(read(discovered, opened.context), opened.context), opened.context)
-    return Loaded(sources=sources.fixtures, settings=settings, context=opened.context)
+    documents = sound_documents(read_files(discovered, opened.context), opened.context.sink)
+    return Loaded(sources=sources_of(documents, discovered).fixtures, settings=settings, context=opened.context)
 
 
 def look_up(loaded: Loaded, known: Known) -> Fixtures:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from octoc.compiler.model.build import Build
 from octoc.compiler.scope.aliases import aliases_in, style_of
 from octoc.formats import ToolFormat, format_of
 from octoc.formats.own_tools import own_wires
@@ -22,7 +23,7 @@ from octoc.plugin.manager import Plugins
 from octoc.tokens import APPROXIMATE
 
 if TYPE_CHECKING:
-    from octoc.compiler.model.resolved import Agent, Scoped
+    from octoc.compiler.model.resolved import Agent
 
 LARGEST = 3
 
@@ -65,36 +66,36 @@ class Bill:
     capabilities: tuple[CapabilityBill, ...] = ()
 
 
-def bill_of(scoped: Scoped, plugins: Plugins) -> Bill:
+def bill_of(build: Build, plugins: Plugins) -> Bill:
     """Count every agent's tools and every capability's."""
-    prices = _Prices(scoped, plugins)
-    numbers = {tool.id: index for index, tool in enumerate(scoped.tools)}
-    known = [agent for agent in scoped.resolved.agents if agent.name in scoped.registries]
-    count = prices.counter("", _default(scoped))
+    prices = _Prices(build, plugins)
+    numbers = {tool.id: index for index, tool in enumerate(build.scoped.tools)}
+    known = [agent for agent in build.resolved.agents if agent.name in build.scoped.registries]
+    count = prices.counter("", _default(build))
     return Bill(
-        agents=tuple(_agent(agent, scoped, prices, numbers) for agent in known),
+        agents=tuple(_agent(agent, build, prices, numbers) for agent in known),
         capabilities=tuple(
             CapabilityBill(
                 capability=capability.name,
                 tools=len(owned),
-                tokens=sum(count.of(index, scoped.tools[index].alias) for index in owned),
+                tokens=sum(count.of(index, build.scoped.tools[index].alias) for index in owned),
             )
-            for capability in scoped.resolved.capabilities
+            for capability in build.resolved.capabilities
             for owned in [_numbers((tool for grant in capability.grants for tool in grant.tools), numbers)]
         ),
     )
 
 
-def _agent(agent: Agent, scoped: Scoped, prices: _Prices, numbers: dict[ToolId, int]) -> AgentBill:
-    registry = scoped.registries[agent.name]
+def _agent(agent: Agent, build: Build, prices: _Prices, numbers: dict[ToolId, int]) -> AgentBill:
+    registry = build.scoped.registries[agent.name]
     model = agent.source.model
-    form = format_of(model, _default(scoped))
+    form = format_of(model, _default(build))
     count = prices.counter(model, form)
-    boot = [one for one in scoped.resolved.capabilities if one.name in registry.boot]
+    boot = [one for one in build.resolved.capabilities if one.name in registry.boot]
     booted = _numbers((tool for one in boot for grant in one.grants for tool in grant.tools), numbers)
     direct = sorted({*registry.direct, *booted}.intersection({*registry.tools, *registry.direct}))
     deferred = sorted(set(registry.tools).difference(direct))
-    results = scoped.resolved.sources.discovered.settings.results
+    results = build.settings.results
     switchable = bool(registry.capabilities or registry.boot)
     has_tools = bool(registry.proxy or registry.tools or registry.unlisted_direct or switchable or registry.skills)
     own = own_wires(
@@ -104,7 +105,7 @@ def _agent(agent: Agent, scoped: Scoped, prices: _Prices, numbers: dict[ToolId, 
         skills=bool(registry.skills),
         reads_results=has_tools and results.store_memory_bytes + results.store_disk_bytes > 0,
     )
-    names = aliases_in(registry, scoped.tools, style_of(scoped.resolved))
+    names = aliases_in(registry, build.scoped.tools, style_of(build.settings))
     priced = sorted(
         ((names[index], count.of(index, names[index])) for index in direct), key=lambda one: (-one[1], one[0])
     )
@@ -120,8 +121,8 @@ def _agent(agent: Agent, scoped: Scoped, prices: _Prices, numbers: dict[ToolId, 
     )
 
 
-def _default(scoped: Scoped) -> ToolFormat:
-    providers = scoped.resolved.sources.discovered.settings.lint.providers
+def _default(build: Build) -> ToolFormat:
+    providers = build.settings.lint.providers
     return format_of(providers[0]) if providers else format_of("")
 
 
@@ -132,8 +133,8 @@ def _numbers(tools: Iterable[ToolId], numbers: dict[ToolId, int]) -> list[int]:
 class _Prices:
     """The tokens of tools, each counted once for a form and a counter."""
 
-    def __init__(self, scoped: Scoped, plugins: Plugins) -> None:
-        self._scoped = scoped
+    def __init__(self, build: Build, plugins: Plugins) -> None:
+        self._build = build
         self._plugins = plugins
         self._counters: dict[str, TokenCounter] = {}
         self._counts: dict[tuple[str, str], _Count] = {}
@@ -145,19 +146,19 @@ class _Prices:
             except PluginError:  # the runtime logs it, and counts in the same way
                 self._counters[model] = APPROXIMATE
         counter = self._counters[model]
-        return self._counts.setdefault((counter.name, form), _Count(self._scoped, counter, form))
+        return self._counts.setdefault((counter.name, form), _Count(self._build, counter, form))
 
 
 class _Count:
-    def __init__(self, scoped: Scoped, counter: TokenCounter, form: ToolFormat) -> None:
+    def __init__(self, build: Build, counter: TokenCounter, form: ToolFormat) -> None:
         self.counter = counter
-        self._scoped = scoped
+        self._build = build
         self._form = form
         self._known: dict[tuple[int, str], int] = {}
 
     def of(self, index: int, alias: str) -> int:
         if (index, alias) not in self._known:
-            self._known[index, alias] = self.text(alias, self._scoped.tools[index].listed.wire)
+            self._known[index, alias] = self.text(alias, self._build.scoped.tools[index].listed.wire)
         return self._known[index, alias]
 
     def text(self, alias: str, wire: Mapping[str, Any]) -> int:

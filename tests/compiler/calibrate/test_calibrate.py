@@ -16,8 +16,8 @@ from octoc.compiler.cache.store import Cache
 from octoc.compiler.calibrate.stage import calibrate
 from octoc.compiler.calibrate.texts import distinct_texts, examples
 from octoc.compiler.context import Context
-from octoc.compiler.model.documents import Discovered
-from octoc.compiler.model.resolved import Calibrated, Capability, Described, Embedded, Resolved, Scoped
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import Capability, Embedded, Resolved, Scoped
 from octoc.compiler.model.settings import RoutingSettings, WorkspaceSettings
 from octoc.compiler.model.source import Located, Sources
 from octoc.diagnostics.model import DiagnosticSink, Place
@@ -43,8 +43,8 @@ def vector(text: str) -> NDArray[np.float32]:
     return unit
 
 
-def embedded(names: tuple[str, ...] = tuple(TRIGGERS), **routing: Any) -> Embedded:
-    """Return the product of embed for these capabilities."""
+def embedded(names: tuple[str, ...] = tuple(TRIGGERS), **routing: Any) -> Build:
+    """Return a build up to embed of these capabilities."""
     capabilities = tuple(
         Capability(
             name=name,
@@ -56,35 +56,35 @@ def embedded(names: tuple[str, ...] = tuple(TRIGGERS), **routing: Any) -> Embedd
         for name in names
     )
     settings = WorkspaceSettings(name="w", place=PLACE, routing=RoutingSettings(**{"needs": False, **routing}))
-    sources = Sources(discovered=Discovered(root=Path("/w"), settings=settings))
-    resolved = Resolved(sources=sources, servers=(), capabilities=capabilities, agents=(), skills=())
+    resolved = Resolved(servers=(), capabilities=capabilities, agents=(), skills=())
     rows = [vector(trigger.value) for capability in capabilities for trigger in capability.triggers]
-    return Embedded(
-        described=Described(scoped=Scoped(resolved=resolved, tools=(), registries={}), servers_prompts={}),
+    embedded = Embedded(
         encoder_name="words",
         identity="words-1",
         dimension=64,
         triggers=np.stack(rows) if rows else None,
         texts={text: vector(text) for text in distinct_texts(examples(capabilities))},
     )
+    scoped = Scoped(tools=(), registries={})
+    return Build(settings=settings, sources=Sources(), resolved=resolved, scoped=scoped, embedded=embedded)
 
 
-def run(product: Embedded, cache: Path | None = None) -> tuple[Calibrated, DiagnosticSink]:
+def run(product: Build, cache: Path | None = None) -> tuple[Build, DiagnosticSink]:
     """Run the stage."""
     sink = DiagnosticSink()
     return calibrate(product, Context(root=Path("/w"), sink=sink, cache=Cache(cache), plugins=plugins_of())), sink
 
 
-def router_of(product: Calibrated) -> Router:
+def router_of(product: Build) -> Router:
     """Return what the runtime would make of the product."""
-    assert product.gate is not None
+    assert product.calibrated.gate is not None
     assert product.embedded.triggers is not None
     entries, start = [], 0
-    for capability in product.embedded.described.scoped.resolved.capabilities:
+    for capability in product.resolved.capabilities:
         stop = start + len(capability.triggers)
         entries.append(CapabilityEntry(name=capability.name, provider="p", rows=(start, stop)))
         start = stop
-    return load_router(product.gate, product.arrays, product.embedded.triggers, entries)
+    return load_router(product.calibrated.gate, product.calibrated.arrays, product.embedded.triggers, entries)
 
 
 def test_a_learned_gate_activates_and_abstains() -> None:
@@ -104,13 +104,13 @@ def test_a_learned_gate_activates_and_abstains() -> None:
 def test_the_gates_data_is_plain_and_its_arrays_small() -> None:
     """Data goes through JSON unchanged, weights are float16, and the arrays are those that the gate lists."""
     product, _ = run(embedded())
-    assert product.gate is not None
-    assert json.loads(json.dumps(product.gate.data)) == product.gate.data
-    assert product.gate.data["classes"] == ["docker", "git", "maps"]
-    assert product.gate.arrays == tuple(sorted(product.arrays))
-    assert product.arrays["vector_weights"].dtype == np.float16
-    assert product.arrays["gram_weights"].dtype == np.float16
-    assert product.gate.threshold == 0.175
+    assert product.calibrated.gate is not None
+    assert json.loads(json.dumps(product.calibrated.gate.data)) == product.calibrated.gate.data
+    assert product.calibrated.gate.data["classes"] == ["docker", "git", "maps"]
+    assert product.calibrated.gate.arrays == tuple(sorted(product.calibrated.arrays))
+    assert product.calibrated.arrays["vector_weights"].dtype == np.float16
+    assert product.calibrated.arrays["gram_weights"].dtype == np.float16
+    assert product.calibrated.gate.threshold == 0.175
 
 
 def test_a_single_capability_has_a_gate() -> None:
@@ -126,29 +126,29 @@ def test_a_single_capability_has_a_gate() -> None:
 def test_no_vectors_is_no_gate(gate: str) -> None:
     """Without triggers, or without an encoder, there is nothing to decide by."""
     product, sink = run(embedded(("quiet",), gate=gate))
-    assert (product.gate, dict(product.arrays)) == (None, {})
+    assert (product.calibrated.gate, dict(product.calibrated.arrays)) == (None, {})
     assert sink.diagnostics == ()
 
 
 def test_octominds_gate_has_its_published_constants() -> None:
     """The octomind gate needs no learning; unset constants are .55, .08 and 3."""
     product, _ = run(embedded(gate="octomind"))
-    assert product.gate == Gate(kind="octomind", threshold=0.55, margin=0.08, top_k=3)
-    assert product.arrays == {}
+    assert product.calibrated.gate == Gate(kind="octomind", threshold=0.55, margin=0.08, top_k=3)
+    assert product.calibrated.arrays == {}
 
 
 def test_octominds_gate_takes_what_the_workspace_sets() -> None:
     """Threshold, margin and top_k of the workspace stand, a zero too."""
     product, _ = run(embedded(gate="octomind", threshold=0.45, margin=0.0, top_k=1))
-    assert product.gate == Gate(kind="octomind", threshold=0.45, margin=0.0, top_k=1)
+    assert product.calibrated.gate == Gate(kind="octomind", threshold=0.45, margin=0.0, top_k=1)
 
 
-def digest(product: Calibrated) -> str:
+def digest(product: Build) -> str:
     """Return a digest of all that the stage made."""
-    assert product.gate is not None
-    whole = hashlib.sha256(json.dumps(product.gate.data, sort_keys=True).encode())
-    for name in sorted(product.arrays):
-        whole.update(product.arrays[name].tobytes())
+    assert product.calibrated.gate is not None
+    whole = hashlib.sha256(json.dumps(product.calibrated.gate.data, sort_keys=True).encode())
+    for name in sorted(product.calibrated.arrays):
+        whole.update(product.calibrated.arrays[name].tobytes())
     return whole.hexdigest()
 
 
@@ -191,8 +191,8 @@ def test_other_texts_are_learned_anew(tmp_path: Path) -> None:
     """A cached gate of other triggers is not taken."""
     run(embedded(), tmp_path)
     product, _ = run(embedded(("docker", "git")), tmp_path)
-    assert product.gate is not None
-    assert product.gate.data["classes"] == ["docker", "git"]
+    assert product.calibrated.gate is not None
+    assert product.calibrated.gate.data["classes"] == ["docker", "git"]
 
 
 def test_a_cache_that_lost_an_array_is_a_miss(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from octoc.compiler.calibrate.needs.library import shipped_needs
 from octoc.compiler.calibrate.own import all_examples, all_needs
 from octoc.compiler.calibrate.precision import FEWEST, Judged, choose
 from octoc.compiler.checkup.check import check_workspace
-from octoc.compiler.model.resolved import Resolved
+from octoc.compiler.model.build import Build
 from octoc.compiler.workspace.build import Outcome, resolve_workspace
 from octoc.plugin.manager import plugins_of
 from octoc.testing import FakeEmbedder, WorkspaceBuilder
@@ -37,8 +37,8 @@ def workspace(root: Path, **routing: Any) -> WorkspaceBuilder:
     return builder.capability("notes", ["write this down", "keep a note", "find my note"], server={"command": "n"})
 
 
-def resolved(root: Path) -> Resolved:
-    """Return the resolved workspace."""
+def build_of(root: Path) -> Build:
+    """Return the workspace up to resolve."""
     product, _, _ = resolve_workspace(root, plugins=plugins_of())
     assert product is not None
     return product
@@ -62,19 +62,19 @@ def test_own_needs_join_the_library_or_stand_in_its_place(tmp_path: Path) -> Non
     name = shipped_needs()[0].name
     own = f'{ROOMS}\n[{name}]\nabout = "ours"\nsays = ["do it the way that we do it"]\n'
     workspace(tmp_path, needs=True).file("routing/needs/office.toml", own).write()
-    found = {need.name: need for need in all_needs(resolved(tmp_path))}
+    found = {need.name: need for need in all_needs(build_of(tmp_path))}
     assert len(found) == len(shipped_needs()) + 1
     assert found[name].about == "ours"
     workspace(tmp_path).write()
-    assert [need.name for need in all_needs(resolved(tmp_path))] == sorted([name, "rooms"])
+    assert [need.name for need in all_needs(build_of(tmp_path))] == sorted([name, "rooms"])
 
 
 def test_own_background_is_learned(tmp_path: Path) -> None:
     """Lines of the background file are examples of no capability; comments and empty lines are not."""
     workspace(tmp_path).file("routing/background.txt", "# ours\n\nhow is the canteen today\n").write()
-    lines = [example for example in all_examples(resolved(tmp_path)) if "canteen" in example.text]
+    lines = [example for example in all_examples(build_of(tmp_path)) if "canteen" in example.text]
     assert [(example.text, example.capability) for example in lines] == [("how is the canteen today", None)]
-    assert "ours" not in {example.text for example in all_examples(resolved(tmp_path))}
+    assert "ours" not in {example.text for example in all_examples(build_of(tmp_path))}
 
 
 def test_needs_and_background_are_inputs(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_need_twice(tmp_path: Path) -> None:
         "routing/needs/b.toml", ROOMS.replace("ten", "six")
     ).write()
     assert "OCT354" in codes(tmp_path)
-    (need,) = resolved(tmp_path).needs
+    (need,) = build_of(tmp_path).resolved.needs
     assert "a table for ten" in need.says
 
 

@@ -18,10 +18,10 @@ def _checked(root: Path, entry: dict[str, Any]) -> tuple[list[str], list[tuple[s
     builder = WorkspaceBuilder(root, plugins={"use": []})
     builder.file(".mcp.json", json.dumps({"mcpServers": {"docs": entry, "other": {"command": "other-mcp"}}}))
     builder.settings("mcp", files=[".mcp.json"])
-    resolved, diagnostics, _ = resolve_workspace(builder.write())
-    assert resolved is not None
+    build, diagnostics, _ = resolve_workspace(builder.write())
+    assert build is not None
     told = [(found.rule.code, found.message, found.help) for found in diagnostics if found.rule.code != "OCT312"]
-    return [server.name for server in resolved.servers], told
+    return [server.name for server in build.resolved.servers], told
 
 
 @pytest.mark.parametrize(

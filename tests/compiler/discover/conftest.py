@@ -9,11 +9,11 @@ import pytest
 
 from octoc.compiler.cache.store import Cache
 from octoc.compiler.context import Context
-from octoc.compiler.discover.stage import discover
+from octoc.compiler.discover.stage import find_files
 from octoc.compiler.model.documents import Discovered, Documents
 from octoc.compiler.model.settings import TapRef, WorkspaceSettings
 from octoc.compiler.read.spans import SpanIndex
-from octoc.compiler.read.stage import read
+from octoc.compiler.read.stage import read_files
 from octoc.compiler.read.text import text_reader
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.plugin.manager import plugins_of
@@ -66,8 +66,8 @@ def find() -> Find:
         )
         workspace = attrs.evolve(WorkspaceSettings(name="ws", place=place, taps=refs), **settings)
         context = Context(root=root, sink=sink, cache=Cache(root=root), plugins=plugins_of())
-        discovered = discover(workspace, context)
-        documents = read(discovered, context)
+        discovered = find_files(workspace, context)
+        documents = read_files(discovered, context)
         findings = [
             f"{each.rule.code} {each.span.file if each.span else ''}: {each.message}" for each in sink.diagnostics
         ]

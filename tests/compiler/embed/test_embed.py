@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from octoc.compiler.cache.store import Cache
 from octoc.compiler.context import Context
 from octoc.compiler.embed.stage import embed
-from octoc.compiler.model.documents import Discovered
-from octoc.compiler.model.resolved import Capability, Described, Embedded, Resolved, Scoped
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import Capability, Embedded, Resolved
 from octoc.compiler.model.settings import RoutingSettings, WorkspaceSettings
 from octoc.compiler.model.source import Located, Sources
 from octoc.diagnostics.model import DiagnosticSink, Place
@@ -66,8 +66,8 @@ class EncoderPlugin:
 
 def described(
     triggers: Mapping[str, tuple[str, ...]], plugins: tuple[str, ...] = ("embed-onnx",), **routing: Any
-) -> Described:
-    """Return a workspace of capabilities with these triggers."""
+) -> Build:
+    """Return a build of capabilities with these triggers."""
     settings = WorkspaceSettings(
         name="w",
         place=PLACE,
@@ -80,9 +80,8 @@ def described(
         )
         for name, texts in sorted(triggers.items())
     )
-    sources = Sources(discovered=Discovered(root=Path("/w"), settings=settings))
-    resolved = Resolved(sources=sources, servers=(), capabilities=capabilities, agents=(), skills=())
-    return Described(scoped=Scoped(resolved=resolved, tools=(), registries={}), servers_prompts={})
+    resolved = Resolved(servers=(), capabilities=capabilities, agents=(), skills=())
+    return Build(settings=settings, sources=Sources(), resolved=resolved)
 
 
 def run(
@@ -97,7 +96,7 @@ def run(
     sink = DiagnosticSink()
     plugins = plugins_of(EncoderPlugin(embedder))
     context = Context(root=tmp_path, sink=sink, cache=Cache(tmp_path), plugins=plugins, allow_degraded=allow_degraded)
-    return embed(described(triggers, **routing), context), sink
+    return embed(described(triggers, **routing), context).embedded, sink
 
 
 def test_triggers_are_rows_in_the_order_of_capabilities(tmp_path: Path) -> None:

@@ -16,26 +16,26 @@ from octoc.compiler.emit.assemble import assemble
 from octoc.compiler.emit.paths import bundle_target, relocator, way_to_workspace
 from octoc.compiler.emit.stage import emit
 from octoc.compiler.lock.inputs import inputs_digest
+from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Calibrated, Emitted, Locked
 from octoc.diagnostics.rule import Rule, Scope
 
-ProductsMaker = Callable[..., Calibrated]
+ProductsMaker = Callable[..., Build]
 ContextMaker = Callable[..., Context]
 WRONG = Rule("OCT999", "wrong", "Something.", scope=Scope.BUILD)
 
 
-def _emit(calibrated: Calibrated, context: Context) -> Emitted:
-    sources = calibrated.embedded.described.scoped.resolved.sources
-    inputs = inputs_digest(sources.discovered, sources.digests)
-    way = way_to_workspace(bundle_target(sources.discovered.settings, context), context.root)
-    parts = assemble(calibrated, context.root, plugins={"embed-onnx": "0.1.0"}, inputs=inputs, workspace=way)
-    return emit(Locked(calibrated=calibrated, text="", parts=parts), context)
+def _emit(build: Build, context: Context) -> Emitted:
+    inputs = inputs_digest(build.discovered, build.documents.digests)
+    way = way_to_workspace(bundle_target(build.settings, context), context.root)
+    parts = assemble(build, context.root, plugins={"embed-onnx": "0.1.0"}, inputs=inputs, workspace=way)
+    return emit(attrs.evolve(build, locked=Locked(text="", parts=parts)), context).emitted
 
 
 def test_the_bundle_has_everything(tmp_path: Path, products: ProductsMaker, context_of: ContextMaker) -> None:
     """What the stages made is in the file: servers in order, tools by number, the rest by name, texts and arrays."""
-    calibrated = products(tmp_path)
-    emitted = _emit(calibrated, context_of(tmp_path))
+    build = products(tmp_path)
+    emitted = _emit(build, context_of(tmp_path))
     assert emitted.path == (tmp_path / "dist/acme.octoc").as_posix()
     with OpenBundle.open(emitted.path, verify="full") as opened:
         bundle = opened.bundle
@@ -68,20 +68,18 @@ def test_the_bundle_has_everything(tmp_path: Path, products: ProductsMaker, cont
         assert bundle.encoder is not None
         assert (bundle.encoder.identity, bundle.encoder.files) == ("identity-1", ("weights.bin",))
         assert opened.encoder_files() == {"weights.bin": b"weights"}
-        assert bundle.gate == calibrated.gate
-        sources = calibrated.embedded.described.scoped.resolved.sources
-        assert bundle.inputs == inputs_digest(sources.discovered, sources.digests)
+        assert bundle.gate == build.calibrated.gate
+        assert bundle.inputs == inputs_digest(build.discovered, build.documents.digests)
 
 
 def test_an_agent_that_scope_left_out_is_not_there(
     tmp_path: Path, products: ProductsMaker, context_of: ContextMaker
 ) -> None:
     """An agent without a registry is not in the bundle: a session of it would have no tool, and no one would say so."""
-    calibrated = products(tmp_path)
-    scoped = calibrated.embedded.described.scoped
+    build = products(tmp_path)
+    scoped = build.scoped
     kept = {name: registry for name, registry in scoped.registries.items() if name != "writer"}
-    described = attrs.evolve(calibrated.embedded.described, scoped=attrs.evolve(scoped, registries=kept))
-    without = attrs.evolve(calibrated, embedded=attrs.evolve(calibrated.embedded, described=described))
+    without = attrs.evolve(build, scoped=attrs.evolve(scoped, registries=kept))
     emitted = _emit(without, context_of(tmp_path))
     assert emitted.path is not None
     with OpenBundle.open(emitted.path) as opened:
@@ -104,13 +102,11 @@ def test_another_folder_gives_the_same_bytes(tmp_path: Path, products: ProductsM
     assert (server.cwd, server.env["TOKEN"]) == ("${workspaceFolder}", "${TOKEN}")
 
 
-def _without_neighbour(calibrated: Calibrated) -> Calibrated:
+def _without_neighbour(build: Build) -> Build:
     """Return the products without the argument that names a folder beside the workspace, as a user may write one."""
-    scoped = calibrated.embedded.described.scoped
-    disk, web = scoped.resolved.servers
-    resolved = attrs.evolve(scoped.resolved, servers=(attrs.evolve(disk, args=disk.args[:3]), web))
-    described = attrs.evolve(calibrated.embedded.described, scoped=attrs.evolve(scoped, resolved=resolved))
-    return attrs.evolve(calibrated, embedded=attrs.evolve(calibrated.embedded, described=described))
+    disk, web = build.resolved.servers
+    servers = (attrs.evolve(disk, args=disk.args[:3]), web)
+    return attrs.evolve(build, resolved=attrs.evolve(build.resolved, servers=servers))
 
 
 @pytest.mark.parametrize(
@@ -208,9 +204,9 @@ def test_a_place_that_cannot_be_written_is_a_diagnostic(
 
 def test_without_vectors_there_are_no_rows(tmp_path: Path, products: ProductsMaker, context_of: ContextMaker) -> None:
     """When no encoder could be had, the bundle has no arrays, no encoder and no gate, and all the rest."""
-    calibrated = products(tmp_path)
-    embedded = attrs.evolve(calibrated.embedded, encoder_name=None, triggers=None, encoder_files={})
-    emitted = _emit(attrs.evolve(calibrated, embedded=embedded, gate=None, arrays={}), context_of(tmp_path))
+    build = products(tmp_path)
+    embedded = attrs.evolve(build.embedded, encoder_name=None, triggers=None, encoder_files={})
+    emitted = _emit(attrs.evolve(build, embedded=embedded, calibrated=Calibrated()), context_of(tmp_path))
     assert emitted.path is not None
     with OpenBundle.open(emitted.path, verify="full") as opened:
         assert (opened.bundle.encoder, opened.bundle.gate) == (None, None)

@@ -56,17 +56,17 @@ def workspace(root: Path, triggers: Sequence[str] = TRIGGERS) -> None:
 
 def run(root: Path, *plugins: object, **options: Any) -> tuple[Expanded, DiagnosticSink]:
     """Expand the workspace."""
-    resolved, _, _ = resolve_workspace(root, plugins=plugins_of())
-    assert resolved is not None
+    made, _, _ = resolve_workspace(root, plugins=plugins_of())
+    assert made is not None
     sink = DiagnosticSink()
-    return expand(resolved, root, plugins_of(*plugins), sink, **options), sink
+    return expand(made, root, plugins_of(*plugins), sink, **options), sink
 
 
 def says(root: Path) -> dict[str, tuple[str, ...]]:
     """Return what a build would read of the file."""
-    resolved, _, _ = resolve_workspace(root, plugins=plugins_of())
-    assert resolved is not None
-    return dict(resolved.expansions)
+    made, _, _ = resolve_workspace(root, plugins=plugins_of())
+    assert made is not None
+    return dict(made.resolved.expansions)
 
 
 class Interrupted:
@@ -164,9 +164,9 @@ def test_a_build_reads_the_file_and_never_asks(tmp_path: Path) -> None:
     workspace(tmp_path)
     plugin = Says("is it late already?")
     run(tmp_path, plugin, names=["clock"])
-    resolved, _, _ = resolve_workspace(tmp_path, plugins=plugins_of())
-    assert resolved is not None
-    (example,) = [one for one in all_examples(resolved) if one.text == "is it late already?"]
+    made, _, _ = resolve_workspace(tmp_path, plugins=plugins_of())
+    assert made is not None
+    (example,) = [one for one in all_examples(made) if one.text == "is it late already?"]
     assert (example.capability, example.weight) == ("clock", EXPANDED_WEIGHT)
     assert 0 < EXPANDED_WEIGHT < 1
     build(tmp_path, plugins=plugins_of(plugin), allow_degraded=True)

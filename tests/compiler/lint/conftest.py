@@ -9,6 +9,8 @@ import attrs
 import pytest
 
 from octoc.compiler.cache.store import Cache
+from octoc.compiler.discover.stage import discover
+from octoc.compiler.model.build import Build
 from octoc.compiler.pipeline import run_checks
 from octoc.compiler.workspace.environment import Environment
 from octoc.compiler.workspace.load import open_workspace
@@ -87,7 +89,8 @@ def lint(tmp_path: Path) -> Lint:
             target.write_text(text, encoding="utf-8", newline="")
         opened = open_workspace(tmp_path, cache=Cache(None), plugins=plugins_of())
         assert opened.settings is not None
-        run_checks(opened.settings, attrs.evolve(opened.context, environment=environment))
+        context = attrs.evolve(opened.context, environment=environment)
+        run_checks(discover(Build(settings=opened.settings), context), context)
         return Linted(root=tmp_path, diagnostics=opened.context.sink.diagnostics)
 
     return run

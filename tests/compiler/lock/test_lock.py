@@ -21,13 +21,14 @@ from octoc.compiler.lock.content import (
 from octoc.compiler.lock.members import BundleLock
 from octoc.compiler.lock.stage import lock
 from octoc.compiler.lock.text import parse, text_of
-from octoc.compiler.model.resolved import Calibrated
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import Calibrated, SearchIndex
 from octoc.compiler.model.settings import RoutingSettings
 from octoc.diagnostics.rule import Rule, Scope, Severity
 
-ProductsMaker = Callable[..., Calibrated]
+ProductsMaker = Callable[..., Build]
 ContextMaker = Callable[..., Context]
-Changer = Callable[..., Calibrated]
+Changer = Callable[..., Build]
 WRONG = Rule("OCT999", "wrong", "Something.", scope=Scope.BUILD)
 
 
@@ -35,13 +36,9 @@ def _codes(context: Context) -> list[str]:
     return [found.rule.code for found in context.sink.diagnostics]
 
 
-def _resolved(calibrated: Calibrated, **change: Any) -> Calibrated:
+def _resolved(build: Build, **change: Any) -> Build:
     """Return the products with another `Resolved`."""
-    embedded = calibrated.embedded
-    scoped = embedded.described.scoped
-    scoped = attrs.evolve(scoped, resolved=attrs.evolve(scoped.resolved, **change))
-    described = attrs.evolve(embedded.described, scoped=scoped)
-    return attrs.evolve(calibrated, embedded=attrs.evolve(embedded, described=described))
+    return attrs.evolve(build, resolved=attrs.evolve(build.resolved, **change))
 
 
 def test_the_first_lock_is_written_and_the_second_is_the_same_bytes(
@@ -49,19 +46,19 @@ def test_the_first_lock_is_written_and_the_second_is_the_same_bytes(
 ) -> None:
     """A first build writes the lock and says so; the next one changes nothing and is silent."""
     context = context_of(tmp_path)
-    first = lock(products(tmp_path), context)
+    first = lock(products(tmp_path), context).locked
     path = tmp_path / "octoc.lock"
     assert path.read_text() == first.text
     assert first.changes == ("it is new",)
     before = path.stat().st_mtime_ns
-    assert lock(products(tmp_path), context).changes == ()
+    assert lock(products(tmp_path), context).locked.changes == ()
     assert path.stat().st_mtime_ns == before
     assert context.sink.diagnostics == ()
 
 
 def test_the_lock_says_what_was_put_in(tmp_path: Path, products: ProductsMaker, context_of: ContextMaker) -> None:
     """Taps, files, providers, servers, a pin per recorded tool, encoder, gate and settings are in it; no float is."""
-    found = tomllib.loads(lock(products(tmp_path), context_of(tmp_path)).text, parse_float=pytest.fail)
+    found = tomllib.loads(lock(products(tmp_path), context_of(tmp_path)).locked.text, parse_float=pytest.fail)
     assert (found["version"], found["revision"]) == (1, REVISION)
     assert found["taps"]["acme"]["files"] == {"capabilities/files/disk.toml": "11" * 32}
     assert found["files"] == {"octoc.toml": "00" * 32}
@@ -82,19 +79,19 @@ def test_the_lock_does_not_tell_where_it_was_made(
     one, two = tmp_path / "one", tmp_path / "two" / "deeper"
     first, second = (
         # Without the argument that names a folder beside the workspace, which a user has written as it is.
-        lock(_changed_server(products(root), args=("--root", str(root))), context_of(root)).text
+        lock(_changed_server(products(root), args=("--root", str(root))), context_of(root)).locked.text
         for root in (one, two)
     )
     assert first == second
     assert str(tmp_path) not in first
 
 
-def _changed_server(base: Calibrated, **change: Any) -> Calibrated:
-    disk, web = base.embedded.described.scoped.resolved.servers
+def _changed_server(base: Build, **change: Any) -> Build:
+    disk, web = base.resolved.servers
     return _resolved(base, servers=(attrs.evolve(disk, **change), web))
 
 
-STALE: list[tuple[str, Callable[[Calibrated, ProductsMaker, Path, Changer], Calibrated], str, str]] = [
+STALE: list[tuple[str, Callable[[Build, ProductsMaker, Path, Changer], Build], str, str]] = [
     (
         "file",
         lambda base, _, __, change: change(base, digests={**_digests(base), "octoc.toml": "22" * 32}),
@@ -157,7 +154,12 @@ STALE: list[tuple[str, Callable[[Calibrated, ProductsMaker, Path, Changer], Cali
         "OCT509",
         "encoder `fake` changed",
     ),
-    ("gate", lambda base, _, __, ___: attrs.evolve(base, gate=None), "OCT510", "gate `calibrated` removed"),
+    (
+        "gate",
+        lambda base, _, __, ___: attrs.evolve(base, calibrated=Calibrated()),
+        "OCT510",
+        "gate `calibrated` removed",
+    ),
     (
         "setting",
         lambda base, _, __, change: change(base, settings={"routing": RoutingSettings(max_active=6)}),
@@ -179,12 +181,12 @@ STALE: list[tuple[str, Callable[[Calibrated, ProductsMaker, Path, Changer], Cali
 ]
 
 
-def _digests(base: Calibrated) -> dict[str, str]:
-    return dict(base.embedded.described.scoped.resolved.sources.digests)
+def _digests(base: Build) -> dict[str, str]:
+    return dict(base.documents.digests)
 
 
-def _capabilities(base: Calibrated) -> tuple[Any, ...]:
-    return base.embedded.described.scoped.resolved.capabilities
+def _capabilities(base: Build) -> tuple[Any, ...]:
+    return base.resolved.capabilities
 
 
 @pytest.mark.parametrize("edit,code,words", [case[1:] for case in STALE], ids=[case[0] for case in STALE])
@@ -193,7 +195,7 @@ def test_each_reason_is_told(
     products: ProductsMaker,
     context_of: ContextMaker,
     with_discovered: Changer,
-    edit: Callable[..., Calibrated],
+    edit: Callable[..., Build],
     code: str,
     words: str,
 ) -> None:
@@ -204,12 +206,12 @@ def test_each_reason_is_told(
     old = path.read_bytes()
     new = edit(base, products, tmp_path, with_discovered)
     locked = context_of(tmp_path, locked=True)
-    assert lock(new, locked).changes == ()
+    assert lock(new, locked).locked.changes == ()
     assert path.read_bytes() == old
     assert (code, words) in [(found.rule.code, found.message) for found in locked.sink.diagnostics]
     assert all(found.severity == Severity.ERROR and found.help for found in locked.sink.diagnostics)
     context = context_of(tmp_path)
-    assert words in lock(new, context).changes
+    assert words in lock(new, context).locked.changes
     assert path.read_bytes() != old
     assert context.sink.diagnostics == ()
 
@@ -217,8 +219,8 @@ def test_each_reason_is_told(
 def test_another_text_of_search_is_told(tmp_path: Path, products: ProductsMaker, context_of: ContextMaker) -> None:
     """An index made with an encoder has deeds that ship: other ones than the lock names are a difference."""
     by_words = products(tmp_path)
-    by_meaning = attrs.evolve(by_words, search={"says": np.zeros((1, 4), np.int8)})
-    text = lock(by_meaning, context_of(tmp_path)).text
+    by_meaning = attrs.evolve(by_words, search=SearchIndex(arrays={"says": np.zeros((1, 4), np.int8)}))
+    text = lock(by_meaning, context_of(tmp_path)).locked.text
     digest = tomllib.loads(text)["search"]["deeds"]
     file = Path(octoc.compiler.index.deeds.__file__).with_suffix(".toml")
     assert digest == hashlib.sha256(file.read_text("utf-8").encode()).hexdigest()
@@ -231,7 +233,7 @@ def test_another_text_of_search_is_told(tmp_path: Path, products: ProductsMaker,
         ("OCT515", "search `by meaning` changed: deeds"),
         ("OCT515", "search `by meaning` removed"),
     ]
-    assert lock(by_meaning, context_of(tmp_path)).changes == ("search `by meaning` changed: deeds",)
+    assert lock(by_meaning, context_of(tmp_path)).locked.changes == ("search `by meaning` changed: deeds",)
     assert path.read_text() == text
 
 
@@ -240,22 +242,24 @@ def test_the_lock_has_one_digest_of_what_does_not_depend_on_the_cpu(
 ) -> None:
     """Other numbers in vectors, fitted arrays and the gate are the same lock; another definition is another one."""
     base = products(tmp_path)
-    text = lock(base, context_of(tmp_path)).text
+    text = lock(base, context_of(tmp_path)).locked.text
     found = tomllib.loads(text)["bundle"]
     assert sorted(found["members"]) == [
         *("agents.json", "bundle.json", "capabilities.json", "servers.json", "skills.json"),
         *("texts.blob", "tools.blob", "tools.json"),
     ]
     assert sorted(found["made_of"]) == ["triggers"]
-    assert base.gate is not None
+    gate = base.calibrated.gate
+    assert gate is not None
     other_cpu = attrs.evolve(
         base,
-        gate=attrs.evolve(base.gate, threshold=0.25),
-        arrays={"weights": np.zeros((3, 4), np.float32)},
+        calibrated=Calibrated(
+            gate=attrs.evolve(gate, threshold=0.25), arrays={"weights": np.zeros((3, 4), np.float32)}
+        ),
         embedded=attrs.evolve(base.embedded, triggers=np.ones((3, 4), np.float32)),
     )
-    assert lock(other_cpu, context_of(tmp_path)).text == text
-    learned_otherwise = attrs.evolve(base, made_of={"gate": "00"})
+    assert lock(other_cpu, context_of(tmp_path)).locked.text == text
+    learned_otherwise = attrs.evolve(base, calibrated=attrs.evolve(base.calibrated, made_of="00"))
     held = context_of(tmp_path, locked=True)
     lock(learned_otherwise, held)
     lock(_changed_server(base, timeout_s=1.0), held)
@@ -269,12 +273,12 @@ def test_words_of_an_index_are_pinned_where_no_vector_has_a_part_in_them(
     tmp_path: Path, products: ProductsMaker, context_of: ContextMaker
 ) -> None:
     """The arrays of an index of words alone are in the digest; beside vectors what they are made of is."""
-    by_words = attrs.evolve(products(tmp_path), search={"hashes": np.arange(3, dtype=np.uint64)})
-    found = tomllib.loads(lock(by_words, context_of(tmp_path)).text)["bundle"]
+    by_words = attrs.evolve(products(tmp_path), search=SearchIndex(arrays={"hashes": np.arange(3, dtype=np.uint64)}))
+    found = tomllib.loads(lock(by_words, context_of(tmp_path)).locked.text)["bundle"]
     assert "search/hashes.npy" in found["members"]
-    search = {**by_words.search, "vectors": np.zeros((2, 4), np.int8)}
-    by_meaning = attrs.evolve(by_words, search=search, made_of={"search": "00"})
-    found = tomllib.loads(lock(by_meaning, context_of(tmp_path)).text)["bundle"]
+    arrays = {**by_words.search.arrays, "vectors": np.zeros((2, 4), np.int8)}
+    by_meaning = attrs.evolve(by_words, search=SearchIndex(arrays=arrays, made_of="00"))
+    found = tomllib.loads(lock(by_meaning, context_of(tmp_path)).locked.text)["bundle"]
     assert "search/hashes.npy" not in found["members"]
     assert found["made_of"]["search"] == "00"
 
@@ -295,7 +299,7 @@ def test_an_edited_digest_of_the_bundle_is_told(
     }
     path.write_text(text_of(attrs.evolve(content, bundle=edited[edit])))
     held = context_of(tmp_path, locked=True)
-    assert lock(products(tmp_path), held).is_stale
+    assert lock(products(tmp_path), held).locked.is_stale
     told = {
         "digest": "the digest of the bundle changed, and no member did",
         "member": "bundle member `agents.json` changed",
@@ -310,18 +314,18 @@ def test_a_lock_of_an_older_revision_says_so(
     """One message tells that an older octoc wrote the lock; files that it could not have are no changes."""
     base = products(tmp_path)
     path = tmp_path / "octoc.lock"
-    content = parse(lock(base, context_of(tmp_path)).text)
+    content = parse(lock(base, context_of(tmp_path)).locked.text)
     tap = attrs.evolve(content.taps["acme"], digest="digest of revision 2")
     path.write_text(text_of(attrs.evolve(content, revision=2, bundle=None, taps={"acme": tap})))
     more = with_discovered(
         base, digests={**_digests(base), "taps/acme/skills/tidy/run.sh": "1", "skills/x/run.sh": "2"}
     )
     held = context_of(tmp_path, locked=True)
-    assert lock(more, held).is_stale
+    assert lock(more, held).locked.is_stale
     message = f"revision is {REVISION}, was 2: skills' files, `deps/`, local programs and the bundle are pinned, too"
     assert [(one.rule.code, one.message) for one in held.sink.diagnostics] == [("OCT516", message)]
     changed = with_discovered(base, digests={**_digests(base), "octoc.toml": "22" * 32})
-    assert lock(changed, context_of(tmp_path)).changes == (message, "file `octoc.toml` changed")
+    assert lock(changed, context_of(tmp_path)).locked.changes == (message, "file `octoc.toml` changed")
     assert f"revision = {REVISION}\n" in path.read_text()
 
 
@@ -352,7 +356,7 @@ def test_a_folder_without_octoc_toml_gets_no_lock(
 ) -> None:
     """A bare folder is built without a lock; to be held to one it needs an `octoc.toml`."""
     context = context_of(tmp_path, is_bare=True)
-    assert lock(products(tmp_path), context).text == ""
+    assert lock(products(tmp_path), context).locked.text == ""
     assert list(tmp_path.iterdir()) == []
     held = context_of(tmp_path, is_bare=True, locked=True)
     lock(products(tmp_path), held)
@@ -382,7 +386,7 @@ def test_a_newer_revision_is_read_and_kept(tmp_path: Path, products: ProductsMak
     assert "later" in text
     path.write_text(text)
     context = context_of(tmp_path)
-    assert lock(products(tmp_path), context).changes == ()
+    assert lock(products(tmp_path), context).locked.changes == ()
     assert (path.read_text(), context.sink.diagnostics) == (text, ())
 
 
@@ -410,7 +414,7 @@ def test_a_broken_lock_is_a_diagnostic(
     assert [(found.rule.code, found.severity) for found in held.sink.diagnostics] == [("OCT502", Severity.ERROR)]
     assert path.read_bytes() == data
     context = context_of(tmp_path)
-    written = lock(products(tmp_path), context)
+    written = lock(products(tmp_path), context).locked
     assert [(found.rule.code, found.severity) for found in context.sink.diagnostics] == [("OCT502", Severity.WARNING)]
     assert path.read_text() == written.text
 
@@ -421,7 +425,7 @@ def test_a_lock_that_cannot_be_written_is_a_diagnostic(
     """Where a folder stands in the lock's place, the build says so."""
     (tmp_path / "octoc.lock").mkdir()
     context = context_of(tmp_path)
-    assert lock(products(tmp_path), context).changes == ()
+    assert lock(products(tmp_path), context).locked.changes == ()
     assert _codes(context) == ["OCT502"]
 
 
@@ -432,10 +436,10 @@ def test_a_strict_build_with_errors_leaves_the_lock(
     """The lock describes the bundle that stays, so it stays too."""
     context = context_of(tmp_path, strict=how == "strict")
     context.sink.report(WRONG, "wrong")
-    calibrated = products(tmp_path)
+    build = products(tmp_path)
     if how == "production":
-        calibrated = with_discovered(calibrated, settings={"mode": "production"})
-    assert lock(calibrated, context).changes == ()
+        build = with_discovered(build, settings={"mode": "production"})
+    assert lock(build, context).locked.changes == ()
     assert not (tmp_path / "octoc.lock").exists()
 
 
@@ -451,7 +455,7 @@ def test_a_full_disk_is_a_diagnostic_and_leaves_the_old_lock(
 
     monkeypatch.setattr(tempfile, "mkstemp", refuse)
     context = context_of(tmp_path)
-    assert lock(products(tmp_path, description="new"), context).changes == ()
+    assert lock(products(tmp_path, description="new"), context).locked.changes == ()
     (found,) = context.sink.diagnostics
     assert (found.rule.code, found.message) == ("OCT513", "`octoc.lock` could not be written: No space left on device")
     assert (tmp_path / "octoc.lock").read_bytes() == old

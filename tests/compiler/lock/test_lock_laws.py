@@ -21,12 +21,12 @@ from octoc.compiler.lock.content import (
     ToolPin,
 )
 from octoc.compiler.lock.text import LockNewer, parse, text_of
-from octoc.compiler.model.resolved import Calibrated
+from octoc.compiler.model.build import Build
 from octoc.diagnostics.rule import Rule, Scope
 
-ProductsMaker = Callable[..., Calibrated]
+ProductsMaker = Callable[..., Build]
 ContextMaker = Callable[..., Context]
-Changer = Callable[..., Calibrated]
+Changer = Callable[..., Build]
 WRONG = Rule("OCT999", "wrong", "Something.", scope=Scope.BUILD)
 
 _NAME = st.text(max_size=6)

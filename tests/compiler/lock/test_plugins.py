@@ -7,7 +7,8 @@ import attrs
 
 from octoc.compiler.context import Context
 from octoc.compiler.lock.stage import lock
-from octoc.compiler.model.resolved import Calibrated
+from octoc.compiler.lock.text import parse
+from octoc.compiler.model.build import Build
 from octoc.plugin.manager import Plugins
 
 
@@ -23,7 +24,7 @@ class _Installed(Plugins):
 
 
 def test_another_version_of_a_plugin_is_told(
-    tmp_path: Path, products: Callable[..., Calibrated], context_of: Callable[..., Context]
+    tmp_path: Path, products: Callable[..., Build], context_of: Callable[..., Context]
 ) -> None:
     """With `--locked` a plugin of another version than the lock's is an error; the same version is silent."""
 
@@ -46,12 +47,12 @@ class _Troubled(Plugins):
 
 
 def test_a_plugin_that_does_not_serve_is_reported_at_its_name(
-    tmp_path: Path, products: Callable[..., Calibrated], context_of: Callable[..., Context]
+    tmp_path: Path, products: Callable[..., Build], context_of: Callable[..., Context]
 ) -> None:
     """A named plugin that is broken or absent is an error at its name; of those that are expected others speak."""
-    calibrated = products(tmp_path, plugins=("transport-mcp", "embed-onnx", "absent", "mine"))
+    build = products(tmp_path, plugins=("transport-mcp", "embed-onnx", "absent", "mine"))
     context = attrs.evolve(context_of(tmp_path), plugins=_Troubled())
-    assert lock(calibrated, context).plugins == {"transport-mcp": "1.0"}
+    assert parse(lock(build, context).locked.text).plugins == {"transport-mcp": "1.0"}
     assert [(found.rule.code, found.message) for found in context.sink.diagnostics] == [
         ("OCT720", "plugin `absent` is not installed"),
         ("OCT721", "plugin `mine` cannot be used: `mine` cannot be imported: ValueError: no"),

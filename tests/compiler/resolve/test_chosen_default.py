@@ -13,6 +13,6 @@ def test_the_default_that_is_chosen_is_the_first_taps_own(tmp_path: Path) -> Non
     builder = WorkspaceBuilder(tmp_path, providers={"search": "default"})
     builder.capability("search", TRIGGERS, server={"command": "first"}, provider="brave", tap="first")
     builder.capability("search", TRIGGERS, server={"command": "second"}, tap="second")
-    resolved, _, _ = resolve_workspace(builder.write())
-    assert resolved is not None
-    assert [(one.tap, one.provider) for one in resolved.capabilities] == [("first", "brave")]
+    build, _, _ = resolve_workspace(builder.write())
+    assert build is not None
+    assert [(one.tap, one.provider) for one in build.resolved.capabilities] == [("first", "brave")]

@@ -27,7 +27,7 @@ def resolved(root: Path) -> Fixtures:
     """Return the fixtures of a written workspace."""
     product, _, _ = resolve_workspace(root, plugins=plugins_of())
     assert product is not None
-    return product.fixtures
+    return product.resolved.fixtures
 
 
 def found(root: Path) -> list[tuple[str, str]]:

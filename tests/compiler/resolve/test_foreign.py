@@ -86,10 +86,10 @@ def test_what_a_tap_takes_is_a_finding_until_it_is_allowed(tmp_path: Path, serve
 @pytest.mark.parametrize("server", OWN)
 def test_what_a_server_needs_of_its_own_is_no_finding(tmp_path: Path, server: str) -> None:
     """A server's own variables, and those of the service that it is of, are no noise."""
-    resolved, diagnostics, _ = resolve_workspace(workspace(tmp_path / "ws", server))
-    assert resolved is not None
+    made, diagnostics, _ = resolve_workspace(workspace(tmp_path / "ws", server))
+    assert made is not None
     assert [one for one in diagnostics if one.rule.code == "OCT308"] == []
-    assert [one.foreign for one in resolved.servers] == [()]
+    assert [one.foreign for one in made.resolved.servers] == [()]
 
 
 def test_a_new_reference_of_a_tap_is_a_change_of_the_lock(tmp_path: Path) -> None:
@@ -104,8 +104,8 @@ def test_the_workspace_s_own_servers_may_take_anything(tmp_path: Path) -> None:
     """The rule is for taps: a server of the workspace's own MCP file is its author's."""
     builder = WorkspaceBuilder(tmp_path, mcp={"files": [".mcp.json"]})
     builder.server("x", "run", env={"K": "${AWS_SECRET_ACCESS_KEY}", "F": "${file:/run/key}"}).write()
-    resolved, diagnostics, _ = resolve_workspace(tmp_path)
-    assert resolved is not None
+    made, diagnostics, _ = resolve_workspace(tmp_path)
+    assert made is not None
     assert [one for one in diagnostics if one.rule.code == "OCT308"] == []
 
 
@@ -116,7 +116,7 @@ def test_the_real_tap_takes_only_its_own(tmp_path: Path) -> None:
         pytest.skip("OCTOC_REALWORLD names no folder of real inputs")
     text = f'[workspace]\nname = "real"\n\n[[taps]]\nname = "muvon"\npath = "{real}/octomind-tap"\n'
     (tmp_path / "octoc.toml").write_text(text, encoding="utf-8")
-    resolved, diagnostics, _ = resolve_workspace(tmp_path)
-    assert resolved is not None
-    assert len(resolved.servers) > 50
+    made, diagnostics, _ = resolve_workspace(tmp_path)
+    assert made is not None
+    assert len(made.resolved.servers) > 50
     assert [one.message for one in diagnostics if one.rule.code in {"OCT308", "OCT340"}] == []

@@ -16,9 +16,9 @@ def test_every_further_definition_gets_a_name_without_spaces(tmp_path: Path) -> 
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps({"mcpServers": {"time": {"command": path.parent.name}}}), "utf-8")
-    resolved, _, _ = resolve_workspace(tmp_path)
-    assert resolved is not None
-    assert [server.name for server in resolved.servers] == [
+    build, _, _ = resolve_workspace(tmp_path)
+    assert build is not None
+    assert [server.name for server in build.resolved.servers] == [
         "time",
         "time-my-tools",
         "time-my-tools-2",

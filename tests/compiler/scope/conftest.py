@@ -7,7 +7,7 @@ import attrs
 import pytest
 
 from octoc.compiler.cache.store import Cache
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.compiler.pipeline import run_to_scope
 from octoc.compiler.workspace.load import open_workspace
 from octoc.diagnostics.model import Diagnostic
@@ -22,22 +22,22 @@ AGENTS = ("cfo", "finance-clerk", "recruiter", "auditor")
 class Company:
     """What a workspace came to."""
 
-    scoped: Scoped
+    build: Build
     diagnostics: tuple[Diagnostic, ...]
 
     def tools(self, agent: str) -> set[str]:
         """Return an agent's recorded tools."""
-        return {str(self.scoped.tools[index].id) for index in self.scoped.registries[agent].tools}
+        return {str(self.build.scoped.tools[index].id) for index in self.build.scoped.registries[agent].tools}
 
     def unlisted(self, agent: str) -> set[str]:
         """Return what an agent has of unlisted servers."""
-        registry = self.scoped.registries[agent]
+        registry = self.build.scoped.registries[agent]
         grants = (*registry.unlisted, *registry.unlisted_direct)
         return {f"{grant.server}/{glob}" for grant in grants for glob in grant.globs}
 
     def capabilities(self, agent: str) -> set[str]:
         """Return the capabilities that an agent has, now or when they are activated."""
-        registry = self.scoped.registries[agent]
+        registry = self.build.scoped.registries[agent]
         return {*registry.capabilities, *registry.boot}
 
     def found(self, code: str) -> list[Diagnostic]:
@@ -89,7 +89,7 @@ def company(tmp_path: Path) -> Compile:
         root = builder.write()
         opened = open_workspace(root, cache=Cache(None), plugins=Plugins())
         assert opened.settings is not None
-        scoped = run_to_scope(opened.settings, opened.context)
-        return Company(scoped, opened.context.sink.diagnostics)
+        build = run_to_scope(opened.settings, opened.context)
+        return Company(build, opened.context.sink.diagnostics)
 
     return compiled

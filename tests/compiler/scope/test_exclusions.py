@@ -61,7 +61,7 @@ def reviewer(tmp_path: Path) -> Compile:
         builder.write()
         opened = open_workspace(tmp_path, cache=Cache(None), plugins=Plugins())
         assert opened.settings is not None
-        scoped = run_to_scope(opened.settings, opened.context)
+        scoped = run_to_scope(opened.settings, opened.context).scoped
         registry = scoped.registries["reviewer"]
         return Reviewer(
             tools=frozenset(str(scoped.tools[index].id) for index in registry.tools),

@@ -12,7 +12,7 @@ Compile = Callable[..., Any]
 
 def member(made: Any, agent: str) -> Any:
     """Return where an agent is."""
-    return made.scoped.resolved.scopes.members.get(agent)
+    return made.build.resolved.scopes.members.get(agent)
 
 
 def test_an_agent_cannot_live_in_two_areas(company: Compile) -> None:
@@ -22,7 +22,7 @@ def test_an_agent_cannot_live_in_two_areas(company: Compile) -> None:
     (found,) = made.found("OCT363")
     assert found.message == "agent `cfo` lives in area `a` and in area `b`; it is left out"
     assert [found.span.line, found.related[0].span.line] == [4, 2]
-    assert "cfo" not in made.scoped.registries
+    assert "cfo" not in made.build.scoped.registries
 
 
 def test_shared_makes_a_second_area_meant(company: Compile) -> None:
@@ -35,7 +35,7 @@ def test_shared_makes_a_second_area_meant(company: Compile) -> None:
 def test_an_agent_of_switched_off_areas_is_left_out(company: Compile) -> None:
     """Information says so; an agent that is in another area, too, stays there."""
     made = company('[areas.a]\nenabled = false\nagents = ["cfo", "auditor"]\n[areas.b]\nshared = ["auditor"]\n')
-    assert "cfo" not in made.scoped.registries
+    assert "cfo" not in made.build.scoped.registries
     assert member(made, "auditor").areas == ("b",)
     assert [one.message for one in made.found("OCT370")] == [
         "agent `cfo` is not in the bundle: every area of it is switched off"
@@ -52,13 +52,13 @@ def test_a_tenants_agent_never_becomes_everybodys(company: Compile) -> None:
         tables.format("enabled = false", "acme", ""),
         tables.format("", "acne", ""),
     ):
-        assert "cfo" not in company(off).scoped.registries
+        assert "cfo" not in company(off).build.scoped.registries
 
 
 def test_an_override_switches_an_agent_off(company: Compile) -> None:
     """The longest glob that says so counts."""
     made = company('[overrides."*"]\nenabled = false\n[overrides.cfo]\nenabled = true\n')
-    assert set(made.scoped.registries) == {"cfo"}
+    assert set(made.build.scoped.registries) == {"cfo"}
 
 
 def test_settings_of_the_area_and_of_overrides_are_merged_by_key(company: Compile) -> None:

@@ -27,9 +27,10 @@ def test_namesakes_of_two_agents_are_no_clash(company: Compile) -> None:
     """Each agent calls its own by the bare name, and there is no error."""
     made = company(APART, settings=bare)
     assert made.errors == []
-    tools = made.scoped.tools
+    tools = made.build.scoped.tools
     called = {
-        agent: set(aliases_in(made.scoped.registries[agent], tools, "bare").values()) for agent in ("cfo", "recruiter")
+        agent: set(aliases_in(made.build.scoped.registries[agent], tools, "bare").values())
+        for agent in ("cfo", "recruiter")
     }
     assert called == {"cfo": {"read"}, "recruiter": {"read"}}
 
@@ -41,5 +42,5 @@ def test_namesakes_of_one_agent_are_an_error(company: Compile, agent: str) -> No
     (found,) = made.found("OCT331")
     assert found.message == f"tool `read` of agent `{agent}` is on 2 servers, and aliases are bare"
     assert [label.text for label in found.related] == ["also on `archive`"]
-    called = aliases_in(made.scoped.registries[agent], made.scoped.tools, "bare")
+    called = aliases_in(made.build.scoped.registries[agent], made.build.scoped.tools, "bare")
     assert set(called.values()) == {"ledger__read", "archive__read"}

@@ -29,7 +29,7 @@ def test_without_scopes_every_agent_has_what_it_had(company: Compile) -> None:
     """A workspace without a word on scopes has the registries of before, confined to nothing."""
     made = company(profile=None)
     assert made.tools("recruiter") == ALL | SQL
-    assert not any(registry.confined for registry in made.scoped.registries.values())
+    assert not any(registry.confined for registry in made.build.scoped.registries.values())
     assert made.errors == []
 
 
@@ -108,7 +108,7 @@ def test_a_shared_agent_is_in_both_areas(company: Compile) -> None:
     tables = FINANCE + '\n[areas.people]\nagents = ["recruiter"]\nshared = ["cfo"]\n'
     made = company(tables, profile="allow")
     assert made.errors == []
-    assert made.scoped.resolved.scopes.members["cfo"].areas == ("finance", "people")
+    assert made.build.resolved.scopes.members["cfo"].areas == ("finance", "people")
 
 
 def test_switching_a_group_off_widens_nothing(company: Compile) -> None:
@@ -125,9 +125,9 @@ def test_skills_exist_only_when_granted(company: Compile) -> None:
 
     grant = '[[grants]]\nagents = "cfo"\nskills = ["closing"]\n'
     made = company(grant, settings=with_skills)
-    assert made.scoped.registries["cfo"].skills == ("closing",)
-    assert made.scoped.registries["recruiter"].skills == ()
-    assert company(grant, profile="allow", settings=with_skills).scoped.registries["cfo"].skills == (
+    assert made.build.scoped.registries["cfo"].skills == ("closing",)
+    assert made.build.scoped.registries["recruiter"].skills == ()
+    assert company(grant, profile="allow", settings=with_skills).build.scoped.registries["cfo"].skills == (
         "closing",
         "hiring",
     )
@@ -140,7 +140,7 @@ def test_a_manifests_boot_capability_is_held_to_its_grants(company: Compile) -> 
         builder.octomind_agent("developer", "general", capabilities=["books", "sql"])
 
     made = company('[[grants]]\nagents = "developer:*"\ncapabilities = ["sql"]\n', settings=with_manifest)
-    assert made.scoped.registries["developer:general"].boot == ("sql",)
+    assert made.build.scoped.registries["developer:general"].boot == ("sql",)
     assert made.tools("developer:general") == SQL
     (told,) = made.found("OCT368")
     assert (told.span.file, [label.span.file for label in told.related]) == (
@@ -157,7 +157,7 @@ def test_what_an_agents_own_tools_name_is_held_to_its_grants(company: Compile) -
 
     made = company('[[grants]]\nagents = "cfo"\ntools = ["ledger/*"]\n', settings=with_tools)
     assert made.tools("cfo") == {"ledger/read"}
-    assert made.scoped.registries["cfo"].host_tools == ("Read",)
+    assert made.build.scoped.registries["cfo"].host_tools == ("Read",)
     assert [one.message for one in made.found("OCT368")] == [
         "agent `cfo` asks for tool `mail/send`, which is not granted to it"
     ]
@@ -166,8 +166,8 @@ def test_what_an_agents_own_tools_name_is_held_to_its_grants(company: Compile) -
 def test_reasons_say_every_way_to_a_tool(company: Compile) -> None:
     """A tool that a group and a capability bring has both as its reasons, each with its place."""
     made = company(FINANCE + GRANTED + 'capabilities = ["books"]\n')
-    number = next(n for n, tool in enumerate(made.scoped.tools) if str(tool.id) == "ledger/pay")
-    ways = made.scoped.reasons["cfo"][number]
+    number = next(n for n, tool in enumerate(made.build.scoped.tools) if str(tool.id) == "ledger/pay")
+    ways = made.build.scoped.reasons["cfo"][number]
     assert [(way.kind, way.name, way.via.kind, way.via.name) for way in ways] == [
         ("grant", "ledger", "group", "ledger"),
         ("grant", "books", "capability", "books"),
@@ -200,4 +200,4 @@ def test_an_empty_list_of_skills_is_none(
         builder.agent("helper", **written)
 
     made = company(profile=None, settings=with_skill)
-    assert made.scoped.registries["helper"].skills == expected
+    assert made.build.scoped.registries["helper"].skills == expected

@@ -31,7 +31,7 @@ def test_while_a_table_cannot_be_read_nobody_has_anything(company: Compile, text
     """Whatever is wrong in a file of scopes, there is an error at its place, and no agent is in the bundle."""
     made = company(text, profile="allow")
     assert made.errors
-    assert made.scoped.registries == {}
+    assert made.build.scoped.registries == {}
     assert [one.rule.name for one in made.found("OCT372")] == ["unread-scopes"]
 
 
@@ -42,7 +42,7 @@ def test_the_same_holds_for_tables_of_octoc_toml(company: Compile) -> None:
         builder.settings("groups", ledger={"aera": "finance", "tools": ["ledger/*"]})
 
     made = company(profile="allow", settings=with_group)
-    assert (made.errors, made.scoped.registries) == (["OCT201"], {})
+    assert (made.errors, made.build.scoped.registries) == (["OCT201"], {})
 
 
 def test_a_file_of_scopes_that_is_asked_for_and_not_there_counts_as_unread(company: Compile) -> None:
@@ -52,7 +52,7 @@ def test_a_file_of_scopes_that_is_asked_for_and_not_there_counts_as_unread(compa
         builder.settings("scopes", paths=["scopez/*.toml"])
 
     made = company(SOUND, profile="allow", settings=elsewhere)
-    assert (made.errors, made.scoped.registries) == (["OCT121"], {})
+    assert (made.errors, made.build.scoped.registries) == (["OCT121"], {})
 
 
 def test_a_link_that_leads_nowhere_counts_as_unread(company: Compile, tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_a_link_that_leads_nowhere_counts_as_unread(company: Compile, tmp_path: 
     (tmp_path / "scopes").mkdir()
     (tmp_path / "scopes/people.toml").symlink_to(tmp_path / "gone.toml")
     made = company(SOUND, profile="allow")
-    assert (made.errors, made.scoped.registries) == (["OCT122"], {})
+    assert (made.errors, made.build.scoped.registries) == (["OCT122"], {})
 
 
 @pytest.mark.parametrize("scopes", ['profile = "denny"', "profil = 'deny'\nprofile = 3"])
@@ -87,7 +87,7 @@ def test_what_two_files_define_under_one_name_is_an_error_with_both_places(compa
         "override `auditor` is there twice",
     ]
     assert {one.related[0].span.file for one in made.found("OCT361")} == {"scopes/company.toml"}
-    assert {"recruiter", "auditor"} & set(made.scoped.registries) == set()
+    assert {"recruiter", "auditor"} & set(made.build.scoped.registries) == set()
     assert not any(tool.startswith("docs/") for tool in made.tools("cfo"))
 
 
@@ -111,7 +111,7 @@ def test_who_or_what_is_withheld_and_not_known_leaves_nobody_in(company: Compile
     """A misspelt server of an area's group, agent of a tenant, or agent that is switched off: no agent is there."""
     made = company(text, profile="allow")
     assert made.errors
-    assert made.scoped.registries == {}
+    assert made.build.scoped.registries == {}
     assert made.found("OCT372")
 
 

@@ -2,19 +2,18 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import attrs
 import pytest
 
-from octoc.compiler.check.stage import check
-from octoc.compiler.context import Context
+from octoc.compiler.check.stage import sound_documents
 from octoc.compiler.model.documents import Discovered, Documents, FileKind, FoundFile
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import Sources
 from octoc.compiler.read.spans import SpanIndex
 from octoc.compiler.read.stage import parse
-from octoc.compiler.structure.stage import structure
+from octoc.compiler.structure.stage import sources_of
 from octoc.diagnostics.model import DiagnosticSink, Place
 
 
@@ -56,8 +55,6 @@ def build_sources() -> Build:
 
 def _build(*texts: Text, **discovered: Any) -> Built:
     sink = DiagnosticSink()
-    # No part of check or structure uses the cache or a plugin.
-    context = Context(root=Path("/workspace"), sink=sink, cache=cast("Any", None), plugins=cast("Any", None))
     files = tuple(
         FoundFile(
             path=Path(text.display),
@@ -77,8 +74,7 @@ def _build(*texts: Text, **discovered: Any) -> Built:
         files=files,
         **discovered,
     )
-    whole = Documents(discovered=found, documents=documents, digests={})
-    sources = structure(check(whole, context), context)
+    sources = sources_of(sound_documents(Documents(documents=documents, digests={}), sink), found)
     by_display = {text.display: text.text for text in texts}
     locate = SpanIndex(by_display.get)
 

@@ -2,19 +2,18 @@
 
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from octoc.compiler.check.schemas import schema_of, validator_of
-from octoc.compiler.check.stage import check, check_values
-from octoc.compiler.context import Context
+from octoc.compiler.check.stage import check_values, sound_documents
 from octoc.compiler.model.documents import Discovered, Document, Documents, FileKind, FoundFile, kept
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.structure.settings import settings_from
-from octoc.compiler.structure.stage import structure
+from octoc.compiler.structure.stage import sources_of
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 
@@ -94,11 +93,6 @@ def files_of(kind: FileKind) -> st.SearchStrategy[Any]:
     return _objects(kind, dict(schema_of(kind)), 0)
 
 
-def context_of(sink: DiagnosticSink) -> Context:
-    """Return a context; no part of check or structure uses the cache or a plugin."""
-    return Context(root=Path("/workspace"), sink=sink, cache=cast("Any", None), plugins=cast("Any", None))
-
-
 @pytest.mark.parametrize("kind", [kind for kind in FileKind if kind is not FileKind.WORKSPACE])
 @given(data=st.data())
 def test_structure_does_not_fail_after_check(kind: FileKind, data: st.DataObject) -> None:
@@ -116,8 +110,8 @@ def test_structure_does_not_fail_after_check(kind: FileKind, data: st.DataObject
     settings = WorkspaceSettings(name="acme", place=Place(file="octoc.toml"))
     found = Discovered(root=Path("/workspace"), settings=settings, files=(file,))
     document = Document(file=file, values=values, digest="0" * 64, body="Body")
-    checked = check(Documents(discovered=found, documents=(document,), digests={}), context_of(sink))
-    structure(checked, context_of(sink))
+    checked = sound_documents(Documents(documents=(document,), digests={}), sink)
+    sources_of(checked, found)
     left = checked.documents[0].values if checked.documents else None
     if left != values:
         assert sink.diagnostics

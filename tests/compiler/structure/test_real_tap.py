@@ -8,6 +8,7 @@ import pytest
 from octoc.compiler.check.stage import check
 from octoc.compiler.context import Context
 from octoc.compiler.discover.stage import discover
+from octoc.compiler.model.build import Build
 from octoc.compiler.model.settings import TapRef, WorkspaceSettings
 from octoc.compiler.model.source import Sources
 from octoc.compiler.read.stage import read
@@ -28,9 +29,11 @@ def built(realworld: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[So
     place = Place(file="octoc.toml")
     tap = TapRef(name="octomind", path=str(realworld / "octomind-tap"), place=place)
     settings = WorkspaceSettings(name="real", place=place, taps=(tap,))
-    sources = structure(check(read(discover(settings, context), context), context), context)
+    build = Build(settings=settings)
+    for stage in (discover, read, check, structure):
+        build = stage(build, context)
     messages = [found.message for found in sink.diagnostics if found.rule.code in OF_CHECK]
-    return sources, messages
+    return build.sources, messages
 
 
 def test_a_sound_tap_has_no_complaint(built: tuple[Sources, list[str]]) -> None:

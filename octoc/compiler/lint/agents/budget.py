@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from octoc.compiler.context import Context
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.compiler.model.settings import AgentBudget
 from octoc.compiler.workspace.token_report import bill_of
 from octoc.diagnostics.rules.lint_agents import OVER_BUDGET
 
 
-def check_budget(scoped: Scoped, context: Context) -> None:
+def check_budget(build: Build, context: Context) -> None:
     """Report each agent over its budget, with its largest tools. Counted as the token bill counts."""
-    budget = scoped.resolved.sources.discovered.settings.budget
-    limits = {agent.name: budget.of(agent.name) for agent in scoped.resolved.agents}
+    budget = build.settings.budget
+    limits = {agent.name: budget.of(agent.name) for agent in build.resolved.agents}
     if all(limit == AgentBudget() for limit in limits.values()):
         return
-    places = {agent.name: agent.source.place for agent in scoped.resolved.agents}
-    for paid in bill_of(scoped, context.plugins).agents:
+    places = {agent.name: agent.source.place for agent in build.resolved.agents}
+    for paid in bill_of(build, context.plugins).agents:
         limit = limits[paid.agent]
         over = []
         if limit.max_tools is not None and paid.direct_tools > limit.max_tools:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import attrs
 
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.compiler.model.source import AgentSource
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_agents import EMPTY_TOOLS, LONG_DESCRIPTION, UNUSUAL_MODEL
@@ -21,9 +21,9 @@ _TIERS = ("high", "low", "default", "inherit")
 _MARKS_OF_A_NAME = frozenset(".-/")
 
 
-def check_empty_tools(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_empty_tools(build: Build, sink: DiagnosticSink) -> None:
     """Report an empty `tools`, which octoc and Claude Code read as none, and Octo as all."""
-    for agent in _markdown(scoped):
+    for agent in _markdown(build):
         if agent.tools == () and agent.type not in ("supervisor", "project"):
             sink.report(
                 EMPTY_TOOLS,
@@ -33,9 +33,9 @@ def check_empty_tools(scoped: Scoped, sink: DiagnosticSink) -> None:
             )
 
 
-def check_descriptions(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_descriptions(build: Build, sink: DiagnosticSink) -> None:
     """Report a description of which Octo's routing shows only the start, at the part that is cut."""
-    for agent in _markdown(scoped):
+    for agent in _markdown(build):
         shown = shown_length(agent.description)
         if shown < len(agent.description):
             sink.report(
@@ -48,9 +48,9 @@ def check_descriptions(scoped: Scoped, sink: DiagnosticSink) -> None:
             )
 
 
-def check_models(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_models(build: Build, sink: DiagnosticSink) -> None:
     """Report a `model` of an AGENT.md that Octo would take for a model's name and that looks like none."""
-    for agent in _markdown(scoped):
+    for agent in _markdown(build):
         model = agent.model
         if agent.kind != "octo" or not model or model in _TIERS or _MARKS_OF_A_NAME & set(model):
             continue
@@ -73,6 +73,6 @@ def shown_length(description: str) -> int:
     return stop + 1 if 0 <= stop < _SENTENCE_BEFORE else MAX_DESCRIPTION
 
 
-def _markdown(scoped: Scoped) -> Iterator[AgentSource]:
+def _markdown(build: Build) -> Iterator[AgentSource]:
     """Yield the agents that have front matter; the supervisor that octoc adds has no file."""
-    return (agent.source for agent in scoped.resolved.agents if agent.source.kind in ("octo", "claude"))
+    return (agent.source for agent in build.resolved.agents if agent.source.kind in ("octo", "claude"))

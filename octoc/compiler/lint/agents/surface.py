@@ -5,27 +5,27 @@ from __future__ import annotations
 import json
 from functools import cache
 
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.compiler.model.settings import AgentBudget
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_agents import LARGE_SURFACE
 from octoc.tokens import APPROXIMATE
 
 
-def check_surface(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_surface(build: Build, sink: DiagnosticSink) -> None:
     """Report an agent whose recorded direct tools are more, or longer, than `[lint]` allows. Tokens are approximate."""
-    lint = scoped.resolved.sources.discovered.settings.lint
-    budget = scoped.resolved.sources.discovered.settings.budget
+    lint = build.settings.lint
+    budget = build.settings.budget
 
     @cache  # agents share tools
     def tokens_of(index: int) -> int:
-        tool = scoped.tools[index]
+        tool = build.scoped.tools[index]
         shown = {**tool.listed.wire, "name": tool.alias}
         kept = {key: shown[key] for key in ("name", "description", "inputSchema") if key in shown}
         return APPROXIMATE.count(json.dumps(kept, ensure_ascii=False, separators=(",", ":")))
 
-    for agent in scoped.resolved.agents:
-        registry = scoped.registries.get(agent.name)
+    for agent in build.resolved.agents:
+        registry = build.scoped.registries.get(agent.name)
         if registry is None or not registry.direct:
             continue
         if budget.of(agent.name) != AgentBudget():
@@ -35,7 +35,7 @@ def check_surface(scoped: Scoped, sink: DiagnosticSink) -> None:
             continue
         by_server: dict[str, int] = {}
         for index in registry.direct:
-            server = scoped.tools[index].id.server
+            server = build.scoped.tools[index].id.server
             by_server[server] = by_server.get(server, 0) + 1
         largest = sorted(by_server, key=lambda name: (-by_server[name], name))[:3]
         octomind = agent.source.kind == "octomind"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from octoc.aliases import sanitize
 from octoc.compiler.fixes.edits import replaced
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.compiler.scope.fleet import Fleet
 from octoc.compiler.scope.hosts import HOST_TOOLS
 from octoc.compiler.scope.registry import visible_grants
@@ -12,12 +12,12 @@ from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_agents import BARE_TOOL
 
 
-def check_bare_tools(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_bare_tools(build: Build, sink: DiagnosticSink) -> None:
     """Report a bare name that one of several servers has today: a second one that offers it would be granted, too."""
-    agents = [agent for agent in scoped.resolved.agents if agent.source.tools and agent.name in scoped.registries]
+    agents = [agent for agent in build.resolved.agents if agent.source.tools and agent.name in build.scoped.registries]
     if not agents:
         return
-    fleet = Fleet.of(scoped.resolved, scoped.tools)
+    fleet = Fleet.of(build, build.scoped.tools)
     for agent in agents:
         grants = visible_grants(agent, fleet)
         if len(grants) < 2:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from octoc.compiler.model.resolved import Scoped, Server
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import Server
 from octoc.compiler.model.source import ServerSource
 from octoc.compiler.resolve.definitions import OCTOMIND, Value, definitions, values_of
 from octoc.diagnostics.model import DiagnosticSink
@@ -29,11 +30,11 @@ def has_shell(server: ServerSource | Server) -> bool:
     return any(_base(word) in _SHELLS for word in words)
 
 
-def check_paths(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_paths(build: Build, sink: DiagnosticSink) -> None:
     """Report absolute paths in production mode: another machine has not the same folders."""
-    if scoped.resolved.sources.discovered.settings.mode != "production":
+    if build.settings.mode != "production":
         return
-    for definition in definitions(scoped.resolved.sources):
+    for definition in definitions(build.sources):
         server = definition.source
         if server.disabled:
             continue

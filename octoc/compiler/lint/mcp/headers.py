@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.compiler.resolve.definitions import definitions
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.resolve import REPEATED_HEADER
 
 
-def check_headers(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_headers(build: Build, sink: DiagnosticSink) -> None:
     """Report headers whose names differ in case alone: no transport connects a server that has two of one name."""
-    for definition in definitions(scoped.resolved.sources):
+    for definition in definitions(build.sources):
         server = definition.source
         if server.disabled:
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.compiler.resolve.definitions import values_of
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_mcp import UNDECLARED_INPUT
@@ -12,9 +12,9 @@ from octoc.diagnostics.suggest import did_you_mean
 from octoc.references import find_references
 
 
-def check_inputs(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_inputs(build: Build, sink: DiagnosticSink) -> None:
     """Report `${input:id}` in VS Code's file where its `inputs` have no such id: VS Code asks nobody for it."""
-    for file in scoped.resolved.sources.mcp_files:
+    for file in build.sources.mcp_files:
         if file.dialect != "vscode":
             continue
         for server in file.servers:

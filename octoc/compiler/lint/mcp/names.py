@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.compiler.resolve.definitions import OCTOMIND, definitions
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_mcp import (
@@ -24,9 +24,9 @@ _SCHEMES = frozenset({"http", "https", "ws", "wss"})
 _RESERVED = frozenset({"workspace", "claude-in-chrome", "computer-use", "Claude Preview", "Claude Browser"})
 
 
-def check_names(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_names(build: Build, sink: DiagnosticSink) -> None:
     """Report names that `mcp__<server>__<tool>` cannot hold, and those that Claude Code keeps for itself."""
-    for definition in definitions(scoped.resolved.sources):
+    for definition in definitions(build.sources):
         server = definition.source
         # A tap's servers carry Octomind's names; what models see of them is octoc's own alias.
         if server.disabled or definition.dialect == OCTOMIND:
@@ -50,9 +50,9 @@ def check_names(scoped: Scoped, sink: DiagnosticSink) -> None:
             )
 
 
-def check_connections(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_connections(build: Build, sink: DiagnosticSink) -> None:
     """Report what is deprecated in how a server is reached, and what octoc's transports do not do."""
-    for definition in definitions(scoped.resolved.sources):
+    for definition in definitions(build.sources):
         server = definition.source
         if server.disabled:
             continue
@@ -79,7 +79,7 @@ def check_connections(scoped: Scoped, sink: DiagnosticSink) -> None:
                 at=server.place.child("url"),
                 help="begin it with `https://`",
             )
-        elif server.transport == "rest" and REST_PLUGIN not in scoped.resolved.sources.discovered.settings.plugins:
+        elif server.transport == "rest" and REST_PLUGIN not in build.settings.plugins:
             sink.report(
                 UNSUPPORTED_CONNECTION,
                 f"server `{server.name}` is reached over `rest`, whose plugin the workspace does not use",

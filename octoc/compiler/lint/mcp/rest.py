@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from octoc.compiler.model.resolved import Scoped, Server
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import Server
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint_mcp import REST_TOO_MANY_TOOLS, REST_TOOL_NAME
@@ -16,12 +17,12 @@ LEFT_OUT = "toolsLeftOut"
 _NAME = re.compile(r"[a-z0-9_]+")
 
 
-def check_rest(scoped: Scoped, sink: DiagnosticSink, *, strict: bool) -> None:
+def check_rest(build: Build, sink: DiagnosticSink, *, strict: bool) -> None:
     """Report recorded tools of REST servers that no transport takes: too many of them, or of another name.
 
     More than a hundred tools are a warning, and an error in a strict build.
     """
-    for server in scoped.resolved.servers:
+    for server in build.resolved.servers:
         if server.transport != "rest" or server.snapshot is None:
             continue
         listing = server.snapshot.listing

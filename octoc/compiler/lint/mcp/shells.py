@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import attrs
 
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.compiler.model.source import ServerSource
 from octoc.compiler.resolve.definitions import definitions
 from octoc.diagnostics.model import DiagnosticSink
@@ -34,10 +34,10 @@ _OF_SHELLS = frozenset({
 _PREFIXES = ("BASH", "ZSH", "KSH")
 
 
-def check_shells(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_shells(build: Build, sink: DiagnosticSink) -> None:
     """Report variables in a shell's script that the server does not get: the shell replaces them by nothing."""
-    settings = scoped.resolved.sources.discovered.settings
-    for definition in definitions(scoped.resolved.sources):
+    settings = build.settings
+    for definition in definitions(build.sources):
         server = definition.source
         index = _script_of(server)
         if server.disabled or index is None or server.env_file is not None:

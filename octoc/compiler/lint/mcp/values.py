@@ -12,7 +12,7 @@ import attrs
 
 from octoc.compiler.fixes.edits import removed, replaced
 from octoc.compiler.lint.mcp.commands import has_shell
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.compiler.resolve.definitions import OCTOMIND, Definition, Value, definitions, values_of
 from octoc.credentials import is_literal_secret
 from octoc.diagnostics.model import DiagnosticSink
@@ -30,9 +30,9 @@ _MAX_OF_ONE_VALUE = 20
 _TRIMMABLE = frozenset({"command", "cwd", "envFile", "url", "headers"})
 
 
-def check_values(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_values(build: Build, sink: DiagnosticSink) -> None:
     """Report references that stay text, and values with white space around them."""
-    for definition in definitions(scoped.resolved.sources):
+    for definition in definitions(build.sources):
         if definition.source.disabled:
             continue
         for value in values_of(definition.source):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from octoc.compiler.lint.taps.lookup import meant
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_taps import IGNORED_ROLE_NAME, OUT_OF_DOMAIN, OWN_WIRING
 
 
-def check_domains(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_domains(build: Build, sink: DiagnosticSink) -> None:
     """Report a capability that an agent grants itself although the capability is for other domains."""
-    sources = {(source.tap, source.name): source for source in scoped.resolved.sources.capabilities}
-    capabilities = {capability.name: capability for capability in scoped.resolved.capabilities}
-    for agent in scoped.resolved.agents:
+    sources = {(source.tap, source.name): source for source in build.sources.capabilities}
+    capabilities = {capability.name: capability for capability in build.resolved.capabilities}
+    for agent in build.resolved.agents:
         domain = agent.source.domain
         if domain is None:
             continue
@@ -33,9 +33,9 @@ def check_domains(scoped: Scoped, sink: DiagnosticSink) -> None:
             )
 
 
-def check_wiring(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_wiring(build: Build, sink: DiagnosticSink) -> None:
     """Report what a manifest says itself beside its capabilities, and a role's name that nobody reads."""
-    for agent in scoped.resolved.sources.agents:
+    for agent in build.sources.agents:
         if agent.kind != "octomind":
             continue
         if agent.role_name is not None and agent.role_name.value != agent.name:

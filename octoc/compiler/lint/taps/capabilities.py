@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from octoc.compiler.lint.taps.lookup import providers_of, sources_of
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.compiler.resolve.capabilities import HIGH_TRUST_SERVERS
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint import NO_TRIGGERS, NOTHING_TO_ACTIVATE
@@ -13,11 +13,11 @@ FEWEST_TRIGGERS = 3
 """A score is the mean of a capability's three best triggers; Octomind's tap asks for as many."""
 
 
-def check_triggers(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_triggers(build: Build, sink: DiagnosticSink) -> None:
     """Report a capability that no message can activate, and one that is known by few examples."""
-    sources = sources_of(scoped)
-    builtin = _high_trust_servers(scoped)
-    for capability in scoped.resolved.capabilities:
+    sources = sources_of(build)
+    builtin = _high_trust_servers(build)
+    for capability in build.resolved.capabilities:
         if capability.closed or capability.is_selected:  # an error says it all; or only agents that name it have it
             continue
         if not capability.triggers:
@@ -42,10 +42,10 @@ def check_triggers(scoped: Scoped, sink: DiagnosticSink) -> None:
             )
 
 
-def check_substance(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_substance(build: Build, sink: DiagnosticSink) -> None:
     """Report a capability that would activate nothing."""
-    providers = providers_of(scoped)
-    for capability in scoped.resolved.capabilities:
+    providers = providers_of(build)
+    for capability in build.resolved.capabilities:
         if not capability.grants and not capability.deps:
             provider = providers.get(capability.name)
             sink.report(
@@ -58,11 +58,11 @@ def check_substance(scoped: Scoped, sink: DiagnosticSink) -> None:
             )
 
 
-def check_trust(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_trust(build: Build, sink: DiagnosticSink) -> None:
     """Report a capability with triggers that grants tools over the run time or over other agents."""
-    builtin = _high_trust_servers(scoped)
-    sources = sources_of(scoped)
-    for capability in scoped.resolved.capabilities:
+    builtin = _high_trust_servers(build)
+    sources = sources_of(build)
+    for capability in build.resolved.capabilities:
         trusted = [grant.server for grant in capability.grants if grant.server in builtin]
         config = sources[capability.name].config if capability.name in sources else None
         if not trusted or not capability.triggers or config is None:
@@ -78,6 +78,6 @@ def check_trust(scoped: Scoped, sink: DiagnosticSink) -> None:
         )
 
 
-def _high_trust_servers(scoped: Scoped) -> frozenset[str]:
-    builtin = {server.name for server in scoped.resolved.servers if server.transport == "builtin"}
+def _high_trust_servers(build: Build) -> frozenset[str]:
+    builtin = {server.name for server in build.resolved.servers if server.transport == "builtin"}
     return HIGH_TRUST_SERVERS & builtin

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import attrs
 
 from octoc.compiler.lint.taps.lookup import SHOWN
-from octoc.compiler.model.resolved import Calibrated, Capability
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import Capability
 from octoc.compiler.model.source import Located
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_taps import RIVALS
@@ -35,21 +36,20 @@ class _Owned:
     capability: Capability
 
 
-def check_rivals(calibrated: Calibrated, sink: DiagnosticSink) -> None:
+def check_rivals(build: Build, sink: DiagnosticSink) -> None:
     """Report two capabilities whose triggers win for each other when each is left out of what is learned, once a pair.
 
     Only those that some agent may choose between are rivals.
     """
-    rows = calibrated.embedded.triggers
-    if calibrated.gate is None or rows is None:
+    rows = build.embedded.triggers
+    if build.calibrated.gate is None or rows is None:
         return
-    scoped = calibrated.embedded.described.scoped
-    capabilities = {capability.name: capability for capability in scoped.resolved.capabilities}
+    capabilities = {capability.name: capability for capability in build.resolved.capabilities}
     owned = [_Owned(trigger=t, capability=c) for c in capabilities.values() for t in c.triggers]
     classes = sorted({one.capability.name for one in owned})
     if len(classes) < 2:
         return
-    scopes = [frozenset(registry.capabilities) for registry in scoped.registries.values()]
+    scopes = [frozenset(registry.capabilities) for registry in build.scoped.registries.values()]
     for (first, second), taken in _rivals(owned, _winners(rows, owned, classes)).items():
         if not any({first, second} <= scope for scope in scopes):
             continue

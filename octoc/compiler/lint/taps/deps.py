@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from octoc.compiler.lint.taps.lookup import all_providers, names
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.compiler.model.source import Located
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.lint_taps import MISSING_SCRIPT, UNUSED_SCRIPTS
 from octoc.diagnostics.suggest import did_you_mean
 
 
-def check_scripts(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_scripts(build: Build, sink: DiagnosticSink) -> None:
     """Report a required script that its tap does not have."""
-    discovered = scoped.resolved.sources.discovered
-    for tap, dep in _required(scoped):
+    discovered = build.discovered
+    for tap, dep in _required(build):
         if (tap, dep.value) in discovered.dep_names:
             continue
         sink.report(
@@ -24,10 +24,10 @@ def check_scripts(scoped: Scoped, sink: DiagnosticSink) -> None:
         )
 
 
-def check_unused(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_unused(build: Build, sink: DiagnosticSink) -> None:
     """Report, once a tap, the scripts that none of its files requires."""
-    discovered = scoped.resolved.sources.discovered
-    used = {(tap, dep.value) for tap, dep in _required(scoped)}
+    discovered = build.discovered
+    used = {(tap, dep.value) for tap, dep in _required(build)}
     for tap in discovered.taps:
         unused = sorted(script for owner, script in discovered.dep_names if owner == tap.name)
         unused = [script for script in unused if (tap.name, script) not in used]
@@ -41,10 +41,8 @@ def check_unused(scoped: Scoped, sink: DiagnosticSink) -> None:
             )
 
 
-def _required(scoped: Scoped) -> list[tuple[str, Located[str]]]:
+def _required(build: Build) -> list[tuple[str, Located[str]]]:
     """Return every `deps.require` with the tap whose file says it; a provider that is not chosen counts too."""
-    found = [(source.tap, dep) for source, provider in all_providers(scoped) for dep in provider.deps]
-    found.extend(
-        (agent.tap, dep) for agent in scoped.resolved.sources.agents if agent.tap is not None for dep in agent.deps
-    )
+    found = [(source.tap, dep) for source, provider in all_providers(build) for dep in provider.deps]
+    found.extend((agent.tap, dep) for agent in build.sources.agents if agent.tap is not None for dep in agent.deps)
     return found

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from octoc.compiler.fixes.edits import renamed
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.compiler.model.source import Located
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_taps import UNKNOWN_DOMAIN
 from octoc.diagnostics.suggest import did_you_mean
 
 
-def check_unknown_domains(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_unknown_domains(build: Build, sink: DiagnosticSink) -> None:
     """Report each domain that no agent of the workspace is of; nothing where no agent has a domain.
 
     Source: Octomind, an agent's domain is the folder of its manifest.
     """
-    sources = scoped.resolved.sources
+    sources = build.sources
     known = {agent.domain for agent in sources.agents if agent.domain is not None}
     if not known:
         return
-    for what, domain in _named(scoped):
+    for what, domain in _named(build):
         if domain.value not in known:
             sink.report(
                 UNKNOWN_DOMAIN,
@@ -32,8 +32,8 @@ def check_unknown_domains(scoped: Scoped, sink: DiagnosticSink) -> None:
             )
 
 
-def _named(scoped: Scoped) -> Iterator[tuple[str, Located[str]]]:
-    sources = scoped.resolved.sources
+def _named(build: Build) -> Iterator[tuple[str, Located[str]]]:
+    sources = build.sources
     for capability in sources.capabilities:
         if capability.config is not None and not capability.adds_triggers:  # there they have no effect
             yield from ((f"capability `{capability.name}`", domain) for domain in capability.config.domains)

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 
 from octoc.compiler.lint.taps.lookup import all_providers, defined_server, names, server_of
+from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Comment
-from octoc.compiler.model.resolved import Scoped, Server
+from octoc.compiler.model.resolved import Server
 from octoc.diagnostics.model import DiagnosticSink, Place, Span
 from octoc.diagnostics.rules.lint_taps import HEADER, STALE_TOOL_NOTE
 from octoc.names import ToolPattern, any_glob_matches, glob_matches
@@ -19,10 +20,10 @@ _TOOL = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\*?\Z")
 _NOTE = "Provides tools"
 
 
-def check_headers(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_headers(build: Build, sink: DiagnosticSink) -> None:
     """Report a title or a description that is missing, too short or too long."""
-    for what, place in _titled(scoped):
-        comments = scoped.resolved.sources.comments.get(place.file, ())
+    for what, place in _titled(build):
+        comments = build.sources.comments.get(place.file, ())
         for key, (fewest, most) in LENGTHS.items():
             found = _header(comments, key)
             if found is None:
@@ -40,11 +41,11 @@ def check_headers(scoped: Scoped, sink: DiagnosticSink) -> None:
                 )
 
 
-def check_tool_notes(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_tool_notes(build: Build, sink: DiagnosticSink) -> None:
     """Report a tool that `# Provides tools:` names and that no pattern of the file lets through."""
-    servers = server_of(scoped)
-    for source, provider in all_providers(scoped):
-        found = _header(scoped.resolved.sources.comments.get(provider.place.file, ()), _NOTE)
+    servers = server_of(build)
+    for source, provider in all_providers(build):
+        found = _header(build.sources.comments.get(provider.place.file, ()), _NOTE)
         if found is None or not provider.allowed_tools:
             continue
         patterns = [ToolPattern.parse(located.value) for located in provider.allowed_tools]
@@ -60,10 +61,10 @@ def check_tool_notes(scoped: Scoped, sink: DiagnosticSink) -> None:
             )
 
 
-def _titled(scoped: Scoped) -> Iterator[tuple[str, Place]]:
-    for source, provider in all_providers(scoped):
+def _titled(build: Build) -> Iterator[tuple[str, Place]]:
+    for source, provider in all_providers(build):
         yield f"provider `{provider.name}` of capability `{source.name}`", provider.place
-    for agent in scoped.resolved.sources.agents:
+    for agent in build.sources.agents:
         if agent.kind == "octomind":
             yield f"agent `{agent.name}`", agent.place
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from octoc.compiler.model.resolved import Capability, Scoped, Server
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import Capability, Server
 from octoc.compiler.model.source import CapabilitySource, Located, ProviderSource, ServerSource
 from octoc.diagnostics.model import Place
 from octoc.diagnostics.suggest import some_names
@@ -13,18 +14,18 @@ SHOWN = 3
 """How many names a message tells before it counts the rest."""
 
 
-def sources_of(scoped: Scoped) -> dict[str, CapabilitySource]:
+def sources_of(build: Build) -> dict[str, CapabilitySource]:
     """Return the folder that each capability is made from, by name."""
-    by_folder = {(source.tap, source.name): source for source in scoped.resolved.sources.capabilities}
-    return {c.name: by_folder[c.tap, c.bare] for c in scoped.resolved.capabilities if (c.tap, c.bare) in by_folder}
+    by_folder = {(source.tap, source.name): source for source in build.sources.capabilities}
+    return {c.name: by_folder[c.tap, c.bare] for c in build.resolved.capabilities if (c.tap, c.bare) in by_folder}
 
 
-def providers_of(scoped: Scoped) -> dict[str, ProviderSource]:
+def providers_of(build: Build) -> dict[str, ProviderSource]:
     """Return the chosen provider of each capability, by the capability's name."""
-    sources = sources_of(scoped)
+    sources = sources_of(build)
     return {
         capability.name: sources[capability.name].providers[capability.provider]
-        for capability in scoped.resolved.capabilities
+        for capability in build.resolved.capabilities
         if capability.name in sources and capability.provider in sources[capability.name].providers
     }
 
@@ -35,17 +36,15 @@ def meant(reference: Located[str], names: Sequence[str], capabilities: Mapping[s
     return next((found for name in names if (found := capabilities[name]).bare == bare), None)
 
 
-def all_providers(scoped: Scoped) -> list[tuple[CapabilitySource, ProviderSource]]:
+def all_providers(build: Build) -> list[tuple[CapabilitySource, ProviderSource]]:
     """Return every provider file of every tap, chosen or not, in the order of discovery."""
-    return [
-        (source, provider) for source in scoped.resolved.sources.capabilities for provider in source.providers.values()
-    ]
+    return [(source, provider) for source in build.sources.capabilities for provider in source.providers.values()]
 
 
-def server_of(scoped: Scoped) -> dict[Place | str, Server]:
+def server_of(build: Build) -> dict[Place | str, Server]:
     """Return each server by its name, and by the place of the definition that made it."""
-    found: dict[Place | str, Server] = {server.name: server for server in scoped.resolved.servers}
-    found.update({server.place: server for server in scoped.resolved.servers})
+    found: dict[Place | str, Server] = {server.name: server for server in build.resolved.servers}
+    found.update({server.place: server for server in build.resolved.servers})
     return found
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from octoc.compiler.lint.taps.lookup import all_providers
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.compiler.model.source import AgentSource, ServerSource
 from octoc.diagnostics.model import DiagnosticSink, Place, Span
 from octoc.diagnostics.rule import Severity
@@ -22,9 +22,9 @@ _CODE = re.compile(r"`[^`\n]+`|^(?: {4}|\t).*$|^\|.*\|[ \t]*$", re.MULTILINE)
 _VARYING = re.compile(rf"(?<!\{{\{{)\{{\{{({'|'.join(VARYING)})\}}\}}(?!\}}\}})")
 
 
-def check_prose(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_prose(build: Build, sink: DiagnosticSink) -> None:
     """Report each `{{ENV:…}}` and `{{INPUT:…}}` in a prompt of a manifest and in a comment of a tap's TOML file."""
-    for agent in _manifests(scoped):
+    for agent in _manifests(build):
         role = agent.place.child("roles", 0)
         for key, text in (("system", agent.prompt), ("welcome", agent.welcome)):
             live = _live(text)
@@ -33,7 +33,7 @@ def check_prose(scoped: Scoped, sink: DiagnosticSink) -> None:
                 is_mention = any(start <= found.span[0] < end for start, end in mentions)
                 at = Place(file=role.file, path=(*role.path, key), within=found.span)
                 _report_live(found, f"the `{key}` of agent `{agent.name}`", at, sink, is_mention=is_mention)
-    for comments in scoped.resolved.sources.comments.values():
+    for comments in build.sources.comments.values():
         for comment in comments:
             for found in _live(comment.text):
                 start, end = (comment.span.column + offset for offset in found.span)
@@ -42,10 +42,10 @@ def check_prose(scoped: Scoped, sink: DiagnosticSink) -> None:
                 _report_live(found, "a comment", at_comment, sink, is_mention=True)
 
 
-def check_gate(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_gate(build: Build, sink: DiagnosticSink) -> None:
     """Report the variables that a tap's server takes by `args` or `url` alone."""
-    servers: list[ServerSource] = [s for _, provider in all_providers(scoped) for s in provider.servers]
-    servers.extend(server for agent in _manifests(scoped) for server in agent.inline_servers)
+    servers: list[ServerSource] = [s for _, provider in all_providers(build) for s in provider.servers]
+    servers.extend(server for agent in _manifests(build) for server in agent.inline_servers)
     for server in servers:
         gated = {
             reference.name
@@ -67,9 +67,9 @@ def check_gate(scoped: Scoped, sink: DiagnosticSink) -> None:
                 )
 
 
-def check_varying(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_varying(build: Build, sink: DiagnosticSink) -> None:
     """Report a `system` prompt that holds a value of the run, once for each value."""
-    for agent in _manifests(scoped):
+    for agent in _manifests(build):
         if not any(f"{{{{{name}}}}}" in agent.prompt for name in VARYING):
             continue
         found: dict[str, list[tuple[int, int]]] = {}
@@ -87,8 +87,8 @@ def check_varying(scoped: Scoped, sink: DiagnosticSink) -> None:
             )
 
 
-def _manifests(scoped: Scoped) -> Iterator[AgentSource]:
-    return (agent for agent in scoped.resolved.sources.agents if agent.kind == "octomind")
+def _manifests(build: Build) -> Iterator[AgentSource]:
+    return (agent for agent in build.sources.agents if agent.kind == "octomind")
 
 
 def _live(text: str) -> tuple[Reference, ...]:

@@ -9,7 +9,8 @@ import attrs
 
 from octoc.compiler.lint.taps.lookup import defined_server, names, providers_of, server_of
 from octoc.compiler.lint.taps.merge import Pattern, Role, dynamic_filter, merge_role, static_filter
-from octoc.compiler.model.resolved import Agent, Scoped, Server
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import Agent, Server
 from octoc.compiler.model.source import Located, ProviderSource
 from octoc.diagnostics.model import DiagnosticSink, Edit, Fix, Locator, Place
 from octoc.diagnostics.rules.lint_taps import BARE_TOOL_NAME, MERGE_DIFFERS
@@ -25,11 +26,11 @@ class _Loss:
     reaching: tuple[Pattern, ...]
 
 
-def check_merge(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_merge(build: Build, sink: DiagnosticSink) -> None:
     """Report a server that Octomind grants whole to a capability alone and not when merged into agents."""
-    providers, servers = providers_of(scoped), server_of(scoped)
+    providers, servers = providers_of(build), server_of(build)
     losses: dict[tuple[str, str, bool], list[_Loss]] = {}
-    for agent, role in _roles(scoped, providers):
+    for agent, role in _roles(build, providers):
         for capability in agent.capabilities:
             provider = providers.get(capability)
             for name in _referenced(provider):
@@ -46,10 +47,10 @@ def check_merge(scoped: Scoped, sink: DiagnosticSink) -> None:
         _report_loss(capability, name, providers[capability], found, is_usable=is_usable, sink=sink)
 
 
-def check_own_servers(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_own_servers(build: Build, sink: DiagnosticSink) -> None:
     """Report a server of a manifest's own that the patterns of its capabilities leave without a usable tool."""
-    providers, servers = providers_of(scoped), server_of(scoped)
-    for agent, role in _roles(scoped, providers):
+    providers, servers = providers_of(build), server_of(build)
+    for agent, role in _roles(build, providers):
         for reference in agent.source.server_refs:
             name = reference.value
             reaching = static_filter(role, name)
@@ -69,11 +70,11 @@ def check_own_servers(scoped: Scoped, sink: DiagnosticSink) -> None:
             )
 
 
-def check_bare_names(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_bare_names(build: Build, sink: DiagnosticSink) -> None:
     """Report the bare patterns of a capability that Octomind merges into agents with several servers."""
-    providers = providers_of(scoped)
+    providers = providers_of(build)
     exposed: dict[str, list[tuple[Agent, Role]]] = {}
-    for agent, role in _roles(scoped, providers):
+    for agent, role in _roles(build, providers):
         if len(role.server_refs) > 1:
             for capability in agent.capabilities:
                 exposed.setdefault(capability, []).append((agent, role))
@@ -98,9 +99,9 @@ def check_bare_names(scoped: Scoped, sink: DiagnosticSink) -> None:
         )
 
 
-def _roles(scoped: Scoped, providers: dict[str, ProviderSource]) -> Iterator[tuple[Agent, Role]]:
+def _roles(build: Build, providers: dict[str, ProviderSource]) -> Iterator[tuple[Agent, Role]]:
     """Yield each of Octomind's agents with its merged role. One without `capabilities` is not merged."""
-    for agent in scoped.resolved.agents:
+    for agent in build.resolved.agents:
         if agent.source.kind == "octomind" and agent.capabilities:
             found = [(name, providers[name]) for name in agent.capabilities if name in providers]
             yield agent, merge_role(agent.source, found)

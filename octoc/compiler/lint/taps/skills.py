@@ -6,7 +6,7 @@ from octoc.compiler.discover.tap import RESOURCE_FOLDERS
 from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.lint.taps.letter_case import needs_capitals
 from octoc.compiler.lint.taps.lookup import inside, meant
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.compiler.model.source import Located
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
@@ -24,9 +24,9 @@ from octoc.diagnostics.suggest import did_you_mean, near_names
 from octoc.routing.skill_rules import CHECKS, Check, RuleProblem, expression_error, parse_rule
 
 
-def check_rules(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_rules(build: Build, sink: DiagnosticSink) -> None:
     """Report what of a skill's rules does nothing, and `match(…)` that only fits one case."""
-    for skill in scoped.resolved.skills:
+    for skill in build.resolved.skills:
         for line in skill.source.rules:
             rule = parse_rule(line.value)
             for problem in rule.problems:
@@ -35,9 +35,9 @@ def check_rules(scoped: Scoped, sink: DiagnosticSink) -> None:
                 _check_expression(check, line, sink)
 
 
-def check_activation(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_activation(build: Build, sink: DiagnosticSink) -> None:
     """Report a skill that nothing but its name activates."""
-    for skill in scoped.resolved.skills:
+    for skill in build.resolved.skills:
         source = skill.source
         missing = [key for key, value in (("rules", source.rules), ("domains", source.domains)) if not value]
         if missing:
@@ -50,10 +50,10 @@ def check_activation(scoped: Scoped, sink: DiagnosticSink) -> None:
             )
 
 
-def check_needs(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_needs(build: Build, sink: DiagnosticSink) -> None:
     """Report capabilities that a skill asks for and that Octomind's skill path does not load."""
-    capabilities = {capability.name: capability for capability in scoped.resolved.capabilities}
-    for skill in scoped.resolved.skills:
+    capabilities = {capability.name: capability for capability in build.resolved.capabilities}
+    for skill in build.resolved.skills:
         for reference in skill.source.capabilities:
             capability = meant(reference, skill.capabilities, capabilities)
             if capability is None:
@@ -79,9 +79,9 @@ def check_needs(scoped: Scoped, sink: DiagnosticSink) -> None:
                 )
 
 
-def check_folders(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_folders(build: Build, sink: DiagnosticSink) -> None:
     """Report a folder beside a SKILL.md that no run time lists to the model."""
-    for skill in scoped.resolved.skills:
+    for skill in build.resolved.skills:
         folder = skill.source.folder
         for name in folder.unlisted if folder is not None else ():
             near = near_names(name, RESOURCE_FOLDERS)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import attrs
 
 from octoc.compiler.lint.taps.lookup import SHOWN, all_providers, names, providers_of
-from octoc.compiler.model.resolved import Capability, Scoped, ServerGrant
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import Capability, ServerGrant
 from octoc.compiler.model.source import ProviderSource, ServerSource
 from octoc.compiler.resolve.servers import DEFAULT_TIMEOUT_S
 from octoc.diagnostics.model import DiagnosticSink, Place
@@ -13,11 +14,11 @@ from octoc.diagnostics.rules.lint_taps import REPEATED_DEFINITION, SHARED_TOOL
 from octoc.names import ToolPattern, any_glob_matches, glob_matches
 
 
-def check_shared_tools(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_shared_tools(build: Build, sink: DiagnosticSink) -> None:
     """Report a capability that grants a tool of a server as one before it does: once a server, with all of those."""
-    providers = providers_of(scoped)
+    providers = providers_of(build)
     granting: dict[str, list[tuple[Capability, ServerGrant]]] = {}
-    for capability in scoped.resolved.capabilities:
+    for capability in build.resolved.capabilities:
         for grant in capability.grants:
             granting.setdefault(grant.server, []).append((capability, grant))
     for server, owners in granting.items():
@@ -43,11 +44,11 @@ def check_shared_tools(scoped: Scoped, sink: DiagnosticSink) -> None:
             )
 
 
-def check_repeated_definitions(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_repeated_definitions(build: Build, sink: DiagnosticSink) -> None:
     """Report a server that several files of the taps define alike: once for each definition."""
     found: dict[str, list[ServerSource]] = {}
-    servers = [server for _, provider in all_providers(scoped) for server in provider.servers]
-    servers.extend(s for agent in scoped.resolved.sources.agents if agent.tap for s in agent.inline_servers)
+    servers = [server for _, provider in all_providers(build) for server in provider.servers]
+    servers.extend(s for agent in build.sources.agents if agent.tap for s in agent.inline_servers)
     for server in servers:
         found.setdefault(_meaning(server), []).append(server)
     for same in found.values():

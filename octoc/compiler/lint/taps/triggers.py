@@ -13,7 +13,8 @@ from collections.abc import Iterator
 import attrs
 
 from octoc.compiler.lint.taps.lookup import SHOWN
-from octoc.compiler.model.resolved import Capability, Scoped
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import Capability
 from octoc.compiler.model.source import Located
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_taps import NEAR_EQUAL_TRIGGERS
@@ -42,10 +43,10 @@ class _Trigger:
     words: frozenset[str]
 
 
-def check_near_triggers(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_near_triggers(build: Build, sink: DiagnosticSink) -> None:
     """Report two capabilities whose triggers are nearly equal: once for each pair, at the most alike."""
     found: dict[tuple[str, str], list[tuple[float, _Trigger, _Trigger]]] = {}
-    for likeness, one, other in _alike(_triggers(scoped)):
+    for likeness, one, other in _alike(_triggers(build)):
         found.setdefault((one.capability.name, other.capability.name), []).append((likeness, one, other))
     for (first, second), pairs in found.items():
         _, one, other = max(pairs, key=lambda pair: pair[0])
@@ -68,10 +69,10 @@ def words_of(trigger: str) -> frozenset[str]:
     return frozenset(word[:-1] if len(word) > 3 and word.endswith("s") and word[-2] != "s" else word for word in found)
 
 
-def _triggers(scoped: Scoped) -> list[_Trigger]:
+def _triggers(build: Build) -> list[_Trigger]:
     return [
         _Trigger(capability=capability, located=trigger, words=words_of(trigger.value))
-        for capability in scoped.resolved.capabilities
+        for capability in build.resolved.capabilities
         for trigger in capability.triggers
     ]
 

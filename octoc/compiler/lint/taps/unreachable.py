@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from octoc.bundle.model import CapabilityEntry
-from octoc.compiler.model.resolved import Calibrated, Capability
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import Capability
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_taps import UNREACHABLE
 
@@ -15,24 +16,23 @@ if TYPE_CHECKING:
     from octoc.routing.router import Router
 
 
-def check_reach(calibrated: Calibrated, sink: DiagnosticSink) -> None:
+def check_reach(build: Build, sink: DiagnosticSink) -> None:
     """Report a capability that none of its triggers activates, for no agent that may route to it."""
-    triggers = calibrated.embedded.triggers
-    if calibrated.gate is None or triggers is None:
+    triggers = build.embedded.triggers
+    if build.calibrated.gate is None or triggers is None:
         return
     from octoc.routing.router import load_router  # loads numpy, which a check never needs
 
-    scoped = calibrated.embedded.described.scoped
-    entries = _entries(scoped.resolved.capabilities)
-    router = load_router(calibrated.gate, calibrated.arrays, triggers, entries)
-    scopes = {frozenset(r.capabilities) - frozenset(r.boot): None for r in scoped.registries.values()}
+    entries = _entries(build.resolved.capabilities)
+    router = load_router(build.calibrated.gate, build.calibrated.arrays, triggers, entries)
+    scopes = {frozenset(r.capabilities) - frozenset(r.boot): None for r in build.scoped.registries.values()}
     # The fewest candidates first: there a capability is activated most easily.
     ordered = sorted(scopes, key=lambda scope: (len(scope), sorted(scope)))
-    for capability, entry in zip(scoped.resolved.capabilities, entries, strict=True):
+    for capability, entry in zip(build.resolved.capabilities, entries, strict=True):
         own = [scope for scope in ordered if capability.name in scope]
         if not capability.triggers or not own:
             continue
-        refused = _refusals(router, calibrated, entry, own)
+        refused = _refusals(router, build, entry, own)
         if refused is None:
             continue
         best = max(refused, key=lambda decision: decision.scores.get(capability.name, 0.0))
@@ -59,7 +59,7 @@ def _entries(capabilities: Sequence[Capability]) -> list[CapabilityEntry]:
 
 
 def _refusals(
-    router: Router, calibrated: Calibrated, entry: CapabilityEntry, scopes: Sequence[frozenset[str]]
+    router: Router, build: Build, entry: CapabilityEntry, scopes: Sequence[frozenset[str]]
 ) -> list[Decision] | None:
     """Return what the gate decided for each trigger in its easiest scope; None as soon as one activates the capability.
 
@@ -67,7 +67,7 @@ def _refusals(
     """
     from octoc.routing.clean import clean_intent
 
-    triggers = calibrated.embedded.triggers
+    triggers = build.embedded.triggers
     refused: list[Decision] = []
     for scope in scopes:
         for number, text in enumerate(entry.triggers):

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from octoc.compiler.lint.tools.models import check_aliases, check_descriptions, check_providers
 from octoc.compiler.lint.tools.prompt_injection import check_texts
 from octoc.compiler.lint.tools.schemas import check_schemas
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.diagnostics.model import DiagnosticSink
 
 __all__ = ["RULES"]
 
-RULES: tuple[Callable[[Scoped, DiagnosticSink], None], ...] = (
+RULES: tuple[Callable[[Build, DiagnosticSink], None], ...] = (
     check_schemas,
     check_providers,
     check_descriptions,

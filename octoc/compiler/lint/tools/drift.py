@@ -12,7 +12,7 @@ from octoc.compiler.lint.tools.recorded import recorded_tools
 from octoc.compiler.lock.content import LockContent, tool_pin
 from octoc.compiler.lock.stage import LOCK_FILE
 from octoc.compiler.lock.text import LockNewer, parse
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.compiler.workspace.files import regular_bytes
 from octoc.diagnostics.rules import lint_tools as rules
 from octoc.names import ToolId
@@ -20,13 +20,13 @@ from octoc.names import ToolId
 _HELP = "run `octoc build`, review what changes in `octoc.lock`, and commit it"
 
 
-def check_drift(scoped: Scoped, context: Context) -> None:
+def check_drift(build: Build, context: Context) -> None:
     """Report each tool that is gone, new or other than `octoc.lock` says; nothing without a lock that can be read."""
     lock = _lock(context)
     if lock is None:
         return
-    recorded = {tool.id: tool for tool in recorded_tools(scoped)}
-    for server in scoped.resolved.servers:
+    recorded = {tool.id: tool for tool in recorded_tools(build)}
+    for server in build.resolved.servers:
         pins = lock.snapshots.get(server.name)
         if pins is None or server.snapshot is None:
             continue

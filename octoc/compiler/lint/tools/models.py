@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from octoc.aliases import MAX_ALIAS, sanitize
 from octoc.compiler.lint.tools.constructs import constructs_of
 from octoc.compiler.lint.tools.recorded import Prompts, Recorded, recorded_tools
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.diagnostics.model import DiagnosticSink, KeyPath
 from octoc.diagnostics.rules import lint_tools as rules
 from octoc.formats.providers import DESCRIPTION_LIMITS, LABELS, PROVIDER_RULES, ProviderRule
@@ -19,19 +19,19 @@ Found = list[tuple[Recorded, KeyPath]]
 Refusal = tuple[ProviderRule, KeyPath]
 
 
-def check_providers(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_providers(build: Build, sink: DiagnosticSink) -> None:
     """Report what a provider of `[lint] providers` refuses, and what has to be left out for it.
 
     The tools of one server that are refused for the same reasons are one finding, at the first of them.
     """
-    chosen = _providers(scoped)
+    chosen = _providers(build)
     by_construct: dict[str, list[ProviderRule]] = {}
     for rule in PROVIDER_RULES:
         if rule.provider in chosen:
             by_construct.setdefault(rule.construct, []).append(rule)
     refused: dict[tuple[str, frozenset[str]], list[tuple[Recorded, list[Refusal]]]] = {}
     dropped: dict[tuple[str, str, str], Found] = {}
-    for tool in recorded_tools(scoped):
+    for tool in recorded_tools(build):
         if not isinstance(tool.schema, Mapping):
             continue
         refusals: dict[str, Refusal] = {}
@@ -45,7 +45,7 @@ def check_providers(scoped: Scoped, sink: DiagnosticSink) -> None:
                     refusals[f"{rule.provider} {rule.says}"] = (rule, paths[0])
         if refusals:
             refused.setdefault((tool.id.server, frozenset(refusals)), []).append((tool, list(refusals.values())))
-    prompts = Prompts(scoped)
+    prompts = Prompts(build)
     for tools in refused.values():
         _report_refused(tools, prompts, sink)
     _report_dropped(dropped, sink)
@@ -82,11 +82,11 @@ def _report_dropped(dropped: Mapping[tuple[str, str, str], Found], sink: Diagnos
         )
 
 
-def check_descriptions(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_descriptions(build: Build, sink: DiagnosticSink) -> None:
     """Report a tool without a description, and one whose description is cut or refused somewhere."""
-    chosen = _providers(scoped)
+    chosen = _providers(build)
     limits = [limit for limit in DESCRIPTION_LIMITS if limit.provider in chosen]
-    for tool in recorded_tools(scoped):
+    for tool in recorded_tools(build):
         description = tool.description
         if not description.strip():
             sink.report(
@@ -108,10 +108,10 @@ def check_descriptions(scoped: Scoped, sink: DiagnosticSink) -> None:
             )
 
 
-def check_aliases(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_aliases(build: Build, sink: DiagnosticSink) -> None:
     """Report a tool whose full name no model API takes, so that its alias is cut and ends in a digest."""
-    places = {tool.id: tool.place for tool in recorded_tools(scoped)}
-    for tool in scoped.tools:
+    places = {tool.id: tool.place for tool in recorded_tools(build)}
+    for tool in build.scoped.tools:
         written = sanitize(_qualified(tool.id))
         if tool.alias not in (written, sanitize(tool.id.tool)) and len(written) > MAX_ALIAS and tool.id in places:
             sink.report(
@@ -126,8 +126,8 @@ def _qualified(tool: ToolId) -> str:
     return f"{tool.server}__{tool.tool}"
 
 
-def _providers(scoped: Scoped) -> frozenset[str]:
-    return frozenset(scoped.resolved.sources.discovered.settings.lint.providers)
+def _providers(build: Build) -> frozenset[str]:
+    return frozenset(build.settings.lint.providers)
 
 
 def _joined(names: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ import attrs
 from octoc.compiler.lint.tools.characters import LOOKALIKES, confusable_words, invisible_runs, printable, quoted
 from octoc.compiler.lint.tools.phrases import HIDDEN, ORDERS, far_text, signs_in
 from octoc.compiler.lint.tools.texts import Text, texts_of
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules import lint_tools as rules
 
@@ -17,9 +17,9 @@ _TOLD = 3
 _HELP = "read the text as a model does; if it is meant well, set the rule to `off` for the file in `[lint]`"
 
 
-def check_texts(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_texts(build: Build, sink: DiagnosticSink) -> None:
     """Report what is hidden in names and descriptions, and what in descriptions gives the model orders."""
-    for text in texts_of(scoped):
+    for text in texts_of(build):
         if not text.value:
             continue
         hides = _check_invisible(text, sink)

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.diagnostics.model import Place
 from octoc.diagnostics.suggest import some_names
 from octoc.names import ToolId
@@ -33,9 +33,9 @@ class Recorded:
         return self.wire.get("inputSchema")
 
 
-def recorded_tools(scoped: Scoped) -> Iterator[Recorded]:
+def recorded_tools(build: Build) -> Iterator[Recorded]:
     """Yield every tool that can be reached, in the order of servers and of their snapshots."""
-    for server in scoped.resolved.servers:
+    for server in build.resolved.servers:
         snapshot = server.snapshot
         if snapshot is None:
             continue
@@ -51,8 +51,8 @@ def recorded_tools(scoped: Scoped) -> Iterator[Recorded]:
 class Prompts:
     """In which agents' prompts a tool's schema can be: direct from the start, or once a capability is active."""
 
-    def __init__(self, scoped: Scoped) -> None:
-        self._scoped = scoped
+    def __init__(self, build: Build) -> None:
+        self._build = build
 
     def note(self, tools: Iterable[ToolId]) -> str:
         """Return one line that counts the agents whose prompts can hold one of the tools, and names the first."""
@@ -63,10 +63,10 @@ class Prompts:
 
     @cached_property
     def _agents(self) -> Mapping[ToolId, tuple[str, ...]]:
-        capabilities = {capability.name: capability for capability in self._scoped.resolved.capabilities}
+        capabilities = {capability.name: capability for capability in self._build.resolved.capabilities}
         found: dict[ToolId, list[str]] = {}
-        for name, registry in sorted(self._scoped.registries.items()):
-            tools = {self._scoped.tools[index].id for index in registry.direct}
+        for name, registry in sorted(self._build.scoped.registries.items()):
+            tools = {self._build.scoped.tools[index].id for index in registry.direct}
             for capability in registry.capabilities:
                 for grant in capabilities[capability].grants:
                     tools.update(grant.tools)

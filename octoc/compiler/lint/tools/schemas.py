@@ -9,7 +9,7 @@ from octoc.compiler.lint.tools.characters import quoted
 from octoc.compiler.lint.tools.dialects import dialect_of, mistakes
 from octoc.compiler.lint.tools.recorded import Recorded, recorded_tools
 from octoc.compiler.lint.tools.references import broken_references
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules import lint_tools as rules
 from octoc.formats.walk import pointer, subschemas
@@ -17,9 +17,9 @@ from octoc.formats.walk import pointer, subschemas
 _TELL = "tell the server's author, or leave the tool out with `exclude_tools`"
 
 
-def check_schemas(scoped: Scoped, sink: DiagnosticSink) -> None:
+def check_schemas(build: Build, sink: DiagnosticSink) -> None:
     """Report each input schema that no model API could be given, or that says less than it seems to."""
-    for tool in recorded_tools(scoped):
+    for tool in recorded_tools(build):
         schema = tool.schema
         if not isinstance(schema, Mapping):
             sink.report(rules.SCHEMA_NOT_OBJECT, f"tool `{tool.id}` has no `inputSchema`", at=tool.place, help=_TELL)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import attrs
 
 from octoc.compiler.lint.tools.recorded import Recorded, recorded_tools
-from octoc.compiler.model.resolved import Scoped
+from octoc.compiler.model.build import Build
 from octoc.diagnostics.model import Place
 from octoc.formats.walk import subschemas
 
@@ -24,9 +24,9 @@ class Text:
     kind: str = "prose"
 
 
-def texts_of(scoped: Scoped) -> Iterator[Text]:
+def texts_of(build: Build) -> Iterator[Text]:
     """Yield the texts of servers, their tools, capabilities, agents and skills."""
-    resolved = scoped.resolved
+    resolved = build.resolved
     for server in resolved.servers:
         yield Text(value=server.name, what="the name of a server", place=server.place.key(), kind="name")
         snapshot = server.snapshot
@@ -35,7 +35,7 @@ def texts_of(scoped: Scoped) -> Iterator[Text]:
             yield Text(
                 value=snapshot.listing.instructions, what=f"the instructions of server `{server.name}`", place=place
             )
-    for tool in recorded_tools(scoped):
+    for tool in recorded_tools(build):
         yield from _of_tool(tool)
     for capability in resolved.capabilities:
         whose = f"of capability `{capability.name}`"

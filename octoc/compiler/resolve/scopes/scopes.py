@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from octoc.compiler.fixes.edits import renamed
+from octoc.compiler.model.build import Build
 from octoc.compiler.model.located import Located
 from octoc.compiler.model.resolved import Agent, Server
 from octoc.compiler.model.scopes import (
@@ -19,7 +20,6 @@ from octoc.compiler.model.scopes import (
     joined,
 )
 from octoc.compiler.model.settings import WorkspaceSettings
-from octoc.compiler.model.source import Sources
 from octoc.compiler.resolve.definitions import definitions
 from octoc.compiler.resolve.scopes.members import Membership, membership
 from octoc.compiler.resolve.scopes.names import Known
@@ -40,7 +40,7 @@ STRICTEST = "deny"
 
 
 def resolve_scopes(
-    sources: Sources,
+    build: Build,
     agents: Iterable[Agent],
     servers: Iterable[Server],
     capabilities: Iterable[str],
@@ -51,7 +51,8 @@ def resolve_scopes(
 
     What is unsound gives nothing and withholds all that it names.
     """
-    settings, tables = sources.discovered.settings, sources.scopes
+    settings, sources = build.settings, build.sources
+    tables = sources.scopes
     known = Known(
         servers={server.name: server for server in servers},
         # Looked up by name again and again, listed in their order.

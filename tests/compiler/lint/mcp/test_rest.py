@@ -22,8 +22,8 @@ def _found(
     builder = WorkspaceBuilder(root, plugins={"use": list(use)}, mcp={"files": [".mcp.json"]})
     entry = {"type": "rest", "url": "https://tools.example/orders"}
     builder.file(".mcp.json", json.dumps({"mcpServers": {"orders": entry}})).write()
-    resolved, _, _ = resolve_workspace(root, plugins=plugins_of())
-    assert resolved is not None
+    made, _, _ = resolve_workspace(root, plugins=plugins_of())
+    assert made is not None
     tools = tuple(
         ListedTool(
             name=name, description="d", wire={"name": name, "description": "d", "inputSchema": {"type": "object"}}
@@ -31,7 +31,7 @@ def _found(
         for name in names
     )
     listing = ServerListing(server_info=info, protocol_version="octopus-rest", instructions=None, tools=tools)
-    assert write_snapshot(root, resolved.servers[0], listing, None, DiagnosticSink()) is not None
+    assert write_snapshot(root, made.resolved.servers[0], listing, None, DiagnosticSink()) is not None
     outcome = build(root, plugins=plugins_of(), strict=strict)
     found = ((one.rule.code, one.severity.name.lower(), one.message) for one in outcome.diagnostics)
     return [one for one in found if one[0] in CODES]
