@@ -5,9 +5,10 @@ A text of 14 MB may stand for 1 GB of objects, and a parser that has begun keeps
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import Any, Literal
 
@@ -22,6 +23,8 @@ MAX_DEPTH = 200
 LARGE_BYTES = 256 * 1024
 """A longer text is parsed in a thread."""
 
+_ODD_NUMBER = re.compile(rb"NaN|Infinity|[0-9][eE]\+?[0-9]{3}|[0-9]{300}")
+"""What may be a number that JSON does not have, or that no float can hold: many parsers take both."""
 _PIECE = 256 * 1024
 _OTHERS = bytes(byte for byte in range(256) if byte not in b'",[]{}')
 _ALIKE = bytes.maketrans(b"{}", b"[]")
@@ -106,13 +109,47 @@ def _integer(text: str) -> int:
     return int(text)
 
 
+class NumberError(ValueError):
+    """A text has a number that is not JSON, or that no float holds."""
+
+
 def finite(text: str) -> float:
-    """Return a number that is written as JSON. Raises: ValueError for one that no float holds."""
+    """Return a number that is written as JSON. Raises: NumberError for one that no float holds."""
     number = float(text)
     if math.isinf(number):
-        raise ValueError("a number is too large")
+        raise NumberError("a number is too large")
     return number
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"`{name}` is not JSON")
+    raise NumberError(f"`{name}` is not JSON")
+
+
+def may_have_odd_number(data: bytes) -> bool:
+    """Return whether a JSON text may have a number that `parse` refuses; also true of some strings."""
+    return _ODD_NUMBER.search(data) is not None
+
+
+def odd_number(data: bytes) -> str | None:
+    """Return why a number of a JSON text is refused, None if none is or the text is not JSON."""
+    if not may_have_odd_number(data):
+        return None
+    try:
+        parse(data)
+    except NumberError as error:
+        return str(error)
+    except (ValueError, RecursionError):
+        return None
+    return None
+
+
+def check_numbers(value: Any) -> None:
+    """Raises: ValueError, if a value that is to become JSON has NaN, an infinity or a circle; RecursionError."""
+    import json
+
+    with contextlib.suppress(TypeError):  # a key of a type that JSON does not have
+        json.dumps(value, allow_nan=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else str(value)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from octoc.bundle.model import Grant
 from octoc.bundle.refusal import BundleRefused
 from octoc.plugin import PythonTool, hookimpl
 from octoc.plugin.manager import plugins_of
-from octoc.results import ContentPart, ToolResult
+from octoc.results import ToolResult
 from octoc.runtime import Runtime, UnknownNameError
 
 if TYPE_CHECKING:
@@ -242,30 +241,6 @@ def test_a_builtin_server_has_what_the_host_binds(fleet: Fleet) -> None:
     asyncio.run(run())
     with pytest.raises(UnknownNameError, match="`core`"):
         runtime.bind("cor", [])
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        {"a": [math.nan]},
-        -math.inf,
-        ToolResult(content=(), structured={"a": math.inf}),
-        ToolResult(content=(ContentPart(type="x", data={"a": math.nan}),)),
-    ],
-    ids=["value", "number", "structured", "part"],
-)
-def test_a_result_with_a_number_that_json_does_not_have_is_an_error(fleet: Fleet, answer: Any) -> None:
-    """A function of the host cannot give a model NaN or an infinity."""
-    fleet.server("core", listed=False, transport="builtin", command=None)
-    fleet.capability("core", Grant(server="core", globs=("*",)))
-    fleet.agent(boot=("core",), capabilities=())
-    runtime = fleet.open()
-    runtime.bind("core", [_python_tool("data", answer)])
-    outcome = asyncio.run(runtime.session().call("data"))
-    assert isinstance(outcome, ToolResult)
-    assert outcome.is_error
-    assert outcome.text.startswith("the tool's result cannot be written as JSON: ")
-    assert outcome.structured is None
 
 
 def test_what_is_bound_again_is_called_from_then_on(fleet: Fleet) -> None:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from octoc.json_limits import check_numbers
 from octoc.plain_text import because, words_of
 from octoc.results import ContentPart, ListedTool, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc.runtime.results.failures import failure
@@ -55,6 +56,12 @@ class BuiltinConnection:
         if tool is None:
             return failure("not_ready", f"builtin server `{self._server}` has no tool `{call.tool}` bound to it")
         try:
+            # A host may pass its own types to its own functions, but no number that JSON does not have.
+            check_numbers(call.arguments)
+        except (ValueError, RecursionError) as error:
+            message = f"the arguments of `{call.tool}` cannot be written as JSON{because(error)}"
+            return failure("bad_request", message, sent=False)
+        try:
             value = tool.handler(call.arguments)
             if inspect.isawaitable(value):
                 value = await value
@@ -72,10 +79,9 @@ class BuiltinConnection:
 def _as_result(value: Any) -> ToolResult:
     """Return what a handler returned as a result. Raises: TypeError, ValueError, RecursionError if it is not JSON."""
     if isinstance(value, ToolResult):
-        # A host may keep its own types in a result, but no number that JSON does not have.
         data = [part.data for part in value.content if part.data is not None]
         if data or value.structured is not None:
-            json.dumps([data, value.structured], allow_nan=False, default=str)
+            check_numbers([data, value.structured])
         return value
     if isinstance(value, str):
         return ToolResult.of_text(value)

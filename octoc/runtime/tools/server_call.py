@@ -15,6 +15,7 @@ from octoc.plain_text import because
 from octoc.results import Caller, FailureKind, Progress, ToolCall, ToolFailure, ToolResult
 from octoc.runtime import telemetry
 from octoc.runtime.results.failures import exception_of, failure, with_retry, worded
+from octoc.runtime.results.numbers import refuse_odd_numbers
 from octoc.runtime.results.redact import plain_outcome, progress_without_secrets, without_secrets
 from octoc.runtime.servers.pool import Unreachable
 from octoc.runtime.servers.retry import MAX_REPEATS, is_harmless, may_repeat, pause_before
@@ -185,7 +186,8 @@ class _Call:
             async with _backstop(left) as scope:
                 lease.scope = scope
                 self.sent = True
-                return await lease.connection.call(call)
+                outcome = await lease.connection.call(call)
+            return await refuse_odd_numbers(outcome, self._entry.name, call.tool)
         except TimeoutError:
             if lease.interrupted:
                 return failure("cancelled", "the runtime was closed during the call", sent=True)

@@ -1,12 +1,15 @@
-"""The limits of a client's message: its JSON elements are counted before the SDK parses it."""
+"""What a client's message may be: its JSON elements are counted, and its numbers checked, before the SDK parses it."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import MutableMapping
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from octoc.json_limits import LARGE_BYTES, excess
+import attrs
+
+from octoc.json_limits import LARGE_BYTES, excess, odd_number
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope
@@ -14,7 +17,25 @@ if TYPE_CHECKING:
 _MAX_DIGITS = 18
 
 
-async def bounded(scope: Scope, receive: Receive, max_bytes: int, max_elements: int) -> tuple[Receive, str | None]:
+@attrs.frozen
+class Refusal:
+    """Why a message is not passed on: the HTTP status, and a sentence for the client."""
+
+    status: HTTPStatus
+    reason: str
+
+
+def refusal(body: bytes, max_elements: int) -> Refusal | None:
+    """Return why a message is refused, None if it is not. Long ones are to be judged in a thread."""
+    over = excess(body, max_elements)
+    if over is not None:
+        reason = f"a message has {over}, which is over the limit of this gateway"
+        return Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)
+    number = odd_number(body)
+    return None if number is None else Refusal(HTTPStatus.BAD_REQUEST, f"a message cannot be read: {number}")
+
+
+async def bounded(scope: Scope, receive: Receive, max_bytes: int, max_elements: int) -> tuple[Receive, Refusal | None]:
     """Read a request's body and return what gives it again, and why it is refused, None if it is not.
 
     A body of more than `max_bytes` is left to the SDK, which has its own answer.
@@ -34,10 +55,10 @@ async def bounded(scope: Scope, receive: Receive, max_bytes: int, max_elements: 
     if size <= max_bytes:
         body = b"".join(message.get("body", b"") for message in messages)
         large = len(body) > LARGE_BYTES
-        why = await asyncio.to_thread(excess, body, max_elements) if large else excess(body, max_elements)
+        why = await asyncio.to_thread(refusal, body, max_elements) if large else refusal(body, max_elements)
     messages.reverse()
 
     async def again() -> MutableMapping[str, Any]:
         return messages.pop() if messages else await receive()
 
-    return again, None if why is None else f"a message has {why}, which is over the limit of this gateway"
+    return again, why

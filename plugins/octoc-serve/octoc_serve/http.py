@@ -167,7 +167,7 @@ class HttpApp:
         if why is None:
             await self.manager.handle_request(scope, receive, send)
         else:
-            await send_status(send, 413, why)
+            await send_status(send, why.status, why.reason)
 
     @contextlib.contextmanager
     def _noted(self, scope: Scope, key: Key, receive: Receive, send: Send) -> Iterator[_Request]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 import os
 import queue
@@ -14,8 +15,9 @@ from typing import BinaryIO, cast
 import anyio
 from mcp.server import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
+from mcp_types import PARSE_ERROR
 
-from octoc.json_limits import excess
+from octoc.json_limits import excess, odd_number
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +83,11 @@ class Lines:
                 if over is not None:
                     logger.error("the client sent a line with %s: the session ends", over)
                     break
-                self._pass(line.decode("utf-8", "replace"))
+                number = odd_number(line)
+                if number is None:
+                    self._pass(line.decode("utf-8", "replace"))
+                else:
+                    self._refuse(line, f"a message cannot be read: {number}")
             self._pass(None)
         except (OSError, RuntimeError, asyncio.CancelledError):
             return  # the pipe broke, or the loop is closed: nobody waits any more
@@ -89,6 +95,19 @@ class Lines:
     def _pass(self, line: str | None) -> None:
         # Waits until it is taken: what a client sends faster than it is served stays in its own pipe.
         asyncio.run_coroutine_threadsafe(self._read.put(line), self._loop).result()
+
+    def _refuse(self, line: bytes, reason: str) -> None:
+        """Answer a line that is not passed on, if it is a request."""
+        logger.warning("%s", reason)
+        try:
+            message = json.loads(line)  # which takes NaN and the infinities
+        except ValueError:
+            return
+        number = message.get("id") if isinstance(message, dict) and "method" in message else None
+        if isinstance(number, (int, str)):
+            error = {"code": PARSE_ERROR, "message": reason}
+            answer = json.dumps({"jsonrpc": "2.0", "id": number, "error": error})
+            asyncio.run_coroutine_threadsafe(self.write(f"{answer}\n"), self._loop).result()
 
     def _writing(self) -> None:
         while True:

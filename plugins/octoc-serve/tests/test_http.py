@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import http.client
+import math
 import shutil
 import signal
 import subprocess
@@ -60,7 +61,7 @@ async def until(holds: Callable[[], bool]) -> None:
 def test_without_tokens_this_machine_is_served_and_no_web_page(
     serve: Callable[..., Any], ask: Ask, initialize: dict[str, Any]
 ) -> None:
-    """Foreign Host and Origin are refused, an allowed Origin is not; probes answer, bodies are bounded."""
+    """Foreign Host and Origin are refused, an allowed Origin is not; probes answer, bodies are JSON and bounded."""
     gateway = serve("--allow-origin", "https://app.example")
     url = gateway.url
     assert ask(url, initialize)[0] == 200
@@ -73,6 +74,10 @@ def test_without_tokens_this_machine_is_served_and_no_web_page(
     assert ask(url, many)[0] == 413
     text = {**initialize, "params": {**initialize["params"], "_meta": {"x": ",[" * 200_000}}}
     assert ask(url, text)[0] == 200
+    for number in (math.nan, math.inf):
+        odd = {**initialize, "params": {**initialize["params"], "_meta": {"x": number}}}
+        status, _, refused = ask(url, odd)
+        assert (status, "a message cannot be read: `" in refused, "is not JSON" in refused) == (400, True, True)
     assert ask(f"{gateway.base}/healthz")[0] == 200
     assert ask(f"{gateway.base}/readyz")[0] == 200
     assert ask(f"{gateway.base}/nothing-here")[0] == 404

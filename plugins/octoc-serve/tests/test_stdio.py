@@ -123,6 +123,22 @@ def test_a_line_that_is_no_message_costs_nothing(root: Path) -> None:
     client.end()
 
 
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+def test_a_request_with_a_number_that_json_does_not_have_is_refused(root: Path, number: str) -> None:
+    """The request gets an error, the notification nothing, and the session goes on."""
+    client = Raw(root)
+    assert client.process.stdin is not None
+    assert client.process.stdout is not None
+    for head in ("", '"id":7,'):
+        client.process.stdin.write(f'{{"jsonrpc":"2.0",{head}"method":"ping","params":{{"x":{number}}}}}\n'.encode())
+    client.process.stdin.flush()
+    answer = json.loads(client.process.stdout.readline())
+    assert (answer["id"], answer["error"]["code"]) == (7, -32700)
+    assert answer["error"]["message"].startswith("a message cannot be read: ")
+    assert "tools" in client.ask("tools/list")["result"]
+    client.end()
+
+
 def test_a_line_of_too_many_elements_ends_the_session(root: Path) -> None:
     """A client's line is counted before it is parsed: above the limit the gateway ends."""
     client = Raw(root)

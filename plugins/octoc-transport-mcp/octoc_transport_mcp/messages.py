@@ -9,15 +9,13 @@ import re
 import attrs
 import mcp_types
 
-from octoc.json_limits import LARGE_BYTES, MAX_ELEMENTS, MAX_LISTING_ELEMENTS, excess, parse
+from octoc.json_limits import LARGE_BYTES, MAX_ELEMENTS, MAX_LISTING_ELEMENTS, excess, may_have_odd_number, parse
 from octoc.plugin.protocols import ServerTarget
 from octoc.results import FailureKind
 from octoc_transport_mcp.surrogates import mended
 
 MAX_PARTS = 10_000
 """Content parts of one result: each becomes an object that takes a hundred times the memory of its bytes."""
-_ODD_NUMBER = re.compile(rb"NaN|Infinity|[0-9][eE]\+?[0-9]{3}|[0-9]{300}")
-"""What may be a number that JSON does not have, or that no float can hold: the fast parser takes both."""
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 _TOO_DEEP = "a message that is nested too deep to be read"
 
@@ -92,7 +90,7 @@ async def read_aside(data: bytes, max_elements: int = MAX_ELEMENTS) -> Read:
 
 def _message(data: bytes) -> mcp_types.JSONRPCMessage:
     adapter = mcp_types.jsonrpc_message_adapter
-    if len(data) <= LARGE_BYTES and not _ODD_NUMBER.search(data):
+    if len(data) <= LARGE_BYTES and not may_have_odd_number(data):
         return adapter.validate_json(data, by_name=False)
     if _HALF.search(data):  # which Python's parser takes, and no UTF-8 can hold
         data = mended(data) or data
