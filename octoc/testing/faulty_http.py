@@ -35,6 +35,7 @@ class FaultyHttp:
     era: Era
     everywhere: str = ""
     elsewhere: str = "http://127.0.0.1:1"
+    as_events: bool = False
     url: str = ""
     requests: list[Request] = attrs.field(factory=list)
     forgetful: bool = True
@@ -211,6 +212,7 @@ async def faulty_http(
     *,
     everywhere: str = "",
     elsewhere: str = "http://127.0.0.1:1",
+    as_events: bool = False,
     tls: ssl.SSLContext | None = None,
     port: int = 0,
 ) -> AsyncIterator[FaultyHttp]:
@@ -219,10 +221,11 @@ async def faulty_http(
     Args:
         everywhere: the fault that answers each request.
         elsewhere: the origin to which it redirects.
+        as_events: answer each request of MCP with a stream of one event.
         tls: speak HTTPS with this context's certificate.
         port: which port; 0 is a free one.
     """
-    faulty = FaultyHttp(era, everywhere=everywhere, elsewhere=elsewhere)
+    faulty = FaultyHttp(era, everywhere=everywhere, elsewhere=elsewhere, as_events=as_events)
     server = await asyncio.start_server(faulty.converse, "127.0.0.1", port, ssl=tls)
     port = server.sockets[0].getsockname()[1]
     path = {"sse": "/sse", "rest": "/api"}.get(era, "/mcp")

@@ -64,7 +64,9 @@ class Fault:
 
     async def say(self, body: bytes, **headers: str) -> None:
         """Answer with `body`: as a response, or where the era has it so as an event on the stream."""
-        if self.stream is None:
+        if self.stream is None and self.server.as_events:
+            await self.respond("200 OK", b"event: message\ndata: " + body + b"\n\n", EVENTS, **headers)
+        elif self.stream is None:
             await self.respond("200 OK", body, **headers)
         else:
             await self.respond("202 Accepted", b"Accepted", "text/plain")

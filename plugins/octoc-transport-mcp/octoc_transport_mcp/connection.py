@@ -147,7 +147,7 @@ class McpConnection:
                 try:
                     with contextlib.ExitStack() as ways:
                         ways.enter_context(direct_calls(client.session, self._http))
-                        ways.enter_context(lenient_answers(client.session, self._target.name, modern=modern))
+                        ways.enter_context(lenient_answers(client.session, self._target.name, client.protocol_version))
                         if not modern:
                             ways.enter_context(claimed_calls(client.session, self._claims, self._is_answer))
                         self._client = client

@@ -25,7 +25,6 @@ from octoc_transport_mcp.auth_headers import RenewedHeaders
 from octoc_transport_mcp.http_bounds import EVENT_STREAM, BodyTooLarge, media_type
 from octoc_transport_mcp.http_events import DroppedEvent, EventCutter, parse_event
 from octoc_transport_mcp.http_faults import Fault, HttpFault, HttpState, json_of
-from octoc_transport_mcp.lenient import completed
 from octoc_transport_mcp.messages import ElementLimits, Read, read_aside
 from octoc_transport_mcp.surrogates import mended
 
@@ -246,10 +245,6 @@ class GuardedClient(httpx2.AsyncClient):
         broken = fault_in(found, exchange.request_id)
         if broken is not None:
             raise HttpFault(broken)
-        if exchange.method == _DISCOVER and isinstance(found.message, mcp_types.JSONRPCResponse):
-            # The SDK takes a server that leaves the type out for one of the older era.
-            typed = found.message.model_copy(update={"result": completed(found.message.result)})
-            return self._as_json(response, typed.model_dump_json(by_alias=True, exclude_unset=True).encode())
         return response if found.data is body else self._as_json(response, found.data)
 
     def limit_of(self, exchange: Exchange | None) -> int:

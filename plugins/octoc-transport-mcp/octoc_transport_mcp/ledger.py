@@ -18,7 +18,6 @@ from mcp_types import RequestId
 
 from octoc.json_limits import LARGE_BYTES
 from octoc_transport_mcp.framing import END_BYTES, DroppedLine
-from octoc_transport_mcp.lenient import completed
 from octoc_transport_mcp.messages import ElementLimits, LineFault, Read, read
 
 MAX_TOOLS = 20_000
@@ -214,12 +213,9 @@ class Ledger:
         elif message.id is None:
             fault = LineFault(kind="protocol", reason="an error without an id", words=message.error.message)
             return self._fail(b"", b"", fault)
-        elif (pending := self.pending.pop(coerce_request_id(message.id), None)) is None:
+        elif self.pending.pop(coerce_request_id(message.id), None) is None:
             return self._late([message.id])  # unknown id, a second answer, or an answer after the time-out
         else:
-            if pending.method == "server/discover" and isinstance(message, mcp_types.JSONRPCResponse):
-                # The SDK takes a server that leaves the type out for one of the older era.
-                message.result = completed(message.result)
             return [Admitted(message=SessionMessage(message), answered=(message.id,))]
         return [Admitted(message=SessionMessage(message))]
 

@@ -7,10 +7,13 @@ import contextlib
 import logging
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import mcp_types
+from mcp_types.methods import validate_server_result
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from octoc.plain_text import because, plain
 
@@ -28,6 +31,9 @@ TOOLS_AT_ONCE = 100
 REST_CURSOR = "octoc/rest"
 """Cursor that asks for more of a page that has arrived. It is never sent: `REST` says where the tools are."""
 _RESULT_TYPE = "resultType"
+_STRUCTURED = "structuredContent"
+_UNCACHED: Mapping[str, Any] = {"ttlMs": 0, "cacheScope": "private"}
+"""How long a list holds, of a server that does not say it: octoc keeps no list by these."""
 
 
 @attrs.define(eq=False)
@@ -43,14 +49,14 @@ REST: ContextVar[PageRest | None] = ContextVar("octoc_mcp_page_rest", default=No
 
 
 @contextlib.contextmanager
-def lenient_answers(session: ClientSession, server: str, *, modern: bool) -> Iterator[None]:
+def lenient_answers(session: ClientSession, server: str, version: str) -> Iterator[None]:
     """Have the answers of a session pass through `lenient` until the block ends."""
     # As with `direct_calls`: a release of the SDK that keeps it elsewhere judges all answers itself.
     inner: Outbound | None = getattr(session, "_dispatcher", None)
     if inner is None:
         yield
         return
-    session._dispatcher = LenientAnswers(inner, server, modern=modern)  # type: ignore[assignment]  # noqa: SLF001  # it runs already: it is only sent through
+    session._dispatcher = LenientAnswers(inner, server, version)  # type: ignore[assignment]  # noqa: SLF001  # it runs already: it is only sent through
     try:
         yield
     finally:
@@ -60,10 +66,10 @@ def lenient_answers(session: ClientSession, server: str, *, modern: bool) -> Ite
 class LenientAnswers:
     """What a session sends through."""
 
-    def __init__(self, inner: Outbound, server: str, *, modern: bool) -> None:
+    def __init__(self, inner: Outbound, server: str, version: str) -> None:
         self._inner = inner
         self._server = server
-        self._modern = modern
+        self._version = version
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
         """Send a notification."""
@@ -81,7 +87,7 @@ class LenientAnswers:
             result = await self._inner.send_raw_request(method, params, opts)
         if rest is not None:
             result = _first_of(result, rest)
-        return lenient(method, result, self._server, self._modern)
+        return lenient(method, result, self._server, self._version)
 
 
 def _first_of(result: dict[str, Any], rest: PageRest) -> dict[str, Any]:
@@ -94,20 +100,36 @@ def _first_of(result: dict[str, Any], rest: PageRest) -> dict[str, Any]:
     return {**result, "tools": tools[:TOOLS_AT_ONCE], "nextCursor": REST_CURSOR}
 
 
-def lenient(method: str, result: dict[str, Any], server: str, modern: bool) -> dict[str, Any]:  # noqa: FBT001  # the era
+def lenient(method: str, result: dict[str, Any], server: str, version: str) -> dict[str, Any]:
     """Return a result without what the SDK would refuse all of it for.
 
-    A modern result without a type is complete, as the specification says. A tool without a usable schema is left out of
-    a list, and a content part of an unknown kind is replaced by a text that says so.
+    A modern result without a type is complete, as the specification says. A tool that the protocol `version` does not
+    allow is left out of a list. A text replaces a content part or structured content that it does not allow.
     """
-    if modern:
+    if version in MODERN_PROTOCOL_VERSIONS:
         result = completed(result)
     tools, parts = result.get("tools"), result.get("content")
     if method == "tools/list" and isinstance(tools, list):
-        return _listed(result, tools, server)
-    if method == "tools/call" and isinstance(parts, list) and not all(map(_is_text, parts)):
-        return {**result, "content": [_part(part) for part in parts]}
+        return _listed(result, tools, server, version)
+    if method == "tools/call":
+        if isinstance(parts, list) and not all(map(_is_text, parts)):
+            result = {**result, "content": [_part(part, version) for part in parts]}
+        return _structured(result, version)
     return result
+
+
+def _judge(
+    method: str,
+    model: type[mcp_types.CallToolResult | mcp_types.ListToolsResult],
+    result: dict[str, Any],
+    version: str,
+) -> None:
+    """Raises: ValueError, if the SDK would refuse a result of `version`. It judges by that version and by its own."""
+    if version in MODERN_PROTOCOL_VERSIONS:
+        result = {**result, _RESULT_TYPE: "complete", **_UNCACHED}
+    with contextlib.suppress(KeyError):  # a version that the SDK has no types of
+        validate_server_result(method, version, result)
+    model.model_validate(result, by_name=False)
 
 
 def completed(result: dict[str, Any]) -> dict[str, Any]:
@@ -122,24 +144,24 @@ def _without_null(tool: Any) -> Any:
     return tool
 
 
-def _listed(result: dict[str, Any], tools: list[Any], server: str) -> dict[str, Any]:
+def _listed(result: dict[str, Any], tools: list[Any], server: str, version: str) -> dict[str, Any]:
     usable: list[Any] = []
     left_out: dict[str, str] = {}
     for index, tool in enumerate(map(_without_null, tools)):
-        why = _why_unusable(tool)
+        why = _why_unusable(tool, version)
         if why:
             left_out[str(index)] = why
             log.warning("server `%s` lists a tool that cannot be used, which is left out: it %s", server, why)
         else:
             usable.append(tool)
-    result = {**result, "tools": usable}
+    result = {**(_UNCACHED if version in MODERN_PROTOCOL_VERSIONS else {}), **result, "tools": usable}
     meta = result.get("_meta")
     if left_out or (isinstance(meta, dict) and META_LEFT_OUT in meta):
         result["_meta"] = {**(meta if isinstance(meta, dict) else {}), META_LEFT_OUT: left_out}
     return result
 
 
-def _why_unusable(tool: Any) -> str:
+def _why_unusable(tool: Any, version: str) -> str:
     """Return why a tool cannot be used, to follow "it"; empty for one that can."""
     if not isinstance(tool, dict):
         return "is not an object"
@@ -147,19 +169,34 @@ def _why_unusable(tool: Any) -> str:
     if not isinstance(name, str) or not name.strip():
         return "has no name"
     try:
-        mcp_types.Tool.model_validate(tool, by_name=False)
+        mcp_types.Tool.model_validate(tool, by_name=False)  # its words are plainer than those of the check
+        _judge("tools/list", mcp_types.ListToolsResult, {"tools": [tool]}, version)
     except ValueError as error:
-        return f"has the name `{plain(name)[:MAX_NAME_CHARS]}` and cannot be read{because(error)}"
+        why = because(error).replace("`tools/0/", "`", 1)
+        return f"has the name `{plain(name)[:MAX_NAME_CHARS]}` and cannot be read{why}"
     return ""
+
+
+def _structured(result: dict[str, Any], version: str) -> dict[str, Any]:
+    """Return a result without structured content that its version does not allow: only objects before 2026-07-28."""
+    if isinstance(result.get(_STRUCTURED), (dict, NoneType)) or not isinstance(result.get("content", []), list):
+        return result
+    try:
+        _judge("tools/call", mcp_types.CallToolResult, {"content": [], _STRUCTURED: result[_STRUCTURED]}, version)
+    except ValueError:
+        text = {"type": "text", "text": "[octoc] the structured content cannot be read and was left out"}
+        rest = {key: value for key, value in result.items() if key != _STRUCTURED}
+        return {**rest, "content": [*result.get("content", []), text]}
+    return result
 
 
 def _is_text(part: Any) -> bool:
     return isinstance(part, dict) and part.keys() == {"type", "text"} and isinstance(part["text"], str)
 
 
-def _part(part: Any) -> Any:
+def _part(part: Any, version: str) -> Any:
     try:
-        mcp_types.CallToolResult.model_validate({"content": [part]}, by_name=False)
+        _judge("tools/call", mcp_types.CallToolResult, {"content": [part]}, version)
     except ValueError:
         kind = part.get("type") if isinstance(part, dict) else None
         is_name = isinstance(kind, str) and kind.isprintable()

@@ -139,13 +139,13 @@ def other_release(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mcp.client.client.ClientSession", made["ClientSession"])
 
 
-def ids_of_calls(era: Era) -> list[int]:
+def ids_of_calls(era: Era, *, streams: bool = False) -> list[int]:
     """Call a tool through the transport, and return the ids of the requests that called one."""
 
     async def scenario() -> list[int]:
         transport = octoc_make_transport("http")
         assert transport is not None
-        async with faulty_http(era) as server:
+        async with faulty_http(era, as_events=streams) as server:
             connection = await transport.connect(ServerTarget(name="far", transport="http", url=server.url))
             try:
                 outcome = await connection.call(ToolCall(tool="echo", arguments={"text": "there"}, timeout_s=30))
@@ -159,10 +159,11 @@ def ids_of_calls(era: Era) -> list[int]:
     return asyncio.run(asyncio.wait_for(scenario(), 300))
 
 
+@pytest.mark.parametrize("streams", [False, True], ids=["json", "events"])
 @pytest.mark.parametrize("era", ["modern", "legacy"])
-def test_calls_go_past_the_installed_sdk(era: Era) -> None:
+def test_calls_go_past_the_installed_sdk(era: Era, *, streams: bool) -> None:
     """The release that is installed has what is used of its inside: calls have ids that it does not give."""
-    (sent,) = ids_of_calls(era)
+    (sent,) = ids_of_calls(era, streams=streams)
     assert sent >= FIRST_ID
 
 
