@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from octoc.lists import name_list
+
 if TYPE_CHECKING:
     from octoc.compiler.model.build import Build
 
@@ -45,5 +47,5 @@ def check_agent(agent: str, build: Build) -> None:
     from octoc.diagnostics.suggest import did_you_mean
 
     if agent not in build.scoped.registries:
-        known = f"its agents are: {', '.join(f'`{name}`' for name in sorted(build.scoped.registries)[:8])}"
+        known = f"its agents are: {name_list(sorted(build.scoped.registries)[:8])}"
         raise UserError(f"the workspace has no agent `{agent}`", did_you_mean(agent, build.scoped.registries) or known)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+
+from octoc.lists import one_of
 
 _CUTOFF = 0.6
 _SHORTEST_TYPO = 3
@@ -40,16 +42,7 @@ def near_names(name: str, known: Iterable[str], limit: int = 3) -> tuple[str, ..
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """Return "did you mean `x`?" for the nearest known names, or None when nothing is near."""
     near = near_names(name, known)
-    if not near:
-        return None
-    *head, last = [f"`{candidate}`" for candidate in near]
-    return f"did you mean {', '.join(head)} or {last}?" if head else f"did you mean {last}?"
-
-
-def some_names(names: Sequence[str], limit: int = 10) -> str:
-    """Return at most `limit` names for a message, and how many others there are; "none" without any."""
-    shown = ", ".join(f"`{name}`" for name in names[:limit]) or "none"
-    return f"{shown} and {len(names) - limit} more" if len(names) > limit else shown
+    return f"did you mean {one_of(near)}?" if near else None
 
 
 def typo_of(name: str, known: Iterable[str]) -> str | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urljoin
 
 from octoc.formats.walk import subschemas
+from octoc.json_pointer import index_of_token, key_of_token
 
 if TYPE_CHECKING:
     from octoc.diagnostics.model import KeyPath
@@ -54,11 +55,11 @@ class Resources:
             return self._anchors.get((uri, unquote(fragment)), MISSING)
         current = resource
         for part in fragment[1:].split("/"):
-            key = unquote(part).replace("~1", "/").replace("~0", "~")
+            key = key_of_token(unquote(part))
             if isinstance(current, dict) and key in current:
                 current = current[key]
-            elif isinstance(current, list) and key.isascii() and key.isdigit() and int(key) < len(current):
-                current = current[int(key)]
+            elif isinstance(current, list) and (index := index_of_token(key, len(current))) is not None:
+                current = current[index]
             else:
                 return MISSING
         return current

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from octoc.json_pointer import pointer_to
+
 if TYPE_CHECKING:
     from octoc.diagnostics.model import KeyPath
 
@@ -43,4 +45,4 @@ def subschemas(schema: Any) -> Iterator[tuple[KeyPath, dict[str, Any]]]:
 
 def pointer(path: KeyPath) -> str:
     """Return a path as a JSON Pointer in a URI fragment: `#/properties/a~1b`; `#` is the root."""
-    return "#" + "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in path)
+    return f"#{pointer_to(path)}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pluggy
 
+from octoc.lists import name_list
 from octoc.plain_text import because
 from octoc.plugin import builtin, hookspecs, resolvers
 from octoc.plugin.protocols import PluginError
@@ -219,7 +220,7 @@ class Plugins:
         self.missing = tuple(name for name in self._names if name not in found)
         for name, points in sorted(found.items()):
             if len(points) > 1:
-                both = ", ".join(f"`{value}`" for value in sorted(points))
+                both = name_list(sorted(points))
                 self._break(name, f"several installed plugins are called so: {both}; uninstall all but one")
                 continue
             ((value, point),) = points.items()

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import attrs
 
 from octoc.credentials import is_secret_name
+from octoc.lists import name_list
 from octoc.plugin.protocols import PluginError, ServerTarget
 from octoc.plugin.small_files import UnreadableError, small_text
 from octoc.references import Lookup, builtins_of, expand, find_references
@@ -105,10 +106,10 @@ def _made(server: ServerDefinition, resolving: _Resolving, workspace: Path) -> S
         login=login_of(server),
     )
     if resolving.missing:
-        names = ", ".join(f"`{name}`" for name in resolving.missing)
+        names = name_list(resolving.missing)
         are = "is" if len(resolving.missing) == 1 else "are"
         set_ = "not set" if all(":" not in name for name in resolving.missing) else "not there"
-        absent = f"; looked in {', '.join(f'`{path}`' for path in resolving.absent)}" if resolving.absent else ""
+        absent = f"; looked in {name_list(resolving.absent)}" if resolving.absent else ""
         raise NotReady(f"server `{server.name}` needs {names}, which {are} {set_}{absent}", tuple(resolving.missing))
     if env_file is not None:
         read = _read_env_file(server.name, workspace, env_file)
@@ -133,7 +134,7 @@ def login_of(server: ServerDefinition) -> str:
     names += [reference.name for text in held for reference in find_references(text) if reference.kind != "builtin"]
     if kind == "oauth" or (not names and not held and server.transport in _URL_TRANSPORTS):
         return f"run `octoc auth login {server.name}`"
-    listed = ", ".join(f"`{name}`" for name in dict.fromkeys(names))
+    listed = name_list(dict.fromkeys(names))
     return f"look at what {listed} holds" if listed else ""
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
+from octoc.lists import name_list
+
 DepsLimit = Literal["never", "check", "run"]
 """From the least to the most: leave dependencies alone, look for their programs, run their scripts."""
 ValidateLimit = Literal["never", "run"]
@@ -14,7 +16,7 @@ def checked_limits(deps: str | None, validate: str | None) -> None:
     """Raise ValueError for a limit that is not one of the words: a misspelled one must not allow more."""
     for name, value, words in (("deps", deps, get_args(DepsLimit)), ("validate", validate, get_args(ValidateLimit))):
         if value is not None and value not in words:
-            expected = ", ".join(f"`{word}`" for word in words)
+            expected = name_list(words)
             raise ValueError(f"`{name}` is `{value}`, expected {expected} or None")
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from octoc.diagnostics.suggest import did_you_mean, some_names
+from octoc.diagnostics.suggest import did_you_mean
+from octoc.lists import some_names
 
 _HALF = re.compile("[\ud800-\udfff]")
 

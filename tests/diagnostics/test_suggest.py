@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.diagnostics.suggest import did_you_mean, near_names, some_names, typo_of
+from octoc.diagnostics.suggest import did_you_mean, near_names, typo_of
 
 NAMES = st.text(alphabet="abcd12-_", min_size=1, max_size=8)
 
@@ -54,10 +54,3 @@ def test_a_name_that_is_passed_over_was_not_near(name: str, known: set[str], lim
     near = near_names(name, known, limit)
     assert near == near_names(name, alone, len(known) or 1)[:limit]
     assert len(near) == min(limit, len(alone))
-
-
-def test_many_names_are_not_all_told() -> None:
-    """A message names a few of many, and says how many others there are."""
-    assert some_names([]) == "none"
-    assert some_names(["a", "b"], limit=2) == "`a`, `b`"
-    assert some_names(["a", "b", "c", "d"], limit=2) == "`a`, `b` and 2 more"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from octoc.cli.options import bundle_option, format_options, verbose_option, workspace_option
+from octoc.lists import some_names
 
 if TYPE_CHECKING:
     from octoc.bundle.model import Bundle
@@ -114,7 +115,7 @@ def _json_type(value: object) -> str:
 def _meant(names: Sequence[str], bundle: Bundle) -> tuple[str, str]:
     """Return the server and the tool that one or two words mean. Raises: UserError."""
     from octoc.cli.failures import UserError
-    from octoc.diagnostics.suggest import did_you_mean, some_names
+    from octoc.diagnostics.suggest import did_you_mean
 
     if len(names) == 2:
         return names[0], names[1]

@@ -11,6 +11,7 @@ import attrs
 import click
 
 from octoc.cli.options import format_options, no_cache_option, workspace_option
+from octoc.lists import name_list
 
 if TYPE_CHECKING:
     from octoc.compiler.model.build import Build
@@ -154,7 +155,7 @@ def _pin_live(build: Build, names: Sequence[str], pinning: _Pinning) -> bool:
             run(_ask(chosen, pinning, progress, production=production))
     except (KeyboardInterrupt, click.exceptions.Abort):
         interrupted = True
-        waiting = ", ".join(f"`{name}`" for name in pinning.waiting)
+        waiting = name_list(pinning.waiting)
         click.echo(f"stopped while waiting for {waiting}; what the others answered is kept", err=True)
     order = {server.name: index for index, server in enumerate(chosen)}
     pinning.recorded.sort(key=lambda one: order[one.server])

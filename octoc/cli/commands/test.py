@@ -8,6 +8,7 @@ import attrs
 import click
 
 from octoc.cli.options import allow_degraded_option, format_options, verbose_option, workspace_option
+from octoc.lists import name_list
 
 
 @click.command
@@ -60,7 +61,7 @@ def command(
     if loaded.is_empty:
         where = [str(file) for file in files] or loaded.settings.routing.fixtures
         raise UnavailableError(
-            f"there is no fixture in {', '.join(f'`{one}`' for one in where)}",
+            f"there is no fixture in {name_list(where)}",
             'write `routing/first.toml`, with `[[message]]`, `text = "what a user says"` and `expect = "capability"`',
         )
     target = built_bundle(root, allow_degraded=allow_degraded) if bundle is None else bundle

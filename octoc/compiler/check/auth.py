@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from octoc.compiler.check.inspection import Inspection
-from octoc.compiler.check.translate import dotted, found_words, one_of
+from octoc.compiler.check.translate import dotted, found_words
 from octoc.compiler.check.transports import transport_of
 from octoc.compiler.fixes.edits import renamed
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.rules.lint_mcp import UNSUPPORTED_CONNECTION
 from octoc.diagnostics.suggest import did_you_mean
+from octoc.lists import one_of
 
 _SECRET = ("client_secret", "client_secret_env")
 # A name with `_env` behind it holds the name of a variable instead. Source: Octo, `auth`. The first type is what an

@@ -11,11 +11,11 @@ from octoc.compiler.check.fields import report_unknown_fields
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.mcp import check_entry
 from octoc.compiler.check.schemas import fields
-from octoc.compiler.check.translate import one_of
 from octoc.compiler.model.documents import FileKind, kept
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.suggest import did_you_mean
+from octoc.lists import one_of
 from octoc.names import is_name
 
 AGENT_FILE = "AGENT.md"

@@ -12,6 +12,7 @@ from octoc.compiler.check.transports import check_transport, transport_of
 from octoc.compiler.model.documents import FileKind, kept
 from octoc.diagnostics.model import KeyPath
 from octoc.diagnostics.rules import check as rules
+from octoc.lists import name_list
 
 # Octomind has no defaults: a block without one of these is logged and skipped.
 _NEEDED_BY_OCTOMIND = {
@@ -87,7 +88,7 @@ def _check_server(server: Mapping[str, Any], path: KeyPath, inspection: Inspecti
     needed = _NEEDED_BY_OCTOMIND[transport_of(server) or ""]
     missing = [field for field in needed if field not in server and (*path, field) not in inspection.cut_before]
     if missing:
-        listed = ", ".join(f"`{field}`" for field in missing)
+        listed = name_list(missing)
         inspection.report(
             rules.INCOMPLETE_OCTOMIND_SERVER,
             f"server `{name}` has no {listed}: Octomind skips such a block",

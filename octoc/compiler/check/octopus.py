@@ -17,6 +17,7 @@ from octoc.compiler.model.documents import FileKind, kept
 from octoc.diagnostics.model import KeyPath
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.suggest import near_names
+from octoc.lists import name_list
 
 ID_KEYS: Mapping[str, tuple[str, ...]] = {
     "tenants": ("tenantId", "id"),
@@ -264,7 +265,7 @@ class _Check:
         if wanted in known or (name == "tenants" and name not in self.values):
             return True
         near = near_names(wanted, known)
-        hint = f"; near ids: {', '.join(f'`{one}`' for one in near)}" if near else ""
+        hint = f"; near ids: {name_list(near)}" if near else ""
         self.report(
             rules.UNEXPECTED_VALUE,
             f"`{dotted(path)}` is `{wanted}`, and the export has no {_ONE[name]} of this id",

@@ -14,6 +14,8 @@ from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Rule
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.suggest import did_you_mean
+from octoc.json_types import json_type
+from octoc.lists import one_of
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -25,6 +27,15 @@ _OBJECT_WORD = {
     FileKind.OCTOPUS_EXPORT: "an object",
     FileKind.AGENT_MD: "a mapping",
     FileKind.SKILL: "a mapping",
+}
+
+_FOUND_WORDS = {
+    "null": "no value",
+    "boolean": "a boolean",
+    "integer": "a whole number",
+    "number": "a number",
+    "string": "a string",
+    "array": "a list",
 }
 
 
@@ -43,33 +54,12 @@ def dotted(path: KeyPath) -> str:
     return text
 
 
-def one_of(names: Iterable[str]) -> str:
-    """Return "`a`, `b` or `c`"."""
-    *head, last = [f"`{name}`" for name in names]
-    return f"{', '.join(head)} or {last}" if head else last
-
-
 def found_words(value: Any, kind: FileKind) -> str:
     """Return what kind of value this is, never the value itself: it may be a secret."""
-    match value:
-        case None:
-            return "no value"
-        case bool():
-            return "a boolean"
-        case int():
-            return "a whole number"
-        case float():
-            return "a number"
-        case str():
-            return "a string"
-        case list():
-            return "a list"
-        case Mapping():
-            return _object_word(kind)
-        case dt.date() | dt.time():
-            return "a date or time"
-        case _:
-            return f"a value of type {type(value).__name__}"
+    if isinstance(value, (dt.date, dt.time)):
+        return "a date or time"
+    kind_word = json_type(value)
+    return _object_word(kind) if kind_word == "object" else _FOUND_WORDS.get(kind_word, f"a value of type {kind_word}")
 
 
 def _object_word(kind: FileKind) -> str:

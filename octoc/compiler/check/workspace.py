@@ -7,12 +7,12 @@ from typing import Any
 
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.scopes import check_tables
-from octoc.compiler.check.translate import one_of
 from octoc.compiler.model.documents import kept
 from octoc.diagnostics.model import KeyPath
 from octoc.diagnostics.rules import advice_for, rule_named
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.rules.lint_policy import UNKNOWN_RULE
+from octoc.lists import one_of
 
 _OF_OCTOMIND_GATE = ("threshold", "margin", "top_k")
 _OF_CALIBRATED_GATE = ("precision", "max_per_message", "follow_ups", "needs", "background")

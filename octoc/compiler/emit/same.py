@@ -13,7 +13,7 @@ from octoc.compiler.read.text import why
 from octoc.compiler.workspace.files import regular_bytes
 from octoc.compiler.workspace.paths import display_path
 from octoc.diagnostics.rules.bundle import BUNDLE_DIFFERS
-from octoc.diagnostics.suggest import some_names
+from octoc.lists import some_names
 
 _SHOWN = 5
 

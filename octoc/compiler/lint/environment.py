@@ -8,7 +8,7 @@ from octoc.compiler.model.build import Build
 from octoc.compiler.workspace.environment import Environment, Variable, contract
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.lint_env import ENVIRONMENT_CONTRACT, UNSET_VARIABLE
-from octoc.diagnostics.suggest import some_names
+from octoc.lists import some_names
 
 _SHOWN = 5
 

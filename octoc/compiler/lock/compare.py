@@ -35,7 +35,7 @@ from octoc.diagnostics.rules.lock import (
     STALE_SNAPSHOT,
     STALE_TAP,
 )
-from octoc.diagnostics.suggest import some_names
+from octoc.lists import some_names
 
 V = TypeVar("V")
 _ADDED, _REMOVED = "added", "removed"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from octoc.compiler.migrate.texts import Extra, comment
+from octoc.lists import some_names
 
 _MOST_NAMED = 5
 _USERS = "octoc knows no users: the host says who may talk to an agent"
@@ -50,9 +51,8 @@ class Notes:
         left = []
         for (what, name), labels in self._left.items():
             named = list(dict.fromkeys(label for label in labels if label))
-            of = f" of {what} {', '.join(f'`{label}`' for label in named[:_MOST_NAMED])}" if named else ""
-            more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+            of = f" of {what} {some_names(named, _MOST_NAMED)}" if named else ""
             why = f" ({_WHY[name]})" if name in _WHY else ""
             masked = "; what looks like a secret is masked there" if (what, name) in self._masked else ""
-            left.append(f"`{name}`{of}{more} has no place in octoc, and is a comment{why}{masked}")
+            left.append(f"`{name}`{of} has no place in octoc, and is a comment{why}{masked}")
         return (*self._lines, *left)

@@ -10,6 +10,7 @@ from octoc.compiler.migrate.export import Area, Export, Group, Named
 from octoc.compiler.migrate.notes import Notes
 from octoc.compiler.migrate.servers import ServerPlan
 from octoc.compiler.migrate.texts import Names, comment, key, pair
+from octoc.lists import name_list
 
 _TENANTS, _GLOBAL = "tenants", "global"
 _OFF = "enabled = false"
@@ -178,4 +179,4 @@ def _joined(blocks: Iterable[list[str]]) -> str:
 
 
 def _said(names: Sequence[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
+    return name_list(names)

@@ -13,6 +13,7 @@ from typing import Any
 
 import attrs
 
+from octoc.lists import name_list
 from octoc.results import ServerListing
 
 
@@ -208,9 +209,9 @@ def _values(old: Mapping[str, Any], new: Mapping[str, Any], what: str) -> Iterat
         lost = [value for value in before if value not in after]
         added = [value for value in after if value not in before]
         if lost:
-            yield _BREAKING, f"{what}: {_listed(lost)} not taken any more"
+            yield _BREAKING, f"{what}: {name_list(value for _, value in lost)} not taken any more"
         if added:
-            yield _WIDENING, f"{what}: {_listed(added)} taken too"
+            yield _WIDENING, f"{what}: {name_list(value for _, value in added)} taken too"
 
 
 def _value_list(schema: Mapping[str, Any]) -> list[tuple[str, str]] | None:
@@ -220,10 +221,6 @@ def _value_list(schema: Mapping[str, Any]) -> list[tuple[str, str]] | None:
     if "const" in schema and isinstance(schema.get("enum"), list) and schema["const"] not in schema["enum"]:
         values = []
     return sorted((type(value).__name__, repr(value)) for value in values)
-
-
-def _listed(values: list[tuple[str, str]]) -> str:
-    return ", ".join(f"`{value}`" for _, value in values)
 
 
 def _bounds(old: Mapping[str, Any], new: Mapping[str, Any], what: str) -> Iterator[Change]:

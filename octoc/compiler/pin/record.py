@@ -23,7 +23,8 @@ from octoc.compiler.pin.snapshots import (
 from octoc.compiler.workspace.files import regular_bytes, write_if_changed
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.lock import PIN_NO_MATCH, PIN_UNKNOWN_SERVER, SNAPSHOT_NOT_WRITTEN
-from octoc.diagnostics.suggest import did_you_mean, some_names
+from octoc.diagnostics.suggest import did_you_mean
+from octoc.lists import some_names
 from octoc.names import BUILTIN
 from octoc.plugin.distributions import no_transport
 from octoc.plugin.manager import Plugins

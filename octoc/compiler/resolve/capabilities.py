@@ -22,6 +22,7 @@ from octoc.diagnostics.rules.resolve import (
     UNKNOWN_SERVER,
 )
 from octoc.diagnostics.suggest import did_you_mean
+from octoc.lists import name_list
 from octoc.names import BUILTIN
 
 HIGH_TRUST_SERVERS = frozenset({"runtime", "agent", "orchestration"})
@@ -219,7 +220,7 @@ def _report_missing(
     sink: DiagnosticSink,
 ) -> None:
     have = sorted({provider for source in candidates for provider in source.providers})
-    some = ", ".join(f"`{provider}`" for provider in have) or "none"
+    some = name_list(have) or "none"
     if wanted is not None:
         sink.report(
             UNKNOWN_PROVIDER,

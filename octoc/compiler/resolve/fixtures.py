@@ -18,6 +18,7 @@ from octoc.diagnostics.rules.resolve import (
     UNKNOWN_TOOL,
 )
 from octoc.diagnostics.suggest import did_you_mean
+from octoc.lists import name_list
 from octoc.names import SUPERVISOR
 from octoc.routing.fixtures import Fixtures, RoutingFixture, SearchFixture
 
@@ -161,4 +162,4 @@ def _is_new(
 
 
 def _words(names: frozenset[str]) -> str:
-    return ", ".join(f"`{name}`" for name in sorted(names)) or "nothing"
+    return name_list(sorted(names)) or "nothing"

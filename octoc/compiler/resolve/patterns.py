@@ -15,7 +15,8 @@ from octoc.diagnostics.rules.resolve import (
     UNKNOWN_PATTERN_SERVER,
     UNKNOWN_TOOL,
 )
-from octoc.diagnostics.suggest import did_you_mean, some_names
+from octoc.diagnostics.suggest import did_you_mean
+from octoc.lists import some_names
 from octoc.names import ToolId, ToolPattern, any_glob_matches, glob_matches
 
 EVERY = ("*",)

@@ -17,6 +17,7 @@ from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.check import UNUSED_SETTING
 from octoc.diagnostics.rules.resolve import UNKNOWN_SERVER, UNKNOWN_TOOL
 from octoc.diagnostics.suggest import did_you_mean
+from octoc.lists import name_list
 from octoc.names import glob_matches
 
 
@@ -60,7 +61,7 @@ def tuned(servers: Servers, defined: Iterable[str], settings: WorkspaceSettings,
 
 
 def _there_are(names: Mapping[str, Server]) -> str:
-    return f"there are {', '.join(f'`{name}`' for name in names)}" if names else "define it in a file of `[mcp] files`"
+    return f"there are {name_list(names)}" if names else "define it in a file of `[mcp] files`"
 
 
 def _tuned(server: Server, settings: ServerSettings, at: Place, sink: DiagnosticSink) -> Server:

@@ -12,7 +12,7 @@ from octoc.compiler.scope.tools import Tools, missing
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.resolve import GRANT_OUTSIDE_AREA, UNGRANTED_GROUP, WITHHELD_GRANT
-from octoc.diagnostics.suggest import some_names
+from octoc.lists import some_names
 
 _SHOWN = 3
 

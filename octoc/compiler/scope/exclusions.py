@@ -16,7 +16,8 @@ from octoc.compiler.scope.hosts import HOST_TOOLS, host_name
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.resolve import UNMATCHED_EXCLUSION
-from octoc.diagnostics.suggest import did_you_mean, slips_of, some_names
+from octoc.diagnostics.suggest import did_you_mean, slips_of
+from octoc.lists import some_names
 from octoc.names import ToolId, glob_matches
 
 FOREIGN = ("plugin_", "claude_ai_")

@@ -23,6 +23,7 @@ from octoc.diagnostics.rules.resolve import (
     UNKNOWN_TOOL,
 )
 from octoc.diagnostics.suggest import did_you_mean, typo_of
+from octoc.lists import name_list
 from octoc.names import any_glob_matches, glob_matches
 
 _SHOWN = 5
@@ -107,7 +108,7 @@ def _targets(
         if len(have) > 1:
             sink.report(
                 AMBIGUOUS_TOOL,
-                f"tool `{text}` of agent `{agent.name}` is on servers {', '.join(f'`{name}`' for name in have)}",
+                f"tool `{text}` of agent `{agent.name}` is on servers {name_list(have)}",
                 at=entry.place,
                 help=f"all of them are granted; write `{have[0]}/{text}` to mean one",
                 severity=Severity.WARNING,
@@ -158,5 +159,5 @@ def _about_server(text: str, servers: Mapping[str, Server]) -> str | None:
     near = did_you_mean(named, servers)
     if near is not None:
         return f"no server is called `{named}`: {near}"
-    there = ", ".join(f"`{name}`" for name in sorted(servers)[:_SHOWN]) + (", …" if len(servers) > _SHOWN else "")
+    there = name_list(sorted(servers)[:_SHOWN]) + (", …" if len(servers) > _SHOWN else "")
     return f"no server is called `{named}`: the agent has {there or 'none'}"

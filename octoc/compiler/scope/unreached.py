@@ -15,7 +15,7 @@ from octoc.compiler.scope.confine import reached, unlisted
 from octoc.compiler.scope.tools import Tools, union
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.resolve import UNREACHED_GRANT
-from octoc.diagnostics.suggest import some_names
+from octoc.lists import some_names
 
 _SHOWN = 3
 

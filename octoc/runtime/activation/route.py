@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from octoc.lists import name_list
 from octoc.runtime.activation.eviction import fit_together, making_room, no_room
 from octoc.runtime.values import Routing
 
@@ -160,7 +161,7 @@ def held_of(session: Session) -> dict[str, tuple[Reason, str]]:
         elif name in session.surface.registry.boot:
             found[name] = Reason.GRANTED, f"the agent has `{name}` from the start"
         elif missing:
-            found[name] = Reason.NOT_READY, f"`{name}` needs {', '.join(f'`{one}`' for one in missing)} to be set"
+            found[name] = Reason.NOT_READY, f"`{name}` needs {name_list(missing)} to be set"
         elif _brings_nothing(session, entry):
             found[name] = Reason.NOT_READY, f"`{name}` brings no tool here: nothing serves its servers"
         elif making_room(session, name) is None:

@@ -9,6 +9,9 @@ from typing import Any
 import attrs
 
 from octoc.diagnostics.suggest import near_names
+from octoc.json_pointer import pointer_to
+from octoc.json_types import json_type
+from octoc.lists import any_of
 
 Error = Any
 """jsonschema's ValidationError. Its stubs call every field possibly unset, which none is that a validator yields."""
@@ -51,36 +54,9 @@ def quoted(name: Any) -> str:
     return f"`{text[:_LONGEST_NAME]}…`" if len(text) > _LONGEST_NAME else f"`{text}`"
 
 
-def type_word(value: Any) -> str:
-    """Return JSON Schema's word for what kind of value this is."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int():
-            return "integer"
-        case float():
-            return "number"
-        case str():
-            return "string"
-        case Mapping():
-            return "object"
-        case list() | tuple():
-            return "array"
-        case _:
-            return type(value).__name__
-
-
 def _pointer(path: Iterable[Any]) -> str:
-    steps = [quoted(step)[1:-1].replace("~", "~0").replace("/", "~1") for step in path]
-    text = "".join(f"/{step}" for step in steps)
+    text = pointer_to(quoted(step)[1:-1] for step in path)
     return text if len(text) <= _LONGEST_PATH else f"…{text[-_LONGEST_PATH:]}"
-
-
-def _any_of(texts: Sequence[str]) -> str:
-    *head, last = texts
-    return f"{', '.join(head)} or {last}" if head else last
 
 
 def _names(names: Iterable[Any]) -> str:
@@ -110,7 +86,7 @@ def _required(error: Error) -> str:
     kind = declared.get(missing[0], {})
     types = kind.get("type") if isinstance(kind, Mapping) else None
     if types:
-        words += f" ({_any_of(_types(types))})"
+        words += f" ({any_of(_types(types))})"
     strangers = [name for name in instance if name not in declared]
     near = near_names(missing[0], strangers, 1)
     return f"{words}; {quoted(near[0])} is not its name" if near else words
@@ -140,7 +116,7 @@ def _wrong_type(error: Error) -> str:
 
 
 def _expected_type(types: Sequence[str], instance: Any) -> str:
-    words = f"expected {_any_of(types)}, got {type_word(instance)}"
+    words = f"expected {any_of(types)}, got {json_type(instance)}"
     if not isinstance(instance, str):
         return words
     # The commonest slip of a model: the right value, written as text.
@@ -148,7 +124,7 @@ def _expected_type(types: Sequence[str], instance: Any) -> str:
         inner = json.loads(instance)
     except (ValueError, RecursionError):
         return words
-    kinds = {type_word(inner), "number" if isinstance(inner, int) and not isinstance(inner, bool) else ""}
+    kinds = {json_type(inner), "number" if isinstance(inner, int) and not isinstance(inner, bool) else ""}
     return f"{words}: write it as JSON, without quotes around it" if kinds & set(types) else words
 
 

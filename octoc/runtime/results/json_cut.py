@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import attrs
 
+from octoc.json_pointer import pointer_token
 from octoc.runtime.results.json_text import MAX_DEPTH, quoted, written
 
 ELLIPSIS = "…"
@@ -117,12 +118,7 @@ class _Children:
 
     def token(self, index: int) -> str:
         """Return a child's reference token. Source: RFC 6901, section 4."""
-        return str(index) if self.keys is None else pointer_token(str(self.keys[index]))
-
-
-def pointer_token(key: str) -> str:
-    """Return a key as a reference token of a JSON pointer. Source: RFC 6901, section 4."""
-    return key.replace("~", "~0").replace("/", "~1")
+        return str(index) if self.keys is None else pointer_token(self.keys[index])
 
 
 Picked = dict[int, tuple[int, str | None, bool]]

@@ -7,6 +7,8 @@ from typing import Any
 
 import attrs
 
+from octoc.lists import name_list
+
 
 @attrs.frozen(kw_only=True)
 class Drift:
@@ -21,7 +23,7 @@ class Drift:
 
     def __str__(self) -> str:
         parts = (("added", self.added), ("removed", self.removed), ("changed", self.changed))
-        return "; ".join(f"{what} {', '.join(f'`{name}`' for name in names)}" for what, names in parts if names)
+        return "; ".join(f"{what} {name_list(names)}" for what, names in parts if names)
 
 
 def drift_between(compiled: Mapping[str, Mapping[str, Any]], listed: Iterable[tuple[str, Mapping[str, Any]]]) -> Drift:

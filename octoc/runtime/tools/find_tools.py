@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from octoc.formats.own_tools import CALL_MCP_TOOL, FIND_TOOLS
+from octoc.json_types import json_type
 from octoc.results import ToolResult
 from octoc.runtime.arguments.check import misfit
-from octoc.runtime.arguments.messages import Problem, quoted, type_word
+from octoc.runtime.arguments.messages import Problem, quoted
 from octoc.runtime.tools.search import Ranked, look
 from octoc.runtime.values import SearchHit
 from octoc.search import DEFAULT_LIMIT, OCTO
@@ -38,7 +39,7 @@ async def find_tools(session: Session, arguments: Mapping[str, Any]) -> Outcome:
         return _describe(session, described)
     query = arguments.get("query", "")
     if not isinstance(query, str):
-        problem = Problem(path="/query", what=f"expected string, got {type_word(query)}")
+        problem = Problem(path="/query", what=f"expected string, got {json_type(query)}")
         return misfit(FIND_TOOLS, FIND_TOOLS, [problem], session.profile)
     if arguments and "query" not in arguments:
         given = ", ".join(map(quoted, list(arguments)[:3]))
@@ -97,7 +98,7 @@ def _describe(session: Session, names: Any) -> Outcome:
     """Answer with all that there is on some tools; a name that is none of this session's is said to be none."""
     wanted = [names] if isinstance(names, str) else names
     if not isinstance(wanted, list) or not all(isinstance(name, str) for name in wanted):
-        problem = Problem(path="/describe", what=f"expected an array of strings, got {type_word(names)}")
+        problem = Problem(path="/describe", what=f"expected an array of strings, got {json_type(names)}")
         return misfit(FIND_TOOLS, FIND_TOOLS, [problem], session.profile)
     catalog, surface = session.generation.catalog, session.surface
     shown, reachable = frozenset(surface.visible()), frozenset(surface.reachable())

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
+from octoc.json_pointer import index_of_token, key_of_token, pointer_token
 from octoc.results import ContentPart, ToolResult, Truncation
 from octoc.runtime.results.cutting import is_readable
 from octoc.runtime.results.failures import failure
-from octoc.runtime.results.json_cut import JsonCutter, pointer_token
+from octoc.runtime.results.json_cut import JsonCutter
 from octoc.runtime.results.json_text import MAX_DEPTH, parse_container, quoted, scalar, written
 from octoc.runtime.results.limits import Limits
 from octoc.runtime.results.notice import LONGEST_POINTER, notice, read_call
@@ -86,7 +87,7 @@ def json_page(value: Any, pointer: str, offset: int, limit: int) -> Page:
         if text is None:
             if pieces:
                 break
-            token = str(end) if keys is None else pointer_token(str(keys[end]))
+            token = str(end) if keys is None else pointer_token(keys[end])
             cut = f"{pointer}/{token}"
             text = JsonCutter().cut(children[end], free, cut, 1) if free > 0 else None
             pieces += [] if text is None else [lead + text]
@@ -106,7 +107,7 @@ def resolve(value: Any, pointer: str) -> Any:
     if pointer and not pointer.startswith("/"):
         raise BadRequest(f'`{_short(pointer)}` is no JSON pointer: expected "" or one that begins with "/"')
     for token in pointer.split("/")[1:]:
-        key = token.replace("~1", "/").replace("~0", "~")
+        key = key_of_token(token)
         if isinstance(value, Mapping):
             if key not in value:
                 some = ", ".join(f"`{_short(str(one))}`" for one in list(value)[:_SHOWN_KEYS])
@@ -116,11 +117,12 @@ def resolve(value: Any, pointer: str) -> Any:
                 )
             value = value[key]
         elif isinstance(value, list):
-            if not (key.isascii() and key.isdigit() and len(key) < 20 and int(key) < len(value)):
+            index = index_of_token(key, len(value))
+            if index is None:
                 raise BadRequest(
                     f"`{_short(pointer)}` leads nowhere: `{_short(key)}` is no index of {len(value):,} items"
                 )
-            value = value[int(key)]
+            value = value[index]
         else:
             raise BadRequest(f"`{_short(pointer)}` leads nowhere: there is nothing below a string or number")
     return value

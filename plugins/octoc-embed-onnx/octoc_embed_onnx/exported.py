@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from octoc.lists import name_list
 from octoc.plugin import PluginError
 from octoc_embed_onnx.session import open_session
 
@@ -101,7 +102,7 @@ class ExportedModel:
 
 def _input_type(given: Any) -> Any:
     if given.name != _IDS and given.name not in _INPUTS:
-        known = ", ".join(f"`{name}`" for name in (_IDS, *_INPUTS))
+        known = name_list((_IDS, *_INPUTS))
         raise PluginError(f"`model.onnx` of the encoder has an input `{given.name}`, expected of {known} alone")
     if given.type not in _TYPES:
         raise PluginError(f"input `{given.name}` of the encoder is {given.type}, expected {' or '.join(_TYPES)}")
@@ -122,7 +123,7 @@ def _output(outputs: Sequence[Any], pooling: str) -> Any:
     shaped = [each for each in outputs if len(each.shape) == rank]
     if len(shaped) == 1:
         return shaped[0]
-    found = ", ".join(f"`{name}`" for name in named)
+    found = name_list(named)
     raise PluginError(
         f"`model.onnx` of the encoder has the outputs {found}, and pooling `{pooling}` takes "
         f"{' or '.join(f'`{name}`' for name in names)}: "

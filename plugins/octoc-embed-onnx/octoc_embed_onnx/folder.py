@@ -27,6 +27,7 @@ import attrs
 import numpy as np
 
 from octoc.installation import install_command
+from octoc.lists import name_list
 from octoc.plugin import PluginError
 from octoc_embed_onnx.exported import POOLINGS, ExportedModel
 
@@ -71,9 +72,7 @@ def make_folder(settings: Mapping[str, str], files: Mapping[str, bytes] | None) 
         files = _files_of(read.path)
     missing = sorted({MODEL, TOKENIZER} - set(files))
     if missing:
-        raise PluginError(
-            f"the bundle's encoder lacks {', '.join(f'`{name}`' for name in missing)}: build the bundle again"
-        )
+        raise PluginError(f"the bundle's encoder lacks {name_list(missing)}: build the bundle again")
     return FolderEmbedder(read, {name: bytes(files[name]) for name in (MODEL, TOKENIZER)})
 
 
@@ -81,11 +80,11 @@ def read_settings(settings: Mapping[str, str]) -> FolderSettings:
     """Return the settings as values. Raises: PluginError naming the one that is unsound, and what was expected."""
     unknown = sorted(set(settings) - set(_SETTINGS))
     if unknown:
-        known = ", ".join(f"`{name}`" for name in _SETTINGS)
+        known = name_list(_SETTINGS)
         raise PluginError(f"{_SECTION} has `{unknown[0]}`, expected {known}")
     pooling = settings.get("pooling", "mean")
     if pooling not in POOLINGS:
-        raise PluginError(f"{_SECTION} has pooling `{pooling}`, expected {', '.join(f'`{each}`' for each in POOLINGS)}")
+        raise PluginError(f"{_SECTION} has pooling `{pooling}`, expected {name_list(POOLINGS)}")
     tokens = settings.get("max_tokens", str(DEFAULT_TOKENS))
     if not (tokens.isascii() and tokens.isdigit() and MIN_TOKENS <= int(tokens) <= MAX_TOKENS):
         raise PluginError(

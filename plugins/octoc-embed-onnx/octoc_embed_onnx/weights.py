@@ -14,6 +14,7 @@ from pathlib import Path
 import attrs
 
 from octoc.installation import install_command
+from octoc.lists import name_list
 from octoc.plugin import PluginError
 from octoc_embed_onnx import made
 
@@ -77,9 +78,7 @@ def shipped(files: Mapping[str, bytes]) -> Source:
     """Return the model that a bundle shipped. Raises: PluginError when a file is missing or names no origin."""
     missing = sorted({MODEL, ORIGIN, VOCABULARY} - set(files))
     if missing:
-        raise PluginError(
-            f"the bundle's encoder lacks {', '.join(f'`{name}`' for name in missing)}: build the bundle again"
-        )
+        raise PluginError(f"the bundle's encoder lacks {name_list(missing)}: build the bundle again")
     try:
         origin = json.loads(bytes(files[ORIGIN]))
         weights_sha256, recipe = str(origin["weights_sha256"]), str(origin["recipe"])

@@ -16,6 +16,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from octoc.bundle.refusal import BundleRefused
 from octoc.formats.own_tools import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT, SKILL
+from octoc.lists import name_list
 from octoc.results import ContentPart, ToolFailure, ToolResult
 from octoc.runtime import UnknownNameError
 from octoc.runtime.results.failures import as_mcp_result, failure
@@ -241,7 +242,7 @@ def _told(routing: Routing) -> Iterator[ContentPart]:
     """Yield what the model is told of a message that was routed."""
     activated = [name for name in (routing.capability, *routing.also) if name is not None]
     if activated:
-        names = ", ".join(f"`{name}`" for name in activated)
+        names = name_list(activated)
         yield ContentPart(type="text", text=f"[octoc] activated: {names}; the tools are in the list of tools now.")
     for skill in routing.skills:
         yield ContentPart(type="text", text=skill.text)

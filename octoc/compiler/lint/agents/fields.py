@@ -11,6 +11,7 @@ from octoc.compiler.model.source import AgentSource
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_agents import EMPTY_TOOLS, LONG_DESCRIPTION, UNUSUAL_MODEL
 from octoc.diagnostics.suggest import did_you_mean
+from octoc.lists import name_list
 
 MAX_DESCRIPTION = 200
 """Octo shows a description of at most this many characters whole; of a longer one the first sentence, or this much."""
@@ -58,7 +59,7 @@ def check_models(build: Build, sink: DiagnosticSink) -> None:
             UNUSUAL_MODEL,
             f"`{model}` is no tier of Octo and looks like no model's name",
             at=agent.place.child("model"),
-            help=did_you_mean(model, _TIERS) or f"a tier is {', '.join(f'`{tier}`' for tier in _TIERS)}",
+            help=did_you_mean(model, _TIERS) or f"a tier is {name_list(_TIERS)}",
         )
 
 

@@ -6,6 +6,7 @@ from octoc.compiler.lint.taps.lookup import meant
 from octoc.compiler.model.build import Build
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_taps import IGNORED_ROLE_NAME, OUT_OF_DOMAIN, OWN_WIRING
+from octoc.lists import name_list
 
 
 def check_domains(build: Build, sink: DiagnosticSink) -> None:
@@ -25,7 +26,7 @@ def check_domains(build: Build, sink: DiagnosticSink) -> None:
                 OUT_OF_DOMAIN,
                 f"agent `{agent.name}` grants itself capability `{capability.name}`, which is for "
                 f"{'domain' if len(capability.domains) == 1 else 'domains'} "
-                f"{', '.join(f'`{name}`' for name in capability.domains)}",
+                f"{name_list(capability.domains)}",
                 at=reference.place,
                 related={} if config is None else {f"`{domain}` is not here": config.place.child("domains")},
                 notes=("it is there from the start, and Octomind refuses to enable it again",),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from octoc.compiler.lint.taps.lookup import all_providers, names
+from octoc.compiler.lint.taps.lookup import all_providers
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.source import Located
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.lint_taps import MISSING_SCRIPT, UNUSED_SCRIPTS
 from octoc.diagnostics.suggest import did_you_mean
+from octoc.lists import some_names
 
 
 def check_scripts(build: Build, sink: DiagnosticSink) -> None:
@@ -35,7 +36,7 @@ def check_unused(build: Build, sink: DiagnosticSink) -> None:
             count = "a script" if len(unused) == 1 else f"{len(unused)} scripts"
             sink.report(
                 UNUSED_SCRIPTS,
-                f"nothing in tap `{tap.name}` requires {count} of `deps/`: {names(unused, 8)}",
+                f"nothing in tap `{tap.name}` requires {count} of `deps/`: {some_names(unused, 8)}",
                 at=Place(file=f"{tap.display}/deps"),
                 help="require them in a capability, or delete them",
             )

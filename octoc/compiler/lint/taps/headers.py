@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from octoc.compiler.lint.taps.lookup import all_providers, defined_server, names, server_of
+from octoc.compiler.lint.taps.lookup import SHOWN, all_providers, defined_server, server_of
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Comment
 from octoc.compiler.model.resolved import Server
 from octoc.diagnostics.model import DiagnosticSink, Place, Span
 from octoc.diagnostics.rules.lint_taps import HEADER, STALE_TOOL_NOTE
+from octoc.lists import some_names
 from octoc.names import ToolPattern, any_glob_matches, glob_matches
 
 LENGTHS = {"Title": (5, 60), "Description": (20, 160)}
@@ -54,8 +55,8 @@ def check_tool_notes(build: Build, sink: DiagnosticSink) -> None:
         if absent:
             sink.report(
                 STALE_TOOL_NOTE,
-                f"`# {_NOTE}:` of capability `{source.name}` names {names(absent)}, which its `allowed_tools` "
-                f"{'does' if len(absent) == 1 else 'do'} not grant",
+                f"`# {_NOTE}:` of capability `{source.name}` names {some_names(absent, SHOWN)}, which its "
+                f"`allowed_tools` {'does' if len(absent) == 1 else 'do'} not grant",
                 at=found[1],
                 related={"these are granted": provider.place.child("roles", "mcp", "allowed_tools")},
             )

@@ -8,7 +8,6 @@ from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Capability, Server
 from octoc.compiler.model.source import CapabilitySource, Located, ProviderSource, ServerSource
 from octoc.diagnostics.model import Place
-from octoc.diagnostics.suggest import some_names
 
 SHOWN = 3
 """How many names a message tells before it counts the rest."""
@@ -51,11 +50,6 @@ def server_of(build: Build) -> dict[Place | str, Server]:
 def defined_server(servers: dict[Place | str, Server], source: ServerSource) -> Server | None:
     """Return the server that a definition became, or the equal one that it was merged into."""
     return servers.get(source.place) or servers.get(source.name)
-
-
-def names(found: Sequence[str], limit: int = SHOWN) -> str:
-    """Return `a`, `b`, `c` and 4 more."""
-    return some_names(found, limit)
 
 
 def inside(located: Located[str], start: int, end: int) -> Place:

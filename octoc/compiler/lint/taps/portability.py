@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 
 import attrs
 
-from octoc.compiler.lint.taps.lookup import defined_server, names, providers_of, server_of
+from octoc.compiler.lint.taps.lookup import SHOWN, defined_server, providers_of, server_of
 from octoc.compiler.lint.taps.merge import Pattern, Role, dynamic_filter, merge_role, static_filter
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Agent, Server
 from octoc.compiler.model.source import Located, ProviderSource
 from octoc.diagnostics.model import DiagnosticSink, Edit, Fix, Locator, Place
 from octoc.diagnostics.rules.lint_taps import BARE_TOOL_NAME, MERGE_DIFFERS
+from octoc.lists import some_names
 from octoc.names import ToolPattern, any_glob_matches
 
 
@@ -93,7 +94,7 @@ def check_bare_names(build: Build, sink: DiagnosticSink) -> None:
             f"capability `{capability}` has {_patterns(bare)} without a server: Octomind applies "
             f"{'it' if len(bare) == 1 else 'them'} to every server of {_agents([a for a, _ in agents])}",
             at=bare[0].place,
-            notes=(f"in `{agent.name}` also to {names(others)}",) if others else (),
+            notes=(f"in `{agent.name}` also to {some_names(others, SHOWN)}",) if others else (),
             help=f"write `{own[0]}:{bare[0].value}`" if own else None,
             fix=_qualified(bare, own[0]) if len(own) == 1 else None,
         )
@@ -161,12 +162,12 @@ def _merged_at(agent: Agent, capability: str) -> Place:
 
 def _agents(agents: list[Agent]) -> str:
     found = [agent.name for agent in agents]
-    return f"agent `{found[0]}`" if len(found) == 1 else f"{len(found)} agents: {names(found)}"
+    return f"agent `{found[0]}`" if len(found) == 1 else f"{len(found)} agents: {some_names(found, SHOWN)}"
 
 
 def _patterns(patterns: list[Located[str]]) -> str:
     found = list(dict.fromkeys(pattern.value for pattern in patterns))
-    return f"pattern{'' if len(found) == 1 else 's'} {names(found)}"
+    return f"pattern{'' if len(found) == 1 else 's'} {some_names(found, SHOWN)}"
 
 
 def _is_bare(pattern: Located[str]) -> bool:

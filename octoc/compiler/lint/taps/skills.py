@@ -21,6 +21,7 @@ from octoc.diagnostics.rules.lint_taps import (
     UNLISTED_FOLDER,
 )
 from octoc.diagnostics.suggest import did_you_mean, near_names
+from octoc.lists import name_list
 from octoc.routing.skill_rules import CHECKS, Check, RuleProblem, expression_error, parse_rule
 
 
@@ -152,4 +153,4 @@ def _check_expression(check: Check, line: Located[str], sink: DiagnosticSink) ->
 
 
 def _listed() -> str:
-    return ", ".join(f"`{name}`" for name in CHECKS)
+    return name_list(CHECKS)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import attrs
 
-from octoc.compiler.lint.taps.lookup import SHOWN, all_providers, names, providers_of
+from octoc.compiler.lint.taps.lookup import SHOWN, all_providers, providers_of
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Capability, ServerGrant
 from octoc.compiler.model.source import ProviderSource, ServerSource
 from octoc.compiler.resolve.servers import DEFAULT_TIMEOUT_S
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.lint_taps import REPEATED_DEFINITION, SHARED_TOOL
+from octoc.lists import all_of, some_names
 from octoc.names import ToolPattern, any_glob_matches, glob_matches
 
 
@@ -26,7 +27,7 @@ def check_shared_tools(build: Build, sink: DiagnosticSink) -> None:
             before = [(one, shared) for one, first in owners[:number] if (shared := _shared(first, second))]
             if not before:
                 continue
-            tools = names(sorted({tool for _, shared in before for tool in shared}))
+            tools = some_names(sorted({tool for _, shared in before for tool in shared}), SHOWN)
             one, shared = before[0]
             message = f"capabilities `{one.name}` and `{other.name}` both grant {tools} of server `{server}`"
             if len(before) > 1:
@@ -60,7 +61,7 @@ def check_repeated_definitions(build: Build, sink: DiagnosticSink) -> None:
         notes = ["octoc takes equal definitions as one server; once they differ, there are two"]
         how = "alike"
         if len(limits) > 1:
-            how = f"alike, with time-outs of {', '.join(f'{one:g}' for one in limits[:-1])} and {limits[-1]:g} s"
+            how = f"alike, with time-outs of {all_of([f'{one:g}' for one in limits])} s"
             notes.append(f"octoc waits {limits[-1]:g} s, the longest; Octomind takes the first definition")
         sink.report(
             REPEATED_DEFINITION,

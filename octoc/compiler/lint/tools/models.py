@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from octoc.aliases import MAX_ALIAS, sanitize
 from octoc.compiler.lint.tools.constructs import constructs_of
@@ -12,6 +12,7 @@ from octoc.diagnostics.model import DiagnosticSink, KeyPath
 from octoc.diagnostics.rules import lint_tools as rules
 from octoc.formats.providers import DESCRIPTION_LIMITS, LABELS, PROVIDER_RULES, ProviderRule
 from octoc.formats.walk import pointer
+from octoc.lists import all_of, some_names
 from octoc.names import ToolId
 
 _NAMED = 3
@@ -53,14 +54,14 @@ def check_providers(build: Build, sink: DiagnosticSink) -> None:
 
 def _report_refused(tools: list[tuple[Recorded, list[Refusal]]], prompts: Prompts, sink: DiagnosticSink) -> None:
     tool, refusals = tools[0]
-    who = _joined(label for name, label in LABELS.items() if name in {rule.provider for rule, _ in refusals})
+    who = all_of([label for name, label in LABELS.items() if name in {rule.provider for rule, _ in refusals}])
     others = [other.id.tool for other, _ in tools[1:]]
     more = f" and of {_counted(len(others), 'tool')} like it" if others else ""
     path = refusals[0][1]
     place = tool.place.child("inputSchema", *path)
     notes = [f"at `{pointer(at)}`: {LABELS[rule.provider]} {rule.says} ({rule.source})" for rule, at in refusals]
     if others:
-        notes.append(f"like it: {_some(others)}")
+        notes.append(f"like it: {some_names(others, _NAMED)}")
     sink.report(
         rules.PROVIDER_REJECTS,
         f"{who} would refuse the `inputSchema` of tool `{tool.id}`{more}",
@@ -130,16 +131,5 @@ def _providers(build: Build) -> frozenset[str]:
     return frozenset(build.settings.lint.providers)
 
 
-def _joined(names: Iterable[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
-
-
 def _counted(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
-
-
-def _some(names: Iterable[str]) -> str:
-    first, *rest = [f"`{name}`" for name in names]
-    shown = [first, *rest[: _NAMED - 1]]
-    return ", ".join(shown) + (f" and {len(rest) + 1 - len(shown)} more" if len(rest) + 1 > len(shown) else "")

@@ -10,7 +10,7 @@ import attrs
 
 from octoc.compiler.model.build import Build
 from octoc.diagnostics.model import Place
-from octoc.diagnostics.suggest import some_names
+from octoc.lists import some_names
 from octoc.names import ToolId
 
 _NAMED = 3

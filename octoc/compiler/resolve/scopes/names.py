@@ -15,7 +15,8 @@ from octoc.compiler.resolve.spelling import qualified
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rule import Rule, Severity
 from octoc.diagnostics.rules.resolve import UNKNOWN_SERVER, UNKNOWN_TOOL
-from octoc.diagnostics.suggest import did_you_mean, near_names, some_names
+from octoc.diagnostics.suggest import did_you_mean, near_names
+from octoc.lists import some_names
 from octoc.names import ToolId, glob_matches
 
 EVERYTHING = "*"
