@@ -62,6 +62,11 @@ def plugin_missing(name: str) -> UnavailableError:
     )
 
 
+def plugin_broken(name: str, why: str) -> UserError:
+    """Return the error of a command that needs a plugin which is installed and cannot be used."""
+    return UserError(f"the plugin `{name}` cannot be used: {why}")
+
+
 class FindingsError(click.ClickException):
     """A command ends with findings: they are shown on stderr, and the exit status is 1.
 
@@ -97,23 +102,19 @@ def report_failure(error: Exception, words: Sequence[str]) -> int:
     """
     if os.environ.get("OCTOC_DEBUG") == "1":
         traceback.print_exception(error)
-    if isinstance(error, ModuleNotFoundError) and error.name is not None:
-        brought_by = _BROUGHT_BY.get(error.name.partition(".")[0])
-        if brought_by is not None:
-            command = install_command(brought_by, options="--force-reinstall" if brought_by == _AGAIN else "")
-            UnavailableError(
-                f"this needs the package `{error.name}`, which is not installed", f"run `{command}`"
-            ).show()
-            return 2
+    missing = missing_package(error)
+    if missing is not None:
+        missing.show()
+        return 2
     if isinstance(error, FileNotFoundError) and _is_nowhere():
         UnavailableError("the working directory is not there any more", "go to a folder that is").show()
         return 2
     from octoc import __version__
-    from octoc.cli.root import COMMANDS
+    from octoc.cli.commands import SUMMARIES
     from octoc.diagnostics.model import Diagnostic
     from octoc.diagnostics.rules.internal import INTERNAL_ERROR
 
-    command = next((word for word in words if word in COMMANDS), "none")
+    command = next((word for word in words if word in SUMMARIES), "none")
     python = ".".join(map(str, sys.version_info[:3]))
     where = " <- ".join(_frames(error))
     FindingsError([
@@ -126,6 +127,16 @@ def report_failure(error: Exception, words: Sequence[str]) -> int:
         )
     ]).show()  # fmt: skip
     return 2
+
+
+def missing_package(error: Exception) -> UnavailableError | None:
+    """Return the error that says which install brings the package that could not be imported; None for others."""
+    name = error.name if isinstance(error, ModuleNotFoundError) else None
+    brought_by = _BROUGHT_BY.get((name or "").partition(".")[0])
+    if brought_by is None:
+        return None
+    command = install_command(brought_by, options="--force-reinstall" if brought_by == _AGAIN else "")
+    return UnavailableError(f"this needs the package `{name}`, which is not installed", f"run `{command}`")
 
 
 def _is_nowhere() -> bool:

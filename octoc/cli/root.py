@@ -1,60 +1,73 @@
-"""The group of all commands: each is a module of `octoc.cli.commands`, imported when it is asked for."""
+"""The group of all commands. It imports a command when that command is used, and plugins when it does not know one."""
 
 from __future__ import annotations
 
 import importlib
+from typing import TYPE_CHECKING
 
 import click
 
 from octoc import __version__
+from octoc.cli.commands import OWN_PLUGINS, PLUGIN_OF, SUMMARIES
 
-COMMANDS = (
-    *(
-        "init",
-        "check",
-        "build",
-        "expand",
-        "pin",
-        "show",
-        "scope",
-        "test",
-        "route",
-        "find",
-        "call",
-        "serve",
-        "auth",
-        "env",
-        "rules",
-        "explain",
-        "schema",
-    ),
-)
-"""In the order in which one meets them."""
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from octoc.plugin.commands import CliCommand
 
 
 class Commands(click.Group):
-    """A group that knows its commands by name and imports one when it is used."""
+    """A group that knows octoc's own commands by name, and asks installed plugins for all others."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return [*SUMMARIES, *_plugin_commands()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        command = importlib.import_module(f"octoc.cli.commands.{cmd_name}").command
-        return command if isinstance(command, click.Command) else None
+        if cmd_name in SUMMARIES and cmd_name not in PLUGIN_OF:
+            # A plugin cannot take the name of a command of octoc's own, so none is asked: that would take longer.
+            command = importlib.import_module(f"octoc.cli.commands.{cmd_name}").command
+            return command if isinstance(command, click.Command) else None
+        from octoc.cli.plugin_commands import command_of_plugin, load
+
+        if cmd_name in PLUGIN_OF:
+            return command_of_plugin(cmd_name)
+        match = _plugin_commands().get(cmd_name)
+        return None if match is None else load(match)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        if not name.startswith("-") and name not in COMMANDS:
-            from octoc.diagnostics.render.text import escape
-            from octoc.diagnostics.suggest import did_you_mean
+        if name.startswith("-") or name in SUMMARIES:
+            return super().resolve_command(ctx, args)
+        commands = _plugin_commands()
+        if name in commands:
+            from octoc.cli.plugin_commands import load
 
-            hint = did_you_mean(name, COMMANDS) or f"expected one of {', '.join(COMMANDS)}"
-            raise click.UsageError(f"there is no command `{escape(name)}`: {hint}", ctx)
-        return super().resolve_command(ctx, args)
+            return name, load(commands[name]), args[1:]
+        from octoc.diagnostics.render.text import escape
+        from octoc.diagnostics.suggest import did_you_mean
+
+        names = [*SUMMARIES, *commands]
+        hint = did_you_mean(name, names) or f"expected one of {', '.join(names)}"
+        raise click.UsageError(f"there is no command `{escape(name)}`: {hint}", ctx)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each command's summary, without importing the command."""
+        with formatter.section("Commands"):
+            others = ((name, command.summary) for name, command in _plugin_commands().items())
+            formatter.write_dl([*SUMMARIES.items(), *others])
+
+
+def _plugin_commands() -> Mapping[str, CliCommand]:
+    """Return the commands of plugins that octoc does not ship, by name and sorted."""
+    from importlib.metadata import entry_points
+
+    if {point.name for point in entry_points(group="octoc")} <= OWN_PLUGINS:
+        return {}
+    from octoc.cli.plugin_commands import installed_commands
+
+    return {name: command for name, command in sorted(installed_commands().items()) if name not in SUMMARIES}
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

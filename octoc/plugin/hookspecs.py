@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pluggy
 
 if TYPE_CHECKING:
+    from octoc.plugin.commands import CliCommand
     from octoc.plugin.gateway import Gateway
     from octoc.plugin.pages import Page
     from octoc.plugin.protocols import Embedder, FailedCall, Login, PythonTool, TokenCounter, Transport
@@ -54,6 +55,15 @@ def octoc_make_login(kind: str) -> Login | None:
 @hookspec(firstresult=True)
 def octoc_make_gateway() -> Gateway | None:
     """Return what serves an agent's surface to other programs (`octoc serve`), or None."""
+
+
+@hookspec
+def octoc_cli_commands() -> Iterable[CliCommand] | None:
+    """Return commands to add to `octoc`, or None.
+
+    Every installed plugin is asked, for `octoc --help` and for a command that octoc does not know. octoc's own names
+    cannot be taken. A plugin that fails is reported on stderr, and the other commands work.
+    """
 
 
 @hookspec

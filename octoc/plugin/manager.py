@@ -16,6 +16,7 @@ from octoc.plugin import builtin, hookspecs, resolvers
 from octoc.plugin.protocols import PluginError
 
 if TYPE_CHECKING:
+    from octoc.plugin.commands import CliCommand
     from octoc.plugin.gateway import Gateway
     from octoc.plugin.pages import Page
     from octoc.plugin.protocols import Embedder, FailedCall, Login, PythonTool, TokenCounter, Transport
@@ -30,16 +31,16 @@ class Plugins:
     """The plugins of one build or runtime. Entry points are looked up, by name and sorted, at the first question.
 
     Args:
-        names: entry point names in the group `octoc`. One that is not installed stands in `missing` afterwards, one
-            that cannot be used in `broken`, with the reason; the others serve all the same.
+        names: entry point names in the group `octoc`, None for all that are installed. Afterwards `missing` has the
+            names that are not installed, and `broken` those that cannot be used, with the reason; the others work.
         objects: plugins that are passed in, asked before those of `names`.
         env: where the built-in resolver looks variables up.
     """
 
     def __init__(
-        self, names: Iterable[str] = (), objects: Iterable[object] = (), env: Mapping[str, str] | None = None
+        self, names: Iterable[str] | None = (), objects: Iterable[object] = (), env: Mapping[str, str] | None = None
     ) -> None:
-        self._names = tuple(sorted(set(names)))
+        self._names = None if names is None else tuple(sorted(set(names)))
         self._objects = tuple(objects)
         self._env = os.environ if env is None else env
         self._manager: pluggy.PluginManager | None = None
@@ -91,6 +92,12 @@ class Plugins:
         """Return what serves an agent's surface to other programs, or None when no plugin does. Raises: PluginError."""
         made: Gateway | None = self._ask(lambda hook: hook.octoc_make_gateway())
         return made
+
+    def cli_commands(self) -> tuple[CliCommand, ...]:
+        """Return the commands that plugins add to `octoc`. Never raises: a plugin that fails is logged."""
+        from octoc.plugin.commands import CliCommand
+
+        return tuple(one for answer in self._each("octoc_cli_commands", _tuple_of(CliCommand)) for one in answer)
 
     def pages(self) -> tuple[Page, ...]:
         """Return the pages that plugins add to the gateway. Never raises: a plugin that fails is logged."""
@@ -207,7 +214,7 @@ class Plugins:
                 return
 
     def _register_entry_points(self, manager: pluggy.PluginManager) -> None:
-        if not self._names:
+        if self._names == ():
             return
         # Not at the top: opening a bundle must not pay for it. Not pluggy's own loader: it walks distributions in the
         # machine's order and skips a second plugin of one name in silence.
@@ -215,9 +222,9 @@ class Plugins:
 
         found: dict[str, dict[str, Any]] = {}
         for point in entry_points(group=hookspecs.PROJECT):
-            if point.name in self._names:
+            if self._names is None or point.name in self._names:
                 found.setdefault(point.name, {}).setdefault(point.value, point)
-        self.missing = tuple(name for name in self._names if name not in found)
+        self.missing = tuple(name for name in self._names or () if name not in found)
         for name, points in sorted(found.items()):
             if len(points) > 1:
                 both = name_list(sorted(points))

@@ -15,8 +15,9 @@ import pytest
 
 import octoc.cli
 from octoc import __version__
+from octoc.cli.commands import SUMMARIES
 from octoc.cli.failures import report_failure
-from octoc.cli.root import COMMANDS, root
+from octoc.cli.root import root
 from octoc.installation import install_command
 
 Run = Callable[..., Any]
@@ -55,7 +56,7 @@ def test_a_workspace_that_no_folder_can_be(octoc: Run) -> None:
 
 @pytest.mark.parametrize("words", [["--version"], ["--help"]])
 def test_what_the_command_imports(words: list[str]) -> None:
-    """`--version` and `--help` load neither rich nor compiler, runtime, numpy or pluggy."""
+    """Neither loads rich, compiler, runtime, numpy, pluggy or a command, where no plugin of others is installed."""
     program = (
         "import json, sys\nfrom octoc.cli import main\n"
         f"main({words!r})\nprint(json.dumps(sorted(sys.modules)), file=sys.stderr)"
@@ -63,8 +64,9 @@ def test_what_the_command_imports(words: list[str]) -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=CHECKOUT)
     loaded = json.loads(done.stderr)
     assert "click" in loaded
-    for absent in ("rich", "octoc.compiler", "octoc.runtime", "octoc.bundle", "numpy", "pluggy"):
+    for absent in ("rich", "octoc.compiler", "octoc.runtime", "octoc.bundle", "numpy", "pluggy", "attr", "octoc_serve"):
         assert absent not in loaded
+    assert [name for name in loaded if name.startswith("octoc.cli.commands.")] == []
 
 
 def test_version_imports_click_and_nothing_else_of_others() -> None:
@@ -79,10 +81,10 @@ def test_help_names_every_command(octoc: Run) -> None:
     done = octoc("--help")
     assert done.status == 0
     listed = [line.split()[0] for line in done.out.partition("Commands:")[2].splitlines() if line.strip()]
-    assert listed == list(COMMANDS)
+    assert listed == list(SUMMARIES)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", SUMMARIES)
 def test_every_command_has_help(octoc: Run, name: str) -> None:
     """Each command explains itself with exit status 0."""
     done = octoc(name, "--help")

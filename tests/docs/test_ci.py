@@ -14,7 +14,8 @@ import click
 import pytest
 import yaml
 
-from octoc.cli.root import COMMANDS, root
+from octoc.cli.commands import SUMMARIES
+from octoc.cli.root import root
 from octoc.compiler.structure.settings import load_settings
 from octoc.data import schemas_dir
 from octoc.diagnostics.model import DiagnosticSink
@@ -45,7 +46,7 @@ def commands() -> Iterator[str]:
 def test_every_command_exists(line: str) -> None:
     """A command that is told of is one of octoc's, and so is each of its options and its choice."""
     _, name, *words = shlex.split(line)
-    assert name in COMMANDS
+    assert name in SUMMARIES
     command = root.get_command(click.Context(root), name)
     assert command is not None
     options = {option: one for one in command.params if isinstance(one, click.Option) for option in one.opts}

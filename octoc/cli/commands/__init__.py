@@ -1,0 +1,32 @@
+"""The commands of octoc. Each is a module here, or comes with a plugin of octoc's, and is imported when it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+SUMMARIES: Mapping[str, str] = {
+    "init": "Write an octoc.toml for what is here.",
+    "check": "Find every mistake; write nothing, unless told to --fix.",
+    "build": "Compile the workspace to one file.",
+    "expand": "Ask plugins what else people say for capabilities.",
+    "pin": "Record the tools of servers.",
+    "show": "Show what is in the bundle.",
+    "scope": "Show what AGENT may reach, and why.",
+    "test": "Run the workspace's fixtures, or those of each FILE.",
+    "route": "Show how MESSAGE is routed.",
+    "find": "Search an agent's tools for QUERY.",
+    "call": "Call one tool and print its result.",
+    "serve": "Serve an agent's tools to an MCP client.",
+    "auth": "Log in to servers by OAuth, see where you are logged in, log out.",
+    "env": "List the variables that servers need.",
+    "rules": "List every rule.",
+    "explain": "Print the page of RULE.",
+    "schema": "Print the JSON Schema NAME, or list all of them.",
+}
+"""Command -> its line in `octoc --help`, in the order in which a new user needs them."""
+
+PLUGIN_OF: Mapping[str, str] = {"serve": "serve"}
+"""Command -> octoc's own plugin that brings it. `octoc --help` lists it even if the plugin is not installed."""
+
+OWN_PLUGINS = frozenset({"dashboard", "embed-onnx", "serve", "transport-mcp", "transport-rest"})
+"""Plugins that are released with octoc. Their commands stand above, so none of them is loaded to list commands."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,10 @@ import attrs
 from octoc.plugin.hookspecs import hookimpl
 
 if TYPE_CHECKING:
+    from octoc.plugin.commands import CliCommand
     from octoc.plugin.gateway import Gateway, GatewaySettings, TokenFile
 
-__all__ = ["McpGateway", "octoc_make_gateway"]
+__all__ = ["McpGateway", "octoc_cli_commands", "octoc_make_gateway"]
 
 
 @attrs.frozen
@@ -45,3 +47,12 @@ class McpGateway:
 def octoc_make_gateway() -> Gateway | None:
     """Return the gateway for MCP clients."""
     return McpGateway()
+
+
+@hookimpl
+def octoc_cli_commands() -> Iterable[CliCommand]:
+    """Return `octoc serve`."""
+    from octoc.plugin.commands import CliCommand
+
+    summary = "Serve an agent's tools to an MCP client."
+    return (CliCommand(name="serve", summary=summary, target="octoc_serve.command:command"),)

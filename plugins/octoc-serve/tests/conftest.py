@@ -25,8 +25,8 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-import octoc.testing.faulty_stdio
-from octoc.testing import WorkspaceBuilder
+from octoc.cli import main
+from octoc.testing import WorkspaceBuilder, faulty_stdio
 
 TRIGGERS = ("what time is it", "current time in a city", "convert time between zones", "what is the clock in tokyo")
 MODES = {
@@ -56,7 +56,7 @@ for line in sys.stdin:
         answer["error"] = {"code": -32601, "message": "no"}
     print(json.dumps(answer), flush=True)
 """
-FAULTY = octoc.testing.faulty_stdio.__file__
+FAULTY = faulty_stdio.__file__
 
 
 @pytest.fixture(scope="session")
@@ -77,6 +77,28 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     workspace.agent("clerk", type="worker", tools=["plain/echo", "plain/pid"])
     assert workspace.build().bundle is not None
     return workspace.root
+
+
+@attrs.frozen(kw_only=True)
+class Done:
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def octoc(capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    """A function that runs one command in this process."""
+
+    def run(*arguments: str) -> Done:
+        capsys.readouterr()
+        status = main(arguments)
+        out, err = capsys.readouterr()
+        return Done(status=status, out=out, err=err)
+
+    return run
 
 
 @attrs.define

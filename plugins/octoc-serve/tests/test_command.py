@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from octoc.cli.commands.serve import command
 from octoc.installation import install_command
 from octoc.testing import WorkspaceBuilder
+from octoc_serve.command import command
 
 Run = Callable[..., Any]
 

@@ -1,34 +1,32 @@
-"""`octoc serve`: an agent's surface for any MCP client, and the tokens that clients come with."""
+"""`octoc serve`: the command and its options. It imports the SDK when it serves."""
 
 from __future__ import annotations
 
-import contextlib
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Literal, cast
 
 import click
 
-from octoc.cli.options import agent_option, bundle_option, format_options, verbose_option, workspace_option
+from octoc.cli.toolkit import (
+    agent_option,
+    bundle_option,
+    log_to_stderr,
+    target_of,
+    verbose_option,
+    workspace_option,
+)
+from octoc.plugin.gateway import GatewaySettings
+from octoc_serve.command_errors import user_errors
+from octoc_serve.token_command import token, tokens_option
 
-if TYPE_CHECKING:
-    from octoc.plugin.gateway import Gateway, TokenFile
-
-_PLUGIN = "serve"
 _OF_STDIO = frozenset(
     {"workspace", "bundle", "agent", "tenant", "user", "transport", "stateless", "client", "verbose", "help"}
 )
 """The parameters that mean something without HTTP."""
 _file = click.Path(path_type=Path, dir_okay=False)
 _seconds = click.FloatRange(min=0, min_open=True)
-_tokens_option = click.option(
-    "--tokens",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="The file of tokens. Default: $XDG_STATE_HOME/octoc/serve/tokens.json.",
-)
 
 
 def _origin(text: str) -> str:
@@ -87,7 +85,7 @@ def _origin(text: str) -> str:
 @click.option("--max-sessions", type=click.IntRange(min=1), default=1000, show_default=True, help="Clients at once.")
 @click.option("--max-calls", type=click.IntRange(min=1), default=800, show_default=True, help="Calls at once.")
 @click.option("--idle", type=click.FloatRange(min=1), default=1800.0, show_default=True, help="Seconds until one ends.")
-@_tokens_option
+@tokens_option
 @click.option(
     "--print-config",
     "client",
@@ -132,10 +130,6 @@ def command(
     """
     if context.invoked_subcommand is not None:
         return 0
-    from octoc.cli.workspace import log_to_stderr, target_of
-    from octoc.plugin.gateway import GatewaySettings
-
-    gateway = _gateway()
     log_to_stderr(verbose=verbose)
     if transport == "stdio":
         _refuse_http_options(context)
@@ -165,10 +159,14 @@ def command(
         idle_s=idle,
     )
     if client is not None:
-        with _told():
-            click.echo(gateway.config(client, settings))
+        from octoc_serve.configs import config
+
+        with user_errors():
+            click.echo(config(client, settings))
         return 0
     import asyncio
+
+    from octoc_serve.gateway import serve
 
     if transport == "stdio" and sys.stdin.isatty():
         click.echo(
@@ -176,8 +174,8 @@ def command(
             "and `--transport http` serves whoever connects. Ctrl-D ends this",
             err=True,
         )
-    with _told():
-        asyncio.run(gateway.serve(settings))
+    with user_errors():
+        asyncio.run(serve(settings))
     return 0
 
 
@@ -215,103 +213,4 @@ def _end_on_sigterm() -> None:
     signal.signal(signal.SIGTERM, leave)
 
 
-def _gateway() -> Gateway:
-    from octoc.cli.failures import UserError, plugin_missing
-    from octoc.plugin.manager import load_plugins
-
-    plugins = load_plugins([_PLUGIN])
-    gateway = plugins.make_gateway()
-    if gateway is not None:
-        return gateway
-    if _PLUGIN in plugins.broken:
-        raise UserError(f"the plugin `{_PLUGIN}` cannot be used: {plugins.broken[_PLUGIN]}")
-    raise plugin_missing(_PLUGIN)
-
-
-@contextlib.contextmanager
-def _told() -> Iterator[None]:
-    """Have what a gateway refuses told as any other error of a command."""
-    from octoc.bundle.refusal import BundleRefused
-    from octoc.cli.failures import FindingsError, UserError
-    from octoc.plugin.gateway import GatewayRefused
-    from octoc.runtime.values import UnknownNameError
-
-    try:
-        yield
-    except BundleRefused as refused:
-        raise FindingsError([refused.diagnostic()]) from None
-    except GatewayRefused as refused:
-        raise UserError(str(refused), refused.help) from None
-    except UnknownNameError as error:
-        raise UserError(str(error)) from None
-
-
-@command.group
-def token() -> None:
-    """Make, list and revoke the tokens that clients of `octoc serve --transport http` come with.
-
-    Only a digest of each is kept, in a file for you alone. A token is good for every gateway of yours whose bundle has
-    its agent; a gateway that runs takes changes up by itself.
-    """
-
-
-@token.command
-@agent_option
-@click.option("--tenant", metavar="NAME", help="For whom the agent works.")
-@click.option("--user", metavar="NAME", help="Who uses it, for servers and logs.")
-@_tokens_option
-@workspace_option
-def add(agent: str, tenant: str | None, user: str | None, tokens: Path | None, workspace: Path | None) -> int:
-    """Make a token for an agent and print it, this once."""
-    if not agent.strip():
-        raise click.UsageError("--agent names nobody: a token is for one agent")
-    entry, text = _run(tokens, workspace, lambda file: file.add(agent, tenant, user))
-    click.echo(f"token `{entry.id}` for agent `{entry.agent}`; it is not shown again", err=True)
-    click.echo(text)
-    return 0
-
-
-@token.command(name="list")
-@_tokens_option
-@workspace_option
-@format_options("text", "json")
-def list_(tokens: Path | None, workspace: Path | None, output_format: str) -> int:
-    """List the tokens: id, agent, tenant, user, and when each was made."""
-    import attrs
-
-    entries = _run(tokens, workspace, lambda file: file.entries())
-    if output_format == "json":
-        import json
-
-        click.echo(json.dumps([attrs.asdict(entry) for entry in entries], indent=2))
-    else:
-        from octoc.cli.tables import print_table
-
-        cells = [(entry.id, entry.agent, entry.tenant or "", entry.user or "", entry.created) for entry in entries]
-        print_table("tokens", ("id", "agent", "tenant", "user", "created"), cells)
-    return 0
-
-
-@token.command
-@click.argument("identity", metavar="ID")
-@_tokens_option
-@workspace_option
-def revoke(identity: str, tokens: Path | None, workspace: Path | None) -> int:
-    """Revoke the token of this ID.
-
-    The exit status is 1 when there is none. What its clients have open ends when the gateway takes the change up.
-    """
-    from octoc.cli.failures import UserError
-
-    if not _run(tokens, workspace, lambda file: file.revoke(identity)):
-        raise UserError(f"there is no token `{identity}`", "`octoc serve token list` has the ids of those there are")
-    click.echo(f"revoked `{identity}`")
-    return 0
-
-
-def _run(tokens: Path | None, workspace: Path | None, work: Any) -> Any:
-    from octoc.compiler.workspace.paths import find_workspace
-
-    with _told():
-        file: TokenFile = _gateway().tokens(tokens, workspace or find_workspace(Path()))
-        return work(file)
+command.add_command(token)

@@ -1,0 +1,29 @@
+"""What a plugin's command may use of the command line: shared options, errors, tables, and the bundle to open."""
+
+from octoc.cli.failures import FindingsError, UnavailableError, UserError
+from octoc.cli.options import (
+    agent_option,
+    bundle_option,
+    format_options,
+    verbose_option,
+    workspace_option,
+)
+from octoc.cli.tables import print_table
+from octoc.cli.workspace import Target, log_to_stderr, target_of, with_runtime, with_session
+
+__all__ = [
+    "FindingsError",
+    "Target",
+    "UnavailableError",
+    "UserError",
+    "agent_option",
+    "bundle_option",
+    "format_options",
+    "log_to_stderr",
+    "print_table",
+    "target_of",
+    "verbose_option",
+    "with_runtime",
+    "with_session",
+    "workspace_option",
+]

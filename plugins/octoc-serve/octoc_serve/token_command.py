@@ -1,0 +1,85 @@
+"""`octoc serve token`: makes, lists and revokes the tokens of clients."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import attrs
+import click
+
+from octoc.cli.toolkit import UserError, agent_option, format_options, print_table, workspace_option
+from octoc_serve.command_errors import user_errors
+from octoc_serve.tokens import Tokens
+
+T = TypeVar("T")
+tokens_option = click.option(
+    "--tokens",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="The file of tokens. Default: $XDG_STATE_HOME/octoc/serve/tokens.json.",
+)
+
+
+@click.group
+def token() -> None:
+    """Make, list and revoke the tokens that clients of `octoc serve --transport http` come with.
+
+    Only a digest of each is kept, in a file for you alone. A token is good for every gateway of yours whose bundle has
+    its agent; a gateway that runs takes changes up by itself.
+    """
+
+
+@token.command
+@agent_option
+@click.option("--tenant", metavar="NAME", help="For whom the agent works.")
+@click.option("--user", metavar="NAME", help="Who uses it, for servers and logs.")
+@tokens_option
+@workspace_option
+def add(agent: str, tenant: str | None, user: str | None, tokens: Path | None, workspace: Path | None) -> int:
+    """Make a token for an agent and print it, this once."""
+    if not agent.strip():
+        raise click.UsageError("--agent names nobody: a token is for one agent")
+    entry, text = _run(tokens, workspace, lambda file: file.add(agent, tenant, user))
+    click.echo(f"token `{entry.id}` for agent `{entry.agent}`; it is not shown again", err=True)
+    click.echo(text)
+    return 0
+
+
+@token.command(name="list")
+@tokens_option
+@workspace_option
+@format_options("text", "json")
+def list_(tokens: Path | None, workspace: Path | None, output_format: str) -> int:
+    """List the tokens: id, agent, tenant, user, and when each was made."""
+    entries = _run(tokens, workspace, lambda file: file.entries())
+    if output_format == "json":
+        click.echo(json.dumps([attrs.asdict(entry) for entry in entries], indent=2))
+    else:
+        cells = [(entry.id, entry.agent, entry.tenant or "", entry.user or "", entry.created) for entry in entries]
+        print_table("tokens", ("id", "agent", "tenant", "user", "created"), cells)
+    return 0
+
+
+@token.command
+@click.argument("identity", metavar="ID")
+@tokens_option
+@workspace_option
+def revoke(identity: str, tokens: Path | None, workspace: Path | None) -> int:
+    """Revoke the token of this ID.
+
+    The exit status is 1 when there is none. What its clients have open ends when the gateway takes the change up.
+    """
+    if not _run(tokens, workspace, lambda file: file.revoke(identity)):
+        raise UserError(f"there is no token `{identity}`", "`octoc serve token list` has the ids of those there are")
+    click.echo(f"revoked `{identity}`")
+    return 0
+
+
+def _run(tokens: Path | None, workspace: Path | None, work: Callable[[Tokens], T]) -> T:
+    from octoc.compiler.workspace.paths import find_workspace
+
+    with user_errors():
+        return work(Tokens(tokens, workspace or find_workspace(Path())))
