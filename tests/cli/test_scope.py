@@ -96,6 +96,27 @@ def test_one_agent_with_every_reason(octoc: Run, company: Path) -> None:
     ]
 
 
+def test_the_exclusions_of_an_agent(octoc: Run, tmp_path: Path) -> None:
+    """What an agent may not have is listed with the file that excludes it: its own, a `[[deny]]`, or a server's."""
+    builder = WorkspaceBuilder(tmp_path / "acme").server("git", "git-mcp", exclude_tools=["force*"])
+    builder.server("mail", "mail-mcp").snapshot("mail", ["read", "send"])
+    builder.agent("writer", disallowedTools="mcp__mail__send").agent("other")
+    deny = '[[deny]]\nagents = ["writer"]\ntools = ["git/push"]\nreason = "people push"\n'
+    root = builder.file("scopes/deny.toml", deny).write()
+    done = octoc("scope", "writer", "--workspace", str(root))
+    lines = [" ".join(line.split()) for line in done.out.partition("exclusions\n")[2].splitlines()]
+    assert lines == [
+        "tools by where reason",
+        "mcp__mail__send disallowedTools agents/writer/AGENT.md:4",
+        "git/push deny scopes/deny.toml:3 people push",
+        "git/force* exclude_tools .mcp.json:3",
+    ]
+    found = json.loads(octoc("scope", "other", "--workspace", str(root), "--json").out)
+    assert found["excluded"] == [
+        {"tools": "git/force*", "by": "exclude_tools", "reason": "", "file": ".mcp.json", "line": 3}
+    ]
+
+
 def test_who_can_reach_a_tool(octoc: Run, company: Path) -> None:
     """A name or a pattern is answered with the agents that reach it, unlisted servers too; nobody is no mistake."""
 

@@ -13,7 +13,7 @@ from octoc.cli.options import format_options, workspace_option
 if TYPE_CHECKING:
     from octoc.compiler.model.build import Build
     from octoc.compiler.model.scopes import Reason
-    from octoc.compiler.scope.report import AgentScope, Named, Reached
+    from octoc.compiler.scope.report import AgentScope, Excluded, Named, Reached
     from octoc.diagnostics.model import Place, Span
 
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def command(agent: str | None, workspace: Path | None, who_can: str | None, output_format: str) -> int:
     """Show what AGENT may reach, and why.
 
-    Each tool with the grant, the group, the capability or the profile that gives it.
+    Each tool with the grant, the group, the capability or the profile that gives it; and what is excluded.
 
     Without AGENT: all agents with their areas, tenants and how much they reach, and all areas and groups. Octoc's own
     tools and the host's are nobody's to grant, and not among them.
@@ -99,6 +99,10 @@ def _print_agent(scope: AgentScope, build: Build, locate: Callable[[Place], Span
             click.echo()
             rows = [(one.name, "from the start" if one.boot else "", _why(one.reasons, locate)) for one in found]
             print_table(title, (title, "", "why"), rows)
+    if scope.excluded:
+        click.echo()
+        exclusions = [(one.pattern, one.by, _at(locate(one.place)), one.reason) for one in scope.excluded]
+        print_table("exclusions", ("tools", "by", "where", "reason"), exclusions)
 
 
 def _settings(scope: AgentScope) -> dict[str, Any]:
@@ -116,13 +120,13 @@ def _why(reasons: Iterable[Reason], locate: Callable[[Place], Span]) -> str:
         return ""
     from octoc.compiler.scope.report import way_of
 
-    steps = []
-    for step in way_of(ways[0]):
-        span = locate(step.place)
-        line = f":{span.line}" if span.line else ""
-        steps.append(f"{step.kind} {step.name} ({span.file}{line})")
+    steps = [f"{step.kind} {step.name} ({_at(locate(step.place))})" for step in way_of(ways[0])]
     more = f", and {len(ways) - 1} more" if len(ways) > 1 else ""
     return " <- ".join(steps) + more
+
+
+def _at(span: Span) -> str:
+    return f"{span.file}:{span.line}" if span.line else span.file
 
 
 def _agent_json(scope: AgentScope, locate: Callable[[Place], Span]) -> dict[str, Any]:
@@ -134,6 +138,7 @@ def _agent_json(scope: AgentScope, locate: Callable[[Place], Span]) -> dict[str,
         "tools": [_reached_json(one, locate) for one in scope.tools],
         "capabilities": [_named_json(one, locate) for one in scope.capabilities],
         "skills": [_named_json(one, locate) for one in scope.skills],
+        "excluded": [_excluded_json(one, locate) for one in scope.excluded],
     }
 
 
@@ -143,6 +148,11 @@ def _reached_json(one: Reached, locate: Callable[[Place], Span]) -> dict[str, An
 
 def _named_json(one: Named, locate: Callable[[Place], Span]) -> dict[str, Any]:
     return {"name": one.name, "boot": one.boot, "reasons": [_way_json(reason, locate) for reason in one.reasons]}
+
+
+def _excluded_json(one: Excluded, locate: Callable[[Place], Span]) -> dict[str, Any]:
+    span = locate(one.place)
+    return {"tools": one.pattern, "by": one.by, "reason": one.reason, "file": span.file, "line": span.line}
 
 
 def _way_json(reason: Reason, locate: Callable[[Place], Span]) -> list[dict[str, Any]]:

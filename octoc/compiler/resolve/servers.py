@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -28,8 +28,9 @@ from octoc.diagnostics.rules.resolve import (
     UNLISTED_SERVER,
     UNMATCHED_EXCLUSION,
 )
-from octoc.diagnostics.suggest import did_you_mean
-from octoc.names import any_glob_matches
+from octoc.diagnostics.suggest import did_you_mean, slips_of
+from octoc.lists import some_names
+from octoc.names import any_glob_matches, glob_matches
 from octoc.references import variables_needed
 from octoc.results import ListedTool
 
@@ -249,16 +250,38 @@ def _listed(server: Server, snapshot: SnapshotSource | None, sink: DiagnosticSin
             help=f"correct the tool in the server, then run `octoc pin {server.name}`",
         )
     names = [tool.name for tool in snapshot.listing.tools]
-    for field, globs in (("include_tools", server.include or ()), ("exclude_tools", server.exclude)):
-        for glob in globs:
-            if not any(any_glob_matches((glob,), name) for name in names):
-                sink.report(
-                    UNKNOWN_TOOL,
-                    f"`{glob}` in the {field} of server `{server.name}` matches none of its tools",
-                    at=server.place,
-                    help=did_you_mean(glob.rstrip("*"), names),
-                )
+    for glob in server.include or ():
+        if not any(glob_matches(glob, name) for name in names):
+            sink.report(
+                UNKNOWN_TOOL,
+                f"`{glob}` in the include_tools of server `{server.name}` matches none of its tools",
+                at=server.place,
+                help=did_you_mean(glob.rstrip("*"), names),
+            )
+    server = attrs.evolve(server, exclude=(*server.exclude, *_meant(server, names, sink)))
     return attrs.evolve(server, snapshot=snapshot, tools=tuple(t for t in snapshot.listing.tools if _passes(server, t)))
+
+
+def _meant(server: Server, names: Sequence[str], sink: DiagnosticSink) -> list[str]:
+    """Report each exclusion that matches no recorded tool; return what it nearly names, or all of the server's tools.
+
+    So a slip never gives anybody a tool.
+    """
+    meant: list[str] = []
+    for glob in server.exclude:
+        if any(glob_matches(glob, name) for name in names):
+            continue
+        near = slips_of(glob.rstrip("*"), names)
+        instead = some_names(near) if near else "the whole server"
+        sink.report(
+            UNMATCHED_EXCLUSION,
+            f"`{glob}` in the exclude_tools of server `{server.name}` matches none of its tools; "
+            f"until it is corrected, {instead} is left out",
+            at=server.place,
+            help=did_you_mean(glob.rstrip("*"), names) or "delete it, or name a tool that the server has",
+        )
+        meant += near or ["*"]
+    return meant
 
 
 def _passes(server: Server, tool: ListedTool) -> bool:

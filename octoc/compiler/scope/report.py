@@ -44,6 +44,20 @@ class Named:
 
 
 @attrs.frozen(kw_only=True)
+class Excluded:
+    """A pattern of tools that an agent may not have.
+
+    `by` is `disallowedTools` of the agent's file, `deny` for a `[[deny]]`, or `exclude_tools` of a server that the
+    agent could reach. `reason` is the text of a `[[deny]]`.
+    """
+
+    pattern: str
+    by: str
+    place: Place
+    reason: str = ""
+
+
+@attrs.frozen(kw_only=True)
 class AgentScope:
     """All that one agent may reach, and why; octoc's own tools and the host's are apart from it."""
 
@@ -53,6 +67,7 @@ class AgentScope:
     tools: tuple[Reached, ...] = ()
     capabilities: tuple[Named, ...] = ()
     skills: tuple[Named, ...] = ()
+    excluded: tuple[Excluded, ...] = ()
     settings: AgentSettings = attrs.field(factory=AgentSettings)
 
 
@@ -85,6 +100,7 @@ def _scope(build: Build, agent: str, limits: Limits) -> AgentScope:
             for name in sorted({*registry.capabilities, *registry.boot})
         ),
         skills=tuple(Named(name=name, reasons=_naming(agent, "skills", name, scopes)) for name in registry.skills),
+        excluded=tuple(_excluded(build, agent, scopes)),
         settings=member.settings,
     )
 
@@ -130,6 +146,24 @@ def way_of(reason: Reason) -> Sequence[Reason]:
 
 def _limits(build: Build) -> Limits:
     return Limits.of(scopes_of(build), Fleet.of(build, build.scoped.tools))
+
+
+def _excluded(build: Build, agent: str, scopes: Scopes) -> Iterator[Excluded]:
+    resolved, registry = build.resolved, build.scoped.registries[agent]
+    for one in resolved.agents:
+        if one.name == agent:
+            for entry in one.source.disallowed_tools:
+                yield Excluded(pattern=entry.value, by="disallowedTools", place=entry.place)
+    for deny in scopes.deny:
+        if agent in deny.agents:
+            for entry in deny.source.tools:
+                yield Excluded(pattern=entry.value, by="deny", place=entry.place, reason=deny.source.reason)
+    named = {*registry.capabilities, *registry.reserved, *registry.boot}
+    brought = {grant.server for one in resolved.capabilities if one.name in named for grant in one.grants}
+    for server in resolved.servers:
+        if server.open or agent in server.private_to or server.name in brought:
+            for glob in server.exclude:
+                yield Excluded(pattern=f"{server.name}/{glob}", by="exclude_tools", place=server.place)
 
 
 def _how(index: int, registry: Registry) -> str:
