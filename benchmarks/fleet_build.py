@@ -38,13 +38,13 @@ from pathlib import Path
 from octoc.compiler import pipeline
 from octoc.compiler.cache.store import Cache
 from octoc.compiler.model.build import Build
-from octoc.compiler.workspace.load import open_workspace
+from octoc.compiler.workspace.load import load_workspace
 
-opened = open_workspace(Path(sys.argv[1]), cache=Cache(None))
-build, seconds = Build(settings=opened.settings), {}
+loaded = load_workspace(Path(sys.argv[1]), cache=Cache(None))
+build, seconds = Build(settings=loaded.settings), {}
 for stage in pipeline.STAGES:
     began = time.process_time()
-    build = stage(build, opened.context)
+    build = stage(build, loaded.context)
     seconds[stage.__name__] = time.process_time() - began
 print(json.dumps(seconds))
 """

@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.measure import ROOT, realworld
-from octoc.compiler.checkup.check import check_subject
-from octoc.compiler.checkup.target import Subject
+from octoc.compiler.checkup.check import check_target
+from octoc.compiler.checkup.target import Target
 from octoc.compiler.model.documents import FileKind
 
 # What breaks readers: marks of each format, ends of text, wide characters, numbers that are none.
@@ -79,13 +79,13 @@ def fuzz(kind: FileKind, sources: Sequence[bytes], count: int, seed: int) -> tup
     with_findings = 0
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"file.{ENDINGS.get(kind, 'toml')}")
-        subject = Subject(root=Path(folder), file=path, kind=kind)
+        subject = Target(root=Path(folder), file=path, kind=kind)
         for number in range(count):
             chance = random.Random(f"{seed} {kind} {number}")
             data = mutated(chance.choice(sources), chance)
             path.write_bytes(data)
             try:
-                found = check_subject(subject, use_cache=False).diagnostics
+                found = check_target(subject, use_cache=False).diagnostics
             except Exception:  # noqa: BLE001  # any exception at all is what is sought
                 failures.append(f"{kind}, seed {seed}, number {number}\n{traceback.format_exc(limit=-3)}")
             else:

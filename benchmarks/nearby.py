@@ -40,7 +40,7 @@ from octoc.compiler.calibrate.texts import (
     background_lines,
     further_background,
 )
-from octoc.compiler.embed.precomputed import ready_vectors, shipped_texts
+from octoc.compiler.embed.precomputed import precomputed_vectors, shipped_texts
 from octoc.compiler.embed.vectors import digest_of, encode
 from octoc.plugin.manager import load_plugins
 from octoc.routing import nearby
@@ -295,7 +295,7 @@ def _vectors() -> dict[str, Vector]:
     embedder = load_plugins(["embed-onnx"]).make_embedder(ENCODER, {})
     if embedder is None:
         sys.exit(f"the encoder `{ENCODER}` is not installed")
-    ready = ready_vectors(embedder.identity, embedder.dimension)
+    ready = precomputed_vectors(embedder.identity, embedder.dimension)
     digests = {text: digest_of(text) for text in shipped_texts()}
     missing = [text for text, digest in digests.items() if digest not in ready]
     encoded = encode(missing, embedder, lambda *_: None) if missing else []

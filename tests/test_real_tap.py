@@ -20,7 +20,7 @@ import pytest
 from octoc.bundle.reader import OpenBundle
 from octoc.cli import main
 from octoc.compiler.cache.store import workspace_cache
-from octoc.compiler.workspace.build import Outcome, build
+from octoc.compiler.workspace.build import BuildOutcome, build
 from octoc.diagnostics.rule import Severity
 from octoc.runtime import Runtime
 from octoc.runtime.skills.rules import matching
@@ -34,7 +34,7 @@ class Built:
 
     root: Path
     tap: Path
-    outcome: Outcome
+    outcome: BuildOutcome
 
 
 @pytest.fixture(scope="module")

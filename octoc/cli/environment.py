@@ -41,11 +41,11 @@ def environment_of(files: tuple[Path, ...], names: tuple[str, ...]) -> Environme
     """Return what the options say the environment has; None without any. Raises: UnavailableError, exit status 2."""
     if not files and not names:
         return None
-    from octoc.compiler.workspace.environment import EnvironmentUnreadable, read_environment
+    from octoc.compiler.workspace.environment import EnvironmentUnreadableError, read_environment
 
     try:
         return read_environment(files, names)
-    except EnvironmentUnreadable as error:
+    except EnvironmentUnreadableError as error:
         raise UnavailableError(str(error), "--env-file names a file of `NAME=value` lines") from None
 
 

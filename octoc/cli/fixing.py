@@ -12,13 +12,13 @@ from octoc.cli.report import paint_for
 from octoc.diagnostics.render import escape
 
 if TYPE_CHECKING:
-    from octoc.compiler.checkup.paths import Checked
+    from octoc.compiler.checkup.paths import CheckedPaths
     from octoc.compiler.fixes.apply import Fixed
     from octoc.compiler.workspace.environment import Environment
     from octoc.diagnostics.model import Diagnostic
 
 
-def apply_fixes(checked: Checked, environment: Environment | None) -> bool:
+def apply_fixes(checked: CheckedPaths, environment: Environment | None) -> bool:
     """Write what can be fixed, say so on stderr, and return whether a file has changed.
 
     Raises: UserError when a file cannot be written; no file is then changed.
@@ -34,7 +34,7 @@ def apply_fixes(checked: Checked, environment: Environment | None) -> bool:
     return bool(changes)
 
 
-def show_fixes(checked: Checked, environment: Environment | None) -> None:
+def show_fixes(checked: CheckedPaths, environment: Environment | None) -> None:
     """Print what `apply_fixes` would change as a unified diff. What looks like a secret is masked in it."""
     plans = _plans(checked, environment)
     from octoc.compiler.checkup.autofix import unified_diff
@@ -51,10 +51,10 @@ def show_fixes(checked: Checked, environment: Environment | None) -> None:
     _say(plans, f"would fix {_count(plans)} in {_files(len(changes))}", "nothing to fix" if not changes else "")
 
 
-def _plans(checked: Checked, environment: Environment | None) -> list[Fixed]:
+def _plans(checked: CheckedPaths, environment: Environment | None) -> list[Fixed]:
     from octoc.compiler.checkup.autofix import fixes_of
 
-    return [fixes_of(subject, checkup, environment=environment) for subject, checkup in checked.parts]
+    return [fixes_of(target, checkup, environment=environment) for target, checkup in checked.parts]
 
 
 def _say(plans: Iterable[Fixed], done: str, nothing: str) -> None:

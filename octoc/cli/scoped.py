@@ -23,17 +23,17 @@ def scoped_of(root: Path) -> Build:
     from octoc.cli.failures import UnreadableError
     from octoc.compiler.cache.store import Cache
     from octoc.compiler.pipeline import run_to_scope
-    from octoc.compiler.workspace.load import open_workspace
+    from octoc.compiler.workspace.load import load_workspace
     from octoc.diagnostics.model import DiagnosticSink
     from octoc.diagnostics.rule import Severity
 
-    opened = open_workspace(root, cache=Cache(None))
-    before = opened.context.sink.diagnostics
-    if opened.settings is None:
+    loaded = load_workspace(root, cache=Cache(None))
+    before = loaded.context.sink.diagnostics
+    if loaded.settings is None:
         raise UnreadableError(before, root)
     # Findings are only counted, so no file is parsed again for the place of one.
     sink = DiagnosticSink()
-    build = run_to_scope(opened.settings, attrs.evolve(opened.context, sink=sink))
+    build = run_to_scope(loaded.settings, attrs.evolve(loaded.context, sink=sink))
     errors = sum(diagnostic.severity >= Severity.ERROR for diagnostic in (*before, *sink.diagnostics))
     if errors:
         many = "1 error" if errors == 1 else f"{errors} errors"

@@ -11,7 +11,7 @@ from octoc.plugin.protocols import PythonTool
 from octoc.results import ListedTool, ServerListing
 
 if TYPE_CHECKING:
-    from octoc.compiler.workspace.build import Outcome
+    from octoc.compiler.workspace.build import BuildOutcome
     from octoc.plugin.manager import Plugins
 
 TAP = "local"
@@ -156,7 +156,7 @@ class WorkspaceBuilder:
         self._write_snapshots()
         return self.root
 
-    def build(self, plugins: Plugins | None = None, *, allow_degraded: bool = True) -> Outcome:
+    def build(self, plugins: Plugins | None = None, *, allow_degraded: bool = True) -> BuildOutcome:
         """Write every file, and compile the workspace with the given plugins, or those that octoc.toml names.
 
         Args:

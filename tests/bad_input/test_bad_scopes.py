@@ -10,7 +10,7 @@ from octoc.cli import main
 from octoc.compiler.cache.store import Cache
 from octoc.compiler.model.build import Build
 from octoc.compiler.pipeline import run_to_scope
-from octoc.compiler.workspace.load import open_workspace
+from octoc.compiler.workspace.load import load_workspace
 from octoc.diagnostics.rule import Severity
 from octoc.plugin.manager import Plugins
 from octoc.testing import WorkspaceBuilder
@@ -64,10 +64,10 @@ def workspace(root: Path, profile: str, scopes: bytes) -> Path:
 
 def scoped(root: Path) -> tuple[Build, bool]:
     """Return what the workspace comes to, and whether it has an error."""
-    opened = open_workspace(root, cache=Cache(None), plugins=Plugins())
-    assert opened.settings is not None
-    found = run_to_scope(opened.settings, opened.context)
-    return found, opened.context.sink.worst() == Severity.ERROR
+    loaded = load_workspace(root, cache=Cache(None), plugins=Plugins())
+    assert loaded.settings is not None
+    found = run_to_scope(loaded.settings, loaded.context)
+    return found, loaded.context.sink.worst() == Severity.ERROR
 
 
 @settings(max_examples=60)

@@ -13,8 +13,8 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 import octoc.diagnostics
-from octoc.compiler.checkup.check import check_subject
-from octoc.compiler.checkup.target import Subject
+from octoc.compiler.checkup.check import check_target
+from octoc.compiler.checkup.target import Target
 from octoc.compiler.workspace.environment import read_environment
 from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.rule import Severity
@@ -99,7 +99,7 @@ def check_section(code: str, section: str, root: Path) -> tuple[Diagnostic, ...]
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
     environment = read_environment([root / ".env"], []) if ".env" in files else None
-    return check_subject(Subject(root=root), plugins=Plugins(), use_cache=False, environment=environment).diagnostics
+    return check_target(Target(root=root), plugins=Plugins(), use_cache=False, environment=environment).diagnostics
 
 
 def test_every_page_is_of_a_rule() -> None:

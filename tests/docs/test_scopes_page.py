@@ -15,7 +15,7 @@ from octoc.compiler.cache.store import Cache
 from octoc.compiler.discover.stage import discover
 from octoc.compiler.model.build import Build
 from octoc.compiler.pipeline import run_checks
-from octoc.compiler.workspace.load import open_workspace
+from octoc.compiler.workspace.load import load_workspace
 from octoc.diagnostics.model import Diagnostic
 from octoc.plugin.manager import Plugins
 from octoc.testing import WorkspaceBuilder
@@ -42,10 +42,10 @@ def company(tmp_path: Path) -> Path:
 
 def findings(root: Path) -> list[Diagnostic]:
     """Return the errors and warnings on scopes."""
-    opened = open_workspace(root, cache=Cache(None), plugins=Plugins())
-    assert opened.settings is not None
-    run_checks(discover(Build(settings=opened.settings), opened.context), opened.context)
-    return [one for one in opened.context.sink.diagnostics if one.severity.name != "INFO"]
+    loaded = load_workspace(root, cache=Cache(None), plugins=Plugins())
+    assert loaded.settings is not None
+    run_checks(discover(Build(settings=loaded.settings), loaded.context), loaded.context)
+    return [one for one in loaded.context.sink.diagnostics if one.severity.name != "INFO"]
 
 
 def test_the_pages_workspace_is_sound(company: Path) -> None:

@@ -19,7 +19,7 @@ from octoc.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from octoc.compiler.workspace.build import Outcome
+    from octoc.compiler.workspace.build import BuildOutcome
 
 _MOST_ROWS = 12
 
@@ -77,7 +77,7 @@ def command(
     return exit_status(outcome.diagnostics, fail_on)
 
 
-def _print_outcome(outcome: Outcome, root: Path, *, locked: bool, err: bool) -> None:
+def _print_outcome(outcome: BuildOutcome, root: Path, *, locked: bool, err: bool) -> None:
     from octoc.diagnostics.render import escape
 
     for change in outcome.changes:
@@ -91,20 +91,20 @@ def _print_outcome(outcome: Outcome, root: Path, *, locked: bool, err: bool) -> 
     for line in _said_of_the_gate(outcome):
         click.echo(f"gate: {escape(line)}", err=err)
     path = outcome.bundle.relative_to(root) if outcome.bundle.is_relative_to(root) else outcome.bundle
-    _print_bill(outcome, err=err)
+    _print_tokens(outcome, err=err)
     state = "unchanged" if outcome.unchanged else "built"
     click.echo(f"{state}: {escape(str(path))}, {outcome.size:,} bytes, {outcome.digest[:16]}", err=err)
 
 
-def _print_bill(outcome: Outcome, *, err: bool) -> None:
+def _print_tokens(outcome: BuildOutcome, *, err: bool) -> None:
     """Print what tools cost, the dearest first; plain text, as a build that has nothing to do must not load rich."""
-    agents = sorted(outcome.bill.agents, key=lambda one: (-one.direct_tokens, one.agent))
+    agents = sorted(outcome.tokens.agents, key=lambda one: (-one.direct_tokens, one.agent))
     rows = [(one.agent, one.direct_tools, one.direct_tokens, one.deferred_tools, one.deferred_tokens) for one in agents]
     _print_rows(("agent", "shown", "tokens", "deferred", "tokens"), rows, err=err)
-    known = [one for one in outcome.bill.capabilities if one.tools]
+    known = [one for one in outcome.tokens.capabilities if one.tools]
     known.sort(key=lambda one: (-one.tokens, one.capability))
     _print_rows(("capability", "tools", "tokens"), [(one.capability, one.tools, one.tokens) for one in known], err=err)
-    unknown = len(outcome.bill.capabilities) - len(known)
+    unknown = len(outcome.tokens.capabilities) - len(known)
     if unknown:
         click.echo(f"{unknown} without a recorded tool: what they cost is not known", err=err)
 
@@ -124,14 +124,14 @@ def _print_rows(header: Sequence[str], rows: Sequence[Sequence[str | int]], *, e
         click.echo(f"and {len(rows) - _MOST_ROWS} more: --json has them all", err=err)
 
 
-def _said_of_the_gate(outcome: Outcome) -> list[str]:
+def _said_of_the_gate(outcome: BuildOutcome) -> list[str]:
     """Return how the gate was made, where that was not the usual way: infos are hidden, and this is no mistake."""
     from octoc.diagnostics.rules.plugin import GATE_METHOD, THRESHOLD_CHOSEN
 
     return [found.message for found in outcome.diagnostics if found.rule in (GATE_METHOD, THRESHOLD_CHOSEN)]
 
 
-def _print_json(outcome: Outcome) -> None:
+def _print_json(outcome: BuildOutcome) -> None:
     import json
 
     import attrs
@@ -145,7 +145,7 @@ def _print_json(outcome: Outcome) -> None:
         "size": outcome.size,
         "changes": list(outcome.changes),
         "unchanged": outcome.unchanged,
-        "bill": attrs.asdict(outcome.bill),
+        "bill": attrs.asdict(outcome.tokens),
         "diagnostics": [as_object(diagnostic) for diagnostic in outcome.diagnostics],
     }
     click.echo(json.dumps(fields, indent=2))

@@ -11,7 +11,7 @@ from octoc.cli.environment import environment_of, environment_options
 from octoc.cli.options import fail_on_option, format_options, no_cache_option, verbose_option, workspace_option
 
 if TYPE_CHECKING:
-    from octoc.compiler.checkup.paths import Checked
+    from octoc.compiler.checkup.paths import CheckedPaths
 
 
 @click.command
@@ -56,7 +56,7 @@ def command(
     environment = environment_of(env_files, env_names)
     from octoc.compiler.checkup.paths import check_paths
 
-    def run() -> Checked:
+    def run() -> CheckedPaths:
         with ProgressLine() as progress:
             return check_paths(
                 paths,

@@ -6,7 +6,7 @@
         sink.extend(outcome.diagnostics)          # nothing to write, so nothing changed
     else:
         ...                                       # run the stages
-        remember(cache, key, Outcome(...))
+        remember(cache, key, CachedOutcome(...))
 
 What an outcome says is kept as it was reported: messages never hold a secret's value.
 """
@@ -25,7 +25,7 @@ from octoc.bundle.refusal import BundleError
 from octoc.compiler.cache.store import Cache, cache_key
 from octoc.compiler.discover.programs import find_programs
 from octoc.compiler.model.documents import Discovered, Program
-from octoc.compiler.workspace.token_report import Bill
+from octoc.compiler.workspace.token_report import TokenReport
 from octoc.diagnostics.model import Diagnostic, Fix, Label, Span
 from octoc.diagnostics.rule import Need, Rule, Scope, Severity
 from octoc.diagnostics.rules.bundle import BUNDLE_NOT_WRITTEN
@@ -49,11 +49,11 @@ _PASSING = frozenset(
 
 
 @attrs.frozen(kw_only=True)
-class Outcome:
+class CachedOutcome:
     """What a build came to. Digests are sha256 in hex, sizes in bytes: another size is another file, cheaply seen.
 
     Args:
-        bill: what the tools cost.
+        tokens: what the tools cost.
         bundle_digest: None when no bundle was written; what is in its place is then no matter.
         programs: what lay at each path that a server's command line names.
         lock_digest: of the lock as the build left it, also when it only read it. None when there was none afterwards.
@@ -65,7 +65,7 @@ class Outcome:
     lock_digest: str | None = None
     lock_size: int = 0
     programs: Mapping[str, Program | None] = attrs.field(factory=dict)
-    bill: Bill = attrs.field(factory=Bill)
+    tokens: TokenReport = attrs.field(factory=TokenReport)
 
 
 def build_key(
@@ -96,7 +96,7 @@ def build_key(
     return cache_key("build", found, dict(digests), dict(versions), dict(options))
 
 
-def remember(cache: Cache, key: str, outcome: Outcome, *, kind: str = BUILD) -> None:
+def remember(cache: Cache, key: str, outcome: CachedOutcome, *, kind: str = BUILD) -> None:
     """Keep a build's outcome, unless it depends on what no key has: a full disk, a file that may not be read."""
     if any(found.rule.code in _PASSING for found in outcome.diagnostics):
         return
@@ -105,21 +105,21 @@ def remember(cache: Cache, key: str, outcome: Outcome, *, kind: str = BUILD) -> 
         "bundle": [outcome.bundle_digest, outcome.bundle_size],
         "lock": [outcome.lock_digest, outcome.lock_size],
         "programs": {path: None if one is None else encode(one) for path, one in outcome.programs.items()},
-        "bill": encode(outcome.bill),
+        "tokens": encode(outcome.tokens),
     }
     cache.put_json(kind, key, plain)
 
 
-def recall(cache: Cache, key: str, *, kind: str = BUILD) -> Outcome | None:
+def recall(cache: Cache, key: str, *, kind: str = BUILD) -> CachedOutcome | None:
     """Return the outcome of the build with this key, or None when it is not known."""
     plain = cache.get_json(kind, key)
     try:
-        return None if plain is None else _outcome(plain)
+        return None if plain is None else _cached_outcome(plain)
     except (BundleError, KeyError, TypeError, ValueError):
         return None  # an entry of another shape is no entry
 
 
-def still_there(outcome: Outcome, discovered: Discovered, *, bundle: Path, lock: Path) -> bool:
+def still_there(outcome: CachedOutcome, discovered: Discovered, *, bundle: Path, lock: Path) -> bool:
     """Tell whether bundle, lock and local programs are as the build left them, byte for byte."""
     if outcome.lock_digest is None:
         is_same_lock = not lock.exists()
@@ -155,10 +155,10 @@ def _plain(found: Diagnostic) -> dict[str, Any]:
     }
 
 
-def _outcome(plain: Mapping[str, Any]) -> Outcome:
+def _cached_outcome(plain: Mapping[str, Any]) -> CachedOutcome:
     bundle_digest, bundle_size = plain["bundle"]
     lock_digest, lock_size = plain["lock"]
-    return Outcome(
+    return CachedOutcome(
         diagnostics=tuple(_diagnostic(found) for found in plain["diagnostics"]),
         bundle_digest=bundle_digest,
         bundle_size=bundle_size,
@@ -167,7 +167,7 @@ def _outcome(plain: Mapping[str, Any]) -> Outcome:
         programs={
             path: None if program is None else decode(Program, program) for path, program in plain["programs"].items()
         },
-        bill=decode(Bill, plain["bill"]),
+        tokens=decode(TokenReport, plain["tokens"]),
     )
 
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octoc.compiler.checkup.check import Checkup, check_subject
-from octoc.compiler.checkup.target import Subject
+from octoc.compiler.checkup.check import CheckOutcome, check_target
+from octoc.compiler.checkup.target import Target
 from octoc.compiler.fixes.apply import Change, Fixed, inside, plan_fixes
 from octoc.compiler.workspace.paths import display_path, file_at
 from octoc.diagnostics.model import Diagnostic
@@ -19,23 +19,21 @@ if TYPE_CHECKING:
     from octoc.compiler.workspace.environment import Environment
 
 
-def fixes_of(subject: Subject, checkup: Checkup, *, environment: Environment | None = None) -> Fixed:
+def fixes_of(target: Target, checkup: CheckOutcome, *, environment: Environment | None = None) -> Fixed:
     """Return which fixes of what `checkup` shows can be applied, and what the files then are; nothing is written."""
-    is_workspace = subject.folder is None and subject.file is None
-    roots = (
-        (subject.root,) if is_workspace else tuple(subject.shown or (subject.folder or subject.file or subject.root,))
-    )
+    is_workspace = target.folder is None and target.file is None
+    roots = (target.root,) if is_workspace else tuple(target.shown or (target.folder or target.file or target.root,))
 
     def locate(display: str) -> Path | None:
-        path = Path(os.path.normpath(file_at(subject.root, display)))
+        path = Path(os.path.normpath(file_at(target.root, display)))
         return next((found for root in roots if (found := inside(root, path)) is not None), None)
 
     def recheck(overlay: Mapping[str, bytes]) -> tuple[Diagnostic, ...]:
-        found = check_subject(subject, overlay=overlay, environment=environment).diagnostics
-        return tuple(each for each in found if subject.shows(each))
+        found = check_target(target, overlay=overlay, environment=environment).diagnostics
+        return tuple(each for each in found if target.shows(each))
 
-    displays = sorted(display_path(subject.root, path) for path in checkup.read)
-    return plan_fixes([each for each in checkup.diagnostics if subject.shows(each)], locate, recheck, displays)
+    displays = sorted(display_path(target.root, path) for path in checkup.read)
+    return plan_fixes([each for each in checkup.diagnostics if target.shows(each)], locate, recheck, displays)
 
 
 def unified_diff(change: Change) -> list[str]:

@@ -1,6 +1,6 @@
 """Checks without building: a workspace, a folder that has no octoc.toml, or one file. What was found is remembered.
 
-    outcome = check_subject(Subject(root=folder))       # the workspace in `folder`
+    outcome = check_target(Target(root=folder))       # the workspace in `folder`
     outcome.diagnostics
 
 An entry of the cache has in its key all that the answer depends on; without one, the stages run. The cache is the
@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from octoc.bundle.digest import sha256_hex
-from octoc.compiler.cache.build_cache import Outcome, build_key, recall, remember
+from octoc.compiler.cache.build_cache import CachedOutcome, build_key, recall, remember
 from octoc.compiler.cache.store import Cache, cache_key, code_stamp, workspace_cache
-from octoc.compiler.checkup.target import Subject
+from octoc.compiler.checkup.target import Target
 from octoc.compiler.context import Context, Progress, no_progress
 from octoc.compiler.discover.stage import find_files
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Discovered, FileKind
 from octoc.compiler.read.stage import input_digests
 from octoc.compiler.workspace.files import bytes_if_any
-from octoc.compiler.workspace.load import NO_OVERLAY, Opened, open_workspace
+from octoc.compiler.workspace.load import NO_OVERLAY, LoadedWorkspace, load_workspace
 from octoc.compiler.workspace.paths import WORKSPACE_FILE, file_at
 from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.rule import Scope, Severity
@@ -45,11 +45,11 @@ _COMPLETE = frozenset({FileKind.MCP, FileKind.WORKSPACE})
 
 
 @attrs.frozen(kw_only=True)
-class Checkup:
+class CheckOutcome:
     """What a check came to.
 
     Args:
-        diagnostics: all findings, also those that `Subject.shows` leaves out.
+        diagnostics: all findings, also those that `Target.shows` leaves out.
         read: the files that were looked at, absolute.
         workspaces: folders below, with an octoc.toml of their own, which were not looked at.
         unchanged: the findings are those of an earlier check of the same inputs.
@@ -67,64 +67,64 @@ class Checkup:
 
 def check_workspace(
     root: Path, *, plugins: Plugins | None = None, progress: Progress = no_progress, use_cache: bool = True
-) -> Checkup:
+) -> CheckOutcome:
     """Find every mistake in the workspace in `root`; write nothing but the cache, and encode nothing."""
-    return check_subject(Subject(root=root), plugins=plugins, progress=progress, use_cache=use_cache)
+    return check_target(Target(root=root), plugins=plugins, progress=progress, use_cache=use_cache)
 
 
-def check_subject(
-    subject: Subject,
+def check_target(
+    target: Target,
     *,
     plugins: Plugins | None = None,
     progress: Progress = no_progress,
     use_cache: bool = True,
     overlay: Mapping[str, bytes] = NO_OVERLAY,
     environment: Environment | None = None,
-) -> Checkup:
-    """Find every mistake in `subject`.
+) -> CheckOutcome:
+    """Find every mistake in `target`.
 
     Args:
         use_cache: tell again what was found before in the same inputs, and remember what is found now.
         overlay: display path -> bytes that are read instead of what is on disk; nothing is then remembered.
         environment: what the place of running has; None says nothing of it, and nothing is reported.
     """
-    cache = Cache(workspace_cache(subject.root) if use_cache and not overlay else None)
-    opened = open_workspace(subject.root, cache=cache, progress=progress, plugins=plugins, overlay=overlay)
-    opened = attrs.evolve(opened, context=attrs.evolve(opened.context, environment=environment))
-    if opened.settings is None:
-        return Checkup(diagnostics=opened.context.sink.diagnostics, read=frozenset({subject.root / WORKSPACE_FILE}))
-    before = opened.context.sink.diagnostics
-    together, workspaces = _found_in(subject, opened)
-    read = frozenset(_read_by(together, subject.root))
+    cache = Cache(workspace_cache(target.root) if use_cache and not overlay else None)
+    loaded = load_workspace(target.root, cache=cache, progress=progress, plugins=plugins, overlay=overlay)
+    loaded = attrs.evolve(loaded, context=attrs.evolve(loaded.context, environment=environment))
+    if loaded.settings is None:
+        return CheckOutcome(diagnostics=loaded.context.sink.diagnostics, read=frozenset({target.root / WORKSPACE_FILE}))
+    before = loaded.context.sink.diagnostics
+    together, workspaces = _found_in(target, loaded)
+    read = frozenset(_read_by(together, target.root))
     # Where nothing goes through the stages, as with an octoc.toml of another name, there is nothing to save.
-    key = _key(subject, together, before, opened.context) if together and use_cache and not overlay else ""
+    key = _key(target, together, before, loaded.context) if together and use_cache and not overlay else ""
     known = recall(cache, key, kind=_KIND) if key else None
     if known is not None:
-        return Checkup(diagnostics=known.diagnostics, read=read, workspaces=workspaces, unchanged=True)
+        return CheckOutcome(diagnostics=known.diagnostics, read=read, workspaces=workspaces, unchanged=True)
     # Not at the top: what is known already must not pay for the stages' imports.
     from octoc.compiler.pipeline import run_checks
 
     for discovered in together:
-        run_checks(Build(settings=discovered.settings, discovered=discovered), opened.context)
-    diagnostics = opened.context.sink.diagnostics
-    if subject.file is not None and together:
+        run_checks(Build(settings=discovered.settings, discovered=discovered), loaded.context)
+    diagnostics = loaded.context.sink.diagnostics
+    if target.file is not None and together:
         diagnostics = tuple(found for found in diagnostics if _stands_alone(found, together[0].files[0].kind))
     if key:
-        remember(cache, key, Outcome(diagnostics=diagnostics), kind=_KIND)
-    return Checkup(diagnostics=diagnostics, read=read, workspaces=workspaces)
+        remember(cache, key, CachedOutcome(diagnostics=diagnostics), kind=_KIND)
+    return CheckOutcome(diagnostics=diagnostics, read=read, workspaces=workspaces)
 
 
-def _found_in(subject: Subject, opened: Opened) -> tuple[tuple[Discovered, ...], tuple[Path, ...]]:
-    settings, context = opened.settings, opened.context
+def _found_in(target: Target, loaded: LoadedWorkspace) -> tuple[tuple[Discovered, ...], tuple[Path, ...]]:
+    settings, context = loaded.settings, loaded.context
     assert settings is not None  # noqa: S101  # the caller has looked
-    if subject.file is not None:
-        from octoc.compiler.checkup.one_file import discover_alone
+    if target.file is not None:
+        from octoc.compiler.checkup.one_file import discover_one_file
 
-        return discover_alone(subject, settings, context), ()
-    if subject.folder is not None:
-        from octoc.compiler.checkup.scan import survey
+        return discover_one_file(target, settings, context), ()
+    if target.folder is not None:
+        from octoc.compiler.checkup.scan import scan_folder
 
-        found = survey(subject.root, subject.folder, settings, context.sink)
+        found = scan_folder(target.root, target.folder, settings, context.sink)
         return found.together, found.workspaces
     return (find_files(settings, context),), ()
 
@@ -137,9 +137,9 @@ def _read_by(together: Iterable[Discovered], root: Path) -> Iterable[Path]:
         yield from (Path(os.path.normpath(file_at(root, link.place.file))) for link in discovered.default_links)
 
 
-def _key(subject: Subject, together: tuple[Discovered, ...], before: tuple[Diagnostic, ...], context: Context) -> str:
+def _key(target: Target, together: tuple[Discovered, ...], before: tuple[Diagnostic, ...], context: Context) -> str:
     options: dict[str, Any] = {
-        "check": [subject.folder is not None, subject.file is not None, code_stamp()],
+        "check": [target.folder is not None, target.file is not None, code_stamp()],
         # What reading octoc.toml and looking through folders has found is part of the answer.
         "before": [repr(found) for found in before],
         "found": [repr(found) for found in context.sink.diagnostics],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from octoc.compiler.checkup.kinds import KINDS, Known, kind_from_content, kind_from_path, known_as
-from octoc.compiler.checkup.target import Subject
+from octoc.compiler.checkup.target import Target
 from octoc.compiler.context import Context
 from octoc.compiler.model.documents import Discovered, FileKind, FoundFile, Tap
 from octoc.compiler.model.settings import WorkspaceSettings
@@ -22,13 +22,13 @@ _OF_TAPS = frozenset({
 })  # fmt: skip
 
 
-def discover_alone(subject: Subject, settings: WorkspaceSettings, context: Context) -> tuple[Discovered, ...]:
-    """Return the one file of `subject`; report and return nothing when it is of no known kind."""
-    path = subject.file
+def discover_one_file(target: Target, settings: WorkspaceSettings, context: Context) -> tuple[Discovered, ...]:
+    """Return the one file of `target`; report and return nothing when it is of no known kind."""
+    path = target.file
     assert path is not None  # noqa: S101  # the caller has looked
-    display = display_path(subject.root, path)
+    display = display_path(target.root, path)
     instead = context.overlay.get(display)
-    known = known_as(path, *KINDS[subject.kind]) if subject.kind is not None else kind_from_path(path)
+    known = known_as(path, *KINDS[target.kind]) if target.kind is not None else kind_from_path(path)
     if known is None:
         known = _by_content(path, display, settings, instead)
     if known is None:
@@ -47,7 +47,7 @@ def discover_alone(subject: Subject, settings: WorkspaceSettings, context: Conte
     place = Place(file=display)
     taps = () if tap is None else (Tap(name=tap, root=path.parent, display=display, precedence=0, place=place),)
     file = FoundFile(path=path, display=display, kind=known.kind, tap=tap, key=known.key, dialect=known.dialect)
-    return (Discovered(root=subject.root, settings=settings, taps=taps, files=(file,)),)
+    return (Discovered(root=target.root, settings=settings, taps=taps, files=(file,)),)
 
 
 def _by_content(path: Path, display: str, settings: WorkspaceSettings, instead: bytes | None) -> Known | None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from octoc.compiler.checkup.check import Checkup, check_subject
-from octoc.compiler.checkup.target import Subject, not_read, rebased, subjects_of
+from octoc.compiler.checkup.check import CheckOutcome, check_target
+from octoc.compiler.checkup.target import Target, not_read, rebased, targets_of
 from octoc.compiler.context import Progress, no_progress
 from octoc.diagnostics.model import Diagnostic
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen(kw_only=True)
-class Checked:
+class CheckedPaths:
     """What several checks came to.
 
     Args:
@@ -29,7 +29,7 @@ class Checked:
 
     base: Path
     diagnostics: tuple[Diagnostic, ...]
-    parts: tuple[tuple[Subject, Checkup], ...]
+    parts: tuple[tuple[Target, CheckOutcome], ...]
 
 
 def check_paths(
@@ -41,34 +41,34 @@ def check_paths(
     progress: Progress = no_progress,
     use_cache: bool = True,
     environment: Environment | None = None,
-) -> Checked:
-    """Check `paths`, which exist, as `subjects_of` tells; workspaces that lie in a named folder are checked, too.
+) -> CheckedPaths:
+    """Check `paths`, which exist, as `targets_of` tells; workspaces that lie in a named folder are checked, too.
 
     Args:
         environment: what the place of running has; None says nothing of it.
     """
-    pending = subjects_of(paths, cwd, workspace=workspace, kind=kind)
-    parts: list[tuple[Subject, Checkup]] = []
+    pending = targets_of(paths, cwd, workspace=workspace, kind=kind)
+    parts: list[tuple[Target, CheckOutcome]] = []
     while pending:
-        subject = pending.pop(0)
-        checkup = check_subject(subject, progress=progress, use_cache=use_cache, environment=environment)
-        parts.append((subject, checkup))
-        pending.extend(not_read(subject, checkup.read))
-        pending.extend(Subject(root=folder, shown=subject.shown) for folder in checkup.workspaces)
+        target = pending.pop(0)
+        checkup = check_target(target, progress=progress, use_cache=use_cache, environment=environment)
+        parts.append((target, checkup))
+        pending.extend(not_read(target, checkup.read))
+        pending.extend(Target(root=folder, shown=target.shown) for folder in checkup.workspaces)
     return gathered(parts, cwd, has_paths=bool(paths))
 
 
-def gathered(parts: Sequence[tuple[Subject, Checkup]], cwd: Path, *, has_paths: bool) -> Checked:
+def gathered(parts: Sequence[tuple[Target, CheckOutcome]], cwd: Path, *, has_paths: bool) -> CheckedPaths:
     """Return what was asked for of several checks. One check without named paths keeps its own root."""
     base = parts[0][0].root if len(parts) == 1 and not has_paths else cwd
     found = {
         moved.sort_key: moved
-        for subject, checkup in parts
+        for target, checkup in parts
         for diagnostic in checkup.diagnostics
-        if subject.shows(diagnostic)
-        for moved in [diagnostic if subject.root == base else rebased(diagnostic, subject.root, base)]
+        if target.shows(diagnostic)
+        for moved in [diagnostic if target.root == base else rebased(diagnostic, target.root, base)]
     }
-    return Checked(
+    return CheckedPaths(
         base=base,
         diagnostics=tuple(sorted(found.values(), key=lambda diagnostic: diagnostic.sort_key)),
         parts=tuple(parts),

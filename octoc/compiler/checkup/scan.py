@@ -38,7 +38,7 @@ _MCP_ORDER = (".mcp.json", ".vscode/mcp.json", ".cursor/mcp.json")
 
 
 @attrs.frozen(kw_only=True)
-class Survey:
+class Scan:
     """What a folder holds: files that are checked together, and folders below it that are workspaces of their own."""
 
     together: tuple[Discovered, ...]
@@ -52,7 +52,7 @@ class _Seen:
     workspaces: list[Path] = attrs.field(factory=list)
 
 
-def survey(base: Path, folder: Path, settings: WorkspaceSettings, sink: DiagnosticSink) -> Survey:
+def scan_folder(base: Path, folder: Path, settings: WorkspaceSettings, sink: DiagnosticSink) -> Scan:
     """Find what can be checked in `folder`.
 
     Args:
@@ -74,7 +74,7 @@ def survey(base: Path, folder: Path, settings: WorkspaceSettings, sink: Diagnost
         inside = [(path, known) for path, known in seen.files if _nearest(path, projects) == project]
         taps = [tap for tap in seen.taps if _nearest(tap, projects) == project]
         together.extend(_of_project(base, project, inside, taps, root, settings, sink))
-    return Survey(together=tuple(together), workspaces=tuple(seen.workspaces))
+    return Scan(together=tuple(together), workspaces=tuple(seen.workspaces))
 
 
 def looks_like_tap(folder: Path) -> bool:

@@ -13,7 +13,7 @@ from octoc.diagnostics.model import Diagnostic, Span
 
 
 @attrs.frozen(kw_only=True)
-class Subject:
+class Target:
     """Files that are checked together.
 
     Args:
@@ -41,9 +41,9 @@ class Subject:
         return self.shown is None or any(path == wanted or wanted in path.parents for wanted in self.shown)
 
 
-def subjects_of(
+def targets_of(
     paths: Sequence[Path], cwd: Path, *, workspace: Path | None = None, kind: str | None = None
-) -> list[Subject]:
+) -> list[Target]:
     """Return what is to be checked for `paths`, which exist; for none, what `cwd` lies in.
 
     A path below an octoc.toml stands for that workspace, of which only the path's findings are shown; a file of a tap
@@ -56,25 +56,23 @@ def subjects_of(
     if not paths:
         root = _normal(workspace) if workspace is not None else find_workspace(cwd)
         if root is not None and (root / WORKSPACE_FILE).exists():
-            return [Subject(root=root)]
-        return [Subject(root=root or cwd, folder=root or cwd)]
-    subjects: dict[tuple[Path, Path | None, Path | None], Subject] = {}
+            return [Target(root=root)]
+        return [Target(root=root or cwd, folder=root or cwd)]
+    targets: dict[tuple[Path, Path | None, Path | None], Target] = {}
     for path in (_normal(cwd / path) for path in paths):
-        for subject in _for_path(path, cwd, workspace, kind):
-            key = (subject.root, subject.folder, subject.file)
-            before = subjects.get(key)
-            subjects[key] = (
-                subject if before is None else attrs.evolve(before, shown=_both(before.shown, subject.shown))
-            )
-    return list(subjects.values())
+        for target in _for_path(path, cwd, workspace, kind):
+            key = (target.root, target.folder, target.file)
+            before = targets.get(key)
+            targets[key] = target if before is None else attrs.evolve(before, shown=_both(before.shown, target.shown))
+    return list(targets.values())
 
 
-def not_read(subject: Subject, read: frozenset[Path]) -> list[Subject]:
-    """Return a subject of its own for each file that was named, and that the check of `subject` did not read."""
-    if subject.file is not None:
+def not_read(target: Target, read: frozenset[Path]) -> list[Target]:
+    """Return a target of its own for each file that was named, and that the check of `target` did not read."""
+    if target.file is not None:
         return []
-    named = sorted(path for path in subject.shown or () if path not in read and not path.is_dir())
-    return [Subject(root=subject.root, file=path) for path in named]
+    named = sorted(path for path in target.shown or () if path not in read and not path.is_dir())
+    return [Target(root=target.root, file=path) for path in named]
 
 
 def rebased(found: Diagnostic, root: Path, base: Path) -> Diagnostic:
@@ -97,21 +95,21 @@ def rebased(found: Diagnostic, root: Path, base: Path) -> Diagnostic:
     )
 
 
-def _for_path(path: Path, cwd: Path, workspace: Path | None, kind: str | None) -> list[Subject]:
+def _for_path(path: Path, cwd: Path, workspace: Path | None, kind: str | None) -> list[Target]:
     is_file = not path.is_dir()
     root = _normal(workspace) if workspace is not None else find_workspace(path.parent if is_file else path)
     base = cwd if path.is_relative_to(cwd) else path.parent if is_file else path
     if is_file and kind is not None:
-        return [Subject(root=root or base, file=path, kind=kind)]
+        return [Target(root=root or base, file=path, kind=kind)]
     if root is not None and (root / WORKSPACE_FILE).exists():
-        return [Subject(root=root, shown=None if path == root else frozenset({path}))]
+        return [Target(root=root, shown=None if path == root else frozenset({path}))]
     from octoc.compiler.checkup.scan import enclosing_tap  # a workspace needs none of it
 
     tap = enclosing_tap(path)
     if tap is not None:
         base = cwd if tap.is_relative_to(cwd) else tap
-        return [Subject(root=base, folder=tap, shown=frozenset({path}))]
-    return [Subject(root=base, file=path)] if is_file else [Subject(root=base, folder=path)]
+        return [Target(root=base, folder=tap, shown=frozenset({path}))]
+    return [Target(root=base, file=path)] if is_file else [Target(root=base, folder=path)]
 
 
 def _both(one: frozenset[Path] | None, other: frozenset[Path] | None) -> frozenset[Path] | None:

@@ -3,7 +3,7 @@
 They are those of the library of needs, of the background and of search's deeds.
 
 `precomputed/<encoder identity>.npy` has them for the default encoder. Any other encoder makes its own, in the build.
-`python -m benchmarks.ready_vectors` writes the file anew.
+`python -m benchmarks.precomputed_vectors` writes the file anew.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ def packed(vectors: Mapping[bytes, Vector]) -> NDArray[np.uint8]:
     return np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), -1)
 
 
-def ready_vectors(identity: str, dimension: int, folder: Path = FOLDER, *, unit: bool = True) -> dict[bytes, Vector]:
+def precomputed_vectors(
+    identity: str, dimension: int, folder: Path = FOLDER, *, unit: bool = True
+) -> dict[bytes, Vector]:
     """Return the vectors that ship for an encoder, by digest; none where there are none for it.
 
     Args:

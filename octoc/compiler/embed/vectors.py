@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from octoc.compiler.cache.store import Cache, cache_key
-from octoc.compiler.embed.precomputed import KEY_BYTES, ready_vectors
+from octoc.compiler.embed.precomputed import KEY_BYTES, precomputed_vectors
 from octoc.plugin import PluginError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def vectors_of(
     key = cache_key(embedder.identity, use) if use else cache_key(embedder.identity)
     stored = _unpack(cache.get_array(KIND, key), embedder.dimension)
     # Before the cache, so that a bundle does not hang on what an earlier version left there.
-    ready = ready_vectors(embedder.identity, embedder.dimension, unit=use != SEARCH)
+    ready = precomputed_vectors(embedder.identity, embedder.dimension, unit=use != SEARCH)
     missing = {digest: text for text, digest in wanted.items() if digest not in stored and digest not in ready}
     if missing:
         encoded = encode(list(missing.values()), embedder, advance)

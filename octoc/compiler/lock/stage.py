@@ -19,7 +19,7 @@ from octoc.compiler.lock.compare import Change, changes
 from octoc.compiler.lock.content import LockContent, content_of
 from octoc.compiler.lock.executable import with_bits_of
 from octoc.compiler.lock.inputs import inputs_digest
-from octoc.compiler.lock.text import LockNewer, is_of_newer_revision, parse, text_of
+from octoc.compiler.lock.text import NewerLockError, is_of_newer_revision, parse, text_of
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Locked
 from octoc.compiler.model.settings import WorkspaceSettings
@@ -42,7 +42,7 @@ _MAX_BYTES = 64 * 1024 * 1024
 _UPDATE = "run `octoc build`, review what changes in `octoc.lock`, and commit it"
 
 
-class _Unusable(Exception):  # noqa: N818  # tells the stage that the reason was reported
+class _UnusableLockError(Exception):  # tells the stage that the reason was reported
     """There is a lock, and it must not be written over."""
 
 
@@ -75,7 +75,7 @@ def _locked(build: Build, content: LockContent, locked: Locked, context: Context
     path = context.root / LOCK_FILE
     try:
         old = _read(path, context)
-    except _Unusable:
+    except _UnusableLockError:
         return attrs.evolve(locked, is_stale=True)
     if old is not None:
         content = with_bits_of(old, content, context.root)
@@ -118,7 +118,7 @@ def _plugins(settings: WorkspaceSettings, context: Context) -> Mapping[str, str]
 def _read(path: Path, context: Context) -> LockContent | None:
     """Return the lock that is there, or None when there is none, or one that the build may write over.
 
-    Raises: _Unusable after reporting why the lock can neither be held against the build nor be written over.
+    Raises: _UnusableLockError after reporting why the lock can neither be held against the build nor be written over.
     """
     whole = Span(file=LOCK_FILE)
     if not os.path.lexists(path):
@@ -126,19 +126,19 @@ def _read(path: Path, context: Context) -> LockContent | None:
             return None
         help_ = "run `octoc build`, and commit it"
         context.sink.report(LOCK_MISSING, f"there is no `{LOCK_FILE}` to keep to", help=help_)
-        raise _Unusable
+        raise _UnusableLockError
     reading = DiagnosticSink()
     data = load_bytes(path, LOCK_FILE, Limit(size=_MAX_BYTES, key=""), reading)
     if data is None:
         found = reading.diagnostics[0]
         context.sink.report(LOCK_UNREADABLE, found.message, at=whole, help="delete it, and run `octoc build`")
-        raise _Unusable
+        raise _UnusableLockError
     try:
         text = decode(data, LOCK_FILE, reading)
         if text is None:
             raise BundleError(reading.diagnostics[0].message)
         return parse(text)
-    except LockNewer as newer:
+    except NewerLockError as newer:
         message = f"`{LOCK_FILE}` has format {newer.version}, and this octoc reads 1: a newer octoc wrote it"
         context.sink.report(LOCK_NEWER, message, at=whole, help="upgrade octoc, or delete the lock and build again")
     except BundleError as error:
@@ -148,7 +148,7 @@ def _read(path: Path, context: Context) -> LockContent | None:
             context.sink.report(LOCK_UNREADABLE, message, at=whole, severity=Severity.WARNING)
             return None
         context.sink.report(LOCK_UNREADABLE, f"`{LOCK_FILE}` could not be read: {reason}", at=whole, help=_UPDATE)
-    raise _Unusable
+    raise _UnusableLockError
 
 
 def _report_stale(found: tuple[Change, ...], context: Context) -> None:

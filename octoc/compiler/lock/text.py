@@ -19,7 +19,7 @@ HEADER = """\
 """
 
 
-class LockNewer(Exception):  # noqa: N818  # the state of a file, not a fault in the program
+class NewerLockError(Exception):  # the state of a file, not a fault in the program
     """The lock's version is above the one that this octoc reads."""
 
     def __init__(self, version: int) -> None:
@@ -36,7 +36,7 @@ def text_of(content: LockContent) -> str:
 def parse(text: str) -> LockContent:
     """Return what a lock says; keys of a newer revision are passed over.
 
-    Raises: LockNewer for a newer version; BundleError, with the place as far as it is known, when it is no lock.
+    Raises: NewerLockError for a newer version; BundleError, with the place as far as it is known, when it is no lock.
     """
     sink = DiagnosticSink()
     plain = read_toml(text, Place(file="octoc.lock"), sink)
@@ -48,7 +48,7 @@ def parse(text: str) -> LockContent:
     if type(version) is not int or version < 1:
         raise BundleError("expected `version`, a whole number from 1", ("version",))
     if version > VERSION:
-        raise LockNewer(version)
+        raise NewerLockError(version)
     return decode(LockContent, plain)
 
 

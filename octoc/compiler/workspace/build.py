@@ -8,8 +8,7 @@ from pathlib import Path
 import attrs
 
 from octoc.bundle.digest import sha256_hex
-from octoc.compiler.cache.build_cache import Outcome as Remembered
-from octoc.compiler.cache.build_cache import build_key, recall, remember, still_there
+from octoc.compiler.cache.build_cache import CachedOutcome, build_key, recall, remember, still_there
 from octoc.compiler.cache.store import Cache, workspace_cache
 from octoc.compiler.context import Progress, no_progress
 from octoc.compiler.discover.stage import find_files
@@ -19,9 +18,9 @@ from octoc.compiler.model.build import Build
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.read.stage import input_digests
 from octoc.compiler.workspace.files import bytes_if_any
-from octoc.compiler.workspace.load import Opened, open_workspace, versions_of
+from octoc.compiler.workspace.load import LoadedWorkspace, load_workspace, versions_of
 from octoc.compiler.workspace.paths import WORKSPACE_FILE
-from octoc.compiler.workspace.token_report import Bill, bill_of
+from octoc.compiler.workspace.token_report import TokenReport, token_report
 from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.rule import Severity
 from octoc.plugin.folders import without_user_cache
@@ -31,13 +30,13 @@ LOCK_FILE = "octoc.lock"
 
 
 @attrs.frozen(kw_only=True)
-class Outcome:
-    """What a build came to.
+class BuildOutcome:
+    """The result of a build.
 
     Args:
         bundle: the bundle's path, if one is there and belongs to these inputs; None after a refusal.
-        changes: what is new against the lock that was there, a line each.
-        bill: what the tools cost.
+        changes: a line for each difference to the lock that was there.
+        tokens: what the tools cost.
         unchanged: no input changed since the last build, and no stage was run.
     """
 
@@ -48,7 +47,7 @@ class Outcome:
     size: int = 0
     changes: tuple[str, ...] = ()
     unchanged: bool = False
-    bill: Bill = attrs.field(factory=Bill)
+    tokens: TokenReport = attrs.field(factory=TokenReport)
 
     @property
     def worst(self) -> Severity | None:
@@ -65,7 +64,7 @@ def build(
     progress: Progress = no_progress,
     plugins: Plugins | None = None,
     use_cache: bool = True,
-) -> Outcome:
+) -> BuildOutcome:
     """Compile the workspace in `root` to its bundle and lock.
 
     Args:
@@ -102,11 +101,11 @@ def _build(
     output: Path | None,
     progress: Progress,
     plugins: Plugins | None,
-) -> Outcome:
-    opened = open_workspace(root, progress=progress, plugins=plugins, cache=cache)
-    if opened.settings is None:
-        return _refused(root, opened)
-    settings, context = opened.settings, opened.context
+) -> BuildOutcome:
+    loaded = load_workspace(root, progress=progress, plugins=plugins, cache=cache)
+    if loaded.settings is None:
+        return _refused(root, loaded)
+    settings, context = loaded.settings, loaded.context
     target = bundle_path(root, settings) if output is None else output.absolute()
     context = attrs.evolve(
         context,
@@ -134,43 +133,43 @@ def _build(
     )
     known = recall(context.cache, key)
     if known is not None and still_there(known, discovered, bundle=target, lock=root / LOCK_FILE):
-        return Outcome(
+        return BuildOutcome(
             name=settings.name,
             diagnostics=known.diagnostics,
             bundle=None if known.bundle_digest is None else target,
             digest=known.bundle_digest or "",
             size=known.bundle_size,
             unchanged=True,
-            bill=known.bill,
+            tokens=known.tokens,
         )
     # Not at the top: a build that has nothing to do must not pay for the stages' imports.
     from octoc.compiler.pipeline import run_build
 
     built = run_build(Build(settings=settings, discovered=discovered), context)
     emitted = built.emitted
-    bill = bill_of(built, context.plugins)
+    tokens = token_report(built, context.plugins)
     lock_bytes = bytes_if_any(root / LOCK_FILE)
     remember(
         context.cache,
         key,
-        Remembered(
+        CachedOutcome(
             diagnostics=context.sink.diagnostics,
             bundle_digest=emitted.digest if emitted.path is not None else None,
             bundle_size=emitted.size,
             lock_digest=None if lock_bytes is None else sha256_hex(lock_bytes),
             lock_size=len(lock_bytes or b""),
             programs=built.locked.programs,
-            bill=bill,
+            tokens=tokens,
         ),
     )
-    return Outcome(
+    return BuildOutcome(
         name=settings.name,
         diagnostics=context.sink.diagnostics,
         bundle=target if emitted.path is not None else None,
         digest=emitted.digest,
         size=emitted.size,
         changes=built.locked.changes,
-        bill=bill,
+        tokens=tokens,
     )
 
 
@@ -181,12 +180,12 @@ def resolve_workspace(
 
     The build and the plugins are None when octoc.toml cannot be read.
     """
-    opened = open_workspace(root, plugins=plugins, cache=Cache(workspace_cache(root) if use_cache else None))
-    if opened.settings is None:
-        return None, _refused(root, opened).diagnostics, None
+    loaded = load_workspace(root, plugins=plugins, cache=Cache(workspace_cache(root) if use_cache else None))
+    if loaded.settings is None:
+        return None, _refused(root, loaded).diagnostics, None
     from octoc.compiler.pipeline import run_to_resolve
 
-    return run_to_resolve(opened.settings, opened.context), opened.context.sink.diagnostics, opened.context.plugins
+    return run_to_resolve(loaded.settings, loaded.context), loaded.context.sink.diagnostics, loaded.context.plugins
 
 
 def bundle_path(root: Path, settings: WorkspaceSettings) -> Path:
@@ -196,18 +195,18 @@ def bundle_path(root: Path, settings: WorkspaceSettings) -> Path:
 
 def current_inputs(root: Path) -> tuple[Path, str] | None:
     """Return where the workspace's bundle belongs and the digest of its inputs now; None when octoc.toml is unsound."""
-    opened = open_workspace(root, cache=Cache(None))
-    if opened.settings is None:
+    loaded = load_workspace(root, cache=Cache(None))
+    if loaded.settings is None:
         return None
     from octoc.compiler.lock.inputs import inputs_digest
 
-    discovered = find_files(opened.settings, opened.context)
-    return bundle_path(root, opened.settings), inputs_digest(discovered, input_digests(discovered))
+    discovered = find_files(loaded.settings, loaded.context)
+    return bundle_path(root, loaded.settings), inputs_digest(discovered, input_digests(discovered))
 
 
 def _digest(path: Path) -> str:
     return sha256_hex(bytes_if_any(path) or b"")
 
 
-def _refused(root: Path, opened: Opened) -> Outcome:
-    return Outcome(name=root.name, diagnostics=opened.context.sink.diagnostics)
+def _refused(root: Path, loaded: LoadedWorkspace) -> BuildOutcome:
+    return BuildOutcome(name=root.name, diagnostics=loaded.context.sink.diagnostics)

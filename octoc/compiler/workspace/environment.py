@@ -77,14 +77,14 @@ class Environment:
         return "unset" if given is None else "set" if given else "empty"
 
 
-class EnvironmentUnreadable(Exception):  # noqa: N818  # a state of the world, not a fault in the program
+class EnvironmentUnreadableError(Exception):  # a state of the world, not a fault in the program
     """A `.env` file cannot be read; the message is one line that names it and says why."""
 
 
 def read_environment(files: Sequence[Path], names: Sequence[str]) -> Environment:
-    """Return the environment that `.env` files and `names`, which are set, describe. Raises: EnvironmentUnreadable.
+    """Return the environment that `.env` files describe, with `names` set. Another file may set an empty variable.
 
-    What one file leaves empty another may set.
+    Raises: EnvironmentUnreadableError.
     """
     found: dict[str, bool] = {}
     for path in files:
@@ -190,9 +190,9 @@ def _names_in(path: Path) -> list[tuple[str, bool]]:
     """Return the names in a `.env` file, and whether each has a value; the values are gone when it returns."""
     try:
         if path.is_file() and path.stat().st_size > _MAX_ENV_FILE_BYTES:
-            raise EnvironmentUnreadable(f"the file `{path}` is larger than 2 MiB")
+            raise EnvironmentUnreadableError(f"the file `{path}` is larger than 2 MiB")
         values = parse_env_file(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise EnvironmentUnreadable(f"the file `{path}` cannot be read: {why}") from None
+        raise EnvironmentUnreadableError(f"the file `{path}` cannot be read: {why}") from None
     return [(name, bool(value)) for name, value in values.items()]

@@ -21,7 +21,7 @@ from octoc.compiler.model.source import FixturesSource
 from octoc.compiler.read.stage import read_files
 from octoc.compiler.resolve.fixtures import Known, resolve_fixtures
 from octoc.compiler.structure.stage import sources_of
-from octoc.compiler.workspace.load import open_workspace
+from octoc.compiler.workspace.load import load_workspace
 from octoc.compiler.workspace.paths import WORKSPACE_FILE, display_path
 from octoc.diagnostics.model import Diagnostic, Place
 from octoc.plugin.manager import plugins_of
@@ -52,12 +52,12 @@ def load_fixtures(root: Path, files: Sequence[Path] = ()) -> Loaded:
     Args:
         root: absolute; a folder without octoc.toml has the defaults.
     """
-    opened = open_workspace(root, cache=Cache(None), plugins=plugins_of())
-    settings = opened.settings or WorkspaceSettings(name=root.name, place=Place(file=WORKSPACE_FILE))
-    found = _named(root, files) if files else _discovered(root, settings, opened.context)
+    loaded = load_workspace(root, cache=Cache(None), plugins=plugins_of())
+    settings = loaded.settings or WorkspaceSettings(name=root.name, place=Place(file=WORKSPACE_FILE))
+    found = _named(root, files) if files else _discovered(root, settings, loaded.context)
     discovered = Discovered(root=root, settings=settings, files=found)
-    documents = sound_documents(read_files(discovered, opened.context), opened.context.sink)
-    return Loaded(sources=sources_of(documents, discovered).fixtures, settings=settings, context=opened.context)
+    documents = sound_documents(read_files(discovered, loaded.context), loaded.context.sink)
+    return Loaded(sources=sources_of(documents, discovered).fixtures, settings=settings, context=loaded.context)
 
 
 def look_up(loaded: Loaded, known: Known) -> Fixtures:

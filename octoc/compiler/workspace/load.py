@@ -25,21 +25,21 @@ NO_OVERLAY: Mapping[str, bytes] = {}
 
 
 @attrs.frozen(kw_only=True)
-class Opened:
+class LoadedWorkspace:
     """A workspace's settings, None when its octoc.toml cannot be read, and what the stages get."""
 
     settings: WorkspaceSettings | None
     context: Context
 
 
-def open_workspace(
+def load_workspace(
     root: Path,
     *,
     cache: Cache,
     progress: Progress = no_progress,
     plugins: Plugins | None = None,
     overlay: Mapping[str, bytes] = NO_OVERLAY,
-) -> Opened:
+) -> LoadedWorkspace:
     """Read octoc.toml in `root`, report what is unsound in it, and load the plugins that it names.
 
     Args:
@@ -57,7 +57,7 @@ def open_workspace(
     context = Context(
         root=root, sink=sink, cache=cache, plugins=named, progress=progress, overlay=overlay, policy=policy
     )
-    return Opened(settings=settings, context=context)
+    return LoadedWorkspace(settings=settings, context=context)
 
 
 def versions_of(plugins: Plugins) -> dict[str, str]:

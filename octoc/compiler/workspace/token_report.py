@@ -1,4 +1,4 @@
-"""The token bill: what each agent's tools cost in every request, what it may load, and what a capability adds.
+"""The token report: what each agent's tools cost in every request, what it may load, and what a capability adds.
 
 Counted on what the agent's provider is shown, octoc's own tools with it, by the counter of its model. Tools of servers
 without a snapshot are not known, and not counted.
@@ -29,7 +29,7 @@ LARGEST = 3
 
 
 @attrs.frozen(kw_only=True)
-class AgentBill:
+class AgentTokens:
     """What one agent's tools cost.
 
     Args:
@@ -50,7 +50,7 @@ class AgentBill:
 
 
 @attrs.frozen(kw_only=True)
-class CapabilityBill:
+class CapabilityTokens:
     """What a capability adds to a request while it is active, in the workspace's usual form."""
 
     capability: str
@@ -59,23 +59,23 @@ class CapabilityBill:
 
 
 @attrs.frozen(kw_only=True)
-class Bill:
+class TokenReport:
     """Agents and capabilities, each by name."""
 
-    agents: tuple[AgentBill, ...] = ()
-    capabilities: tuple[CapabilityBill, ...] = ()
+    agents: tuple[AgentTokens, ...] = ()
+    capabilities: tuple[CapabilityTokens, ...] = ()
 
 
-def bill_of(build: Build, plugins: Plugins) -> Bill:
+def token_report(build: Build, plugins: Plugins) -> TokenReport:
     """Count every agent's tools and every capability's."""
     prices = _Prices(build, plugins)
     numbers = {tool.id: index for index, tool in enumerate(build.scoped.tools)}
     known = [agent for agent in build.resolved.agents if agent.name in build.scoped.registries]
     count = prices.counter("", _default(build))
-    return Bill(
+    return TokenReport(
         agents=tuple(_agent(agent, build, prices, numbers) for agent in known),
         capabilities=tuple(
-            CapabilityBill(
+            CapabilityTokens(
                 capability=capability.name,
                 tools=len(owned),
                 tokens=sum(count.of(index, build.scoped.tools[index].alias) for index in owned),
@@ -86,7 +86,7 @@ def bill_of(build: Build, plugins: Plugins) -> Bill:
     )
 
 
-def _agent(agent: Agent, build: Build, prices: _Prices, numbers: dict[ToolId, int]) -> AgentBill:
+def _agent(agent: Agent, build: Build, prices: _Prices, numbers: dict[ToolId, int]) -> AgentTokens:
     registry = build.scoped.registries[agent.name]
     model = agent.source.model
     form = format_of(model, _default(build))
@@ -109,7 +109,7 @@ def _agent(agent: Agent, build: Build, prices: _Prices, numbers: dict[ToolId, in
     priced = sorted(
         ((names[index], count.of(index, names[index])) for index in direct), key=lambda one: (-one[1], one[0])
     )
-    return AgentBill(
+    return AgentTokens(
         agent=agent.name,
         format=form,
         counter=count.counter.name,

@@ -18,7 +18,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 import octoc_embed_onnx
 from octoc.bundle.reader import OpenBundle
-from octoc.compiler.workspace.build import Outcome, build
+from octoc.compiler.workspace.build import BuildOutcome, build
 from octoc.installation import install_command
 from octoc.plugin import Embedder, PluginError
 from octoc.runtime import Runtime
@@ -326,7 +326,7 @@ def write_workspace(root: Path, path: str, *, ship: bool = True) -> Path:
     return builder.write()
 
 
-def said(outcome: Outcome) -> list[str]:
+def said(outcome: BuildOutcome) -> list[str]:
     """Return what a build says of the encoder."""
     return [
         f"{found.rule.code} {found.message}" for found in outcome.diagnostics if found.rule.code.startswith("OCT70")

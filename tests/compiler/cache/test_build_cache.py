@@ -7,7 +7,7 @@ import attrs
 import pytest
 
 from octoc.bundle.digest import sha256_hex
-from octoc.compiler.cache.build_cache import Outcome, build_key, recall, remember, still_there
+from octoc.compiler.cache.build_cache import CachedOutcome, build_key, recall, remember, still_there
 from octoc.compiler.cache.store import Cache
 from octoc.compiler.model.documents import (
     Attachment,
@@ -86,7 +86,7 @@ def test_an_outcome_is_recalled_as_it_was(tmp_path: Path) -> None:
     rule = Rule("ACME001", "own-rule", "A plugin's rule.", Severity.WARNING, scope=Scope.FILE)
     sink.report(rule, "told", at=PLACE, label="here", related={"there": PLACE}, notes=("a",), help="do b")
     sink.report(rule, "bare", severity=Severity.ERROR)
-    outcome = Outcome(
+    outcome = CachedOutcome(
         diagnostics=sink.diagnostics,
         bundle_digest="ab",
         bundle_size=3,
@@ -112,17 +112,17 @@ def test_an_entry_of_another_shape_is_not_recalled(tmp_path: Path, entry: object
 def test_files_must_be_there_as_they_were_left(tmp_path: Path) -> None:
     """A missing, changed or new bundle or lock is noticed; where no bundle was written, whatever is there may be."""
     bundle, lock = tmp_path / "a.octoc", tmp_path / "octoc.lock"
-    outcome = Outcome(bundle_digest=sha256_hex(b"abc"), bundle_size=3)
+    outcome = CachedOutcome(bundle_digest=sha256_hex(b"abc"), bundle_size=3)
     assert not still_there(outcome, FOUND, bundle=bundle, lock=lock)
     bundle.write_bytes(b"abc")
     assert still_there(outcome, FOUND, bundle=bundle, lock=lock)
     bundle.write_bytes(b"abd")
     assert not still_there(outcome, FOUND, bundle=bundle, lock=lock)
-    with_lock = Outcome(lock_digest=sha256_hex(b"x"), lock_size=1)
+    with_lock = CachedOutcome(lock_digest=sha256_hex(b"x"), lock_size=1)
     assert not still_there(with_lock, FOUND, bundle=bundle, lock=lock)
     lock.write_bytes(b"x")
     assert still_there(with_lock, FOUND, bundle=bundle, lock=lock)
-    assert not still_there(Outcome(), FOUND, bundle=bundle, lock=lock)
+    assert not still_there(CachedOutcome(), FOUND, bundle=bundle, lock=lock)
 
 
 @pytest.mark.parametrize("rule", [UNREADABLE, LOCK_NOT_WRITTEN, BUNDLE_NOT_WRITTEN, ENCODER_FAILED])
@@ -131,5 +131,5 @@ def test_what_may_pass_is_not_remembered(tmp_path: Path, rule: Rule) -> None:
     sink = DiagnosticSink()
     sink.report(rule, "no luck")
     cache = Cache(tmp_path)
-    remember(cache, "key", Outcome(diagnostics=sink.diagnostics))
+    remember(cache, "key", CachedOutcome(diagnostics=sink.diagnostics))
     assert recall(cache, "key") is None

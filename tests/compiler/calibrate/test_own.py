@@ -15,7 +15,7 @@ from octoc.compiler.calibrate.own import all_examples, all_needs
 from octoc.compiler.calibrate.precision import FEWEST, Judged, choose
 from octoc.compiler.checkup.check import check_workspace
 from octoc.compiler.model.build import Build
-from octoc.compiler.workspace.build import Outcome, resolve_workspace
+from octoc.compiler.workspace.build import BuildOutcome, resolve_workspace
 from octoc.plugin.manager import plugins_of
 from octoc.testing import FakeEmbedder, WorkspaceBuilder
 
@@ -49,7 +49,7 @@ def codes(root: Path) -> set[str]:
     return {found.rule.code for found in check_workspace(root, use_cache=False).diagnostics}
 
 
-def gate_of(outcome: Outcome) -> Gate:
+def gate_of(outcome: BuildOutcome) -> Gate:
     """Return the gate that was built."""
     assert outcome.bundle is not None
     with OpenBundle.open(outcome.bundle) as opened:

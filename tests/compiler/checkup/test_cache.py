@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from octoc.compiler.cache.build_cache import Outcome
+from octoc.compiler.cache.build_cache import CachedOutcome
 from octoc.compiler.cache.store import workspace_cache
 from octoc.compiler.checkup import check as checkup
-from octoc.compiler.checkup.check import Checkup, check_subject, check_workspace
-from octoc.compiler.checkup.target import Subject
+from octoc.compiler.checkup.check import CheckOutcome, check_target, check_workspace
+from octoc.compiler.checkup.target import Target
 from octoc.compiler.workspace.environment import Environment
 from octoc.plugin.folders import user_cache
 
@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _fresh(folder: Path) -> Checkup:
+def _fresh(folder: Path) -> CheckOutcome:
     return check_workspace(folder, use_cache=False)
 
 
@@ -94,14 +94,14 @@ def test_a_change_and_back_is_known_again(folder: Path) -> None:
 
 def test_the_environment_is_part_of_the_question(folder: Path) -> None:
     """A check with another environment is another check."""
-    subject = Subject(root=folder)
-    unsaid = check_subject(subject)
-    unset = check_subject(subject, environment=Environment())
-    given = check_subject(subject, environment=Environment(names={"TOKEN": True}))
+    target = Target(root=folder)
+    unsaid = check_target(target)
+    unset = check_target(target, environment=Environment())
+    given = check_target(target, environment=Environment(names={"TOKEN": True}))
     assert not unset.unchanged
     assert not given.unchanged
     assert unset.diagnostics != given.diagnostics
-    assert check_subject(subject).diagnostics == unsaid.diagnostics
+    assert check_target(target).diagnostics == unsaid.diagnostics
 
 
 def test_the_cache_may_be_deleted_or_damaged(folder: Path) -> None:
@@ -120,8 +120,8 @@ def test_the_cache_may_be_deleted_or_damaged(folder: Path) -> None:
 def test_a_check_is_remembered_in_the_users_cache(tmp_path: Path) -> None:
     """Nothing is written into the folder that is checked, with an octoc.toml or without one."""
     (tmp_path / ".mcp.json").write_text(MCP, encoding="utf-8")
-    subject = Subject(root=tmp_path, folder=tmp_path)
-    first, second = check_subject(subject), check_subject(subject)
+    target = Target(root=tmp_path, folder=tmp_path)
+    first, second = check_target(target), check_target(target)
     assert second.unchanged
     assert first.diagnostics == second.diagnostics
     assert [path.name for path in tmp_path.iterdir()] == [".mcp.json"]
@@ -136,7 +136,7 @@ def test_a_check_is_remembered_in_the_users_cache(tmp_path: Path) -> None:
 def test_a_repository_cannot_bring_a_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Entries in the workspace that say "no problems" of these very inputs are not read, wherever they lie."""
     with monkeypatch.context() as forged:
-        forged.setattr(checkup, "Outcome", lambda **_: Outcome())
+        forged.setattr(checkup, "CachedOutcome", lambda **_: CachedOutcome())
         assert check_workspace(folder).diagnostics
         assert check_workspace(folder).diagnostics == ()  # the forged entry works where it is believed
     kept = workspace_cache(folder)

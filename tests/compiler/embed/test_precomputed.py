@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octoc.compiler.cache.store import Cache
-from octoc.compiler.embed.precomputed import FOLDER, packed, ready_vectors, shipped_texts
+from octoc.compiler.embed.precomputed import FOLDER, packed, precomputed_vectors, shipped_texts
 from octoc.compiler.embed.vectors import SEARCH, digest_of, vectors_of
 from octoc.compiler.index.deeds import deed_arrays, deeds, texts_of
 from octoc.search.index import Rows
@@ -39,15 +39,15 @@ quiet: Callable[[int, int], None] = lambda *_: None  # noqa: E731
 def test_each_text_that_ships_has_a_vector() -> None:
     """The default encoder's file has a row for each text that ships, and no other; write it anew after a change."""
     (path,) = FOLDER.glob("*.npy")
-    found = ready_vectors(path.stem, 384)
+    found = precomputed_vectors(path.stem, 384)
     assert set(found) == {digest_of(text) for text in shipped_texts()}
 
 
 def test_the_file_of_another_dimension_is_left_alone() -> None:
     """A file that does not fit the encoder, and an encoder without one, have nothing ready."""
     (path,) = FOLDER.glob("*.npy")
-    assert ready_vectors(path.stem, 16) == {}
-    assert ready_vectors("unknown", 384) == {}
+    assert precomputed_vectors(path.stem, 16) == {}
+    assert precomputed_vectors("unknown", 384) == {}
 
 
 @given(st.lists(st.floats(-1, 1, width=32), min_size=8, max_size=8).filter(lambda row: max(map(abs, row)) > 0.01))
@@ -59,7 +59,7 @@ def test_packing_keeps_directions(row: list[float]) -> None:
     vector /= np.linalg.norm(vector)
     with tempfile.TemporaryDirectory() as folder:
         np.save(Path(folder) / "e.npy", packed({digest_of("a"): vector}))
-        found = ready_vectors("e", 8, Path(folder))[digest_of("a")]
+        found = precomputed_vectors("e", 8, Path(folder))[digest_of("a")]
     assert float(found @ vector) > 0.9999
     assert abs(float(np.linalg.norm(found)) - 1) < 1e-5
 
@@ -73,7 +73,7 @@ def test_packed_twice_is_packed_once(row: list[float]) -> None:
     vector /= np.linalg.norm(vector)
     with tempfile.TemporaryDirectory() as folder:
         np.save(Path(folder) / "e.npy", packed({digest_of("a"): vector}))
-        found = ready_vectors("e", 8, Path(folder), unit=False)[digest_of("a")]
+        found = precomputed_vectors("e", 8, Path(folder), unit=False)[digest_of("a")]
     again, once = Rows.of(found[None]), Rows.of(vector[None])
     assert again.whole.tolist() == once.whole.tolist()
     np.testing.assert_allclose(again.scales, once.scales, rtol=1e-6)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from octoc.compiler.workspace.build import Outcome, build
+from octoc.compiler.workspace.build import BuildOutcome, build
 from octoc.diagnostics.rule import Severity
 from octoc.plugin import hookimpl
 from octoc.plugin.manager import plugins_of
@@ -34,11 +34,11 @@ def _written(root: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in paths if path.is_file()}
 
 
-def _errors(outcome: Outcome) -> list[str]:
+def _errors(outcome: BuildOutcome) -> list[str]:
     return [found.rule.code for found in outcome.diagnostics if found.severity is Severity.ERROR]
 
 
-def _withheld(outcome: Outcome) -> str:
+def _withheld(outcome: BuildOutcome) -> str:
     (message,) = [found.message for found in outcome.diagnostics if found.rule.code == "OCT608"]
     return message
 

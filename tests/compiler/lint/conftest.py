@@ -13,7 +13,7 @@ from octoc.compiler.discover.stage import discover
 from octoc.compiler.model.build import Build
 from octoc.compiler.pipeline import run_checks
 from octoc.compiler.workspace.environment import Environment
-from octoc.compiler.workspace.load import open_workspace
+from octoc.compiler.workspace.load import load_workspace
 from octoc.diagnostics.model import Diagnostic, Span
 from octoc.plugin.manager import plugins_of
 
@@ -87,10 +87,10 @@ def lint(tmp_path: Path) -> Lint:
             target = tmp_path / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8", newline="")
-        opened = open_workspace(tmp_path, cache=Cache(None), plugins=plugins_of())
-        assert opened.settings is not None
-        context = attrs.evolve(opened.context, environment=environment)
-        run_checks(discover(Build(settings=opened.settings), context), context)
-        return Linted(root=tmp_path, diagnostics=opened.context.sink.diagnostics)
+        loaded = load_workspace(tmp_path, cache=Cache(None), plugins=plugins_of())
+        assert loaded.settings is not None
+        context = attrs.evolve(loaded.context, environment=environment)
+        run_checks(discover(Build(settings=loaded.settings), context), context)
+        return Linted(root=tmp_path, diagnostics=loaded.context.sink.diagnostics)
 
     return run

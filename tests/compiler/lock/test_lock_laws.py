@@ -20,7 +20,7 @@ from octoc.compiler.lock.content import (
     TapLock,
     ToolPin,
 )
-from octoc.compiler.lock.text import LockNewer, parse, text_of
+from octoc.compiler.lock.text import NewerLockError, parse, text_of
 from octoc.compiler.model.build import Build
 from octoc.diagnostics.rule import Rule, Scope
 
@@ -83,5 +83,5 @@ def test_every_difference_is_told(one: LockContent, other: LockContent) -> None:
 @given(st.text(max_size=40))
 def test_any_text_is_a_lock_or_a_reason(text: str) -> None:
     """Reading a lock raises nothing but its two reasons."""
-    with pytest.raises((BundleError, LockNewer)):
+    with pytest.raises((BundleError, NewerLockError)):
         parse(text)

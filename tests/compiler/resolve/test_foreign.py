@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from octoc.compiler.workspace.build import Outcome, build, resolve_workspace
+from octoc.compiler.workspace.build import BuildOutcome, build, resolve_workspace
 from octoc.testing import WorkspaceBuilder
 
 HEAD = (
@@ -43,7 +43,7 @@ def stdio(text: str, command: str = "weather-mcp") -> str:
     return STDIO.format(command=command, text=text)
 
 
-def found(outcome: Outcome) -> list[tuple[str, str]]:
+def found(outcome: BuildOutcome) -> list[tuple[str, str]]:
     """Severity and message of each finding of the rule."""
     return [(one.severity.label, one.message) for one in outcome.diagnostics if one.rule.code == "OCT308"]
 

@@ -7,7 +7,7 @@ import pytest
 from octoc.bundle.model import AgentEntry, Bundle
 from octoc.bundle.reader import OpenBundle
 from octoc.compiler.checkup.check import check_workspace
-from octoc.compiler.workspace.build import Outcome
+from octoc.compiler.workspace.build import BuildOutcome
 from octoc.plugin.manager import plugins_of
 from octoc.testing import WorkspaceBuilder
 
@@ -71,7 +71,7 @@ class Taps:
         (self.root / "octoc.toml").write_text('[workspace]\nname = "acme"\n' + "".join(lines), encoding="utf-8")
         return self.root
 
-    def build(self) -> tuple[Outcome, Bundle]:
+    def build(self) -> tuple[BuildOutcome, Bundle]:
         from octoc.compiler.workspace.build import build
 
         outcome = build(self.write(), plugins=plugins_of(), allow_degraded=True)

@@ -7,12 +7,12 @@ import attrs
 
 from octoc.bundle.model import Bundle, ResultSettings, ServerEntry, ToolPolicy
 from octoc.bundle.reader import OpenBundle
-from octoc.compiler.workspace.build import Outcome
+from octoc.compiler.workspace.build import BuildOutcome
 from octoc.plugin.manager import plugins_of
 from octoc.testing import WorkspaceBuilder
 
 
-def _built(builder: WorkspaceBuilder) -> tuple[Bundle, Outcome]:
+def _built(builder: WorkspaceBuilder) -> tuple[Bundle, BuildOutcome]:
     outcome = builder.settings("plugins", use=[]).build(plugins_of())
     assert outcome.bundle is not None
     with OpenBundle.open(outcome.bundle, "full") as opened:
@@ -25,7 +25,7 @@ def _docs(root: Path, **settings: Any) -> WorkspaceBuilder:
     return builder
 
 
-def _told(outcome: Outcome) -> list[tuple[str, str, str, str | None]]:
+def _told(outcome: BuildOutcome) -> list[tuple[str, str, str, str | None]]:
     return [
         (found.severity.name.lower(), found.rule.code, found.message, found.help)
         for found in outcome.diagnostics

@@ -9,7 +9,7 @@ import pytest
 from octoc.compiler.cache.store import Cache
 from octoc.compiler.model.build import Build
 from octoc.compiler.pipeline import run_to_scope
-from octoc.compiler.workspace.load import open_workspace
+from octoc.compiler.workspace.load import load_workspace
 from octoc.diagnostics.model import Diagnostic
 from octoc.plugin.manager import Plugins
 from octoc.testing import WorkspaceBuilder
@@ -87,9 +87,9 @@ def company(tmp_path: Path) -> Compile:
             builder.file(path, text)
         settings(builder)
         root = builder.write()
-        opened = open_workspace(root, cache=Cache(None), plugins=Plugins())
-        assert opened.settings is not None
-        build = run_to_scope(opened.settings, opened.context)
-        return Company(build, opened.context.sink.diagnostics)
+        loaded = load_workspace(root, cache=Cache(None), plugins=Plugins())
+        assert loaded.settings is not None
+        build = run_to_scope(loaded.settings, loaded.context)
+        return Company(build, loaded.context.sink.diagnostics)
 
     return compiled

@@ -11,7 +11,7 @@ import pytest
 from octoc.bundle.model import Registry
 from octoc.compiler.cache.store import Cache
 from octoc.compiler.pipeline import run_to_scope
-from octoc.compiler.workspace.load import open_workspace
+from octoc.compiler.workspace.load import load_workspace
 from octoc.diagnostics.model import Diagnostic
 from octoc.plugin.manager import Plugins
 from octoc.testing import WorkspaceBuilder
@@ -59,14 +59,14 @@ def reviewer(tmp_path: Path) -> Compile:
             roles = f"[roles.mcp]\nserver_refs = {servers}\nallowed_tools = {patterns}\n".replace("'", '"')
             builder.file(f"{folder}/default.toml", f"# Title: {name}\n# Description: About {name}\n\n{roles}")
         builder.write()
-        opened = open_workspace(tmp_path, cache=Cache(None), plugins=Plugins())
-        assert opened.settings is not None
-        scoped = run_to_scope(opened.settings, opened.context).scoped
+        loaded = load_workspace(tmp_path, cache=Cache(None), plugins=Plugins())
+        assert loaded.settings is not None
+        scoped = run_to_scope(loaded.settings, loaded.context).scoped
         registry = scoped.registries["reviewer"]
         return Reviewer(
             tools=frozenset(str(scoped.tools[index].id) for index in registry.tools),
             registry=registry,
-            found=tuple(one for one in opened.context.sink.diagnostics if one.rule.code == RULE),
+            found=tuple(one for one in loaded.context.sink.diagnostics if one.rule.code == RULE),
         )
 
     return compile_

@@ -96,8 +96,8 @@ def forged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     foreign.write_bytes(b"foreign")
     with monkeypatch.context() as entry:
 
-        def remember(cache: Cache, key: str, _: build_cache.Outcome) -> None:
-            foreign = build_cache.Outcome(bundle_digest=sha256_hex(b"foreign"), bundle_size=7, **lock)
+        def remember(cache: Cache, key: str, _: build_cache.CachedOutcome) -> None:
+            foreign = build_cache.CachedOutcome(bundle_digest=sha256_hex(b"foreign"), bundle_size=7, **lock)
             build_cache.remember(cache, key, foreign)
 
         data = (root / "octoc.lock").read_bytes()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from octoc.compiler.checkup.check import check_workspace
-from octoc.compiler.workspace.token_report import AgentBill
+from octoc.compiler.workspace.token_report import AgentTokens
 from octoc.diagnostics.rule import Severity
 from octoc.runtime import Runtime
 from octoc.runtime.catalog.token_costs import text_of
@@ -21,8 +21,8 @@ def _builder(folder: Path, **settings: Any) -> WorkspaceBuilder:
     return builder.snapshot("git", ["log", "diff", "show", "blame"])
 
 
-def _agents(builder: WorkspaceBuilder) -> dict[str, AgentBill]:
-    return {one.agent: one for one in builder.build().bill.agents}
+def _agents(builder: WorkspaceBuilder) -> dict[str, AgentTokens]:
+    return {one.agent: one for one in builder.build().tokens.agents}
 
 
 def test_the_bill_is_what_a_session_shows(tmp_path: Path) -> None:
@@ -34,13 +34,13 @@ def test_the_bill_is_what_a_session_shows(tmp_path: Path) -> None:
     outcome = builder.build()
     assert outcome.bundle is not None
     runtime = Runtime.open(outcome.bundle)
-    for paid in outcome.bill.agents:
+    for paid in outcome.tokens.agents:
         block = runtime.session(paid.agent).tools(paid.format)  # type: ignore[arg-type]
         assert (paid.direct_tools, paid.direct_tokens) == (
             len(block),
             sum(APPROXIMATE.count(text_of(tool)) for tool in block),
         )
-    assert {one.agent: one.format for one in outcome.bill.agents} == {
+    assert {one.agent: one.format for one in outcome.tokens.agents} == {
         "a": "openai",
         "b": "anthropic",
         "supervisor": "anthropic",
@@ -61,7 +61,7 @@ def test_a_build_with_nothing_to_do_knows_the_bill(tmp_path: Path) -> None:
     builder = _builder(tmp_path).agent("a", description="An agent.", tools=["git/log"])
     first, second = builder.build(), builder.build()
     assert second.unchanged
-    assert second.bill == first.bill
+    assert second.tokens == first.tokens
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from octoc.compiler.context import Context
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.settings import AgentBudget
-from octoc.compiler.workspace.token_report import bill_of
+from octoc.compiler.workspace.token_report import token_report
 from octoc.diagnostics.rules.lint_agents import OVER_BUDGET
 
 
@@ -16,7 +16,7 @@ def check_budget(build: Build, context: Context) -> None:
     if all(limit == AgentBudget() for limit in limits.values()):
         return
     places = {agent.name: agent.source.place for agent in build.resolved.agents}
-    for paid in bill_of(build, context.plugins).agents:
+    for paid in token_report(build, context.plugins).agents:
         limit = limits[paid.agent]
         over = []
         if limit.max_tools is not None and paid.direct_tools > limit.max_tools:

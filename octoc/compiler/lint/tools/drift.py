@@ -11,7 +11,7 @@ from octoc.compiler.context import Context
 from octoc.compiler.lint.tools.recorded import recorded_tools
 from octoc.compiler.lock.content import LockContent, tool_pin
 from octoc.compiler.lock.stage import LOCK_FILE
-from octoc.compiler.lock.text import LockNewer, parse
+from octoc.compiler.lock.text import NewerLockError, parse
 from octoc.compiler.model.build import Build
 from octoc.compiler.workspace.files import regular_bytes
 from octoc.diagnostics.rules import lint_tools as rules
@@ -64,5 +64,5 @@ def check_drift(build: Build, context: Context) -> None:
 def _lock(context: Context) -> LockContent | None:
     try:
         return parse(regular_bytes(context.root / LOCK_FILE).decode("utf-8"))
-    except (OSError, UnicodeDecodeError, BundleError, LockNewer):
+    except (OSError, UnicodeDecodeError, BundleError, NewerLockError):
         return None  # the build says what is wrong with it

@@ -10,12 +10,12 @@ from octoc.compiler.cache.store import Cache
 from octoc.compiler.pipeline import run_to_scope
 from octoc.compiler.workspace.environment import (
     Environment,
-    EnvironmentUnreadable,
+    EnvironmentUnreadableError,
     Variable,
     contract,
     read_environment,
 )
-from octoc.compiler.workspace.load import open_workspace
+from octoc.compiler.workspace.load import load_workspace
 from octoc.plugin.manager import plugins_of
 from octoc.testing import WorkspaceBuilder
 
@@ -27,9 +27,9 @@ PLANTED = "planted-value-7c1f"
 
 def needed(root: Path, agent: str | None = None) -> dict[str, Variable]:
     """Return the contract of the workspace in `root`, by name."""
-    opened = open_workspace(root, cache=Cache(None), plugins=plugins_of())
-    assert opened.settings is not None
-    return {variable.name: variable for variable in contract(run_to_scope(opened.settings, opened.context), agent)}
+    loaded = load_workspace(root, cache=Cache(None), plugins=plugins_of())
+    assert loaded.settings is not None
+    return {variable.name: variable for variable in contract(run_to_scope(loaded.settings, loaded.context), agent)}
 
 
 @pytest.fixture
@@ -156,6 +156,6 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     """Bytes that are no text, a folder and a missing file are told of by name, and nothing of their content."""
     (tmp_path / "binary").write_bytes(b"A=\xff\xfe" + PLANTED.encode())
     for name, why in (("binary", "it is not UTF-8"), (".", "Is a directory"), ("none", "No such file or directory")):
-        with pytest.raises(EnvironmentUnreadable) as caught:
+        with pytest.raises(EnvironmentUnreadableError) as caught:
             read_environment([tmp_path / name], [])
         assert str(caught.value) == f"the file `{tmp_path / name}` cannot be read: {why}"

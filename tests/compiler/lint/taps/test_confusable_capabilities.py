@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from octoc import plugin
-from octoc.compiler.workspace.build import Outcome
+from octoc.compiler.workspace.build import BuildOutcome
 from octoc.plugin.manager import plugins_of
 from octoc.testing import FakeEmbedder, WorkspaceBuilder
 
@@ -21,7 +21,7 @@ class Fake:
         return FakeEmbedder() if name == "fake" else None
 
 
-def built(root: Path, **capabilities: Sequence[str]) -> Outcome:
+def built(root: Path, **capabilities: Sequence[str]) -> BuildOutcome:
     """Build a workspace of these capabilities."""
     builder = WorkspaceBuilder(root, routing={"encoder": "fake", "needs": False})
     for name, triggers in capabilities.items():
