@@ -9,7 +9,6 @@ import pluggy
 
 if TYPE_CHECKING:
     from octoc.plugin.commands import CliCommand
-    from octoc.plugin.gateway import Gateway
     from octoc.plugin.pages import Page
     from octoc.plugin.protocols import Embedder, FailedCall, Login, PythonTool, TokenCounter, Transport
     from octoc.results import ToolCall, ToolFailure, ToolResult
@@ -50,11 +49,6 @@ def octoc_make_transport(kind: str) -> Transport | None:
 @hookspec(firstresult=True)
 def octoc_make_login(kind: str) -> Login | None:
     """Return what a person logs in to servers of `kind` with (`octoc auth`), or None when they have no logins."""
-
-
-@hookspec(firstresult=True)
-def octoc_make_gateway() -> Gateway | None:
-    """Return what serves an agent's surface to other programs (`octoc serve`), or None."""
 
 
 @hookspec

@@ -17,7 +17,6 @@ from octoc.plugin.protocols import PluginError
 
 if TYPE_CHECKING:
     from octoc.plugin.commands import CliCommand
-    from octoc.plugin.gateway import Gateway
     from octoc.plugin.pages import Page
     from octoc.plugin.protocols import Embedder, FailedCall, Login, PythonTool, TokenCounter, Transport
     from octoc.results import ToolCall, ToolFailure, ToolResult
@@ -86,11 +85,6 @@ class Plugins:
     def make_login(self, kind: str) -> Login | None:
         """Return what logs in to servers of `kind`, or None when no plugin does. Raises: PluginError."""
         made: Login | None = self._ask(lambda hook: hook.octoc_make_login(kind=kind))
-        return made
-
-    def make_gateway(self) -> Gateway | None:
-        """Return what serves an agent's surface to other programs, or None when no plugin does. Raises: PluginError."""
-        made: Gateway | None = self._ask(lambda hook: hook.octoc_make_gateway())
         return made
 
     def cli_commands(self) -> tuple[CliCommand, ...]:

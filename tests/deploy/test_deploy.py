@@ -215,7 +215,7 @@ def test_the_unit_is_one_that_systemd_takes(tmp_path: Path) -> None:
 
 def test_the_time_to_end_is_more_than_calls_have() -> None:
     """Each supervisor waits longer than the gateway does for calls that are under way."""
-    from octoc.plugin.gateway import GatewaySettings
+    from octoc_serve.settings import GatewaySettings
 
     drain = GatewaySettings(bundle=Path("any.octoc")).drain_s
     (stop,) = re.findall(r"^TimeoutStopSec=(\d+)$", UNIT.read_text(encoding="utf-8"), re.MULTILINE)

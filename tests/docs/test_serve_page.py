@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 from octoc.cli.root import root as cli
 from octoc.formats import own_tools
-from octoc.plugin.gateway import GatewaySettings
 from octoc.testing import WorkspaceBuilder
+from octoc_serve.settings import GatewaySettings
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "serve.md").read_text(encoding="utf-8")
 

@@ -20,9 +20,8 @@ import attrs
 import pytest
 
 import octoc.testing.faulty_stdio
-from octoc.plugin.gateway import TokenFile
-from octoc.plugin.manager import load_plugins
 from octoc.testing import WorkspaceBuilder
+from octoc_serve.tokens import Tokens
 
 FAULTY = octoc.testing.faulty_stdio.__file__
 HOSTILE = (
@@ -126,11 +125,9 @@ def base(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def tokens(tmp_path: Path) -> TokenFile:
+def tokens(tmp_path: Path) -> Tokens:
     """The file of tokens of the gateways that `serve` starts."""
-    gateway = load_plugins(["serve"]).make_gateway()
-    assert gateway is not None
-    return gateway.tokens(tmp_path / "tokens.json", None)
+    return Tokens(tmp_path / "tokens.json")
 
 
 @attrs.frozen

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from octoc.plugin.gateway import TokenFile
+from octoc_serve.tokens import Tokens
 
 TAB, ENTER, SPACE = "\ue004", "\ue007", " "
 FOCUSED = """
@@ -120,7 +120,7 @@ def test_the_policy_refuses_what_the_page_does_not_need(browser: Any, base: str)
     assert any("Applying inline style" in line for line in blamed)
 
 
-def test_all_can_be_done_by_keyboard(browser: Any, serve: Callable[..., Any], tokens: TokenFile) -> None:
+def test_all_can_be_done_by_keyboard(browser: Any, serve: Callable[..., Any], tokens: Tokens) -> None:
     """Sign in, skip to the content, route a message, open a tool, sign out: by Tab in the page's order, and Enter."""
     _, token = tokens.add("clerk")
     base = serve().base

@@ -18,8 +18,8 @@ from typing import Any
 import attrs
 import pytest
 
-from octoc.plugin.gateway import TokenFile
 from octoc.testing import WorkspaceBuilder
+from octoc_serve.tokens import Tokens
 
 Serve = Callable[..., Any]
 FORM = "application/x-www-form-urlencoded"
@@ -167,7 +167,7 @@ def test_the_page_is_whole_by_itself(base: str) -> None:
         assert "@import" not in text
 
 
-def test_every_answer_says_what_a_browser_may_do_with_it(serve: Serve, tokens: TokenFile) -> None:
+def test_every_answer_says_what_a_browser_may_do_with_it(serve: Serve, tokens: Tokens) -> None:
     """No script, no frame, no other host, nothing kept and nothing told to others; also where the page refuses."""
     tokens.add("clerk")
     visitor = Visitor(serve().base)
@@ -193,7 +193,7 @@ def test_every_answer_says_what_a_browser_may_do_with_it(serve: Serve, tokens: T
     assert visitor.ask(method="DELETE")[0] == 405
 
 
-def test_a_token_opens_its_own_agent_and_nothing_of_another(serve: Serve, call: Call, tokens: TokenFile) -> None:
+def test_a_token_opens_its_own_agent_and_nothing_of_another(serve: Serve, call: Call, tokens: Tokens) -> None:
     """A clerk's page has no trace of what only the supervisor has: tools, capabilities, sessions, calls, the agent."""
     _, clerk = tokens.add("clerk", "acme")
     _, other_clerk = tokens.add("clerk", "globex")
@@ -256,7 +256,7 @@ def test_sessions_and_calls_are_shown_without_what_was_said_in_them(serve: Serve
     assert hashlib.sha256(session.encode()).hexdigest()[:8] in sessions
 
 
-def test_whatever_is_wrong_with_a_token_it_is_refused_in_the_same_words(serve: Serve, tokens: TokenFile) -> None:
+def test_whatever_is_wrong_with_a_token_it_is_refused_in_the_same_words(serve: Serve, tokens: Tokens) -> None:
     """Unknown, for an agent that is not there, cut, empty and endless: one answer, and no cookie."""
     _, clerk = tokens.add("clerk")
     _, stranger = tokens.add("nobody-has-this-name")
@@ -272,7 +272,7 @@ def test_whatever_is_wrong_with_a_token_it_is_refused_in_the_same_words(serve: S
     assert visitor.cookies == {}
 
 
-def test_the_token_stays_with_the_gateway(serve: Serve, tokens: TokenFile) -> None:
+def test_the_token_stays_with_the_gateway(serve: Serve, tokens: Tokens) -> None:
     """The cookie is another secret, for this host alone and no script; the token is in no address, page or log."""
     entry, token = tokens.add("clerk")
     gateway = serve()
@@ -305,7 +305,7 @@ def test_the_token_stays_with_the_gateway(serve: Serve, tokens: TokenFile) -> No
     assert token not in "".join(gateway.log)
 
 
-def test_over_tls_the_cookie_is_for_tls_alone(serve: Serve, tokens: TokenFile) -> None:
+def test_over_tls_the_cookie_is_for_tls_alone(serve: Serve, tokens: Tokens) -> None:
     """Behind a proxy that ends TLS, which the browser's origin tells, the cookie is `Secure` and this host's alone."""
     _, token = tokens.add("clerk")
     visitor = Visitor(serve("--allow-origin", "https://gateway.example").base)

@@ -7,16 +7,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from octoc.diagnostics.suggest import did_you_mean
-from octoc.plugin.gateway import ALL_AGENTS, GatewayRefused
 from octoc.runtime import UnknownNameError
 from octoc_serve.paths import DEFAULT_PATH, named_by
 from octoc_serve.session_store import Key
+from octoc_serve.settings import ALL_AGENTS, GatewayRefused
 from octoc_serve.tokens import Kept, Tokens, bearer_of
 
 if TYPE_CHECKING:
     from octoc.bundle.model import AgentEntry
-    from octoc.plugin.gateway import GatewaySettings, TokenEntry
     from octoc.runtime import Runtime
+    from octoc_serve.settings import GatewaySettings
+    from octoc_serve.tokens import TokenEntry
 
 logger = logging.getLogger(__name__)
 

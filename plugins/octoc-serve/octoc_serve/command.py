@@ -17,8 +17,8 @@ from octoc.cli.toolkit import (
     verbose_option,
     workspace_option,
 )
-from octoc.plugin.gateway import GatewaySettings
 from octoc_serve.command_errors import user_errors
+from octoc_serve.settings import GatewaySettings
 from octoc_serve.token_command import token, tokens_option
 
 _OF_STDIO = frozenset(

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from octoc.bundle.refusal import BundleRefused
 from octoc.cli.toolkit import FindingsError, UserError
-from octoc.plugin.gateway import GatewayRefused
 from octoc.runtime import UnknownNameError
+from octoc_serve.settings import GatewayRefused
 
 
 @contextlib.contextmanager

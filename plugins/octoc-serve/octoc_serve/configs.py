@@ -15,9 +15,9 @@ import attrs
 
 from octoc.addresses import is_loopback
 from octoc.bundle.reader import OpenBundle
-from octoc.plugin.gateway import ALL_AGENTS, GatewayRefused, GatewaySettings
 from octoc_serve.admission import check_agents, may_use
 from octoc_serve.paths import path_of
+from octoc_serve.settings import ALL_AGENTS, GatewayRefused, GatewaySettings
 from octoc_serve.tokens import Tokens
 
 if TYPE_CHECKING:

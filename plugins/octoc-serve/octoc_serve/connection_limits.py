@@ -20,7 +20,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from octoc_serve.connection_shares import EXTRA, ConnectionShares
 
 if TYPE_CHECKING:
-    from octoc.plugin.gateway import GatewaySettings
+    from octoc_serve.settings import GatewaySettings
 
 logger = logging.getLogger(__name__)
 

@@ -14,7 +14,6 @@ import uvicorn
 
 from octoc.addresses import is_loopback
 from octoc.installation import install_command
-from octoc.plugin.gateway import GatewayRefused, GatewaySettings
 from octoc.runtime import Runtime
 from octoc_serve.admission import Admission, check_agents, refuse_other
 from octoc_serve.connection_limits import protocol_of
@@ -27,6 +26,7 @@ from octoc_serve.paths import path_of
 from octoc_serve.running_calls import RunningCalls
 from octoc_serve.server import SurfaceServer
 from octoc_serve.session_store import Key, MemoryStates
+from octoc_serve.settings import GatewayRefused, GatewaySettings
 from octoc_serve.stdio import Lines, claimed, serve_lines
 from octoc_serve.tls import Certificate, certificate_of
 from octoc_serve.tls_handshake import over_tls

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
-    from octoc.plugin.gateway import GatewaySettings
     from octoc.plugin.pages import Page
     from octoc.runtime.shares import Accounts
+    from octoc_serve.settings import GatewaySettings
 
 _HOW = "octoc serve token add makes one"
 MAX_HEAD_BYTES = 16 * 1024

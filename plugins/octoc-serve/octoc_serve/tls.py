@@ -7,7 +7,7 @@ import logging
 import ssl
 from pathlib import Path
 
-from octoc.plugin.gateway import GatewayRefused
+from octoc_serve.settings import GatewayRefused
 
 logger = logging.getLogger(__name__)
 

@@ -19,12 +19,23 @@ from typing import Any
 
 import attrs
 
-from octoc.plugin.gateway import GatewayRefused, TokenEntry
+from octoc_serve.settings import GatewayRefused
 
 VERSION = 1
 PREFIX = "octoc_"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _ANEW = "make new tokens, in a new file"
+
+
+@attrs.frozen(kw_only=True)
+class TokenEntry:
+    """A token as it is listed: whom it is for, and nothing of the token itself. `created` is ISO 8601, in UTC."""
+
+    id: str
+    agent: str
+    tenant: str | None = None
+    user: str | None = None
+    created: str = ""
 
 
 @attrs.frozen(kw_only=True)

@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 import pytest
 import uvicorn
 
-from octoc.plugin.gateway import GatewaySettings
 from octoc_serve.connection_limits import protocol_of
 from octoc_serve.connection_shares import EXTRA
+from octoc_serve.settings import GatewaySettings
 
 Ask = Callable[..., tuple[int, dict[str, str], str]]
 Run = Callable[..., None]

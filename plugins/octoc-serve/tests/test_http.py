@@ -19,13 +19,13 @@ from typing import Any
 
 import pytest
 
-from octoc.plugin.gateway import GatewaySettings
 from octoc.runtime import Runtime
 from octoc.testing import WorkspaceBuilder
 from octoc_serve.admission import Admission
 from octoc_serve.http import HttpApp
 from octoc_serve.server import SurfaceServer
 from octoc_serve.session_store import MemoryStates
+from octoc_serve.settings import GatewaySettings
 from octoc_serve.tokens import Tokens
 
 Run = Callable[..., None]

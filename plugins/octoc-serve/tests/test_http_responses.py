@@ -16,7 +16,6 @@ import pytest
 from mcp.server.streamable_http import StreamableHTTPServerTransport
 
 import octoc_serve.http_responses
-from octoc.plugin.gateway import GatewaySettings
 from octoc.runtime import Runtime
 from octoc_serve.admission import Admission
 from octoc_serve.gateway import _bound
@@ -24,6 +23,7 @@ from octoc_serve.http import HttpApp
 from octoc_serve.http_responses import USED
 from octoc_serve.server import SurfaceServer
 from octoc_serve.session_store import MemoryStates
+from octoc_serve.settings import GatewaySettings
 from octoc_serve.tokens import Tokens
 
 Ask = Callable[..., tuple[int, dict[str, str], str]]

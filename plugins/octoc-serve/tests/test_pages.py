@@ -18,13 +18,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from octoc.installation import install_command
-from octoc.plugin.gateway import GatewaySettings
 from octoc.plugin.pages import AGENTS, AgentAccess, Application, Page, PageAccess, ToolFilter
 from octoc.runtime import Runtime
 from octoc_serve.admission import Admission
 from octoc_serve.http import HttpApp
 from octoc_serve.server import SurfaceServer
 from octoc_serve.session_store import MemoryStates
+from octoc_serve.settings import GatewaySettings
 from octoc_serve.tokens import Tokens
 
 SECRET = "a-value-of-a-request"

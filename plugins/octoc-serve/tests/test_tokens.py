@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from octoc.plugin.gateway import GatewayRefused
+from octoc_serve.settings import GatewayRefused
 from octoc_serve.tokens import Tokens, bearer_of, default_file
 
 

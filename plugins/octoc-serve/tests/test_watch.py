@@ -8,11 +8,11 @@ import os
 import weakref
 from pathlib import Path
 
-from octoc.plugin.gateway import GatewaySettings
 from octoc.runtime import Runtime
 from octoc_serve.client_session import Served
 from octoc_serve.gateway import _opened
 from octoc_serve.session_store import Key, MemoryStates
+from octoc_serve.settings import GatewaySettings
 from octoc_serve.watch import Refresher, reload, stamps, watch
 
 

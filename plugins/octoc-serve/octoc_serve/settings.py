@@ -1,10 +1,9 @@
-"""What `octoc serve` asks of the plugin that serves an agent's surface to clients of a protocol."""
+"""Settings of the gateway: what it serves, to whom, and within which limits."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal
 
 import attrs
 
@@ -67,56 +66,9 @@ class GatewaySettings:
     drain_s: float = 30.0
 
 
-@attrs.frozen(kw_only=True)
-class TokenEntry:
-    """A token as it is listed: whom it is for, and nothing of the token itself. `created` is ISO 8601, in UTC."""
-
-    id: str
-    agent: str
-    tenant: str | None = None
-    user: str | None = None
-    created: str = ""
-
-
 class GatewayRefused(Exception):  # noqa: N818  # a state of the world, not a fault in the program
     """A gateway cannot begin, or a token's file cannot be used. One line; `help` is the next step."""
 
     def __init__(self, message: str, help: str | None = None) -> None:  # noqa: A002  # rustc's word
         super().__init__(message)
         self.help = help
-
-
-class TokenFile(Protocol):
-    """The tokens of one user's gateways. Every method may raise GatewayRefused."""
-
-    def add(self, agent: str, tenant: str | None = None, user: str | None = None) -> tuple[TokenEntry, str]:
-        """Make a token for an agent; the text is shown this once, and only its digest is kept."""
-        ...
-
-    def entries(self) -> Sequence[TokenEntry]:
-        """Return what there is, the oldest first."""
-        ...
-
-    def revoke(self, identity: str) -> bool:
-        """Forget the token of this id; tell whether there was one."""
-        ...
-
-
-@runtime_checkable
-class Gateway(Protocol):
-    """Serves one bundle's agents to clients of a protocol."""
-
-    async def serve(self, settings: GatewaySettings) -> None:
-        """Serve until the client leaves or a signal says so. Raises: GatewayRefused, BundleRefused, LookupError."""
-        ...
-
-    def config(self, client: str, settings: GatewaySettings) -> str:
-        """Return what to paste into a client's file: `claude`, `cursor` or `vscode`.
-
-        Raises: GatewayRefused, BundleRefused.
-        """
-        ...
-
-    def tokens(self, file: Path | None, workspace: Path | None) -> TokenFile:
-        """Return the tokens kept in `file`, or in the user's own; `workspace` may not have the file in it."""
-        ...
