@@ -22,7 +22,7 @@ from octoc.compiler.workspace.build import build
 from octoc.routing.clean import clean_intent, is_routable
 from octoc.runtime import Runtime
 from octoc.runtime.activation.route import decide
-from octoc.runtime.loaded_bundle import Generation
+from octoc.runtime.loaded_bundle import LoadedBundle
 
 DEVELOP = ("develop", "develop_2", "develop_3")
 UNSEEN = ("unseen",)
@@ -50,11 +50,11 @@ def main() -> None:
     columns: dict[str, dict[str, list[bool]]] = {}
     for label, routing in DECIDERS.items():
         with tempfile.TemporaryDirectory() as folder:
-            generation = built(Path(folder), real, routing)
-            columns[label] = _judged(generation, messages)
+            loaded = built(Path(folder), real, routing)
+            columns[label] = _judged(loaded, messages)
             if label == "default":
-                _errors(generation, messages)
-                _speed(generation, [message["text"] for message in messages])
+                _errors(loaded, messages)
+                _speed(loaded, [message["text"] for message in messages])
     print(f"{'':<26}" + "".join(f"{label:>25}" for label in columns))
     for row in columns["default"]:
         print(f"{row:<26}" + "".join(f"{_interval(column[row]):>25}" for column in columns.values()))
@@ -67,7 +67,7 @@ def messages_of(name: str) -> list[Message]:
     return found
 
 
-def built(root: Path, tap: Path, routing: str) -> Generation:
+def built(root: Path, tap: Path, routing: str) -> LoadedBundle:
     """Build the sample tap with these settings in `root`, and return what a runtime has of it."""
     root.joinpath("octoc.toml").write_text(
         f'[workspace]\nname = "b"\n\n[[taps]]\nname = "tap"\npath = "{tap / "octomind-tap"}"\n\n[routing]\n{routing}\n',
@@ -76,25 +76,25 @@ def built(root: Path, tap: Path, routing: str) -> Generation:
     outcome = build(root)
     if outcome.bundle is None:
         sys.exit("the tap did not build")
-    return Runtime.open(outcome.bundle).session().generation
+    return Runtime.open(outcome.bundle).session().state.loaded
 
 
-def _winners(generation: Generation, message: Message) -> tuple[tuple[str, ...], str | None]:
+def _winners(loaded: LoadedBundle, message: Message) -> tuple[tuple[str, ...], str | None]:
     """Return what a message activates, the best first, and who scored first.
 
     Every capability takes part, as in an agent without one.
     What a session cannot connect here (a server of the host's own) is decided all the same.
     """
-    names = tuple(generation.capabilities)
-    routing = decide(generation, message["text"], names, before=message.get("before", ()))
+    names = tuple(loaded.capabilities)
+    routing = decide(loaded, message["text"], names, before=message.get("before", ()))
     activated = () if routing.capability is None else (routing.capability, *routing.also)
     return activated, next(iter(routing.scores), None)
 
 
-def _judged(generation: Generation, messages: Sequence[Message]) -> dict[str, list[bool]]:
+def _judged(loaded: LoadedBundle, messages: Sequence[Message]) -> dict[str, list[bool]]:
     rows: dict[str, list[bool]] = defaultdict(list)
     for message in messages:
-        got, first = _winners(generation, message)
+        got, first = _winners(loaded, message)
         kind, expected = message["note"], wanted(message)
         if not expected:
             rows["ABSTAINS"].append(not got)
@@ -116,10 +116,10 @@ def wanted(message: Message) -> list[str]:
     return expected if isinstance(expected, list) else [expected]
 
 
-def _errors(generation: Generation, messages: Sequence[Message]) -> None:
+def _errors(loaded: LoadedBundle, messages: Sequence[Message]) -> None:
     print("what the default gets wrong:")
     for message in messages:
-        got, first = _winners(generation, message)
+        got, first = _winners(loaded, message)
         expected, said = wanted(message), f"{message['note']}: {message['text'].splitlines()[0][:70]!r}"
         if not set(got) <= set(expected):
             print(f"  {said} -> {', '.join(got)}, not {expected or 'nobody'}")
@@ -127,10 +127,10 @@ def _errors(generation: Generation, messages: Sequence[Message]) -> None:
             print(f"  {said} abstains, {first} first of {expected}")
 
 
-def _speed(generation: Generation, texts: Sequence[str]) -> None:
+def _speed(loaded: LoadedBundle, texts: Sequence[str]) -> None:
     """Print what a routed message costs beside encoding its text alone, message by message."""
-    embedder = generation.routing.embedder()
-    names = tuple(generation.capabilities)
+    embedder = loaded.routing.embedder()
+    names = tuple(loaded.capabilities)
     timed = [text for text in texts if is_routable(clean_intent(text))][:TIMED]
     encoding: list[list[float]] = [[] for _ in timed]
     routing: list[list[float]] = [[] for _ in timed]
@@ -141,7 +141,7 @@ def _speed(generation: Generation, texts: Sequence[str]) -> None:
             start = time.perf_counter()
             embedder.embed(intent)
             middle = time.perf_counter()
-            decide(generation, text, names)
+            decide(loaded, text, names)
             encoding[number].append(middle - start)
             routing[number].append(time.perf_counter() - middle)
     # The best turn of each: what else the machine does is no part of the ratio.

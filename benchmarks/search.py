@@ -25,7 +25,8 @@ from typing import Any
 
 from benchmarks.measure import ROOT, realworld
 from octoc.runtime import Runtime, Session
-from octoc.runtime.tools.search import Answer, look
+from octoc.runtime.tools.find_tools import look
+from octoc.runtime.tools.search import Answer
 from octoc.search.fields import ToolText
 from octoc.search.keyword import Document
 from octoc.search.keyword import rank as rank_by_keywords
@@ -82,7 +83,7 @@ def main() -> None:
     queries = tomllib.loads((DATA / f"search_{half}.toml").read_text(encoding="utf-8"))["search"]
     with tempfile.TemporaryDirectory() as folder:
         session = _session(Path(folder), real)
-        count = len(session.generation.bundle.tools)
+        count = len(session.state.loaded.bundle.tools)
         print(f"{half}: {len(queries)} queries over {count} tools of {len(SERVERS)} servers")
         _quality(queries, _rankers(session))
         _answers(queries, session)
@@ -109,14 +110,14 @@ def _session(root: Path, real: Path) -> Session:
 
 
 def _rankers(session: Session) -> dict[str, Ranker]:
-    catalog = session.generation.catalog
-    numbers = session.surface.reachable()
+    catalog = session.state.loaded.catalog
+    numbers = session.state.tools.reachable()
     ids = {number: str(catalog[number].id) for number in numbers}
     documents = [
         Document(key=number, name=catalog[number].id.tool, description=catalog[number].description)
         for number in numbers
     ]
-    embed = session.generation.routing.embedder().embed
+    embed = session.state.loaded.routing.embedder().embed
     bm25 = _Bm25({ids[one.key]: f"{one.name} {one.description}" for one in documents})
     vectors = {ids[one.key]: embed(f"{one.name}. {one.description}") for one in documents}
 
@@ -135,10 +136,10 @@ def _rankers(session: Session) -> dict[str, Ranker]:
         return _ordered(scores)
 
     def ours(query: str) -> list[str]:
-        return _tools(look(session, query, 10, others=True))
+        return _tools(look(session.state, query, 10, others=True))
 
     def by_words(query: str) -> list[str]:
-        return _tools(session.generation.search.look(session, query, 10, others=True, by_words=True))
+        return _tools(session.state.loaded.search.look(session.state.tools, query, 10, others=True, by_words=True))
 
     return {
         "Octo's keywords": keywords,

@@ -23,7 +23,7 @@ from octoc.compiler.cache.store import workspace_cache
 from octoc.compiler.workspace.build import BuildOutcome, build
 from octoc.diagnostics.rule import Severity
 from octoc.runtime import Runtime
-from octoc.runtime.skills.rules import matching
+from octoc.runtime.skills.matching import matching
 
 COUNTS = {"capabilities": 72, "agents": 137, "skills": 101}
 
@@ -173,7 +173,7 @@ def test_a_message_is_routed_among_the_agents_capabilities(real: Built) -> None:
         async with Runtime.open(real.root / "dist" / "real.octoc", env={}) as runtime:
             session = runtime.session(agent="developer:general")
             routing = session.route("show me the rows of the orders table in our postgres database")
-            by_name = runtime.capabilities
+            by_name = runtime.state.current.capabilities
             assert routing.scores
             for name in routing.scores:
                 assert not by_name[name].domains or "developer" in by_name[name].domains
@@ -191,15 +191,15 @@ def test_every_skill_is_asked_and_used(real: Built) -> None:
             asked: set[str] = set()
             for agent in runtime.agents:
                 session = runtime.session(agent, name="octomind", workdir=real.tap)
-                asked.update(session.skillset.names)
+                asked.update(session.available_skills)
             everything = runtime.session(workdir=real.tap, name="octomind")
-            assert len(everything.skillset.names) == len(asked) == COUNTS["skills"]
-            fired = {match.skill for match in matching(everything, "write a landing page for google ads")}
+            assert len(everything.available_skills) == len(asked) == COUNTS["skills"]
+            fired = {match.skill for match in matching(everything.state, "write a landing page for google ads")}
             assert {"ad-google", "markup-landing-page"} <= fired
             developer = runtime.session("developer:general", workdir=real.tap)
-            assert "ad-google" not in developer.skillset.names
-            for name in everything.skillset.names:
-                entry = everything.skillset.entry(name)
+            assert "ad-google" not in developer.available_skills
+            for name in everything.available_skills:
+                entry = everything.state.loaded.skills[name]
                 if not entry.capabilities:
                     assert (await everything.use_skill(name)).block.startswith(f'<skill name="{name}" ')
                     assert (await everything.forget_skill(name)).ok

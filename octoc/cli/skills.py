@@ -24,7 +24,7 @@ def skills_shown(runtime: Runtime, agent: str | None) -> list[dict[str, Any]]:
             **({} if session is None else {"why": _why(session, entry), "used_by": _used_by(session, entry)}),
         }
         for entry in runtime.bundle.skills
-        if session is None or entry.name in session.skillset.names
+        if session is None or entry.name in session.available_skills
     ]
 
 
@@ -32,16 +32,18 @@ def _why(session: Session, entry: SkillEntry) -> str:
     domain = session.agent.domain
     if domain is not None:
         return f"domain {domain}" if domain in entry.domains else "of no domain"
-    skills = session.runtime.bundle.skills
+    skills = session.state.loaded.bundle.skills
     everything = {skill.name for skill in skills}
     universal = {skill.name for skill in skills if not skill.domains}
     # An agent without a domain has all of either, unless its file names what it has.
-    if set(session.skillset.names) not in (everything, universal):
+    if set(session.available_skills) not in (everything, universal):
         return "named by the agent"
     return "the agent has no domain" if entry.domains else "of no domain"
 
 
 def _used_by(session: Session, entry: SkillEntry) -> str:
-    from octoc.runtime.skills.rules import may_fire
+    from octoc.runtime.skills.matching import may_fire
 
-    return "rules, name" if session.runtime.bundle.settings.skills.auto and may_fire(session, entry) else "name"
+    state = session.state
+    by_rules = state.loaded.bundle.settings.skills.auto and may_fire(state, entry)
+    return "rules, name" if by_rules else "name"

@@ -14,7 +14,7 @@ from octoc.plugin import hookimpl
 from octoc.routing.decision import Reason
 from octoc.routing.fixtures import Fixtures, RoutingFixture
 from octoc.runtime import Runtime
-from octoc.runtime.activation.route import EncoderUnavailable
+from octoc.runtime.activation.encoder import EncoderUnavailable
 
 if TYPE_CHECKING:
     from octoc.plugin import Embedder
@@ -111,7 +111,7 @@ def _gate(runtime: Runtime) -> tuple[str, str]:
     gate, encoder = runtime.bundle.gate, runtime.bundle.encoder
     kind = "no gate" if gate is None else " ".join(filter(None, (gate.kind, str(gate.data.get("profile", "")))))
     try:
-        runtime.generation.routing.vector("a message, to see whether it can be encoded")
+        runtime.state.current.routing.vector("a message, to see whether it can be encoded")
     except EncoderUnavailable as error:
         return f"{kind}, by words alone", str(error)
     return f"{kind} {encoder.name}" if encoder is not None else kind, ""

@@ -13,11 +13,13 @@ import attrs
 from octoc.runtime.catalog.formats import MCP, Form
 from octoc.runtime.catalog.token_costs import FORMAT, text_of
 from octoc.runtime.catalog.tool_block import own_tools
+from octoc.runtime.results.fit import reads_results
+from octoc.runtime.skills.available import skills_in_use
 from octoc.runtime.skills.text import skill_block
 
 if TYPE_CHECKING:
     from octoc.runtime.history import Message, Shape
-    from octoc.runtime.session import Session
+    from octoc.runtime.state import SessionState
 
 SectionName = Literal[
     "system prompt", "servers prompt", "octoc's tools", "direct tools", "active tools", "skills", "history"
@@ -93,7 +95,7 @@ class Inspection:
 
 
 def inspect(
-    session: Session,
+    session: SessionState,
     messages: Sequence[Message] | None,
     *,
     budget_tokens: int | None,
@@ -109,11 +111,11 @@ def inspect(
 
     Raises: ValueError for an unknown format, BundleRefused.
     """
-    form = Form(FORMAT) if session.shown == MCP else session.shown
-    said = _Said.of(messages or (), format)
+    form = Form(FORMAT) if session.form == MCP else session.form
+    said, agent = _Said.of(messages or (), format), session.agent
     sections = [
-        Section(name="system prompt", parts=_prompt(session, session.system_prompt, "written by the agent's file")),
-        Section(name="servers prompt", parts=_prompt(session, session.servers_prompt, "made of the bundle's servers")),
+        Section(name="system prompt", parts=_prompt(session, agent.prompt, "written by the agent's file")),
+        Section(name="servers prompt", parts=_prompt(session, agent.servers_prompt, "made of the bundle's servers")),
         *_tools(session, form),
         Section(name="skills", parts=tuple(_skills(session, said))),
     ]
@@ -161,14 +163,15 @@ class _History:
     why_over: str = ""
 
 
-def _prompt(session: Session, text: str, source: str) -> tuple[Part, ...]:
+def _prompt(session: SessionState, number: Any, source: str) -> tuple[Part, ...]:
+    text = session.loaded.opened.text(number)
     if not text:
         return ()
     return (Part(name=session.agent.name, source=source, tokens=session.counter.count(text)),)
 
 
-def _tools(session: Session, form: Form) -> Iterator[Section]:
-    surface, count = session.surface, session.counter.count
+def _tools(session: SessionState, form: Form) -> Iterator[Section]:
+    surface, count = session.tools, session.counter.count
     own = (Part(name=one.name, source="octoc", tokens=count(text_of(one.tool))) for one in own_tools(session, form))
     yield Section(name="octoc's tools", parts=tuple(own))
     base = frozenset(surface.base())
@@ -176,7 +179,7 @@ def _tools(session: Session, form: Form) -> Iterator[Section]:
     direct: list[Part] = []
     active: list[Part] = []
     for index, wire in surface.block():
-        tool = session.generation.catalog[index]
+        tool = session.loaded.catalog[index]
         shown = surface.scope.shown(index, form.format, wire)
         owner = boot.get(index) if index in base else next(iter(surface.active_owners(index)), None)
         source = "the agent has it from the start" if index in base else f"capability `{owner}` is active"
@@ -192,23 +195,23 @@ def _tools(session: Session, form: Form) -> Iterator[Section]:
     yield Section(name="active tools", parts=tuple(active))
 
 
-def _skills(session: Session, said: _Said) -> Iterator[Part]:
-    for name in session.skills:
-        block = skill_block(session, session.skillset.entry(name))
+def _skills(session: SessionState, said: _Said) -> Iterator[Part]:
+    for name in skills_in_use(session):
+        block = skill_block(session, session.loaded.skills[name])
         # The host has put it into the conversation, where it is counted with its message.
         told = block in said.texts
         source = "in use, its text is in the history" if told else "in use"
         yield Part(name=name, source=source, tokens=0 if told else session.counter.count(block))
 
 
-def _history(session: Session, said: _Said, budget: int | None) -> _History:
+def _history(session: SessionState, said: _Said, budget: int | None) -> _History:
     from octoc.runtime.history import age, message_tokens, prune
 
     messages, shape, counter = said.messages, said.shape, session.counter
     before = [message_tokens(message, shape, counter) for message in messages]
     if budget is None or not messages:
         return _History(tuple(_message(said, number, cost, cost, "kept") for number, cost in enumerate(before)))
-    keeps = session.reads_results
+    keeps = reads_results(session)
     aged = age(messages, shape, lambda *_: _ANY_HANDLE if keeps else None, profile=session.profile).messages
     fitted = prune(aged, budget, counter, shape=shape)
     gone = frozenset(number for group in fitted.dropped for number in group)

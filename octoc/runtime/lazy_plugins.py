@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from octoc.plugin.manager import Plugins
 
 
-class LatePlugins:
+class LazyPlugins:
     """What gives the same `Plugins` to all who call it, from whichever thread; `make` is called once at most."""
 
     def __init__(self, make: Callable[[], Plugins]) -> None:

@@ -1,4 +1,4 @@
-"""What one bundle gives a runtime's sessions. A reload makes another, and each session stays with its own meanwhile."""
+"""What one bundle gives a runtime's sessions. A reload loads another, and each session keeps its own meanwhile."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from octoc.names import BUILTIN
-from octoc.runtime.activation.route import RoutingParts
+from octoc.runtime.activation.encoder import RoutingParts
 from octoc.runtime.catalog.agent_scope import AgentScope
 from octoc.runtime.catalog.registry import Catalog, passes_filter
 from octoc.runtime.catalog.token_costs import ToolCosts
@@ -27,46 +27,59 @@ if TYPE_CHECKING:
     from octoc.plugin.manager import Plugins
     from octoc.results import ServerListing
     from octoc.runtime.arguments.check import ArgumentChecks
-    from octoc.runtime.catalog.tool_block import ToolForms
-    from octoc.runtime.lazy_plugins import LatePlugins
-    from octoc.runtime.runtime import Runtime
+    from octoc.runtime.catalog.tool_forms import ToolForms
+    from octoc.runtime.lazy_plugins import LazyPlugins
+    from octoc.runtime.servers.bindings import Bindings
     from octoc.runtime.servers.connect import Connector
+    from octoc.runtime.servers.connection import Made
     from octoc.runtime.servers.drift import Drift
-    from octoc.runtime.servers.server_pool import Made
+    from octoc.runtime.shares import Accounts
     from octoc.runtime.skills.rules import SkillRules
     from octoc.runtime.tools.search import SearchParts
 
 logger = logging.getLogger("octoc.runtime")
 
 
-class Generation:
-    """An open bundle with its tools by number, its gate, its plugins and its connections.
+@attrs.frozen(kw_only=True, eq=False)
+class SharedParts:
+    """The parts of a runtime that outlive its bundles and that connections need.
 
-    What outlives a bundle is the runtime's: sessions and what they need, the host, the clock, what is bound.
+    Args:
+        workspace: what `${workspaceFolder}` means in every bundle; None takes what each bundle records.
     """
+
+    connector: Connector
+    bindings: Bindings
+    accounts: Accounts
+    workspace: Path | None
+
+
+class LoadedBundle:
+    """An open bundle with its tools by number, its gate, its plugins and its connections."""
 
     def __init__(
         self,
-        runtime: Runtime,
+        shared: SharedParts,
         opened: OpenBundle,
-        plugins: LatePlugins,
+        plugins: LazyPlugins,
         embedder: Embedder | None,
-        previous: Generation | None = None,
+        previous: LoadedBundle | None = None,
     ) -> None:
-        self.runtime = runtime
         self.opened = opened
         self.bundle = opened.bundle
+        self.connector = shared.connector
         self.servers = {server.name: server for server in self.bundle.servers}
         self.capabilities = {capability.name: capability for capability in self.bundle.capabilities}
         self.skills = {skill.name: skill for skill in self.bundle.skills}
         self.agents = {agent.name: agent for agent in self.bundle.agents}
         self.catalog = Catalog(opened)
         self.costs = ToolCosts(self.catalog)
-        self.workspace = runtime.own_workspace or _recorded_workspace(opened) or Path.cwd()
+        self.workspace = shared.workspace or _recorded_workspace(opened) or Path.cwd()
         """What `${workspaceFolder}` and relative paths mean, absolute."""
+        self.lazy_plugins = plugins
+        self.routing = RoutingParts(opened, plugins, self.workspace, embedder)
+        self._shared = shared
         self._scopes: dict[str, AgentScope] = {}
-        self.late_plugins = plugins
-        self.routing = RoutingParts(self, embedder)
         self._drift: dict[str, Drift] = {}
         self.pool = Pool({server.name: self._server_pool(server, previous) for server in self.bundle.servers})
         for server in self.bundle.servers:
@@ -75,38 +88,33 @@ class Generation:
     @functools.cached_property
     def plugins(self) -> Plugins:
         """The plugins that the host gave, or that the bundle names."""
-        return self.late_plugins()
-
-    @property
-    def connector(self) -> Connector:
-        """What connects the servers of this generation and of all others."""
-        return self.runtime.connector
+        return self.lazy_plugins()
 
     @functools.cached_property
     def search(self) -> SearchParts:
         """The search index with the tools that joined."""
         from octoc.runtime.tools.search import SearchParts
 
-        return SearchParts(self)
+        return SearchParts(self.opened, self.catalog, self.routing)
 
     @functools.cached_property
     def skill_rules(self) -> SkillRules:
-        """The rules of the bundle's skills, as far as messages needed them."""
+        """The rules of the bundle's skills, parsed when a message first needs them."""
         from octoc.runtime.skills.rules import SkillRules
 
-        return SkillRules(self)
+        return SkillRules(self.opened, self.routing)
 
     @functools.cached_property
     def arguments(self) -> ArgumentChecks:
-        """The schemas of the tools, as far as calls needed them."""
+        """The schemas of the tools, compiled when a call first needs them."""
         from octoc.runtime.arguments.check import ArgumentChecks
 
         return ArgumentChecks()
 
     @functools.cached_property
     def forms(self) -> ToolForms:
-        """The tools in the forms of model APIs, as far as blocks needed them."""
-        from octoc.runtime.catalog.tool_block import ToolForms
+        """The tools in the formats of model APIs, rendered when a block first needs them."""
+        from octoc.runtime.catalog.tool_forms import ToolForms
 
         return ToolForms(self.catalog)
 
@@ -120,35 +128,46 @@ class Generation:
         return agent if agent is not None and (not agent.tenants or tenant in agent.tenants) else None
 
     def scope(self, agent: AgentEntry) -> AgentScope:
-        """Return what this bundle gives every session of an agent, made with the first; of one not in it, by itself."""
+        """Return what this bundle gives every session of an agent; an agent of another bundle gets its own scope."""
         if self.agents.get(agent.name) is not agent:
-            return AgentScope(self, agent)
+            return self._new_scope(agent)
         made = self._scopes.get(agent.name)
         if made is None:
-            made = self._scopes[agent.name] = AgentScope(self, agent)
+            made = self._scopes[agent.name] = self._new_scope(agent)
         return made
 
-    def _server_pool(self, entry: ServerEntry, previous: Generation | None) -> ServerPool:
+    def _new_scope(self, agent: AgentEntry) -> AgentScope:
+        return AgentScope(
+            agent,
+            settings=self.bundle.settings,
+            servers=self.servers,
+            capabilities=self.capabilities,
+            catalog=self.catalog,
+            costs=self.costs,
+            forms=lambda: self.forms,
+        )
+
+    def _server_pool(self, entry: ServerEntry, previous: LoadedBundle | None) -> ServerPool:
         settings = self.bundle.settings
         if previous is not None and entry.name in previous.servers and self._is_as_in(previous, entry):
-            shared = previous.pool[entry.name]
-            for breaker in (shared.breaker, shared.tools):
+            reused = previous.pool[entry.name]
+            for breaker in (reused.breaker, reused.tools):
                 breaker.configure(settings.breaker_failures, settings.breaker_s)
-            return shared
-        # Nothing of this generation: the pool may outlive it.
+            return reused
+        # Nothing of this bundle: the pool may outlive it.
         production = settings.mode == "production"
         connect = functools.partial(
-            _connect, self.runtime, self.late_plugins, production=production, workspace=self.workspace
+            _connect, self.connector, self.lazy_plugins, production=production, workspace=self.workspace
         )
         breaker = CircuitBreaker(settings.breaker_failures, settings.breaker_s)
-        accounts = self.runtime.accounts
+        accounts = self._shared.accounts
         return ServerPool(entry, connect, breaker, shared=lambda: accounts.shared)
 
-    def _is_as_in(self, previous: Generation, entry: ServerEntry) -> bool:
-        same_plugins = self.late_plugins is previous.late_plugins
+    def _is_as_in(self, previous: LoadedBundle, entry: ServerEntry) -> bool:
+        same_plugins = self.lazy_plugins is previous.lazy_plugins
         same_mode = self.bundle.settings.mode == previous.bundle.settings.mode
         same_workspace = self.workspace == previous.workspace
-        # What counts is the pool's own entry: in between it may have been shared by several generations.
+        # What counts is the pool's own entry: several bundles may have shared it in between.
         same_entry = _connection(entry) == _connection(previous.pool[entry.name].entry)
         return same_plugins and same_mode and same_workspace and same_entry
 
@@ -179,18 +198,22 @@ class Generation:
         return self._drift.get(server, Drift())
 
     def can_connect(self, server: str) -> bool:
-        """Tell whether there is anything to connect to: a builtin server needs something bound to it."""
+        """Return whether there is anything to connect to: a builtin server needs something bound to it."""
         entry = self.servers.get(server)
-        return entry is not None and (entry.transport != BUILTIN or self.runtime.bound(server) is not None)
+        return entry is not None and (entry.transport != BUILTIN or self._shared.bindings.of(server) is not None)
+
+    def is_unknown(self, server: str) -> bool:
+        """Return whether a server can be connected and only that tells its tools: no snapshot, and not listed yet."""
+        return self.can_connect(server) and not self.servers[server].listed and not self.catalog.has_joined(server)
 
     async def close(self, grace_s: float = GRACE_S) -> None:
-        """End the connections that no other generation shares."""
+        """End the connections that no other bundle shares."""
         await self.pool.close_all(grace_s)
 
 
 async def _connect(
-    runtime: Runtime,
-    plugins: LatePlugins,
+    connector: Connector,
+    plugins: LazyPlugins,
     entry: ServerEntry,
     changed: Callable[[], None],
     *,
@@ -198,9 +221,7 @@ async def _connect(
     production: bool,
     workspace: Path,
 ) -> Made:
-    return await runtime.connector.connect(
-        plugins(), entry, changed, first=first, production=production, workspace=workspace
-    )
+    return await connector.connect(plugins(), entry, changed, first=first, production=production, workspace=workspace)
 
 
 def _recorded_workspace(opened: OpenBundle) -> Path | None:

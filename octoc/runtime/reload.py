@@ -1,122 +1,140 @@
-"""Another bundle in place of the one that runs: opened aside, swapped at once, each session follows when it can."""
+"""Replacing the bundle that runs: the next one is opened aside, swapped in at once, and each session follows later."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from octoc.bundle.model import AgentEntry
 from octoc.bundle.reader import OpenBundle
 from octoc.runtime.activation.activate import uses_of
-from octoc.runtime.loaded_bundle import Generation
-from octoc.runtime.results.cutting import is_readable
-from octoc.runtime.servers.unreachable import Unreachable
+from octoc.runtime.activation.eviction import surplus
+from octoc.runtime.activation.holding import hold, hold_base, hold_proxied, release_all
+from octoc.runtime.activation.kept_capabilities import set_pins
+from octoc.runtime.activation.unlisted import connect
+from octoc.runtime.catalog.visible_tools import VisibleTools
+from octoc.runtime.lifecycle import close_unused
+from octoc.runtime.loaded_bundle import LoadedBundle
+from octoc.runtime.results.fit import is_readable
 from octoc.runtime.values import UnknownNameError
 
 if TYPE_CHECKING:
-    from octoc.runtime.activation.active_set import Use
-    from octoc.runtime.runtime import Runtime
-    from octoc.runtime.session import Session
+    from octoc.bundle.model import Bundle
+    from octoc.runtime.lazy_plugins import LazyPlugins
+    from octoc.runtime.state import RuntimeState, SessionState
 
 logger = logging.getLogger("octoc.runtime")
 
 
-async def reload(runtime: Runtime, path: str | Path) -> None:
+async def reload(runtime: RuntimeState, path: str | Path) -> None:
     """Make the bundle at `path` the one that new sessions use. Raises: BundleRefused, and the old one stays."""
-    import asyncio
-
     # All of it is verified and decoded now, in a thread: what is swapped in must not turn out to be damaged.
     opened = await asyncio.to_thread(OpenBundle.open, path, "full", in_memory=runtime.in_memory)
     if runtime.closed:
         opened.close()
         raise RuntimeError("the runtime is closed")
-    old = runtime.generation
+    old = runtime.current
     encoder = opened.bundle.encoder
     embedder = runtime.embedder or (None if encoder is None else old.routing.embedder_like(encoder.identity))
-    new = Generation(runtime, opened, runtime.plugins_for(opened.bundle), embedder, previous=old)
-    for server, connection in runtime.bound_servers():
+    new = LoadedBundle(runtime.shared, opened, _plugins_of(runtime, opened.bundle), embedder, previous=old)
+    for server, connection in runtime.shared.bindings.items():
         entry = new.servers.get(server)
         if entry is not None and not entry.listed:
             new.catalog.join(entry, connection.listing())
-    runtime.generation = new
+    runtime.current = new
     runtime.quotas.configure(new.bundle)
     kept = new.bundle.settings.results
     runtime.results.resize(memory_bytes=kept.store_memory_bytes, disk_bytes=kept.store_disk_bytes, seconds=kept.store_s)
     runtime.older.append(old)
     logger.info("bundle `%s` replaces the one before: inputs %s", new.bundle.name, new.bundle.inputs[:12] or "unknown")
-    runtime.sweep()
+    close_unused(runtime)
 
 
-async def renew(session: Session) -> None:
-    """Let a session go on with the runtime's bundle; what is active stays active where it still exists.
+def _plugins_of(runtime: RuntimeState, bundle: Bundle) -> LazyPlugins:
+    """Return the plugins that a bundle names: the same ones when the host gave them or the names are the same."""
+    if runtime.plugins_for is None or bundle.plugins.keys() == runtime.current.bundle.plugins.keys():
+        return runtime.current.lazy_plugins
+    return runtime.plugins_for(bundle)
 
-    One whose agent the new bundle does not have for its tenant goes over, too, and has nothing there.
+
+async def renew(session: SessionState) -> None:
+    """Switch a session to the runtime's bundle; what is active stays active where it still exists.
+
+    A session whose agent the new bundle does not have for its tenant switches too, and has nothing there.
 
     Raises: UnknownNameError for such a session.
     """
     runtime = session.runtime
-    if session.generation is not runtime.generation:
-        await _go_over(session)
+    if session.loaded is not runtime.current:
+        await _switch(session)
     if session.is_revoked:
-        raise UnknownNameError("agent", session.agent.name, runtime.generation.agents_of(session.caller.tenant))
+        raise UnknownNameError("agent", session.agent.name, runtime.current.agents_of(session.caller.tenant))
 
 
-async def _go_over(session: Session) -> None:
+async def _switch(session: SessionState) -> None:
     runtime = session.runtime
     async with session.lock:
-        old, new = session.generation, runtime.generation
+        old, new = session.loaded, runtime.current
         if old is new:
             return
         agent = new.agent_of(session.agent.name, session.caller.tenant)
         if agent is None:
             logger.warning("agent `%s` is not in the new bundle: its session has nothing any more", session.agent.name)
             agent = AgentEntry(name=session.agent.name, kind=session.agent.kind)
-        freed = session.move(new, agent)
+        freed = _move(session, new, agent)
         # What octoc's own tools gave tells of the old registry, as does a result of which nobody knows the tool.
-        runtime.results.forget(session.key, lambda source: source is None or not is_readable(session, source))
-        for name in session.active.names:
-            session.hold(name, _uses(session, name))
+        runtime.results.forget(session.number, lambda source: source is None or not is_readable(session, source))
+        _hold(session, session.active.names)
         for server in freed:
             if not runtime.references.is_needed(server):
                 old.pool.drop(server)
     # Not under the lock: what connects may take its time, and calls and activations go on.
     await _connect_unlisted(session)
-    runtime.sweep()
+    close_unused(runtime)
 
 
-def _uses(session: Session, name: str) -> list[Use]:
-    entry = session.surface.capability(name)
-    return [] if entry is None else uses_of(session, entry)
+def _move(session: SessionState, loaded: LoadedBundle, agent: AgentEntry) -> frozenset[str]:
+    """Give a session another bundle. Returns the servers that no session needs; the active capabilities hold none."""
+    freed = release_all(session)
+    session.loaded = loaded
+    session.agent = agent
+    session.runtime.sessions[session.number] = loaded
+    session.__dict__.pop("counter", None)  # another model may count its tokens otherwise
+    old, session.tools = session.tools, VisibleTools(loaded.scope(agent), session.active)
+    own = (*agent.registry.capabilities, *agent.registry.reserved)
+    kept = (name for name in own if name in loaded.capabilities)
+    boot = frozenset(agent.registry.boot)
+    session.active.keep((name for name in kept if name not in boot), session.settings.max_active)
+    set_pins(session)
+    for name in surplus(session):
+        session.active.remove(name)
+    session.tools.follow(old)
+    hold_base(session)
+    session.proxied = {use for use in session.proxied if use[0] in loaded.servers}
+    hold_proxied(session)
+    return freed
 
 
-async def _connect_unlisted(session: Session) -> None:
-    """Connect what active capabilities have tools of that nobody knows in the new bundle."""
-    import asyncio
+def _hold(session: SessionState, capabilities: Iterable[str]) -> None:
+    for name in capabilities:
+        entry = session.tools.capability(name)
+        hold(session, name, [] if entry is None else uses_of(session, entry))
 
-    generation = session.generation
-    entries = map(session.surface.capability, session.active.names)
+
+async def _connect_unlisted(session: SessionState) -> None:
+    """Connect servers of active capabilities whose tools are not known in the new bundle."""
+    loaded = session.loaded
+    entries = map(session.tools.capability, session.active.names)
     grants = (grant for entry in entries if entry is not None for grant in entry.grants)
-    waiting = [
-        server
-        for server in dict.fromkeys(grant.server for grant in grants)
-        if generation.can_connect(server)
-        and not generation.servers[server].listed
-        and not generation.catalog.has_joined(server)
-    ]
-    await asyncio.gather(*(_try(generation, server) for server in waiting))
-    if session.generation is generation:
-        for name in session.active.names:
-            session.hold(name, _uses(session, name))
+    waiting = [server for server in dict.fromkeys(grant.server for grant in grants) if loaded.is_unknown(server)]
+    for server, why in (await connect(loaded, waiting)).items():
+        logger.warning("after a reload server `%s` is not there: %s", server, why)
+    if session.loaded is loaded:
+        _hold(session, session.active.names)
     for server in waiting:
         # What it was connected for may have been deactivated meanwhile.
         if not session.runtime.references.is_needed(server):
-            generation.pool.drop(server)
-
-
-async def _try(generation: Generation, server: str) -> None:
-    try:
-        async with generation.pool.use(server):
-            return
-    except Unreachable as unreachable:
-        logger.warning("after a reload server `%s` is not there: %s", server, unreachable.failure.message)
+            loaded.pool.drop(server)

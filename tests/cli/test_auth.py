@@ -156,7 +156,7 @@ def test_no_token_shows(
                 assert outcome.ok, outcome
                 issued.update(server.tokens, server.refresh_tokens)
                 session = runtime.session()
-                seen.extend((repr(runtime), repr(session), repr(runtime.plugins), repr(runtime.connector)))
+                seen.extend((repr(runtime), repr(session), repr(runtime.plugins), repr(runtime.state.shared.connector)))
             server.revoke()
             for name in ("notes", "robot"):
                 outcome = await runtime.call_direct(name, "echo", {"words": name})

@@ -67,8 +67,8 @@ def test_both_forms_of_a_call_are_the_same(page: dict[str, Any], session: Sessio
     from octoc.runtime.catalog.tool_block import tool_arguments
 
     first, second = page["forms_of_one_call"](session)
-    assert tool_arguments(session, 0, first, session.shown) == second
-    assert tool_arguments(session, 0, second, session.shown) == second
+    assert tool_arguments(session.state, 0, first, session.state.form) == second
+    assert tool_arguments(session.state, 0, second, session.state.form) == second
 
 
 def test_the_answers_to_a_search(page: dict[str, Any], session: Session) -> None:

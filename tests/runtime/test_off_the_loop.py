@@ -16,7 +16,7 @@ from octoc.plugin import hookimpl
 from octoc.plugin.manager import plugins_of
 from octoc.results import Progress, ToolCall, ToolFailure, ToolResult
 from octoc.runtime import Runtime
-from octoc.runtime.results.cutting import cut
+from octoc.runtime.results.fit import fit
 from octoc.runtime.results.parts import is_large
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def test_a_large_result_is_cut_in_a_thread(fleet: Fleet, rows: int, aside: bool)
             outcome = await session.call("s__x")
             threads = set(counter.threads)
             assert (threading.get_ident() not in threads) is aside
-            expected = cut(session, table, None)
+            expected = fit(session.state, table, None)
             assert isinstance(outcome, ToolResult)
             assert isinstance(expected, ToolResult)
             assert outcome.content[0] == expected.content[0]

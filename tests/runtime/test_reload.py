@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 
-import octoc.runtime.arguments.check
+import octoc.runtime.arguments.refusal
 import octoc.runtime.tools.find_tools
 import octoc.runtime.tools.search
 from octoc.bundle.model import Grant, ResultSettings, Settings
@@ -58,18 +58,18 @@ def test_a_session_follows_at_its_next_message(fleet: Fleet, next_fleet: NextFle
             await session.activate("keeps")
             await session.activate("goes")
             _next(fleet, second)
-            old = runtime.generation
+            old = runtime.state.current
             await runtime.reload(second.write())
             assert _names(session) == {"a__x", "b__y"}
             assert (await session.call("b__y")).ok
-            assert runtime.session().surface.switchable == ("comes", "keeps")
+            assert runtime.session().state.tools.switchable == ("comes", "keeps")
             await session.on_user_message("hello")
-            assert session.generation is runtime.generation is not old
+            assert session.state.loaded is runtime.state.current is not old
             assert (session.capabilities, _names(session)) == (("keeps",), {"a__x"})
             assert (await session.call("a__x")).ok
             await session.activate("comes")
             assert (await session.call("c__z")).ok
-            assert runtime.older == []
+            assert runtime.state.older == []
             await _until(lambda: fleet.servers["b"].open == 0)
             assert fleet.servers["a"].connects == 1
 
@@ -85,7 +85,7 @@ def test_a_call_that_is_judged_while_a_session_follows_goes_to_its_own_tool(
         one.server("a", tools)
         one.capability("keeps", one.grant("a"))
         one.agent()
-    judged = octoc.runtime.arguments.check.refusal
+    judged = octoc.runtime.arguments.refusal.refusal
 
     async def run() -> None:
         async with fleet.open() as runtime:
@@ -102,7 +102,7 @@ def test_a_call_that_is_judged_while_a_session_follows_goes_to_its_own_tool(
                     return None  # they fit
                 return await judged(*given, **more)
 
-            monkeypatch.setattr(octoc.runtime.arguments.check, "refusal", judging)
+            monkeypatch.setattr(octoc.runtime.arguments.refusal, "refusal", judging)
             assert (await session.call("a__x")).ok
             assert followed
             assert [call.tool for call in fleet.servers["a"].calls] == ["x"]
@@ -117,7 +117,7 @@ def test_a_search_during_which_a_session_follows_shows_no_other_tool(
     for one, tools in ((fleet, ["wanted"]), (second := next_fleet(), ["hidden", "wanted"])):
         one.server("a", tools, schemas={tool: {"type": "object", "title": tool} for tool in tools})
         one.agent(proxy=True, tools=(len(tools) - 1,))
-    searched = octoc.runtime.tools.search.look
+    searched = octoc.runtime.tools.find_tools.look
 
     async def run() -> None:
         async with fleet.open() as runtime:
@@ -162,14 +162,14 @@ def test_a_session_follows_without_a_message_when_it_is_told(fleet: Fleet, next_
             await session.activate("keeps")
             _next(fleet, second)
             await runtime.reload(second.write())
-            assert session.generation is not runtime.generation
+            assert session.state.loaded is not runtime.state.current
             await session.renew()
-            assert session.generation is runtime.generation
-            assert (session.capabilities, runtime.older) == (("keeps",), [])
-            assert session.surface.switchable == ("comes", "keeps")
-            surface = session.surface
+            assert session.state.loaded is runtime.state.current
+            assert (session.capabilities, runtime.state.older) == (("keeps",), [])
+            assert session.state.tools.switchable == ("comes", "keeps")
+            surface = session.state.tools
             await session.renew()
-            assert session.surface is surface
+            assert session.state.tools is surface
 
     asyncio.run(run())
 
@@ -213,7 +213,7 @@ def test_a_bundle_that_is_refused_changes_nothing(fleet: Fleet, tmp_path: Path) 
 
     async def run() -> None:
         async with fleet.open() as runtime:
-            session, old = runtime.session(), runtime.generation
+            session, old = runtime.session(), runtime.state.current
             assert (await session.call("a__x")).ok
             whole = fleet.write().read_bytes()
             damaged = tmp_path / "damaged.octoc"
@@ -221,7 +221,7 @@ def test_a_bundle_that_is_refused_changes_nothing(fleet: Fleet, tmp_path: Path) 
             for path in (damaged, tmp_path / "missing.octoc"):
                 with pytest.raises(BundleRefused):
                     await runtime.reload(path)
-            assert (runtime.generation, runtime.older) == (old, [])
+            assert (runtime.state.current, runtime.state.older) == (old, [])
             await session.on_user_message("hello")
             assert (await session.call("a__x")).ok
 
@@ -250,7 +250,7 @@ def test_a_call_under_way_ends_on_the_old_bundle(fleet: Fleet, next_fleet: NextF
             await _until(lambda: server.calls)
             await runtime.reload(second.write())
             await session.on_user_message("hello")
-            assert (runtime.older, server.open) == ([], 1)
+            assert (runtime.state.older, server.open) == ([], 1)
             release.set()
             assert (await call).text == "done"
             await _until(lambda: server.open == 0)
@@ -295,7 +295,7 @@ def test_an_agent_that_is_gone_makes_no_further_call(fleet: Fleet, next_fleet: N
                     await session.on_user_message("hello")
                 assert str(told.value) == str(begun_anew.value)
             assert (session.tools(), session.search("x"), session.capabilities) == ([], [], ())
-            assert runtime.older == []
+            assert runtime.state.older == []
             gate.set()
             assert (await under_way).ok
             assert (await runtime.session().call("a__x")).ok
@@ -368,7 +368,7 @@ def test_a_smaller_active_set_keeps_what_was_used_last(fleet: Fleet, next_fleet:
             await runtime.reload(second.write())
             await session.on_user_message("hello")
             assert session.capabilities == ("a", "c")
-            await _until(lambda: runtime.pool.servers == ("a", "c"))
+            await _until(lambda: runtime.state.current.pool.servers == ("a", "c"))
 
     asyncio.run(run())
 
@@ -384,10 +384,10 @@ def test_sessions_that_are_let_go_free_the_old_bundle(fleet: Fleet, next_fleet: 
                 session = runtime.session()
                 assert (await session.call("a__x")).ok
                 await runtime.reload(fleet.write())
-                assert runtime.older == [session.generation]
+                assert runtime.state.older == [session.state.loaded]
                 del session
             await runtime.reload(fleet.write())
-            assert runtime.older == []
+            assert runtime.state.older == []
 
     asyncio.run(run())
     assert fleet.servers["a"].connects == 1
@@ -426,13 +426,13 @@ def test_new_settings_reach_what_outlives_a_bundle(fleet: Fleet, next_fleet: Nex
             session = runtime.session()
             outcomes = [await session.call("a__x") for _ in range(3)]
             handles = [outcome.handle for outcome in outcomes if isinstance(outcome, ToolResult)]
-            assert runtime.results.memory_used > 8_000
-            breaker = runtime.pool["a"].breaker
+            assert runtime.state.results.memory_used > 8_000
+            breaker = runtime.state.current.pool["a"].breaker
             await runtime.reload(_next(fleet, second).write())
-            assert runtime.results.memory_used <= 8_000
-            read = [runtime.results.parts(session.key, handle or "") for handle in handles]
+            assert runtime.state.results.memory_used <= 8_000
+            read = [runtime.state.results.parts(session.state.number, handle or "") for handle in handles]
             assert read == [None, None, 1]
-            assert runtime.pool["a"].breaker is breaker
+            assert runtime.state.current.pool["a"].breaker is breaker
             assert fleet.servers["a"].connects == 1
             breaker.failed()
             assert breaker.state == "open"

@@ -120,7 +120,13 @@ def test_no_secret_shows(
         async with runtime:
             session = runtime.session()
             outcomes = [await runtime.call_direct("web", "x", {}), await session.call("web/x", {})]
-            return [*map(repr, outcomes), repr(runtime), repr(session), repr(runtime.connector), repr(plugins)]
+            return [
+                *map(repr, outcomes),
+                repr(runtime),
+                repr(session),
+                repr(runtime.state.shared.connector),
+                repr(plugins),
+            ]
 
     shown = [*asyncio.run(run()), *seen.texts, *map(repr, plugin.targets)]
     shown += [record.getMessage() + str(record.exc_text or "") for record in caplog.records]

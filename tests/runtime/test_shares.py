@@ -149,7 +149,7 @@ def test_slow_calls_of_one_tenant_leave_places_to_another(fleet: Fleet) -> None:
             assert slow.running == 6
             slow.release.set()
             assert all(outcome.ok for outcome in await asyncio.gather(*calls))
-            assert runtime.pool["s"].places.taken == 0
+            assert runtime.state.current.pool["s"].places.taken == 0
 
     asyncio.run(asyncio.wait_for(body(), 60))
 

@@ -39,10 +39,10 @@ def command(
     from octoc.cli.workspace import target_of, with_session
 
     def search(session: Session) -> tuple[list[dict[str, Any]], int, Answer]:
-        from octoc.runtime.tools.search import look
+        from octoc.runtime.tools.find_tools import look
 
-        tools = {(tool.server, tool.name): tool for tool in session.runtime.bundle.tools}
-        answer = look(session, query, limit, others=explained)
+        tools = {(tool.server, tool.name): tool for tool in session.state.loaded.bundle.tools}
+        answer = look(session.state, query, limit, others=explained)
         hits = []
         for place, ranked in enumerate((*answer.hits, *answer.others)):
             hit = ranked.hit
@@ -57,8 +57,8 @@ def command(
             if explained:
                 found |= {"answered": place < len(answer.hits), "parts": dict(ranked.parts)}
             hits.append(found)
-        servers = session.runtime.servers
-        unlisted = [name for name in session.surface.unlisted_servers() if servers[name].transport != "builtin"]
+        servers = session.state.loaded.servers
+        unlisted = [name for name in session.state.tools.unlisted_servers() if servers[name].transport != "builtin"]
         return hits, len(unlisted), answer
 
     hits, unlisted, answer = with_session(target_of(bundle, workspace), agent, search)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from octoc.bundle.model import Gate
     from octoc.routing.explain import Explanation
     from octoc.runtime import Routing, Session
-    from octoc.runtime.skills.rules import SkillMatch
+    from octoc.runtime.skills.matching import SkillMatch
 
 _SHOWN = 10
 _ENCODER = "embed-onnx"
@@ -54,15 +54,15 @@ def command(
     def work(session: Session) -> tuple[Routing, Explanation | None, Gate | None]:
         if explained:
             from octoc.runtime.activation.explain_route import explain_route
-            from octoc.runtime.skills.rules import matching
+            from octoc.runtime.skills.matching import matching
 
-            routing, explanation = explain_route(session, message, before)
-            skills.extend(matching(session, message, workdir=str(Path.cwd())))
+            routing, explanation = explain_route(session.state, message, before)
+            skills.extend(matching(session.state, message, workdir=str(Path.cwd())))
         else:
             routing, explanation = session.route(message, before=before), None
-        if routing.reason.startswith("no-encoder") and _ENCODER in session.runtime.plugins.missing:
+        if routing.reason.startswith("no-encoder") and _ENCODER in session.state.loaded.plugins.missing:
             raise plugin_missing(_ENCODER)
-        return routing, explanation, session.runtime.bundle.gate
+        return routing, explanation, session.state.loaded.bundle.gate
 
     routing, explanation, gate = with_session(target_of(bundle, workspace), agent, work)
     if output_format == "json":

@@ -92,7 +92,7 @@ def _capabilities(runtime: Runtime, agent: str | None) -> Entries:
             (entry, [index for grant in entry.grants for index in grant.tools]) for entry in runtime.bundle.capabilities
         ]
     else:
-        scope = runtime.owners_session(agent).surface.scope
+        scope = runtime.owners_session(agent).state.tools.scope
         found = [(entry, list(scope.owned(name))) for name, entry in scope.entries.items()]
     return [
         {
@@ -138,7 +138,7 @@ def _skills(runtime: Runtime, agent: str | None) -> Entries:
 def _servers(runtime: Runtime, agent: str | None) -> Entries:
     tools, reached = Counter(tool.server for tool in runtime.bundle.tools), frozenset(runtime.servers)
     if agent is not None:
-        surface = runtime.owners_session(agent).surface
+        surface = runtime.owners_session(agent).state.tools
         tools = Counter(runtime.bundle.tools[index].server for index in surface.known())
         brought = (grant.server for entry in surface.scope.entries.values() for grant in entry.grants)
         reached = frozenset((*tools, *surface.unlisted_servers(), *brought))
@@ -158,7 +158,7 @@ def _tools(runtime: Runtime, agent: str | None) -> Entries:
     if agent is None:
         named = [(index, tool.alias) for index, tool in enumerate(runtime.bundle.tools)]
     else:
-        surface = runtime.owners_session(agent).surface
+        surface = runtime.owners_session(agent).state.tools
         named = [(index, surface.alias(index)) for index in sorted(surface.known())]
     entries = ((index, alias, runtime.bundle.tools[index]) for index, alias in named)
     return [
@@ -186,8 +186,8 @@ def _tokens(runtime: Runtime, agent: str | None) -> dict[str, Any]:
     agents = []
     for name in _agent_names(runtime, agent):
         session = runtime.owners_session(name)
-        indexes = sorted(session.surface.known())
-        tools = ((session.surface.alias(index), runtime.opened.tool_wire(index)) for index in indexes)
+        indexes = sorted(session.state.tools.known())
+        tools = ((session.state.tools.alias(index), runtime.opened.tool_wire(index)) for index in indexes)
         bound = [rendered(alias, wire, "anthropic").tool for alias, wire in tools]
         text = session.servers_prompt
         shown = session.tools(format="anthropic")

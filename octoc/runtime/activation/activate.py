@@ -17,6 +17,7 @@ from octoc.bundle.model import CapabilityEntry
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.runtime import telemetry
 from octoc.runtime.activation.eviction import making_room, no_room, surplus
+from octoc.runtime.activation.holding import hold, release, release_all
 from octoc.runtime.cancellation import outlast
 from octoc.runtime.servers.pool import Unreachable
 from octoc.secrets import redact
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
     import asyncio
 
     from octoc.runtime.activation.active_set import Use
-    from octoc.runtime.activation.dependencies import DepState
-    from octoc.runtime.loaded_bundle import Generation
-    from octoc.runtime.session import Session
+    from octoc.runtime.activation.dependencies import Dependencies, DepState
+    from octoc.runtime.loaded_bundle import LoadedBundle
+    from octoc.runtime.state import SessionState
 
 logger = logging.getLogger("octoc.runtime")
 
@@ -45,7 +46,7 @@ class Change:
     servers: tuple[str, ...] = ()
 
 
-async def activate(session: Session, name: str, *, by_host: bool = False) -> Change:
+async def activate(session: SessionState, name: str, *, by_host: bool = False) -> Change:
     """Make a capability active, or say why not. When a server cannot be connected nothing is activated nor evicted.
 
     Args:
@@ -59,28 +60,28 @@ async def activate(session: Session, name: str, *, by_host: bool = False) -> Cha
         return change
 
 
-async def _activated(session: Session, name: str, *, by_host: bool) -> Change:
+async def _activated(session: SessionState, name: str, *, by_host: bool) -> Change:
     # One at a time for each capability, so that whoever asks twice hears that it is active.
     async with session.switching.lock_of(name):
         change = None
         while change is None:
             async with session.lock:
-                entry = session.surface.capability(name, by_host=by_host)
+                entry = session.tools.capability(name, by_host=by_host)
                 answer = _answer_at_once(session, name, entry)
                 if answer is not None or entry is None:
                     return answer or _refused(f"Capability '{name}' not found")
-                generation = session.generation
+                loaded = session.loaded
                 # Held before connecting: nobody else may close a server that this session is waiting for.
-                session.hold(name, uses_of(session, entry))
-            change = await _connect_and_switch(session, generation, entry, by_host=by_host)
+                hold(session, name, uses_of(session, entry))
+            change = await _connect_and_switch(session, loaded, entry, by_host=by_host)
         return change
 
 
-def _answer_at_once(session: Session, name: str, entry: CapabilityEntry | None) -> Change | None:
+def _answer_at_once(session: SessionState, name: str, entry: CapabilityEntry | None) -> Change | None:
     """Return what can be said before anything is connected, or None when it is to be tried."""
     if entry is None:
         return _refused(f"Capability '{name}' not found: {_why_not_found(session, name)}")
-    if name in session.active or name in session.surface.registry.boot:
+    if name in session.active or name in session.tools.registry.boot:
         return Change(ok=True, text=f"Capability '{name}' is already active.")
     refusal = _refusal(session, entry)
     return None if refusal is None else _refused(refusal)
@@ -90,19 +91,19 @@ def _refused(text: str) -> Change:
     return Change(ok=False, text=text)
 
 
-def _why_not_found(session: Session, name: str) -> str:
-    near = did_you_mean(name, session.surface.switchable)
+def _why_not_found(session: SessionState, name: str) -> str:
+    near = did_you_mean(name, session.tools.switchable)
     return near or "this agent has no capability of that name"
 
 
-def domain_refusal(session: Session, name: str) -> str | None:
+def domain_refusal(session: SessionState, name: str) -> str | None:
     """Return the text for a capability of other domains than the session's agent has, or None."""
-    settings = session.generation.bundle.settings
-    confined = session.surface.registry.confined if settings.scoped is None else settings.scoped
-    if confined or settings.mode == "production" or name in session.surface.registry.reserved:
+    settings = session.loaded.bundle.settings
+    confined = session.tools.registry.confined if settings.scoped is None else settings.scoped
+    if confined or settings.mode == "production" or name in session.tools.registry.reserved:
         # Why it is not there may be its scope as well, and what is out of scope does not exist.
         return None
-    entry = session.generation.capabilities.get(name)
+    entry = session.loaded.capabilities.get(name)
     domain = session.agent.domain
     if entry is None or domain is None or not entry.domains or domain in entry.domains:
         return None
@@ -113,12 +114,12 @@ def domain_refusal(session: Session, name: str) -> str | None:
     )
 
 
-def _refusal(session: Session, entry: CapabilityEntry) -> str | None:
-    missing = session.runtime.missing_env(entry)
+def _refusal(session: SessionState, entry: CapabilityEntry) -> str | None:
+    missing = session.runtime.variables.missing(entry)
     if missing:
         return f"Capability '{entry.name}' requires env vars: {', '.join(missing)} — set them before activating."
     if not entry.grants and not entry.deps:
-        if entry.servers_left_out or session.surface.registry.confined:
+        if entry.servers_left_out or session.tools.registry.confined:
             return f"Capability '{entry.name}' has no server that can be used and no [deps] — nothing to activate."
         return f"Capability '{entry.name}' has no [[mcp.servers]] and no [deps] — nothing to activate."
     if session.switching.ended:
@@ -140,13 +141,13 @@ class _Prepared:
 
 
 async def _connect_and_switch(
-    session: Session, generation: Generation, entry: CapabilityEntry, *, by_host: bool
+    session: SessionState, loaded: LoadedBundle, entry: CapabilityEntry, *, by_host: bool
 ) -> Change | None:
     """Connect, and then change the active set in one step; None when the session has another bundle meanwhile."""
     name = entry.name
     switched = False
     try:
-        prepared = await _uncancelled(session, _prepare(generation, entry))
+        prepared = await _uncancelled(session, _prepare(session.runtime.deps, loaded, entry))
         if prepared is None:
             return _refused(_session_closed(name))
         if prepared.problem is not None:
@@ -154,9 +155,9 @@ async def _connect_and_switch(
         async with session.lock:
             if session.switching.ended:
                 return _refused(_session_closed(name))
-            if session.generation is not generation:
+            if session.loaded is not loaded:
                 return None
-            if session.surface.capability(name, by_host=by_host) is None:  # its servers listed only excluded tools
+            if session.tools.capability(name, by_host=by_host) is None:  # its servers listed only excluded tools
                 return _answer_at_once(session, name, None)
             # Only now, as other messages and calls went on meanwhile; and an unlisted server's tools are known.
             evicted = making_room(session, name)
@@ -167,24 +168,25 @@ async def _connect_and_switch(
             session.active.add(name)
             # Once, and not before it is added: a tool that only changes its owner stays where it stands.
             if evicted:
-                session.surface.settle()
-            session.surface.visible()
-            session.hold(name, uses_of(session, entry))
-            freed = {victim: session.release(victim) for victim in evicted}
+                session.tools.settle()
+            session.tools.visible()
+            hold(session, name, uses_of(session, entry))
+            freed = {victim: release(session, victim) for victim in evicted}
             switched = True
-            session.skillset.activated(name)
+            # A skill that asked for an earlier activation has no part in this one.
+            session.skills.asked_for.pop(name, None)
     finally:
         if not switched:
-            session.release(name)
-            _drop(session, generation, servers_of(entry))
+            release(session, name)
+            _drop(session, loaded, servers_of(entry))
     for victim, servers in freed.items():
-        closing, _ = _drop(session, generation, servers)
+        closing, _ = _drop(session, loaded, servers)
         logger.info("capability LRU evicted: '%s' (%d server(s) disabled to make room)", victim, len(closing))
     text = _enabled_text(session, entry, prepared.bound, prepared.deps)
     return Change(ok=True, changed=True, text=text, servers=prepared.bound)
 
 
-async def _uncancelled(session: Session, work: Coroutine[Any, Any, _Prepared]) -> _Prepared | None:
+async def _uncancelled(session: SessionState, work: Coroutine[Any, Any, _Prepared]) -> _Prepared | None:
     """Return what the work gives; None when the session ended meanwhile, which cancels it."""
     import asyncio
 
@@ -202,27 +204,27 @@ async def _uncancelled(session: Session, work: Coroutine[Any, Any, _Prepared]) -
     return None if task.cancelled() else task.result()
 
 
-async def _prepare(generation: Generation, entry: CapabilityEntry) -> _Prepared:
-    deps = await generation.runtime.deps.states(generation, entry.deps)
+async def _prepare(dependencies: Dependencies, loaded: LoadedBundle, entry: CapabilityEntry) -> _Prepared:
+    deps = await dependencies.states(loaded.opened, entry.deps)
     failed = next((dep for dep in deps if dep.state == "failed"), None)
     if failed is not None:
         return _Prepared(problem=f"dependency '{failed.name}': {failed.note}")
-    bound = tuple(server for server in servers_of(entry) if generation.can_connect(server))
-    problem = await _connected(generation, bound)
+    bound = tuple(server for server in servers_of(entry) if loaded.can_connect(server))
+    problem = await _connected(loaded, bound)
     absent = _listed(deps, "missing")
     if problem is not None and absent:
         problem += f"; not installed: {absent}"
     return _Prepared(deps=tuple(deps), bound=bound, problem=problem)
 
 
-async def _connected(generation: Generation, servers: Sequence[str]) -> str | None:
+async def _connected(loaded: LoadedBundle, servers: Sequence[str]) -> str | None:
     """Connect all servers at the same time, within the workspace's limit; returns what went wrong with the first."""
     import asyncio
 
     if not servers:
         return None
-    seconds = generation.bundle.settings.activate_timeout_s
-    tasks = [asyncio.create_task(_open(generation, server), name=f"octoc open {server}") for server in servers]
+    seconds = loaded.bundle.settings.activate_timeout_s
+    tasks = [asyncio.create_task(_open(loaded, server), name=f"octoc open {server}") for server in servers]
     working = set(tasks)
     for task in tasks:
         task.add_done_callback(working.discard)
@@ -240,18 +242,18 @@ async def _connected(generation: Generation, servers: Sequence[str]) -> str | No
     return next((text for text in told if text is not None), None)
 
 
-def _switch_off(session: Session, name: str) -> frozenset[str]:
+def _switch_off(session: SessionState, name: str) -> frozenset[str]:
     """Make a capability inactive; returns the servers that nobody needs any more."""
     session.active.remove(name)
-    session.surface.settle()
-    return session.release(name)
+    session.tools.settle()
+    return release(session, name)
 
 
-def uses_of(session: Session, entry: CapabilityEntry) -> list[Use]:
+def uses_of(session: SessionState, entry: CapabilityEntry) -> list[Use]:
     """Return what a session needs while a capability is active in it."""
     tools: list[Use] = [
         (tool.id.server, tool.id.tool)
-        for tool in (session.generation.catalog[index] for index in session.surface.owned(entry.name))
+        for tool in (session.loaded.catalog[index] for index in session.tools.owned(entry.name))
     ]
     # Also the server as such: it was connected although the patterns may match none of its tools.
     return [*tools, *((server, "*") for server in servers_of(entry))]
@@ -262,23 +264,23 @@ def servers_of(entry: CapabilityEntry) -> tuple[str, ...]:
     return tuple(dict.fromkeys(grant.server for grant in entry.grants))
 
 
-async def _open(generation: Generation, server: str) -> str | None:
+async def _open(loaded: LoadedBundle, server: str) -> str | None:
     try:
-        async with generation.pool.use(server):
+        async with loaded.pool.use(server):
             return None
     except Unreachable as unreachable:
-        message = redact(unreachable.failure.message, generation.connector.secrets(server))
+        message = redact(unreachable.failure.message, loaded.connector.secrets(server))
         return f"server '{server}': {message}"
 
 
 def _drop(
-    session: Session, generation: Generation, servers: Iterable[str]
+    session: SessionState, loaded: LoadedBundle, servers: Iterable[str]
 ) -> tuple[tuple[str, ...], list[asyncio.Task[None]]]:
     """Let go of the servers that nobody needs; returns those that were open, and what is closing.
 
     One that does not close is logged by its pool, and nobody has to wait for it.
     """
-    pool, references = generation.pool, session.runtime.references
+    pool, references = loaded.pool, session.runtime.references
     unneeded = [server for server in dict.fromkeys(servers) if not references.is_needed(server)]
     was_open = frozenset(pool.servers)
     closing = [task for server in unneeded for task in pool.drop(server)]
@@ -302,14 +304,16 @@ def _deps_text(entry: CapabilityEntry, deps: Sequence[DepState]) -> str:
     return f"{enabled} It has no servers. {' '.join(parts)} octoc does not install deps: they were not run."
 
 
-def _enabled_text(session: Session, entry: CapabilityEntry, connected: Sequence[str], deps: Sequence[DepState]) -> str:
+def _enabled_text(
+    session: SessionState, entry: CapabilityEntry, connected: Sequence[str], deps: Sequence[DepState]
+) -> str:
     if not entry.grants:
         return _deps_text(entry, deps)
     unbound = [server for server in servers_of(entry) if server not in connected]
-    aliases = map(session.surface.alias, session.surface.owned(entry.name))
+    aliases = map(session.tools.alias, session.tools.owned(entry.name))
     if unbound and not connected:
         tools = f"none — nothing is bound to builtin server(s): {', '.join(unbound)}"
-    elif all(grant.globs == ("*",) for grant in entry.grants) and not session.surface.registry.confined:
+    elif all(grant.globs == ("*",) for grant in entry.grants) and not session.tools.registry.confined:
         tools = ALL_TOOLS
     else:
         tools = ", ".join(aliases) or NO_TOOLS
@@ -321,20 +325,20 @@ def _enabled_text(session: Session, entry: CapabilityEntry, connected: Sequence[
     )
 
 
-async def deactivate(session: Session, name: str) -> Change:
+async def deactivate(session: SessionState, name: str) -> Change:
     """Make a capability inactive, and close the servers that nobody needs any more."""
     async with session.switching.lock_of(name):
         async with session.lock:
-            if name in session.surface.registry.boot:
+            if name in session.tools.registry.boot:
                 return _refused(f"Capability '{name}' is granted from the start and cannot be disabled.")
             if name not in session.active:
                 return Change(ok=True, text=f"Capability '{name}' is not active.")
             had = _needed(session)
-            own = session.runtime.references.servers_of([(session.key, name)])
+            own = session.runtime.references.servers_of([(session.number, name)])
             freed = _switch_off(session, name)
             gone = tuple(sorted(had - _needed(session)))
-            by_others = session.runtime.references.servers_of((session.key, other) for other in session.active.names)
-            _, closing = _drop(session, session.generation, freed)
+            by_others = session.runtime.references.servers_of((session.number, other) for other in session.active.names)
+            _, closing = _drop(session, session.loaded, freed)
         await _closed(closing)
     # What this session needs no more: whether somebody else's keeps a server open is not for this one's model.
     if not own:
@@ -348,8 +352,8 @@ async def deactivate(session: Session, name: str) -> Change:
     return Change(ok=True, changed=True, text=text, servers=gone)
 
 
-def _needed(session: Session) -> frozenset[str]:
-    return session.runtime.references.servers_of((session.key, holder) for holder in session.holders)
+def _needed(session: SessionState) -> frozenset[str]:
+    return session.runtime.references.servers_of((session.number, holder) for holder in session.holders)
 
 
 async def _closed(closing: Sequence[asyncio.Task[None]]) -> None:
@@ -359,18 +363,18 @@ async def _closed(closing: Sequence[asyncio.Task[None]]) -> None:
         await asyncio.wait(closing)
 
 
-async def begin_turn(session: Session) -> None:
+async def begin_turn(session: SessionState) -> None:
     """Show the tools as their servers have them now, and let go what is over the limits because of that."""
     async with session.lock:
         evicted = surplus(session)
         freed = [server for victim in evicted for server in _switch_off(session, victim)]
-        session.surface.settle()
-        _drop(session, session.generation, freed)
+        session.tools.settle()
+        _drop(session, session.loaded, freed)
     for victim in evicted:
         logger.warning("capability evicted: '%s': what is active was over the workspace's limits", victim)
 
 
-async def end(session: Session) -> None:
+async def end(session: SessionState) -> None:
     """Let go of all that a session needs; what is being activated in it is given up."""
     session.switching.ended = True
     for task in tuple(session.switching.preparing):
@@ -381,6 +385,6 @@ async def end(session: Session) -> None:
     async with session.lock:
         for name in session.active.names:
             session.active.remove(name)
-        session.surface.settle()
-        _, closing = _drop(session, session.generation, session.release_all())
+        session.tools.settle()
+        _, closing = _drop(session, session.loaded, release_all(session))
     await _closed(closing)

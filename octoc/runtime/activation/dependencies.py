@@ -22,8 +22,8 @@ from octoc.runtime.permissions import DepsLimit, lesser
 if TYPE_CHECKING:
     import asyncio
 
-    from octoc.bundle.model import DepEntry, DepFolder
-    from octoc.runtime.loaded_bundle import Generation
+    from octoc.bundle.model import Bundle, DepEntry, DepFolder
+    from octoc.bundle.reader import OpenBundle
 
 State = Literal["ready", "missing", "unknown", "failed", "unasked"]
 
@@ -52,26 +52,34 @@ class Dependencies:
     """The dependencies of one runtime: each script is run once, for all who wait for it, and its end remembered.
 
     Args:
+        secrets_of: returns what a server's references were resolved to.
         environ: the host's environment; the process's own by default.
         allowed: the most that a bundle may ask for; None sets no limit.
     """
 
-    def __init__(self, environ: Mapping[str, str] | None = None, *, allowed: DepsLimit | None = None) -> None:
+    def __init__(
+        self,
+        secrets_of: Callable[[str], tuple[str, ...]],
+        environ: Mapping[str, str] | None = None,
+        *,
+        allowed: DepsLimit | None = None,
+    ) -> None:
+        self._secrets_of = secrets_of
         self._environ = os.environ if environ is None else environ
         self._allowed = allowed
         self._runs: dict[tuple[str, str, str], _Run] = {}
 
-    async def states(self, generation: Generation, names: Iterable[str]) -> tuple[DepState, ...]:
+    async def states(self, opened: OpenBundle, names: Iterable[str]) -> tuple[DepState, ...]:
         """Return what is known of `names`, in their order; with `run` what is behind one that failed is not run."""
-        wanted = lesser(generation.bundle.settings.deps, self._allowed)
-        known = {entry.name: entry for entry in generation.bundle.deps}
+        wanted = lesser(opened.bundle.settings.deps, self._allowed)
+        known = {entry.name: entry for entry in opened.bundle.deps}
         if wanted == "never":
             return tuple(DepState(name=name, state="unasked") for name in names)
         if wanted != "run":
             return tuple(self._checked(name, known.get(name)) for name in names)
         found: list[DepState] = []
         for name in names:
-            found.append(await self._ran(generation, name, known.get(name)))
+            found.append(await self._ran(opened, name, known.get(name)))
             if found[-1].state == "failed":
                 break
         return tuple(found)
@@ -94,16 +102,16 @@ class Dependencies:
             return DepState(name=name, state="missing", note=f"no `{entry.program}` on PATH")
         return DepState(name=name, state="ready")
 
-    async def _ran(self, generation: Generation, name: str, entry: DepEntry | None) -> DepState:
+    async def _ran(self, opened: OpenBundle, name: str, entry: DepEntry | None) -> DepState:
         import asyncio
 
         if entry is None or not entry.digest:
             return DepState(name=name, state="failed", note="the bundle has no script for it")
-        folder = _folder_of(generation, entry)
+        folder = _folder_of(opened.bundle, entry)
         key = (name, entry.digest, "" if folder is None else folder.digest)
         run = self._runs.get(key)
         if run is None:
-            task = asyncio.create_task(self._run(generation, entry), name=f"octoc dependency {name}")
+            task = asyncio.create_task(self._run(opened, entry), name=f"octoc dependency {name}")
             run = self._runs[key] = _Run(task)
         run.waiting += 1
         try:
@@ -121,16 +129,16 @@ class Dependencies:
                 run.task.cancel()
                 await asyncio.gather(run.task, return_exceptions=True)
 
-    async def _run(self, generation: Generation, entry: DepEntry) -> DepState:
+    async def _run(self, opened: OpenBundle, entry: DepEntry) -> DepState:
         import asyncio
 
-        text = generation.opened.text(entry.script)
+        text = opened.text(entry.script)
         if sha256_hex(text.encode("utf-8")) != entry.digest:
             return DepState(name=entry.name, state="failed", note="its script is not what was built")
-        limit = generation.bundle.settings.deps_timeout_s
+        limit = opened.bundle.settings.deps_timeout_s
         output = bytearray()
         try:
-            async with asyncio.timeout(limit), self._script(generation, entry) as file:
+            async with asyncio.timeout(limit), self._script(opened, entry) as file:
                 status = await run_script(text, clean_environment(self._environ), output, file=file)
         except AlteredFolderError:
             return DepState(name=entry.name, state="failed", note="its folder is not what was built")
@@ -144,21 +152,21 @@ class Dependencies:
             why = how_it_ended(status)
         from octoc.secrets import redact  # here, as below: most bundles have nothing to run
 
-        said = _last_words(bytes(output), lambda text: redact(text, self.secrets(generation)))
+        said = _last_words(bytes(output), lambda text: redact(text, self.secrets(opened.bundle)))
         return DepState(name=entry.name, state="failed", note=f"{why}: {said}" if said else why)
 
     @contextlib.asynccontextmanager
-    async def _script(self, generation: Generation, entry: DepEntry) -> AsyncIterator[Path | None]:
+    async def _script(self, opened: OpenBundle, entry: DepEntry) -> AsyncIterator[Path | None]:
         """Give the script's file in a copy of its tap's folder; None where the bundle has the script alone."""
         if not entry.folder:
             yield None
             return
-        folder = _folder_of(generation, entry)
+        folder = _folder_of(opened.bundle, entry)
         if folder is None:
             raise AlteredFolderError
         from octoc.runtime.activation.dependency_folder import copied
 
-        async with copied(folder, generation.opened) as root:
+        async with copied(folder, opened) as root:
             file = root / f"{entry.name}.sh"  # which may be a link, or lie behind one
             if sha256_hex(file.read_bytes()) != entry.digest:
                 raise AlteredFolderError
@@ -169,17 +177,17 @@ class Dependencies:
         """The host's environment, where programs are looked for and of which a script gets a part."""
         return self._environ
 
-    def secrets(self, generation: Generation) -> tuple[str, ...]:
+    def secrets(self, bundle: Bundle) -> tuple[str, ...]:
         """Return what a script may have found elsewhere and must not tell: credentials of servers and of the host."""
         from octoc.credentials import is_secret_name
 
         own = (value for name, value in self._environ.items() if is_secret_name(name))
-        of_servers = (value for name in generation.servers for value in generation.connector.secrets(name))
+        of_servers = (value for server in bundle.servers for value in self._secrets_of(server.name))
         return tuple(dict.fromkeys(value for value in (*own, *of_servers) if value))
 
 
-def _folder_of(generation: Generation, entry: DepEntry) -> DepFolder | None:
-    return next((folder for folder in generation.bundle.dep_folders if folder.name == entry.folder), None)
+def _folder_of(bundle: Bundle, entry: DepEntry) -> DepFolder | None:
+    return next((folder for folder in bundle.dep_folders if folder.name == entry.folder), None)
 
 
 def _last_words(output: bytes, redacted: Callable[[str], str]) -> str:

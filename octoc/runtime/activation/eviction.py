@@ -7,42 +7,42 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from octoc.runtime.activation.active_set import Fits
-    from octoc.runtime.session import Session
+    from octoc.runtime.state import SessionState
 
 
-def added_tokens(session: Session, names: Sequence[str]) -> int:
+def added_tokens(session: SessionState, names: Sequence[str]) -> int:
     """Return how many tokens the schemas of these capabilities' tools have together, each tool once.
 
     What a session shows anyway counts for none of them. Raises: BundleRefused.
     """
-    surface, counter = session.surface, session.counter
+    surface, counter = session.tools, session.counter
     added = {index for name in names for index in surface.owned(name)}.difference(surface.base())
     return sum(surface.scope.tokens(index, counter) for index in added)
 
 
-def _fits(session: Session) -> Fits:
+def _fits(session: SessionState) -> Fits:
     limit = session.settings.max_active_tokens
     return lambda names: not limit or added_tokens(session, names) <= limit
 
 
-def making_room(session: Session, name: str) -> tuple[str, ...] | None:
+def making_room(session: SessionState, name: str) -> tuple[str, ...] | None:
     """Return what has to give way for `name`; None when there is no room for it. Raises: BundleRefused."""
     return session.active.making_room(name, _fits(session))
 
 
-def fit_together(session: Session, names: Sequence[str]) -> bool:
+def fit_together(session: SessionState, names: Sequence[str]) -> bool:
     """Tell whether these can be active at once, beside what is pinned. Raises: BundleRefused."""
     active = session.active
     whole = tuple(dict.fromkeys((*(one for one in active.names if one in active.pinned), *names)))
     return len(whole) <= active.capacity and _fits(session)(whole)
 
 
-def surplus(session: Session) -> tuple[str, ...]:
+def surplus(session: SessionState) -> tuple[str, ...]:
     """Return what has to go because limits or tools have changed. Raises: BundleRefused."""
     return session.active.surplus(_fits(session))
 
 
-def no_room(session: Session, name: str) -> str:
+def no_room(session: SessionState, name: str) -> str:
     """Return why there is no room for a capability, in words for a model, with the figures."""
     settings, active = session.settings, session.active
     if active.capacity < 1:

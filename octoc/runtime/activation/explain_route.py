@@ -5,25 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from octoc.runtime.activation.route import EncoderUnavailable, candidates_of, held_of
+from octoc.runtime.activation.encoder import EncoderUnavailable
+from octoc.runtime.activation.route import candidates_of, held_of, route
 from octoc.runtime.values import Routing
 
 if TYPE_CHECKING:
     from octoc.plugin.protocols import Vector
     from octoc.routing.explain import Explanation, Field
     from octoc.routing.router import Router
-    from octoc.runtime.session import Session
+    from octoc.runtime.state import SessionState
 
 
 def explain_route(
-    session: Session, text: str, before: Sequence[str] | None = None
+    session: SessionState, text: str, before: Sequence[str] | None = None
 ) -> tuple[Routing, Explanation | None]:
-    """Return what `Session.route` decides, and why; None where the bundle has no gate. Changes nothing.
+    """Return what `route` decides, and why; None where the bundle has no gate. Changes nothing.
 
     Raises: BundleRefused.
     """
-    routing = session.route(text, before=before)
-    router = session.generation.routing.router()
+    routing = route(session, text, before)
+    router = session.loaded.routing.router()
     if router is None:
         return routing, None
     from octoc.routing.clean import clean_intent
@@ -39,10 +40,10 @@ def explain_route(
     return routing, explain(scored, field)
 
 
-def _field(session: Session, router: Router, intent: str) -> Field:
+def _field(session: SessionState, router: Router, intent: str) -> Field:
     from octoc.routing.explain import Field
 
-    parts = session.generation.routing
+    parts = session.loaded.routing
     held = {name: reason for name, (reason, _) in held_of(session).items()}
 
     def embed(text: str) -> Vector | None:
@@ -53,7 +54,7 @@ def _field(session: Session, router: Router, intent: str) -> Field:
 
     return Field(
         router=router,
-        capabilities=session.generation.capabilities,
+        capabilities=session.loaded.capabilities,
         triggers=parts.triggers(),
         candidates=candidates_of(session, held),
         held=held,

@@ -11,35 +11,37 @@ import attrs
 from octoc.runtime import telemetry
 from octoc.runtime.activation.activate import activate, begin_turn
 from octoc.runtime.activation.route import candidates_of, decide, fitting, held_of
+from octoc.runtime.reload import renew
+from octoc.runtime.skills.use import use_matching
 from octoc.runtime.values import AUTO_OFF, Routing, whole_characters
 
 if TYPE_CHECKING:
-    from octoc.runtime.session import Session
+    from octoc.runtime.state import SessionState
 
 logger = logging.getLogger("octoc.runtime")
 
 
-async def take_message(session: Session, text: str) -> Routing:
+async def take_message(session: SessionState, text: str) -> Routing:
     """Route a message, activate what it is for, and use the skills whose rules it meets."""
     text = whole_characters(text)  # no expression and no encoder takes half of one
     routing = await _route_message(session, text)
-    skills = await session.skillset.use_matching(text) if session.surface.scope.auto else ()
+    skills = await use_matching(session, text) if session.tools.scope.auto else ()
     return attrs.evolve(routing, skills=skills) if skills else routing
 
 
-async def _route_message(session: Session, text: str) -> Routing:
+async def _route_message(session: SessionState, text: str) -> Routing:
     """Route a message and activate what it is for; nothing where the agent leaves that to the model."""
     import asyncio
 
-    await session.renew()
+    await renew(session)
     await begin_turn(session)
-    if not session.surface.scope.auto:
+    if not session.tools.scope.auto:
         return Routing(capability=None, reason=AUTO_OFF)
     # The first message loads the encoder, which takes longer than a loop should stand still.
     with telemetry.step("octoc.route", gen_ai__agent__name=session.agent.name) as watched:
         held = held_of(session)
         field = (candidates_of(session, held), held, tuple(session.turns))
-        routing = fitting(session, await asyncio.to_thread(decide, session.generation, text, *field))
+        routing = fitting(session, await asyncio.to_thread(decide, session.loaded, text, *field))
         session.turns.append(text)
         watched.note(octoc__capability=routing.capability, octoc__routing__reason=routing.reason)
     name = routing.capability

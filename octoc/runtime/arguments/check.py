@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import attrs
 
 from octoc.names import ToolId
 from octoc.runtime.arguments.messages import Problem, problems_of
 from octoc.runtime.arguments.validator import DEFAULT_DIALECT, REST_DIALECT, Compiled, Doubt, Judge
-from octoc.runtime.results.failures import failure
-from octoc.runtime.tools.policy import arguments_mode
-
-if TYPE_CHECKING:
-    from octoc.results import ToolFailure
-    from octoc.runtime.loaded_bundle import Generation
 
 logger = logging.getLogger("octoc.runtime")
 
-OFF, WARN = "off", "warn"
 _MAX_COMPILED = 2048
-_MOST_TOLD = 3
 MAX_TRIALS = 3
 """How often in a row judging a small value may take too long before a schema is given up."""
 _SMALL = 1000
@@ -42,7 +34,7 @@ class _Tool:
 
 
 class ArgumentChecks:
-    """The schemas of one generation's tools made ready, the last 2,048 that were used."""
+    """The schemas of one bundle's tools, compiled; the last 2,048 that were used."""
 
     def __init__(self) -> None:
         self._judge = Judge()
@@ -120,52 +112,3 @@ def _is_small(value: Any) -> bool:
 
 def _load() -> None:
     import jsonschema  # noqa: F401  # for its place in sys.modules
-
-
-async def refusal(
-    generation: Generation,
-    index: int,
-    arguments: Mapping[str, Any],
-    *,
-    shown: str = "",
-    policy: str | None = None,
-    profile: str | None = None,
-) -> ToolFailure | None:
-    """Return the failure of a call whose arguments are not what the tool's schema says, or None to send them.
-
-    Args:
-        index: the tool's number in the generation's catalog.
-        shown: what the model calls it; without a model its identity.
-        policy: `error`, `warn` (log it, and send) or `off`, instead of what workspace and tool have.
-        profile: whose words the failure has, the workspace's without one.
-
-    Raises: BundleRefused when the bundle was altered.
-    """
-    tool, settings = generation.catalog[index], generation.bundle.settings
-    server = generation.servers[tool.id.server]
-    policy = policy or arguments_mode(settings, server, tool.id.tool)
-    if policy == OFF:
-        return None
-    schema = generation.catalog.schema(index)
-    problems = await generation.arguments.problems(tool.id, schema, arguments, transport=server.transport)
-    if not problems:
-        return None
-    if policy == WARN:
-        told = "; ".join(map(str, problems[:_MOST_TOLD]))
-        logger.warning("arguments of `%s` are sent though they do not fit its schema: %s", tool.id, told)
-        return None
-    return misfit(str(tool.id), shown or str(tool.id), problems, profile or settings.results.profile)
-
-
-def misfit(tool: str, shown: str, problems: Sequence[Problem], profile: str) -> ToolFailure:
-    """Return the failure that tells a model what is wrong with its arguments. `shown` is what it calls the tool."""
-    told = [str(problem) for problem in problems[:_MOST_TOLD]]
-    more = [f"{len(problems) - _MOST_TOLD} more"] if len(problems) > _MOST_TOLD else []
-    lines = "\n".join(f"- {line.replace('`', chr(39))}" for line in (*told, *more))
-    return failure(
-        "bad_request",
-        f"the arguments of `{tool}` do not fit its schema: {'; '.join((*told, *more))}",
-        text=f"[Error] The arguments of '{shown}' do not fit its schema, and it was not called:\n{lines}",
-        profile=profile,
-        field=problems[0].path or None,
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,31 +13,51 @@ from octoc.names import any_glob_matches, glob_covers, globs_meet
 from octoc.runtime.catalog.aliases import Naming
 
 if TYPE_CHECKING:
-    from octoc.bundle.model import AgentEntry, CapabilityEntry, Grant, Settings
+    from octoc.bundle.model import AgentEntry, CapabilityEntry, Grant, ServerEntry, Settings
     from octoc.formats import ToolFormat
     from octoc.formats.render import Shown
     from octoc.names import ToolId
     from octoc.plugin import TokenCounter
     from octoc.runtime.activation.active_set import Use
-    from octoc.runtime.loaded_bundle import Generation
+    from octoc.runtime.catalog.registry import Catalog
+    from octoc.runtime.catalog.token_costs import ToolCosts
+    from octoc.runtime.catalog.tool_forms import ToolForms
     from octoc.runtime.results.limits import ToolLimits
 
 T = TypeVar("T")
 
 
 class AgentScope:
-    """An agent's registry over the tools of one bundle, and those that join. Nothing outside it has a number here."""
+    """An agent's registry over the tools of one bundle, and those that join. Nothing outside it has a number here.
 
-    def __init__(self, generation: Generation, agent: AgentEntry) -> None:
+    Args:
+        settings: the workspace's settings.
+        servers, capabilities: all of the bundle, by name.
+        forms: returns the bundle's tools as model APIs take them; called when the first is needed.
+    """
+
+    def __init__(
+        self,
+        agent: AgentEntry,
+        *,
+        settings: Settings,
+        servers: Mapping[str, ServerEntry],
+        capabilities: Mapping[str, CapabilityEntry],
+        catalog: Catalog,
+        costs: ToolCosts,
+        forms: Callable[[], ToolForms],
+    ) -> None:
         self.registry = agent.registry
-        self.catalog = generation.catalog
-        self.capabilities = generation.capabilities
-        self.settings = settings_of(generation.bundle.settings, agent)
+        self.catalog = catalog
+        self.capabilities = capabilities
+        self.settings = settings_of(settings, agent)
         """The workspace's settings with the agent's own in their place."""
         self.auto = agent.settings.auto is not False
         """Whether a message activates anything without the model."""
-        self._generation = generation
-        self._naming = Naming(self)
+        self._servers = servers
+        self._costs = costs
+        self._forms = forms
+        self._naming = Naming(catalog, agent.registry.tools, self.known)
         self._seen: _Seen | None = None
 
     @cached_property
@@ -83,7 +103,7 @@ class AgentScope:
         from octoc.references import variables_needed  # here, as few agents have a capability in part
 
         # Nor does it need, or name, the variables of servers of which nothing is left.
-        left = (self._generation.servers[grant.server] for grant in grants)
+        left = (self._servers[grant.server] for grant in grants)
         needed = variables_needed(
             [(one.command, one.args, one.env, one.cwd, one.env_file, one.url, one.headers, one.auth) for one in left]
         )
@@ -92,7 +112,7 @@ class AgentScope:
 
     def _is_empty(self, grant: Grant) -> bool:
         """Tell whether the grant's server was listed at run time, and exclusions or scopes leave none of its tools."""
-        server = self._generation.servers[grant.server]
+        server = self._servers[grant.server]
         is_filtered = self.registry.confined or bool(server.exclude)
         return is_filtered and self.catalog.has_joined(grant.server) and not self._brought([grant])
 
@@ -115,7 +135,7 @@ class AgentScope:
         """How much of each tool's results its model sees."""
         from octoc.runtime.results.limits import ToolLimits
 
-        return ToolLimits(self._generation, self.settings.results)
+        return ToolLimits(self.catalog, self._servers, self.settings.results)
 
     def owned(self, capability: str) -> tuple[int, ...]:
         """Return the tools that a capability brings."""
@@ -173,7 +193,7 @@ class AgentScope:
         index = self.catalog.find(tool)
         if index is not None:
             return index in self.known()
-        entry = self._generation.servers.get(tool.server)
+        entry = self._servers.get(tool.server)
         if entry is None or entry.listed or self.catalog.has_joined(tool.server):
             return False
         brought = (grant for one in self.entries.values() for grant in one.grants)
@@ -186,11 +206,11 @@ class AgentScope:
 
     def shown(self, index: int, form: ToolFormat, wire: Mapping[str, Any] | None = None) -> Shown:
         """Return a tool as it is now, or as `wire` has it; shared, so do not change it. Raises: BundleRefused."""
-        return self._generation.forms.of(index, self.alias(index), form, wire)
+        return self._forms().of(index, self.alias(index), form, wire)
 
     def tokens(self, index: int, counter: TokenCounter) -> int:
         """Return how many tokens a tool has as it is now. Raises: BundleRefused."""
-        return self._generation.costs.tokens(index, self.alias(index), counter)
+        return self._costs.tokens(index, self.alias(index), counter)
 
     def names(self) -> ToolNames:
         """Return the names that the registry's tools may be called by."""
@@ -229,7 +249,7 @@ class AgentScope:
 
 @attrs.define(kw_only=True, eq=False)
 class _Seen:
-    """What was worked out of an agent's tools, while the catalog was of generation `tools`."""
+    """What was worked out of an agent's tools, while `Catalog.generation` was `tools`."""
 
     tools: int
     base: tuple[int, ...] | None = None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from octoc.aliases import RESERVED, digest_alias, make_aliases, own_alias
 
 if TYPE_CHECKING:
-    from octoc.runtime.catalog.agent_scope import AgentScope
+    from octoc.runtime.catalog.registry import Catalog
 
 
 class Naming:
@@ -16,11 +17,16 @@ class Naming:
 
     A tool of the bundle has the bundle's alias, but where that was made longer because of a tool that the agent may not
     have. A tool that joins is named among those that the agent has by then, and gives way to them.
+
+    Args:
+        tools: the agent's tools that are compiled into the bundle.
+        known: returns all tools of the agent, those that joined included.
     """
 
-    def __init__(self, scope: AgentScope) -> None:
-        self._scope = scope
-        self._catalog = scope.catalog
+    def __init__(self, catalog: Catalog, tools: Iterable[int], known: Callable[[], Iterable[int]]) -> None:
+        self._catalog = catalog
+        self._tools = tuple(tools)
+        self._known = known
         self._joined: dict[int, str] = {}
 
     def of(self, index: int) -> str:
@@ -28,7 +34,7 @@ class Naming:
         if self._catalog.is_compiled(index):
             return self._own.get(index) or self._catalog.alias(index)
         if index not in self._joined:
-            known = (one for one in self._scope.known() if not self._catalog.is_compiled(one))
+            known = (one for one in self._known() if not self._catalog.is_compiled(one))
             for one in sorted({*known, index}.difference(self._joined)):
                 self._joined[one] = self._free(one)
         return self._joined[index]
@@ -36,15 +42,14 @@ class Naming:
     @cached_property
     def _own(self) -> dict[int, str]:
         """The aliases of the agent's tools among themselves; nothing where they are those of the bundle."""
-        numbers = self._scope.registry.tools
-        if self._catalog.contested.isdisjoint(numbers):
+        if self._catalog.contested.isdisjoint(self._tools):
             return {}
-        made = make_aliases((self._catalog[index].id for index in numbers), self._catalog.style)
-        return {index: made[self._catalog[index].id] for index in numbers}
+        made = make_aliases((self._catalog[index].id for index in self._tools), self._catalog.style)
+        return {index: made[self._catalog[index].id] for index in self._tools}
 
     @cached_property
     def _compiled(self) -> frozenset[str]:
-        return RESERVED.union(map(self.of, self._scope.registry.tools))
+        return RESERVED.union(map(self.of, self._tools))
 
     def _free(self, index: int) -> str:
         tool, taken = self._catalog[index].id, self._compiled.union(self._joined.values())

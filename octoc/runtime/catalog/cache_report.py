@@ -15,7 +15,7 @@ from octoc.runtime.catalog.token_costs import FORMAT, text_of
 from octoc.runtime.catalog.tool_block import tool_block
 
 if TYPE_CHECKING:
-    from octoc.runtime.session import Session
+    from octoc.runtime.state import SessionState
 
 
 @attrs.frozen(kw_only=True)
@@ -67,10 +67,10 @@ class CacheReport:
     breaks: dict[str, Size]
 
 
-def cache_report(session: Session) -> CacheReport:
+def cache_report(session: SessionState) -> CacheReport:
     """Measure a session's tool block; changes and connects nothing. Raises: BundleRefused."""
     texts = [text_of(tool) for tool in tool_block(session, Form(FORMAT))]
-    shown = [index for index, _ in session.surface.block()]
+    shown = [index for index, _ in session.tools.block()]
     block = _Block(session, len(texts) - len(shown), shown, _sizes(session, texts))
     return CacheReport(
         format=FORMAT,
@@ -83,13 +83,13 @@ def cache_report(session: Session) -> CacheReport:
     )
 
 
-def _inactive(session: Session) -> list[str]:
-    known, boot = session.generation.capabilities, session.surface.registry.boot
-    names = session.surface.registry.capabilities
+def _inactive(session: SessionState) -> list[str]:
+    known, boot = session.loaded.capabilities, session.tools.registry.boot
+    names = session.tools.registry.capabilities
     return [name for name in names if name in known and name not in session.active and name not in boot]
 
 
-def _sizes(session: Session, texts: Iterable[str]) -> list[Size]:
+def _sizes(session: SessionState, texts: Iterable[str]) -> list[Size]:
     """Return how large the first 0, 1, 2, … of the texts are together."""
     count = session.counter.count
     found = [Size(tools=0, bytes=0, tokens=0)]
@@ -105,14 +105,14 @@ def _sizes(session: Session, texts: Iterable[str]) -> list[Size]:
 class _Block:
     """A block: how many of its tools are octoc's own, the numbers of the others, and how large its beginnings are."""
 
-    session: Session
+    session: SessionState
     own: int
     shown: list[int]
     sums: list[Size]
 
     def staying(self, gone: Iterable[str]) -> frozenset[int]:
         """Return the tools that would be shown without some active capabilities."""
-        surface, without = self.session.surface, frozenset(gone)
+        surface, without = self.session.tools, frozenset(gone)
         active = (name for name in self.session.active.names if name not in without)
         return frozenset({*surface.base(), *(index for name in active for index in surface.owned(name))})
 
@@ -125,20 +125,18 @@ class _Block:
 
 def _activation(block: _Block, name: str) -> Activation:
     session = block.session
-    generation, catalog = session.generation, session.generation.catalog
+    loaded, catalog = session.loaded, session.loaded.catalog
     evicts = making_room(session, name)
-    owned, entry = session.surface.owned(name), session.surface.capability(name)
+    owned, entry = session.tools.owned(name), session.tools.capability(name)
     new = [index for index in owned if index not in block.shown]
-    texts = [text_of(session.surface.scope.shown(index, FORMAT).tool) for index in new]
+    texts = [text_of(session.tools.scope.shown(index, FORMAT).tool) for index in new]
     return Activation(
         capability=name,
         appends=_sizes(session, texts)[-1],
         unknown=tuple(
             server
             for server in (() if entry is None else servers_of(entry))
-            if generation.can_connect(server)
-            and not generation.servers[server].listed
-            and not catalog.has_joined(server)
+            if loaded.can_connect(server) and not loaded.servers[server].listed and not catalog.has_joined(server)
         ),
         evicts=evicts,
         keeps=block.kept_without(evicts or (), owned),

@@ -10,59 +10,43 @@ from octoc.formats.own_tools import FIND_TOOLS, own_wires
 from octoc.formats.reading import read
 from octoc.formats.render import Shown, copied, function_name, shown
 from octoc.runtime.catalog.formats import Form
+from octoc.runtime.results.fit import reads_results
+from octoc.runtime.skills.available import available_skills
 
 if TYPE_CHECKING:
-    from octoc.formats import ToolFormat
-    from octoc.runtime.catalog.registry import Catalog
-    from octoc.runtime.session import Session
+    from octoc.runtime.state import SessionState
     from octoc.runtime.values import SearchHit
 
 
-class ToolForms:
-    """The tools of one bundle in the forms that were asked for, each rewritten once."""
-
-    def __init__(self, catalog: Catalog) -> None:
-        self._catalog = catalog
-        self._shown: dict[tuple[ToolFormat, int, str], tuple[Mapping[str, Any], Shown]] = {}
-
-    def of(self, index: int, alias: str, form: ToolFormat, wire: Mapping[str, Any] | None = None) -> Shown:
-        """Return a tool as it is now, or as `wire` has it; shared, so do not change it. Raises: BundleRefused."""
-        own = self._catalog.shared_wire(index) if wire is None else wire
-        known = self._shown.get((form, index, alias))
-        if known is None or known[0] is not own:
-            known = self._shown[form, index, alias] = (own, shown(alias, own, form))
-        return known[1]
-
-
-def tool_block(session: Session, form: Form) -> list[dict[str, Any]]:
+def tool_block(session: SessionState, form: Form) -> list[dict[str, Any]]:
     """Return the block, which the caller may change; deferred tools, if they are in it, come last.
 
     A provider keeps them out of the prompt, so what is appended to the visible ones still changes nothing before it.
     Raises: BundleRefused.
     """
-    scope = session.surface.scope
+    scope = session.tools.scope
     block = [copied(one.tool) for one in own_tools(session, form)]
     if form.native and form.format == "openai-responses":
         block = [_client_search(tool) if tool["name"] == FIND_TOOLS else tool for tool in block]
-    block += [copied(scope.shown(index, form.format, wire).tool) for index, wire in session.surface.block()]
+    block += [copied(scope.shown(index, form.format, wire).tool) for index, wire in session.tools.block()]
     if form.native and form.format == "anthropic":
-        visible = frozenset(session.surface.visible())
-        deferred = (index for index in session.surface.reachable() if index not in visible)
+        visible = frozenset(session.tools.visible())
+        deferred = (index for index in session.tools.reachable() if index not in visible)
         block += [{**copied(scope.shown(index, form.format).tool), "defer_loading": True} for index in deferred]
     if form.format == "gemini":
         return [{"functionDeclarations": block}] if block else []
     return block
 
 
-def found_tools(session: Session, hits: Iterable[SearchHit]) -> list[dict[str, Any]]:
+def found_tools(session: SessionState, hits: Iterable[SearchHit]) -> list[dict[str, Any]]:
     """Return what makes a provider load the tools that were found. Raises: ValueError, BundleRefused."""
-    form = session.shown
+    form = session.form
     if not form.native:
         raise ValueError('the block that was shown defers no tools natively: ask for `tools(…, deferred="native")`')
     hits = list(hits)
-    names = session.surface.names()
+    names = session.tools.names()
     numbers = [names.resolve(hit.alias) for hit in hits if not hit.direct]
-    found = [session.surface.scope.shown(number, form.format) for number in numbers if isinstance(number, int)]
+    found = [session.tools.scope.shown(number, form.format) for number in numbers if isinstance(number, int)]
     if form.format == "openai-responses":
         return [{**copied(one.tool), "defer_loading": True} for one in found]
     if not found:
@@ -71,17 +55,17 @@ def found_tools(session: Session, hits: Iterable[SearchHit]) -> list[dict[str, A
     return [{"type": "tool_reference", "tool_name": one.name} for one in found]
 
 
-def tool_arguments(session: Session, index: int, given: Mapping[str, Any], form: Form) -> Mapping[str, Any]:
+def tool_arguments(session: SessionState, index: int, given: Mapping[str, Any], form: Form) -> Mapping[str, Any]:
     """Return a call's arguments as the tool's own schema has them: read by the form in which the tool was shown.
 
     A tool that only the proxy reaches was shown as it is. Raises: BundleRefused.
     """
-    if form.format == "mcp" or not (form.native or index in session.surface.visible()):
+    if form.format == "mcp" or not (form.native or index in session.tools.visible()):
         return given
-    return _object(read(session.surface.scope.shown(index, form.format).reading, given), given)
+    return _object(read(session.tools.scope.shown(index, form.format).reading, given), given)
 
 
-def own_arguments(session: Session, name: str, given: Mapping[str, Any], form: Form) -> Mapping[str, Any]:
+def own_arguments(session: SessionState, name: str, given: Mapping[str, Any], form: Form) -> Mapping[str, Any]:
     """Return what a call of one of octoc's own tools was given, as the tool has it."""
     for one in own_tools(session, form):
         if one.name == name:
@@ -89,11 +73,11 @@ def own_arguments(session: Session, name: str, given: Mapping[str, Any], form: F
     return given
 
 
-def alias_of(session: Session, name: str, form: Form) -> str:
+def alias_of(session: SessionState, name: str, form: Form) -> str:
     """Return the alias of the tool that is shown by a name: another one where the form's names are narrower."""
     if form.format != "gemini" or not name.startswith("_"):
         return name
-    aliases = map(session.surface.alias, session.surface.reachable())
+    aliases = map(session.tools.alias, session.tools.reachable())
     return next((alias for alias in aliases if alias != name and function_name(alias, "gemini") == name), name)
 
 
@@ -101,16 +85,16 @@ def _object(value: Any, otherwise: Mapping[str, Any]) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else otherwise
 
 
-def own_tools(session: Session, form: Form) -> tuple[Shown, ...]:
+def own_tools(session: SessionState, form: Form) -> tuple[Shown, ...]:
     """Return octoc's own tools as a session shows them; shared, so do not change them."""
-    surface = session.surface
+    surface = session.tools
     return _own_shown(
         form,
         session.profile,
         proxy=surface.registry.proxy,
         switchable=bool(surface.switchable),
-        skills=bool(session.skillset.names),
-        reads_results=session.reads_results,
+        skills=bool(available_skills(session)),
+        reads_results=reads_results(session),
     )
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from octoc.runtime.catalog.agent_scope import AgentScope
 
 
-class Surface:
+class VisibleTools:
     """Answers by tool number. Nothing outside the registry has a number here.
 
     Base tools are the direct ones and those of boot capabilities. Visible tools are the base and those of active
@@ -22,8 +22,8 @@ class Surface:
     def __init__(self, scope: AgentScope, active: ActiveSet) -> None:
         self.scope = scope
         self.registry = scope.registry
-        self._catalog = scope.catalog
-        self._active = active
+        self.catalog = scope.catalog
+        self.active = active
         self._shown: list[int] = []
         self._block: dict[int, Mapping[str, Any]] = {}
 
@@ -35,7 +35,7 @@ class Surface:
     @property
     def entries(self) -> Mapping[str, CapabilityEntry]:
         """The capabilities that this session can name, by name, sorted."""
-        by_host = {name: self.scope.reserved[name] for name in self._active.names if name in self.scope.reserved}
+        by_host = {name: self.scope.reserved[name] for name in self.active.names if name in self.scope.reserved}
         return dict(sorted({**self.scope.entries, **by_host}.items())) if by_host else self.scope.entries
 
     def capability(self, name: str, *, by_host: bool = False) -> CapabilityEntry | None:
@@ -61,7 +61,7 @@ class Surface:
         To be asked after every change of the active set, so that a tool which went and came back stands at the end.
         """
         wanted = dict.fromkeys(self.base())
-        for name in self._active.names:
+        for name in self.active.names:
             wanted.update(dict.fromkeys(self.owned(name)))
         kept = [index for index in self._shown if index in wanted]
         known = set(kept)
@@ -76,7 +76,7 @@ class Surface:
         """
         for index in self.visible():
             if index not in self._block:
-                self._block[index] = self._catalog.shared_wire(index)
+                self._block[index] = self.catalog.shared_wire(index)
         return list(self._block.items())
 
     def settle(self) -> None:
@@ -86,17 +86,17 @@ class Surface:
         """
         visible = frozenset(self.visible())
         self._block = {
-            index: _unless_equal(wire, self._catalog.shared_wire(index))
+            index: _unless_equal(wire, self.catalog.shared_wire(index))
             for index, wire in self._block.items()
             if index in visible
         }
 
-    def follow(self, old: Surface) -> None:
+    def follow(self, old: VisibleTools) -> None:
         """Show what `old` shows of another bundle in the same order, as far as it is still visible."""
-        numbers = {self._catalog[index].id: index for index in self.visible()}
-        shown = [(old._catalog[index].id, wire) for index, wire in old._block.items()]
+        numbers = {self.catalog[index].id: index for index in self.visible()}
+        shown = [(old.catalog[index].id, wire) for index, wire in old._block.items()]
         self._block = {
-            numbers[tool]: _unless_equal(wire, self._catalog.shared_wire(numbers[tool]))
+            numbers[tool]: _unless_equal(wire, self.catalog.shared_wire(numbers[tool]))
             for tool, wire in shown
             if tool in numbers
         }
@@ -124,12 +124,12 @@ class Surface:
 
     def active_owners(self, index: int) -> tuple[str, ...]:
         """Return the active capabilities that bring this tool."""
-        return tuple(name for name in self._active.names if index in self.owned(name))
+        return tuple(name for name in self.active.names if index in self.owned(name))
 
     def inactive_owners(self, index: int) -> tuple[str, ...]:
         """Return the capabilities that would bring this tool if they were active, sorted."""
         names = self.registry.capabilities
-        return tuple(name for name in names if name not in self._active and index in self.owned(name))
+        return tuple(name for name in names if name not in self.active and index in self.owned(name))
 
     def unlisted_servers(self, *, shown_only: bool = False) -> tuple[str, ...]:
         """Return servers that the base, and unless `shown_only` the proxy, may have tools of without a snapshot."""

@@ -1,22 +1,80 @@
-"""Cutting long results: profiles `octo` and `octopus` here, in those systems' words, `octoc` in `sampled`."""
+"""Fitting results into limits: profiles `octo` and `octopus` in those systems' words, `octoc` in `fit_json`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import attrs
 
-from octoc.results import ContentPart, ToolResult, Truncation
+from octoc.names import ToolId
+from octoc.results import ContentPart, ToolFailure, ToolResult, Truncation
 from octoc.runtime.results.json_text import whole
 from octoc.runtime.results.limits import Limits
-from octoc.runtime.results.parts import STAGE, Keep, document_of, text_of, transport_cut, with_text
+from octoc.runtime.results.parts import STAGE, Keep, document_of, is_large, text_of, transport_cut, with_text
+from octoc.runtime.shares import account_of
+from octoc.runtime.skills.available import available_skills
+from octoc.tokens import APPROXIMATE
 
 if TYPE_CHECKING:
     from octoc.plugin import TokenCounter
+    from octoc.runtime.state import SessionState
+    from octoc.runtime.tools.server_call import Outcome
 
 _CHARS_PER_TOKEN = 4
 """Source: Octopus, tool result truncator: the head is that many characters for each token of its limit."""
+
+
+def fit(session: SessionState, outcome: Outcome, tool: ToolId | None) -> Outcome:
+    """Return what came back, cut to the limit for `tool`; None is one of octoc's own."""
+    if isinstance(outcome, ToolFailure):
+        return outcome
+    limits, counter = limits_for(session, tool)
+    return truncate(outcome, limits, counter, keep_of(session, tool))
+
+
+async def fit_aside(session: SessionState, outcome: Outcome, tool: ToolId | None) -> Outcome:
+    """Return what `fit` returns, computed in a thread where a large result would block the event loop."""
+    if isinstance(outcome, ToolFailure) or not is_large(outcome):
+        return fit(session, outcome, tool)
+    import asyncio
+
+    limits, counter = limits_for(session, tool)
+    # When this task is cancelled the thread ends on its own, and what it kept ends with the session, or expires.
+    return await asyncio.to_thread(truncate, outcome, limits, counter, keep_of(session, tool))
+
+
+def keep_of(session: SessionState, tool: ToolId | None) -> Keep:
+    """Return what keeps a text for a session, in its account's share of the store; `tool` is what gave the text."""
+    return partial(session.runtime.results.keep, session.number, account=account_of(session.caller), source=tool)
+
+
+def keep_aged(session: SessionState, text: str, name: str) -> str | None:
+    """Keep an old result of the tool that the model called `name`. Returns its handle, None where it is not kept."""
+    if not reads_results(session):
+        return None
+    index = session.tools.names().resolve(name)
+    return keep_of(session, session.loaded.catalog[index].id if isinstance(index, int) else None)((text,))
+
+
+def is_readable(session: SessionState, source: Hashable) -> bool:
+    """Tell whether a session may still read what a source gave: not of a tool that a reload took away."""
+    return not isinstance(source, ToolId) or session.tools.scope.may_have(source)
+
+
+def limits_for(session: SessionState, tool: ToolId | None) -> tuple[Limits, TokenCounter]:
+    """Return how much of a result of `tool` the model sees, and what counts its tokens; None is one of octoc's own."""
+    limits = session.tools.scope.limits.of(tool)
+    # Asking for the workspace's counter loads its plugins, for which a limit in characters has no use.
+    return limits, session.counter if limits.tokens else APPROXIMATE
+
+
+def reads_results(session: SessionState) -> bool:
+    """Return whether `read_result` is answered: results are stored, and the agent has tools that may give some."""
+    registry = session.tools.registry
+    has_tools = registry.proxy or registry.tools or registry.unlisted_direct or session.tools.switchable
+    return session.runtime.results.enabled and bool(has_tools or available_skills(session))
 
 
 def truncate(result: ToolResult, limits: Limits, counter: TokenCounter, keep: Keep | None = None) -> ToolResult:
@@ -26,7 +84,7 @@ def truncate(result: ToolResult, limits: Limits, counter: TokenCounter, keep: Ke
     not read counts as left out. The whole of what came is given to `keep`, and its handle is in the result. A result
     that was cut is not cut again, whatever the limits.
 
-    Profile `octoc` is described in `sampled`. In `octo` and `octopus`, text parts and the texts of embedded resources
+    `fit_json` describes profile `octoc`. In `octo` and `octopus`, text parts and the texts of embedded resources
     share the limit in order, those behind the cut go, media stay as they are, and structured content goes when it
     exceeds the limit by itself. Source: Octo and Octopus, their truncators.
     """

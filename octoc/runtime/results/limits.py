@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -12,7 +12,7 @@ from octoc.runtime.tools.policy import policy_of
 
 if TYPE_CHECKING:
     from octoc.names import ToolId
-    from octoc.runtime.loaded_bundle import Generation
+    from octoc.runtime.catalog.registry import Catalog
 
 OCTOPUS_MAX_TOKENS = 2000
 """Source: Octopus, tool result truncator, its default."""
@@ -74,30 +74,28 @@ def limits_of(
 class ToolLimits:
     """The limits of one bundle's tools, each worked out once for as long as the set of tools stays what it is."""
 
-    def __init__(self, generation: Generation, settings: ResultSettings) -> None:
-        self._generation = generation
+    def __init__(self, catalog: Catalog, servers: Mapping[str, ServerEntry], settings: ResultSettings) -> None:
+        self._catalog = catalog
+        self._servers = servers
         self._settings = settings
         self._of: dict[ToolId | None, Limits] = {}
-        self._tools = generation.catalog.generation
+        self._tools = catalog.generation
 
     def of(self, tool: ToolId | None) -> Limits:
         """Return the limits for a tool's results; None is one of octoc's own tools."""
-        generation = self._generation
-        if self._tools != generation.catalog.generation:
-            self._tools = generation.catalog.generation
+        if self._tools != self._catalog.generation:
+            self._tools = self._catalog.generation
             self._of.clear()
         found = self._of.get(tool)
         if found is None:
             if tool is None:
                 found = limits_of(self._settings)
             else:
-                found = limits_of(
-                    self._settings, generation.servers.get(tool.server), tool.tool, lambda: self._meta(tool)
-                )
+                server = self._servers.get(tool.server)
+                found = limits_of(self._settings, server, tool.tool, lambda: self._meta(tool))
             self._of[tool] = found
         return found
 
     def _meta(self, tool: ToolId) -> Any:
-        catalog = self._generation.catalog
-        index = catalog.find(tool)
-        return None if index is None else catalog.wire(index).get("_meta")
+        index = self._catalog.find(tool)
+        return None if index is None else self._catalog.wire(index).get("_meta")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from octoc.bundle.model import ServerEntry
-    from octoc.runtime.servers.server_pool import Opened
+    from octoc.runtime.servers.connection import Opened
 
 
 def says_it_asks(entry: ServerEntry) -> bool:

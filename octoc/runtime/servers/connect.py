@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from octoc.names import BUILTIN
-from octoc.runtime.servers.server_pool import CLOSE_S, Made
+from octoc.runtime.servers.connection import CLOSE_S, Made
 from octoc.runtime.servers.unreachable import Unreachable, unreachable
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from octoc.plugin import Connection, Host, ServerTarget
     from octoc.plugin.manager import Plugins
     from octoc.results import ServerListing
-    from octoc.runtime.runtime import Runtime
+    from octoc.runtime.servers.bindings import Bindings
     from octoc.runtime.servers.builtin import BuiltinConnection
 
 logger = logging.getLogger("octoc.runtime")
@@ -29,10 +29,16 @@ _MAX_SECRETS = 64
 
 
 class Connector:
-    """Connects the servers of one runtime; what it resolved is remembered to keep it out of messages."""
+    """Connects the servers of one runtime; what it resolved is remembered to keep it out of messages.
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
+    Args:
+        bindings: the builtin servers.
+        host: answers servers that ask for something; None declines.
+    """
+
+    def __init__(self, bindings: Bindings, host: Host | None = None) -> None:
+        self.host = host
+        self._bindings = bindings
         self._secrets: dict[str, dict[str, None]] = {}
 
     def secrets(self, server: str) -> tuple[str, ...]:
@@ -70,7 +76,7 @@ class Connector:
         return Made(connection=connection, listing=listing)
 
     def _builtin(self, entry: ServerEntry) -> BuiltinConnection:
-        connection = self._runtime.bound(entry.name)
+        connection = self._bindings.of(entry.name)
         if connection is None:
             raise unreachable("not_ready", f"nothing is bound to the builtin server `{entry.name}`", final=True)
         return connection
@@ -154,7 +160,7 @@ class Connector:
         """Return what answers the server: the host, without the questions that the workspace turns off."""
         from octoc.plugin import Host
 
-        host = self._runtime.host or Host()
+        host = self.host or Host()
         own = host.tools_changed
 
         def tools_changed(server: str) -> None:

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
 from octoc.results import ToolFailure
-from octoc.runtime.servers.server_pool import FAULTS
+from octoc.runtime.servers.connection import FAULTS
 from octoc.runtime.servers.tool_breakers import OF_TOOL, ToolKey
 from octoc.runtime.shares import NOBODY
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from octoc.plugin import Connection
     from octoc.results import FailureKind, ToolResult
     from octoc.runtime.servers.breaker import Verdict
-    from octoc.runtime.servers.server_pool import Opened, ServerPool
+    from octoc.runtime.servers.connection import Opened
+    from octoc.runtime.servers.server_pool import ServerPool
 
 Stage = Literal["place", "connection", "held", "ended"]
 

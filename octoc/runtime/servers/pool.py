@@ -1,4 +1,4 @@
-"""The connections of one generation, by server. A server that another generation has just so is shared with it."""
+"""The connections of one loaded bundle, by server. Bundles share a server that is the same in both."""
 
 from __future__ import annotations
 

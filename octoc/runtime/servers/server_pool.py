@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
-
-import attrs
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from octoc.runtime.cancellation import outlast
 from octoc.runtime.servers.account_connections import divided, has_asked, is_stale, says_it_asks
 from octoc.runtime.servers.breaker import CircuitBreaker, Open
 from octoc.runtime.servers.concurrency import Places
+from octoc.runtime.servers.connection import CLOSE_S, FAULTS, Connect, Opened
 from octoc.runtime.servers.refresh import Refresher
 from octoc.runtime.servers.retry import reconnect_pause
 from octoc.runtime.servers.tool_breakers import ToolBreakers
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     import asyncio
 
     from octoc.bundle.model import ServerEntry
-    from octoc.plugin import Connection
     from octoc.results import FailureKind, ServerListing
     from octoc.runtime.servers.lease import Lease
 
@@ -38,41 +36,10 @@ logger = logging.getLogger("octoc.runtime")
 
 T = TypeVar("T")
 
-CLOSE_S = 10.0
-"""A connection ends itself in bounded time; this is for one that does not."""
 _INTERRUPTED_S = 1.0
 _LOOK_S = 0.01
 _GROW_AGAIN_S = 5.0
 _DEATHS = 3
-FAULTS: frozenset[FailureKind] = frozenset({"connect_failed", "connection_lost", "timeout", "protocol"})
-"""The failures that are a server's own, so that the breaker counts them."""
-
-
-@attrs.define(eq=False)
-class Opened:
-    """A connection: how many calls are on it, since when none is, and what is known of its end."""
-
-    connection: Connection
-    users: int = 0
-    accounts: set[str] = attrs.field(factory=set)
-    """Whose calls ran on it."""
-    idle_since: float = 0.0
-    retired: bool = False
-    death_counted: bool = False
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class Made:
-    """A new connection, and the server's tools if it was asked for them."""
-
-    connection: Connection
-    listing: ServerListing | None = None
-
-
-class Connect(Protocol):
-    """Makes a connection; `first` says that there is no other. Raises: Unreachable, with all ended again."""
-
-    def __call__(self, entry: ServerEntry, changed: Callable[[], None], *, first: bool) -> Awaitable[Made]: ...
 
 
 class ServerPool:
@@ -98,7 +65,7 @@ class ServerPool:
         self.breaker = breaker
         self.tools = ToolBreakers(entry.name, *breaker.settings, clock)
         self.owners = 0
-        """How many generations use it; the last one that leaves ends it."""
+        """How many loaded bundles use it; the last one that leaves ends it."""
         self.listing: ServerListing | None = None
         self.listeners: list[Callable[[ServerListing], None]] = []
         self.leases: set[Lease] = set()

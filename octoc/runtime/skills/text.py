@@ -9,29 +9,29 @@ from typing import TYPE_CHECKING
 from octoc.bundle.model import SkillEntry
 
 if TYPE_CHECKING:
-    from octoc.runtime.session import Session
+    from octoc.runtime.state import SessionState
 
 MAX_RESOURCES = 200
 _WORKSPACE = "${workspaceFolder}"
 
 
-def skill_block(session: Session, entry: SkillEntry) -> str:
+def skill_block(session: SessionState, entry: SkillEntry) -> str:
     """Return a skill's text in the tags that Octomind puts around it, with where its files are. Raises: BundleRefused.
 
     Source: Octomind, `skill` use.
     """
-    body = session.generation.opened.text(entry.body)
+    body = session.loaded.opened.text(entry.body)
     description = entry.description.replace('"', "&quot;")
     resources = "".join(f"\n\n{part}" for part in _resources(session, entry))
     return f'<skill name="{entry.name}" description="{description}">\n{body}{resources}\n</skill>'
 
 
-def _resources(session: Session, entry: SkillEntry) -> Iterator[str]:
+def _resources(session: SessionState, entry: SkillEntry) -> Iterator[str]:
     """Yield a heading and a list for each folder of resources. A file that this machine does not have says so."""
     if not entry.resources:
         return
     yield "## Skill Resources"
-    folder = entry.folder.replace(_WORKSPACE, str(session.generation.workspace), 1)
+    folder = entry.folder.replace(_WORKSPACE, str(session.loaded.workspace), 1)
     groups: dict[str, list[str]] = {}
     for resource in entry.resources[:MAX_RESOURCES]:
         group, _, name = resource.partition("/")

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from octoc.formats.own_tools import SKILLS_LISTED
 from octoc.results import ToolResult
+from octoc.runtime.skills.available import available_skills
+from octoc.runtime.skills.use import forget_skill, use_skill
 
 if TYPE_CHECKING:
-    from octoc.runtime.session import Session
+    from octoc.runtime.state import SessionState
 
 _NONE = "No skills found. Add skills to your tap under skills/<name>/SKILL.md"
 _NO_MATCH = "No skills found matching the pattern."
 
 
-async def skill_tool(session: Session, arguments: Mapping[str, Any]) -> ToolResult:
+async def skill_tool(session: SessionState, arguments: Mapping[str, Any]) -> ToolResult:
     """Answer a call of `skill`. Raises: BundleRefused."""
     if "action" not in arguments:
         return _error("missing required parameter: action")
@@ -31,8 +33,8 @@ async def skill_tool(session: Session, arguments: Mapping[str, Any]) -> ToolResu
     name = arguments["name"]
     if not isinstance(name, str) or not name.strip():
         return _error("name must be a non-empty string")
-    switch = session.skillset.use if action == "use" else session.skillset.forget
-    change = await switch(name.strip())
+    switch = use_skill if action == "use" else forget_skill
+    change = await switch(session, name.strip())
     # Octomind queues a skill's text as a message of its own; here the answer has it, so that no host has to.
     text = f"{change.text}\n\n{change.block}" if change.block else change.text
     return ToolResult.of_text(text, is_error=not change.ok)
@@ -42,12 +44,11 @@ def _error(text: str) -> ToolResult:
     return ToolResult.of_text(text, is_error=True)
 
 
-def _listed(session: Session, arguments: Mapping[str, Any]) -> str:
+def _listed(session: SessionState, arguments: Mapping[str, Any]) -> str:
     pattern = arguments.get("pattern")
     wanted = pattern.lower() if isinstance(pattern, str) else None
     offset, limit = _count(arguments.get("offset"), 0), _count(arguments.get("limit"), SKILLS_LISTED)
-    skills = session.skillset
-    entries = [skills.entry(name) for name in skills.names]
+    entries = [session.loaded.skills[name] for name in available_skills(session)]
     if wanted is not None:
         entries = [entry for entry in entries if wanted in entry.name.lower() or wanted in entry.description.lower()]
     if not entries:
@@ -55,7 +56,10 @@ def _listed(session: Session, arguments: Mapping[str, Any]) -> str:
     page = entries[offset : offset + limit]
     lines = [f"Found {len(entries)} skill(s){'' if wanted is None else ' matching pattern'}:", ""]
     for entry in page:
-        lines += [f"**{entry.name}**{' ✓ [active]' if entry.name in skills else ''}", f"  {entry.description}"]
+        lines += [
+            f"**{entry.name}**{' ✓ [active]' if entry.name in session.skills.used else ''}",
+            f"  {entry.description}",
+        ]
         if entry.compatibility:
             lines.append(f"  Compatibility: {entry.compatibility}")
         lines.append("")

@@ -11,10 +11,11 @@ from octoc.bundle.digest import sha256_hex
 from octoc.bundle.model import SkillEntry
 from octoc.runtime.activation.scripts import clean_environment, run_script
 from octoc.runtime.permissions import lesser
+from octoc.runtime.skills.available import skills_in_use
 from octoc.secrets import redact
 
 if TYPE_CHECKING:
-    from octoc.runtime.session import Session
+    from octoc.runtime.state import SessionState
 
 logger = logging.getLogger("octoc.runtime")
 
@@ -36,7 +37,7 @@ class Refusal:
         return f'<validation skill="{self.skill}">\n{said}\n</validation>'
 
 
-async def validate(session: Session, reply: str) -> tuple[Refusal, ...]:
+async def validate(session: SessionState, reply: str) -> tuple[Refusal, ...]:
     """Have the scripts of the skills in use judge an agent's reply; none runs unless workspace and host allow it.
 
     A script refuses by a status that is not 0 and some output. One that has refused as often in a row as the workspace
@@ -44,38 +45,37 @@ async def validate(session: Session, reply: str) -> tuple[Refusal, ...]:
     """
     import asyncio
 
-    settings = session.generation.bundle.settings.skills
+    settings = session.loaded.bundle.settings.skills
     if lesser(settings.validate, session.runtime.validate_limit) != RUN:
         return ()
-    skills = session.skillset
-    entries = [skills.entry(name) for name in skills.used]
+    refused = session.skills.refusals
+    entries = [session.loaded.skills[name] for name in skills_in_use(session)]
     asked = [
         entry
         for entry in entries
-        if entry.validate_digest
-        and not (settings.max_retries and skills.refusals.get(entry.name, 0) >= settings.max_retries)
+        if entry.validate_digest and not (settings.max_retries and refused.get(entry.name, 0) >= settings.max_retries)
     ]
     outcomes = await asyncio.gather(*(_judged(session, entry, reply) for entry in asked))
     refusals: list[Refusal] = []
     for entry, output in zip(asked, outcomes, strict=True):
         if output == "":
-            skills.refusals.pop(entry.name, None)
+            refused.pop(entry.name, None)
         elif output is not None:
-            skills.refusals[entry.name] = skills.refusals.get(entry.name, 0) + 1
+            refused[entry.name] = refused.get(entry.name, 0) + 1
             refusals.append(Refusal(skill=entry.name, output=output))
     return tuple(refusals)
 
 
-async def _judged(session: Session, entry: SkillEntry, reply: str) -> str | None:
+async def _judged(session: SessionState, entry: SkillEntry, reply: str) -> str | None:
     """Return what a script says against a reply: empty when it accepts it, None when it came to no end."""
     import asyncio
 
     deps = session.runtime.deps
-    script = session.generation.opened.text(entry.validate)
+    script = session.loaded.opened.text(entry.validate)
     if sha256_hex(script.encode("utf-8")) != entry.validate_digest:
         logger.error("the validate script of skill `%s` is not what was built, and was not run", entry.name)
         return None
-    limit = session.generation.bundle.settings.skills.validate_timeout_s
+    limit = session.loaded.bundle.settings.skills.validate_timeout_s
     output = bytearray()
     try:
         async with asyncio.timeout(limit):
@@ -97,5 +97,5 @@ async def _judged(session: Session, entry: SkillEntry, reply: str) -> str | None
         return None
     if status == 0:
         return ""
-    said = redact(bytes(output).decode("utf-8", "replace"), deps.secrets(session.generation)).strip()
+    said = redact(bytes(output).decode("utf-8", "replace"), deps.secrets(session.loaded.bundle)).strip()
     return said or None

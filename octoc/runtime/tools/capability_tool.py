@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from octoc.bundle.model import CapabilityEntry
 from octoc.results import ToolResult
 from octoc.runtime.activation.activate import activate, deactivate, domain_refusal
-from octoc.runtime.activation.route import EncoderUnavailable, discover_scores
+from octoc.runtime.activation.encoder import EncoderUnavailable
+from octoc.runtime.activation.route import discover_scores
 
 if TYPE_CHECKING:
-    from octoc.runtime.session import Session
+    from octoc.runtime.state import SessionState
 
 DISCOVER_FLOOR = 0.2
 DISCOVER_SIZE = 5
@@ -21,7 +22,7 @@ _NONE = "No capabilities installed in any tap."
 _LAST_LINE = 'Use capability(action="enable", name="<name>") to activate.'
 
 
-async def capability_tool(session: Session, arguments: Mapping[str, Any]) -> ToolResult:
+async def capability_tool(session: SessionState, arguments: Mapping[str, Any]) -> ToolResult:
     """Answer a call of `capability`."""
     match arguments.get("action"):
         case None | "":
@@ -40,27 +41,27 @@ def _error(text: str) -> ToolResult:
     return ToolResult.of_text(text, is_error=True)
 
 
-async def _switched(session: Session, action: str, name: Any) -> ToolResult:
+async def _switched(session: SessionState, action: str, name: Any) -> ToolResult:
     if not isinstance(name, str) or not name.strip():
         return _error("Missing required parameter 'name'")
     name = name.strip()
     if action == "disable":
         change = await deactivate(session, name)
     else:
-        refusal = None if name in session.surface.switchable else domain_refusal(session, name)
+        refusal = None if name in session.tools.switchable else domain_refusal(session, name)
         if refusal is not None:
             return _error(refusal)
         change = await activate(session, name)
     return ToolResult.of_text(change.text, is_error=not change.ok)
 
 
-def _listed(session: Session) -> str:
-    entries = session.surface.entries
+def _listed(session: SessionState) -> str:
+    entries = session.tools.entries
     if not entries:
         return _NONE
     lines = [f"Installed capabilities ({len(entries)}):"]
     for name, entry in entries.items():
-        missing = session.runtime.missing_env(entry)
+        missing = session.runtime.variables.missing(entry)
         if _is_active(session, name):
             lines.append(f"- [active] {name}{_preview(entry)}")
         elif missing:
@@ -70,16 +71,16 @@ def _listed(session: Session) -> str:
     return "\n".join([*lines, _LAST_LINE])
 
 
-async def _discovered(session: Session, intent: Any) -> ToolResult:
+async def _discovered(session: SessionState, intent: Any) -> ToolResult:
     import asyncio
 
     if not isinstance(intent, str) or not intent.strip():
         return _error("Missing required parameter 'intent'")
-    names = session.surface.switchable
+    names = session.tools.switchable
     if not names:
         return ToolResult.of_text(_NONE)
     try:
-        scores = await asyncio.to_thread(discover_scores, session.generation, intent, names)
+        scores = await asyncio.to_thread(discover_scores, session.loaded, intent, names)
     except EncoderUnavailable as error:
         return _error(
             f"Capability discover requires the embedding model. Init failed: {error}. "
@@ -94,12 +95,12 @@ async def _discovered(session: Session, intent: Any) -> ToolResult:
     lines = [f"Capabilities matching '{intent}':"]
     for name, score in hits:
         mark = "[active] " if _is_active(session, name) else ""
-        lines.append(f"- {mark}{name} (score {score:.2f}){_preview(session.surface.entries[name])}")
+        lines.append(f"- {mark}{name} (score {score:.2f}){_preview(session.tools.entries[name])}")
     return ToolResult.of_text("\n".join([*lines, _LAST_LINE]))
 
 
-def _is_active(session: Session, name: str) -> bool:
-    return name in session.active or name in session.surface.registry.boot
+def _is_active(session: SessionState, name: str) -> bool:
+    return name in session.active or name in session.tools.registry.boot
 
 
 def _preview(entry: CapabilityEntry) -> str:

@@ -6,35 +6,35 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from octoc.names import ToolId
-from octoc.runtime.arguments.check import OFF, WARN, refusal
+from octoc.runtime.arguments.refusal import OFF, WARN, refusal
 from octoc.runtime.results.failures import failure
 from octoc.runtime.tools.policy import arguments_mode
 from octoc.runtime.tools.server_call import call_server
 
 if TYPE_CHECKING:
-    from octoc.runtime.loaded_bundle import Generation
+    from octoc.runtime.loaded_bundle import LoadedBundle
     from octoc.runtime.tools.server_call import Outcome
 
 _MOST_NEAR = 5
 
 
-async def call_direct(generation: Generation, server: str, tool: str, arguments: Mapping[str, Any]) -> Outcome:
+async def call_direct(loaded: LoadedBundle, server: str, tool: str, arguments: Mapping[str, Any]) -> Outcome:
     """Call a tool of a server without an agent, a registry, a capability or a limit on the result.
 
     Arguments that do not fit the tool's schema are logged and sent: whoever calls past the agents may want to see what
     the server says. A tool that a listed server does not have is answered at once, with the near names of that server;
     an unlisted server is asked. Raises: BundleRefused when the bundle was altered.
     """
-    catalog, entry = generation.catalog, generation.servers[server]
+    catalog, entry = loaded.catalog, loaded.servers[server]
     index = catalog.find(ToolId(server, tool))
     if index is not None:
-        policy = arguments_mode(generation.bundle.settings, entry, tool)
-        await refusal(generation, index, arguments, policy=OFF if policy == OFF else WARN)
+        policy = arguments_mode(loaded.bundle.settings, entry, tool)
+        await refusal(loaded, index, arguments, policy=OFF if policy == OFF else WARN)
     elif entry.listed:
         from octoc.diagnostics.suggest import near_names
 
-        known = [one.name for one in generation.bundle.tools if one.server == server]
+        known = [one.name for one in loaded.bundle.tools if one.server == server]
         message = f"server `{server}` has no tool `{tool}`"
-        profile = generation.bundle.settings.results.profile
+        profile = loaded.bundle.settings.results.profile
         return failure("not_found", message, profile=profile, similar=near_names(tool, known, _MOST_NEAR))
-    return await call_server(generation, server, tool, arguments)
+    return await call_server(loaded, server, tool, arguments)

@@ -15,16 +15,18 @@ from octoc.diagnostics.suggest import near_names
 from octoc.formats.own_tools import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT, SKILL
 from octoc.results import Caller, Progress, ToolCall, ToolFailure
 from octoc.runtime import telemetry
+from octoc.runtime.activation.holding import note_proxied
 from octoc.runtime.catalog.formats import MCP, Form
-from octoc.runtime.results.cutting import cut_aside
 from octoc.runtime.results.failures import failure, worded
+from octoc.runtime.results.fit import fit_aside, reads_results
 from octoc.runtime.servers.pool import Unreachable
+from octoc.runtime.skills.available import available_skills
 from octoc.runtime.tools.server_call import call_server
 from octoc.runtime.values import whole_characters
 from octoc.search import OCTO
 
 if TYPE_CHECKING:
-    from octoc.runtime.session import Session
+    from octoc.runtime.state import SessionState
     from octoc.runtime.tools.server_call import Outcome
 
 logger = logging.getLogger("octoc.runtime")
@@ -47,7 +49,7 @@ class Asked:
     form: Form = MCP
 
 
-async def dispatch(session: Session, name: Any, arguments: Any, asked: Asked) -> Outcome:
+async def dispatch(session: SessionState, name: Any, arguments: Any, asked: Asked) -> Outcome:
     """Call what the model named: one of octoc's own tools that this session has, or a tool of its registry.
 
     Whatever comes back is cut to the limit that the workspace, the server or the tool itself has for it. Arguments that
@@ -71,7 +73,7 @@ async def dispatch(session: Session, name: Any, arguments: Any, asked: Asked) ->
         return failure("internal", f"the bundle cannot be used: {unusable}", profile=session.profile)
 
 
-def _refused(session: Session, name: Any, asked: Asked) -> ToolFailure | None:
+def _refused(session: SessionState, name: Any, asked: Asked) -> ToolFailure | None:
     """Return why nothing at all can be called by that name, or None."""
     if not isinstance(name, str):
         return failure("bad_request", "the name of a tool must be text", profile=session.profile)
@@ -90,14 +92,14 @@ def _refused(session: Session, name: Any, asked: Asked) -> ToolFailure | None:
 
 
 def _tell_refused(
-    session: Session, name: Any, arguments: Any, asked: Asked, refused: ToolFailure, started: float
+    session: SessionState, name: Any, arguments: Any, asked: Asked, refused: ToolFailure, started: float
 ) -> None:
     """Tell observers of a call that reached no server, by the name that the model gave it."""
     told = ToolCall(tool=_one_line(str(name)), arguments=_object(arguments) or {}, timeout_s=0.0, caller=asked.caller)
-    session.generation.plugins.call_finished("", told, refused, time.monotonic() - started)
+    session.loaded.plugins.call_finished("", told, refused, time.monotonic() - started)
 
 
-async def _dispatched(session: Session, name: str, arguments: Any, asked: Asked) -> Outcome:
+async def _dispatched(session: SessionState, name: str, arguments: Any, asked: Asked) -> Outcome:
     if not _has_own(session, name):
         return await dispatch_tool(session, name, arguments, asked)
     given = _object(arguments)
@@ -110,23 +112,23 @@ async def _dispatched(session: Session, name: str, arguments: Any, asked: Asked)
     given = {key: whole_characters(value) if isinstance(value, str) else value for key, value in given.items()}
     if name == CALL_MCP_TOOL:
         return await _call_mcp_tool(session, given, asked)
-    return await cut_aside(session, await _own(name)(session, given), None)
+    return await fit_aside(session, await _own(name)(session, given), None)
 
 
-def _has_own(session: Session, name: str) -> bool:
+def _has_own(session: SessionState, name: str) -> bool:
     """Tell whether a name is that of one of octoc's own tools that the session has."""
-    surface = session.surface
+    surface = session.tools
     has = {
         FIND_TOOLS: surface.registry.proxy,
         CALL_MCP_TOOL: surface.registry.proxy,
         CAPABILITY: bool(surface.switchable),
-        SKILL: bool(session.skillset.names),
-        READ_RESULT: session.reads_results,
+        SKILL: bool(available_skills(session)),
+        READ_RESULT: reads_results(session),
     }
     return has.get(name, False)
 
 
-def _own(name: str) -> Callable[[Session, Mapping[str, Any]], Awaitable[Outcome]]:
+def _own(name: str) -> Callable[[SessionState, Mapping[str, Any]], Awaitable[Outcome]]:
     # Loaded with the first call, like all here that not every call needs: importing a runtime is to cost little.
     if name == FIND_TOOLS:
         from octoc.runtime.tools.find_tools import find_tools
@@ -145,14 +147,14 @@ def _own(name: str) -> Callable[[Session, Mapping[str, Any]], Awaitable[Outcome]
     return read_result
 
 
-async def _call_mcp_tool(session: Session, arguments: Mapping[str, Any], asked: Asked) -> Outcome:
+async def _call_mcp_tool(session: SessionState, arguments: Mapping[str, Any], asked: Asked) -> Outcome:
     name = arguments.get("tool_name", "")
     if not isinstance(name, str) or not name.strip():
         return failure("bad_request", "tool_name is required", text=_NO_NAME, profile=session.profile)
     outside = [key for key in arguments if key not in ("tool_name", "arguments")]
     if outside and not arguments.get("arguments"):
-        from octoc.runtime.arguments.check import misfit
         from octoc.runtime.arguments.messages import Problem, quoted
+        from octoc.runtime.arguments.refusal import misfit
 
         problem = Problem(path="", what=f"put {', '.join(map(quoted, outside[:_MAX_SIMILAR]))} into `arguments`")
         return misfit(CALL_MCP_TOOL, CALL_MCP_TOOL, [problem], session.profile)
@@ -161,14 +163,14 @@ async def _call_mcp_tool(session: Session, arguments: Mapping[str, Any], asked: 
     return await dispatch_tool(session, name.strip(), arguments.get("arguments"), asked)
 
 
-async def dispatch_tool(session: Session, name: str, arguments: Any, asked: Asked) -> Outcome:
+async def dispatch_tool(session: SessionState, name: str, arguments: Any, asked: Asked) -> Outcome:
     """Call a tool of the session's registry by any of its names, octoc's own tools apart."""
     started = time.monotonic()
     while True:
-        generation = session.generation
+        loaded = session.loaded
         found = await _found(session, name, arguments, asked.form)
         # Arguments may take a while to judge: another bundle, taken over meanwhile, has another tool by this number.
-        if isinstance(found, ToolFailure) or session.generation is generation:
+        if isinstance(found, ToolFailure) or session.loaded is loaded:
             break
     if isinstance(found, ToolFailure):
         _tell_refused(session, name, arguments, asked, found, started)
@@ -176,11 +178,11 @@ async def dispatch_tool(session: Session, name: str, arguments: Any, asked: Aske
     index, given = found
     admitted = session.runtime.quotas.admit(session.agent.name, asked.caller.tenant, session.profile)
     if isinstance(admitted, ToolFailure):
-        tool = session.generation.catalog[index].id
+        tool = session.loaded.catalog[index].id
         told = ToolCall(tool=tool.tool, arguments=given, timeout_s=0.0, caller=asked.caller)
-        with telemetry.calling(session.generation.servers[tool.server], told, str) as watched:
+        with telemetry.calling(session.loaded.servers[tool.server], told, str) as watched:
             watched.ended(admitted)
-        session.generation.plugins.call_finished(tool.server, told, admitted, time.monotonic() - started)
+        session.loaded.plugins.call_finished(tool.server, told, admitted, time.monotonic() - started)
         return admitted
     tokens = 0
     try:
@@ -192,11 +194,11 @@ async def dispatch_tool(session: Session, name: str, arguments: Any, asked: Aske
         admitted.end(tokens)
 
 
-async def _called(session: Session, index: int, given: Mapping[str, Any], asked: Asked) -> Outcome:
+async def _called(session: SessionState, index: int, given: Mapping[str, Any], asked: Asked) -> Outcome:
     """Call a tool that may be called, and return what the model sees of the answer."""
-    surface, tool = session.surface, session.generation.catalog[index]
+    surface, tool = session.tools, session.loaded.catalog[index]
     outcome = await call_server(
-        session.generation,
+        session.loaded,
         tool.id.server,
         tool.id.tool,
         given,
@@ -211,21 +213,21 @@ async def _called(session: Session, index: int, given: Mapping[str, Any], asked:
         from octoc.runtime.tools.explain import explain
 
         outcome = await explain(session, tool.id, surface.alias(index), given, outcome, asked.caller)
-    return await cut_aside(session, outcome, tool.id)
+    return await fit_aside(session, outcome, tool.id)
 
 
 async def _found(
-    session: Session, name: str, arguments: Any, form: Form
+    session: SessionState, name: str, arguments: Any, form: Form
 ) -> tuple[int, Mapping[str, Any]] | ToolFailure:
     """Return the tool that may be called by that name now, and its arguments; else why the call is refused."""
     given = _object(arguments)
     if given is None:
         return _bad_arguments(session, arguments)
-    found: int | tuple[int, ...] | ToolFailure | None = session.surface.names().resolve(name)
+    found: int | tuple[int, ...] | ToolFailure | None = session.tools.names().resolve(name)
     if found is None and form != MCP:
         from octoc.runtime.catalog.tool_block import alias_of
 
-        found = session.surface.names().resolve(alias_of(session, name, form))
+        found = session.tools.names().resolve(alias_of(session, name, form))
     if found is None:
         found = await _after_connecting(session, name)
     if isinstance(found, ToolFailure):
@@ -234,18 +236,18 @@ async def _found(
         return _not_found(session, name)
     if isinstance(found, tuple):
         return _ambiguous(session, name, found)
-    if found not in session.surface.visible():
-        if found not in session.surface.reachable():
+    if found not in session.tools.visible():
+        if found not in session.tools.reachable():
             return _not_active(session, name, found)
-        session.note_proxied(found)
+        note_proxied(session, found)
     if form != MCP:
         from octoc.runtime.catalog.tool_block import tool_arguments
 
         given = tool_arguments(session, found, given, form)
-    from octoc.runtime.arguments.check import refusal
+    from octoc.runtime.arguments.refusal import refusal
 
-    shown = session.surface.alias(found)
-    return await refusal(session.generation, found, given, shown=shown, profile=session.profile) or (found, given)
+    shown = session.tools.alias(found)
+    return await refusal(session.loaded, found, given, shown=shown, profile=session.profile) or (found, given)
 
 
 def _object(arguments: Any) -> Mapping[str, Any] | None:
@@ -254,31 +256,31 @@ def _object(arguments: Any) -> Mapping[str, Any] | None:
     return arguments if isinstance(arguments, Mapping) else None
 
 
-def _bad_arguments(session: Session, given: Any) -> ToolFailure:
+def _bad_arguments(session: SessionState, given: Any) -> ToolFailure:
     message = "arguments must be a JSON object"
     if isinstance(given, str) and given.lstrip().startswith("{"):
         message += ", not text that has one in it"
     return failure("bad_request", message, profile=session.profile)
 
 
-async def _after_connecting(session: Session, name: str) -> int | tuple[int, ...] | ToolFailure | None:
+async def _after_connecting(session: SessionState, name: str) -> int | tuple[int, ...] | ToolFailure | None:
     """Connect the unlisted server that `name` names, whose tools nobody knows yet, and resolve the name again."""
-    generation = session.generation
-    for server in session.surface.unlisted_servers():
+    loaded = session.loaded
+    for server in session.tools.unlisted_servers():
         shape = sanitize(server)
         heads = (f"{server}/", f"{server}:", f"mcp__{shape}__", f"{shape}__")
-        waiting = not generation.servers[server].listed and not generation.catalog.has_joined(server)
-        if not waiting or not generation.can_connect(server) or not name.startswith(heads):
+        waiting = not loaded.servers[server].listed and not loaded.catalog.has_joined(server)
+        if not waiting or not loaded.can_connect(server) or not name.startswith(heads):
             continue
         try:
-            async with generation.pool.use(server):
-                return session.surface.names().resolve(name)
+            async with loaded.pool.use(server):
+                return session.tools.names().resolve(name)
         except Unreachable as unreachable:
             return worded(unreachable.failure, name, session.profile)
     return None
 
 
-def _nowhere(session: Session, name: str) -> ToolFailure:
+def _nowhere(session: SessionState, name: str) -> ToolFailure:
     shown = _one_line(name)
     return failure(
         "not_found",
@@ -288,11 +290,11 @@ def _nowhere(session: Session, name: str) -> ToolFailure:
     )
 
 
-def _not_found(session: Session, name: str) -> ToolFailure:
+def _not_found(session: SessionState, name: str) -> ToolFailure:
     shown = _one_line(name)
     similar = _similar(session, name)
     hint = f" Similar: {', '.join(similar)}" if similar else ""
-    advice = " Use find_tools() to search." if session.surface.registry.proxy else ""
+    advice = " Use find_tools() to search." if session.tools.registry.proxy else ""
     return failure(
         "not_found",
         f"tool `{shown}` is not in this agent's registry",
@@ -302,7 +304,7 @@ def _not_found(session: Session, name: str) -> ToolFailure:
     )
 
 
-def _not_through_proxy(session: Session, name: str) -> ToolFailure:
+def _not_through_proxy(session: SessionState, name: str) -> ToolFailure:
     """Refuse one of octoc's own names, also where a server has a tool that is called so."""
     if session.profile == OCTO or not _has_own(session, name):
         return _not_found(session, name)
@@ -316,12 +318,12 @@ def _one_line(name: str) -> str:
     return line if len(name) <= _MAX_NAME_CHARS else line[:_MAX_NAME_CHARS] + "…"
 
 
-def _similar(session: Session, name: str) -> tuple[str, ...]:
+def _similar(session: SessionState, name: str) -> tuple[str, ...]:
     """Return names that the model may have meant, of what this session can call and of nothing else."""
     wanted = name.lower()
     if not wanted or len(wanted) > _MAX_NAME_CHARS:
         return ()
-    surface, catalog = session.surface, session.generation.catalog
+    surface, catalog = session.tools, session.loaded.catalog
     aliases = {index: surface.alias(index) for index in surface.reachable()}
     containing = [alias for alias in aliases.values() if wanted in alias.lower()]
     if containing:
@@ -331,8 +333,8 @@ def _similar(session: Session, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(by_name[near] for near in near_names(name, by_name, _MAX_SIMILAR)))
 
 
-def _ambiguous(session: Session, name: str, candidates: tuple[int, ...]) -> ToolFailure:
-    aliases = tuple(map(session.surface.alias, candidates))
+def _ambiguous(session: SessionState, name: str, candidates: tuple[int, ...]) -> ToolFailure:
+    aliases = tuple(map(session.tools.alias, candidates))
     return failure(
         "ambiguous",
         f"tool `{name}` is on several servers",
@@ -342,8 +344,8 @@ def _ambiguous(session: Session, name: str, candidates: tuple[int, ...]) -> Tool
     )
 
 
-def _not_active(session: Session, name: str, index: int) -> ToolFailure:
-    owners = session.surface.inactive_owners(index)
+def _not_active(session: SessionState, name: str, index: int) -> ToolFailure:
+    owners = session.tools.inactive_owners(index)
     if not owners:
         return _not_found(session, name)
     enable = f'capability(action="enable", name="{owners[0]}")'

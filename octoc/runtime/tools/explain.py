@@ -18,8 +18,7 @@ from octoc.secrets import redact
 
 if TYPE_CHECKING:
     from octoc.names import ToolId
-    from octoc.runtime.loaded_bundle import Generation
-    from octoc.runtime.session import Session
+    from octoc.runtime.state import SessionState
     from octoc.runtime.tools.server_call import Outcome
 
 logger = logging.getLogger("octoc.runtime")
@@ -36,7 +35,7 @@ _EXPLAINED: frozenset[FailureKind] = frozenset({
 
 
 async def explain(
-    session: Session, tool: ToolId, shown: str, arguments: Mapping[str, Any], outcome: Outcome, caller: Caller
+    session: SessionState, tool: ToolId, shown: str, arguments: Mapping[str, Any], outcome: Outcome, caller: Caller
 ) -> Outcome:
     """Return the outcome with an explainer's words for the model, or as it is when there is none or it fails.
 
@@ -44,13 +43,13 @@ async def explain(
     """
     if outcome.ok or (isinstance(outcome, ToolFailure) and outcome.kind not in _EXPLAINED):
         return outcome
-    generation, profile = session.generation, session.profile
+    loaded, profile = session.loaded, session.profile
     # Octo names the tool of every failure; of a `ToolFailure` the text does so already.
     names = profile == "octo"
     as_it_is = named_error(outcome, shown) if names and isinstance(outcome, ToolResult) else outcome
-    secrets = generation.connector.secrets(tool.server)
+    secrets = loaded.connector.secrets(tool.server)
     try:
-        if generation.runtime.explain is None and not generation.plugins.explains:
+        if session.runtime.explain is None and not loaded.plugins.explains:
             return as_it_is
         failed = FailedCall(
             server=tool.server,
@@ -60,7 +59,7 @@ async def explain(
             arguments=_safe(json.dumps(arguments, ensure_ascii=False, default=str), secrets),
             caller=caller,
         )
-        answer = await _ask(generation, failed)
+        answer = await _ask(session, failed)
     except Exception as error:  # noqa: BLE001  # whatever a host's or plugin's code raises, the model gets its text
         logger.warning("the failure of `%s` was not explained: %s", tool, type(error).__name__)
         if not names:
@@ -76,16 +75,16 @@ async def explain(
     return attrs.evolve(outcome, content=(ContentPart(type="text", text=text),))
 
 
-async def _ask(generation: Generation, failed: FailedCall) -> str | None:
+async def _ask(session: SessionState, failed: FailedCall) -> str | None:
     import asyncio
 
-    host = generation.runtime.explain
+    host = session.runtime.explain
     async with asyncio.timeout(TIMEOUT_S):
         answer = None if host is None else host(failed)
         if inspect.isawaitable(answer):
             answer = await answer
         if answer is None:
-            answer = generation.plugins.explain_failure(failed)
+            answer = session.loaded.plugins.explain_failure(failed)
             if inspect.isawaitable(answer):
                 answer = await answer
     if answer is not None and not isinstance(answer, str):

@@ -9,27 +9,34 @@ from typing import TYPE_CHECKING, Any
 from octoc.formats.own_tools import CALL_MCP_TOOL, FIND_TOOLS
 from octoc.json_types import json_type
 from octoc.results import ToolResult
-from octoc.runtime.arguments.check import misfit
 from octoc.runtime.arguments.messages import Problem, quoted
-from octoc.runtime.tools.search import Ranked, look
+from octoc.runtime.arguments.refusal import misfit
+from octoc.runtime.tools.search import Answer, Ranked, by_keywords
 from octoc.runtime.values import SearchHit
 from octoc.search import DEFAULT_LIMIT, OCTO
 from octoc.tokens import APPROXIMATE
 
 if TYPE_CHECKING:
-    from octoc.runtime.session import Session
+    from octoc.runtime.state import SessionState
     from octoc.runtime.tools.server_call import Outcome
 
 _SHOWN_DESCRIPTION = 200
 _DIRECT = "direct (call by name, NOT via call_mcp_tool)"
 
 
-def search(session: Session, query: str, limit: int = DEFAULT_LIMIT) -> list[tuple[int, SearchHit]]:
-    """Return (number, hit) of the tools that fit the query, as the workspace ranks them."""
-    return [(found.number, found.hit) for found in look(session, query, limit).hits]
+def look(session: SessionState, query: str, limit: int, *, others: bool = False) -> Answer:
+    """Rank what the session can call. May take as long as loading the encoder. Raises: BundleRefused.
+
+    Args:
+        limit: how many tools at most.
+        others: whether to return what is no part of the answer, too.
+    """
+    if session.loaded.bundle.settings.search.rank == OCTO:
+        return by_keywords(session.tools, query, limit)
+    return session.loaded.search.look(session.tools, query, limit, others=others)
 
 
-async def find_tools(session: Session, arguments: Mapping[str, Any]) -> Outcome:
+async def find_tools(session: SessionState, arguments: Mapping[str, Any]) -> Outcome:
     """Answer `find_tools`: a JSON array of what was found, or the servers that there are.
 
     A search starts no server: a fleet may have dozens without a snapshot, each a program that is fetched and run.
@@ -45,14 +52,14 @@ async def find_tools(session: Session, arguments: Mapping[str, Any]) -> Outcome:
         given = ", ".join(map(quoted, list(arguments)[:3]))
         problem = Problem(path="", what=f"missing required property `query` (string), got {given}")
         return misfit(FIND_TOOLS, FIND_TOOLS, [problem], session.profile)
-    if session.generation.search.is_slow:
+    if session.loaded.search.is_slow:
         import asyncio
 
         while True:
-            generation = session.generation
+            loaded = session.loaded
             found = await asyncio.to_thread(look, session, query, DEFAULT_LIMIT)
             # Another bundle, taken over meanwhile, has other tools by these numbers.
-            if session.generation is generation:
+            if session.loaded is loaded:
                 break
     else:
         found = look(session, query, DEFAULT_LIMIT)
@@ -66,9 +73,9 @@ async def find_tools(session: Session, arguments: Mapping[str, Any]) -> Outcome:
     return ToolResult.of_text(_compact(session, found.hits, with_scores=found.method != OCTO))
 
 
-def _compact(session: Session, hits: Sequence[Ranked], *, with_scores: bool) -> str:
+def _compact(session: SessionState, hits: Sequence[Ranked], *, with_scores: bool) -> str:
     """Return the hits without the schemas that go over the budget; the first one's is always there."""
-    budget = session.generation.bundle.settings.search.max_tokens
+    budget = session.loaded.bundle.settings.search.max_tokens
     used = 0
     answer = []
     for place, hit in enumerate(hits):
@@ -84,8 +91,8 @@ def _compact(session: Session, hits: Sequence[Ranked], *, with_scores: bool) -> 
     return json.dumps(answer, ensure_ascii=False)
 
 
-def _entry(session: Session, hit: Ranked, description: int | None) -> dict[str, Any]:
-    catalog = session.generation.catalog
+def _entry(session: SessionState, hit: Ranked, description: int | None) -> dict[str, Any]:
+    catalog = session.loaded.catalog
     return {
         "name": hit.hit.alias,
         "description": catalog[hit.number].description[:description],
@@ -94,13 +101,13 @@ def _entry(session: Session, hit: Ranked, description: int | None) -> dict[str, 
     }
 
 
-def _describe(session: Session, names: Any) -> Outcome:
+def _describe(session: SessionState, names: Any) -> Outcome:
     """Answer with all that there is on some tools; a name that is none of this session's is said to be none."""
     wanted = [names] if isinstance(names, str) else names
     if not isinstance(wanted, list) or not all(isinstance(name, str) for name in wanted):
         problem = Problem(path="/describe", what=f"expected an array of strings, got {json_type(names)}")
         return misfit(FIND_TOOLS, FIND_TOOLS, [problem], session.profile)
-    catalog, surface = session.generation.catalog, session.surface
+    catalog, surface = session.loaded.catalog, session.tools
     shown, reachable = frozenset(surface.visible()), frozenset(surface.reachable())
     answer: list[dict[str, Any]] = []
     for name in wanted[:DEFAULT_LIMIT]:
@@ -123,8 +130,8 @@ def _fitting(answer: list[dict[str, Any]], max_chars: int) -> str:
         answer = answer[:-1]
 
 
-def _servers(session: Session) -> list[str]:
-    named = {session.generation.catalog[index].id.server for index in session.surface.reachable()}
-    named.update(session.surface.unlisted_servers())
+def _servers(session: SessionState) -> list[str]:
+    named = {session.loaded.catalog[index].id.server for index in session.tools.reachable()}
+    named.update(session.tools.unlisted_servers())
     # A builtin server that nothing is bound to has no tool to look for.
-    return [name for name in session.generation.servers if name in named and session.generation.can_connect(name)]
+    return [name for name in session.loaded.servers if name in named and session.loaded.can_connect(name)]

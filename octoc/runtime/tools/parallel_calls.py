@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from octoc.formats.own_tools import CAPABILITY, SKILL
@@ -11,23 +11,28 @@ from octoc.results import Progress
 from octoc.runtime.results.failures import MAY_HAVE, failure
 
 if TYPE_CHECKING:
-    from octoc.runtime.session import Session
     from octoc.runtime.tools.server_call import Outcome
 
 logger = logging.getLogger("octoc.runtime")
 
 Call = tuple[str, Mapping[str, Any] | None]
 """A tool's name as the model wrote it, and its arguments."""
+CallTool = Callable[[str, Mapping[str, Any] | None, Callable[[Progress], None] | None], Awaitable["Outcome"]]
+"""Makes one call; the last argument gets its progress."""
 
 
 async def call_all(
-    session: Session, calls: Sequence[Call], on_progress: Callable[[int, Progress], None] | None = None
+    call: CallTool,
+    calls: Sequence[Call],
+    on_progress: Callable[[int, Progress], None] | None = None,
+    *,
+    profile: str,
 ) -> list[Outcome]:
     """Make the calls of one turn at the same time and return what came of each, in the order of the calls.
 
     One that fails leaves the others alone; cancelling ends them all, and is over when they are. `capability` and
     `skill` change what there is to call: such a call waits for those before it, and those after it wait for it.
-    `on_progress` gets a call's place in `calls` too.
+    `on_progress` gets a call's place in `calls` too; `profile` words the failures.
     """
     import asyncio
 
@@ -37,19 +42,17 @@ async def call_all(
         name, arguments = calls[place]
         told = None if on_progress is None else lambda progress: on_progress(place, progress)
         try:
-            outcomes[place] = await session.call(name, arguments, on_progress=told)
+            outcomes[place] = await call(name, arguments, told)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
             # Nobody cancelled this call but something below it: that is a failure like another.
-            outcomes[place] = failure(
-                "cancelled", f"the call was cancelled; {MAY_HAVE}", profile=session.profile, sent=True
-            )
+            outcomes[place] = failure("cancelled", f"the call was cancelled; {MAY_HAVE}", profile=profile, sent=True)
         except Exception:  # a bug of octoc or of a plugin in one call must not lose the results of the others
             logger.exception("call %d of a turn failed", place)
             message = f"the call failed in octoc, the log says how; {MAY_HAVE}"
-            outcomes[place] = failure("internal", message, profile=session.profile, sent=True)
+            outcomes[place] = failure("internal", message, profile=profile, sent=True)
 
     for places in _together(calls):
         if len(places) == 1:

@@ -10,8 +10,8 @@ import attrs
 
 from octoc.json_pointer import index_of_token, key_of_token, pointer_token
 from octoc.results import ContentPart, ToolResult, Truncation
-from octoc.runtime.results.cutting import is_readable
 from octoc.runtime.results.failures import failure
+from octoc.runtime.results.fit import is_readable, limits_for
 from octoc.runtime.results.json_cut import JsonCutter
 from octoc.runtime.results.json_text import MAX_DEPTH, parse_container, quoted, scalar, written
 from octoc.runtime.results.limits import Limits
@@ -23,7 +23,7 @@ from octoc.runtime.values import whole_characters
 if TYPE_CHECKING:
     from octoc.plugin import TokenCounter
     from octoc.results import ToolFailure
-    from octoc.runtime.session import Session
+    from octoc.runtime.state import SessionState
 
 Unit = Literal["characters", "items", "members"]
 
@@ -132,21 +132,21 @@ def _short(text: str) -> str:
     return text if len(text) <= _SHOWN_KEY else f"{text[:_SHOWN_KEY]}…"
 
 
-async def read_result(session: Session, arguments: Mapping[str, Any]) -> ToolResult | ToolFailure:
+async def read_result(session: SessionState, arguments: Mapping[str, Any]) -> ToolResult | ToolFailure:
     """Answer `read_result`: one page of what is kept, and a notice that says how far it goes and how to read on.
 
     A handle that is unknown, forgotten or another session's gets the same answer.
     """
-    limits, counter = session.limits(None)
+    limits, counter = limits_for(session, None)
     try:
         asked = _asked(arguments, limits)
         store = session.runtime.results
-        count = store.parts(session.key, asked.handle)
-        if count is None or not is_readable(session, store.source(session.key, asked.handle)):
+        count = store.parts(session.number, asked.handle)
+        if count is None or not is_readable(session, store.source(session.number, asked.handle)):
             raise BadRequest(_gone(asked.handle))
         if asked.part >= count:
             raise BadRequest(f"there is no part {asked.part}: the result has {count} (from 0)")
-        text = store.text(session.key, asked.handle, asked.part)
+        text = store.text(session.number, asked.handle, asked.part)
         if text is None:  # it was forgotten just now
             raise BadRequest(_gone(asked.handle))
         page = await _page(text, asked, limits, counter)

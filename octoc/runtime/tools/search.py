@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.runtime.activation.route import EncoderUnavailable
+from octoc.runtime.activation.encoder import EncoderUnavailable
 from octoc.runtime.values import SearchHit
 from octoc.search import BY_MEANING, OCTO
 
 if TYPE_CHECKING:
+    from octoc.bundle.reader import OpenBundle
     from octoc.plugin.protocols import Vector
-    from octoc.runtime.loaded_bundle import Generation
-    from octoc.runtime.session import Session
+    from octoc.runtime.activation.encoder import RoutingParts
+    from octoc.runtime.catalog.registry import Catalog
+    from octoc.runtime.catalog.visible_tools import VisibleTools
     from octoc.search.fields import ToolText
     from octoc.search.index import Deeds, Index
     from octoc.search.rank import Scope
@@ -56,35 +58,24 @@ class Answer:
     least: float = 0.0
 
 
-def look(session: Session, query: str, limit: int, *, others: bool = False) -> Answer:
-    """Rank what the session can call. May take as long as loading the encoder. Raises: BundleRefused.
-
-    Args:
-        limit: how many tools at most.
-        others: whether to return what is no part of the answer, too.
-    """
-    settings = session.generation.bundle.settings.search
-    if settings.rank == OCTO:
-        return _by_keywords(session, query, limit)
-    return session.generation.search.look(session, query, limit, others=others)
-
-
-def _by_keywords(session: Session, query: str, limit: int) -> Answer:
+def by_keywords(tools: VisibleTools, query: str, limit: int) -> Answer:
+    """Rank what a session can call by Octo's rule. Raises: BundleRefused."""
     from octoc.search.keyword import Document, rank
 
-    catalog = session.generation.catalog
     documents = []
-    for index in session.surface.reachable():
-        tool = catalog[index]
+    for index in tools.reachable():
+        tool = tools.catalog[index]
         documents.append(Document(key=index, name=tool.id.tool, description=tool.description))
-    shown = frozenset(session.surface.visible())
+    shown = frozenset(tools.visible())
     found = rank(query, documents, limit)
-    return Answer(hits=tuple(_ranked(session, hit.key, float(hit.score), shown, {}) for hit in found), method=OCTO)
+    return Answer(hits=tuple(_ranked(tools, hit.key, float(hit.score), shown, {}) for hit in found), method=OCTO)
 
 
-def _ranked(session: Session, number: int, score: float, shown: frozenset[int], parts: Mapping[str, float]) -> Ranked:
-    tool = session.generation.catalog[number]
-    hit = SearchHit(tool=str(tool.id), score=score, alias=session.surface.alias(number), direct=number in shown)
+def _ranked(
+    tools: VisibleTools, number: int, score: float, shown: frozenset[int], parts: Mapping[str, float]
+) -> Ranked:
+    tool = tools.catalog[number]
+    hit = SearchHit(tool=str(tool.id), score=score, alias=tools.alias(number), direct=number in shown)
     return Ranked(number=number, hit=hit, parts=parts)
 
 
@@ -100,44 +91,50 @@ class _View:
 class SearchParts:
     """The search index of one bundle with the tools that joined, made once, whichever thread asks first."""
 
-    def __init__(self, generation: Generation) -> None:
-        self._generation = generation
+    def __init__(self, opened: OpenBundle, catalog: Catalog, routing: RoutingParts) -> None:
+        self._opened_bundle = opened
+        self._catalog = catalog
+        self._routing = routing
         self._base: Index | None = None
         self._live: tuple[int, bool, Index] | None = None
-        self._views: weakref.WeakKeyDictionary[Session, _View] = weakref.WeakKeyDictionary()
+        self._views: weakref.WeakKeyDictionary[VisibleTools, _View] = weakref.WeakKeyDictionary()
         self._lock = threading.Lock()
 
     @property
     def encodes(self) -> bool:
         """Whether a query is encoded, which takes longer than a loop should stand still."""
-        return self._generation.bundle.settings.search.rank in BY_MEANING and self._generation.opened.has_array(
-            "search/vectors"
-        )
+        return self._by_meaning and self._opened_bundle.has_array("search/vectors")
+
+    @property
+    def _by_meaning(self) -> bool:
+        return self._opened_bundle.bundle.settings.search.rank in BY_MEANING
 
     @property
     def is_slow(self) -> bool:
         """Whether the next search takes longer than a loop should stand still: it encodes, or indexes many tools."""
         if self.encodes:
             return True
-        catalog, live, base = self._generation.catalog, self._live, self._base
+        catalog, live, base = self._catalog, self._live, self._base
         joined = len(catalog) - (0 if base is None else len(base))
         return joined > FEW_TOOLS and (base is None or live is None or live[:2] != (catalog.generation, False))
 
-    def look(self, session: Session, query: str, limit: int, *, others: bool = False, by_words: bool = False) -> Answer:
+    def look(
+        self, tools: VisibleTools, query: str, limit: int, *, others: bool = False, by_words: bool = False
+    ) -> Answer:
         """Rank by the index, with `by_words` as if there were no encoder. Raises: BundleRefused."""
         why = ""
         if not by_words and self.encodes:
             try:
-                return self._looked(session, query, limit, self._generation.routing.encode, others=others)
+                return self._looked(tools, query, limit, self._routing.encode, others=others)
             except EncoderUnavailable as error:
                 why = str(error)
-        elif not by_words and self._generation.bundle.settings.search.rank in BY_MEANING:
+        elif not by_words and self._by_meaning:
             why = "the bundle has no vectors of tools"
-        return self._looked(session, query, limit, None, others=others, why=why)
+        return self._looked(tools, query, limit, None, others=others, why=why)
 
     def _looked(
         self,
-        session: Session,
+        tools: VisibleTools,
         query: str,
         limit: int,
         embed: Callable[[str], Vector] | None,
@@ -150,14 +147,14 @@ class SearchParts:
 
         ready = Query.of(query, embed)
         parts = self._parts(embed)
-        view = self._view(session)
-        catalog = self._generation.catalog
+        view = self._view(tools)
+        catalog = self._catalog
         found = rank(ready, parts, view.scope, lambda number: str(catalog[number].id), limit, by_words=embed is None)
         answer = found.answer
         behind = found.found[len(answer) :] if others else ()
         return Answer(
-            hits=tuple(_ranked(session, one.number, one.score, view.shown, one.parts) for one in answer),
-            others=tuple(_ranked(session, one.number, one.score, view.shown, one.parts) for one in behind),
+            hits=tuple(_ranked(tools, one.number, one.score, view.shown, one.parts) for one in answer),
+            others=tuple(_ranked(tools, one.number, one.score, view.shown, one.parts) for one in behind),
             method=BY_WORDS if embed is None else BY_VECTORS,
             why=why,
             fit=found.fit,
@@ -169,7 +166,7 @@ class SearchParts:
         with self._lock:
             if self._base is None:
                 self._base = self._opened()
-            catalog = self._generation.catalog
+            catalog = self._catalog
             if len(catalog) == len(self._base):
                 return [self._base]
             key = (catalog.generation, embed is not None)
@@ -180,7 +177,7 @@ class SearchParts:
     def _opened(self) -> Index:
         from octoc.search.index import DEEDS, DENSE, LEXICAL, Index, lexical_arrays
 
-        opened = self._generation.opened
+        opened = self._opened_bundle
         if not opened.has_array("search/hashes"):
             import numpy as np
 
@@ -195,8 +192,8 @@ class SearchParts:
 
         from octoc.search.index import Index, Meaning, Rows, lexical_arrays, small
 
-        tools = [self._text(number) for number in range(len(base), len(self._generation.catalog))]
-        names = list(self._generation.servers)
+        tools = [self._text(number) for number in range(len(base), len(self._catalog))]
+        names = [server.name for server in self._opened_bundle.bundle.servers]
         servers = np.array([names.index(tool.server) for tool in tools], small(len(names)))
         if embed is None or base.meaning is None or base.deeds is None:
             return Index.of({**lexical_arrays(tools), "servers": servers})
@@ -215,26 +212,25 @@ class SearchParts:
     def _text(self, number: int) -> ToolText:
         from octoc.search.fields import ToolText
 
-        catalog = self._generation.catalog
-        tool = catalog[number]
+        tool = self._catalog[number]
         return ToolText(
-            server=tool.id.server, name=tool.id.tool, description=tool.description, schema=catalog.schema(number)
+            server=tool.id.server, name=tool.id.tool, description=tool.description, schema=self._catalog.schema(number)
         )
 
-    def _view(self, session: Session) -> _View:
+    def _view(self, tools: VisibleTools) -> _View:
         """Return what the session can call: worked out anew when its tools may have changed."""
-        catalog = self._generation.catalog
-        key = (catalog.generation, session.active.names, id(session.surface))
-        view = self._views.get(session)
+        catalog = self._catalog
+        key = (catalog.generation, tools.active.names)
+        view = self._views.get(tools)
         if view is None or view.key != key:
             import numpy as np
 
             from octoc.search.rank import Scope
 
-            reachable = sorted(session.surface.reachable())
+            reachable = sorted(tools.reachable())
             whole = len(reachable) == len(catalog)
             scope = Scope(None if whole else np.array(reachable, np.int64))
-            view = self._views[session] = _View(key=key, scope=scope, shown=frozenset(session.surface.visible()))
+            view = self._views[tools] = _View(key=key, scope=scope, shown=frozenset(tools.visible()))
         return view
 
 

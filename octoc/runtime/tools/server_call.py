@@ -17,9 +17,9 @@ from octoc.runtime import telemetry
 from octoc.runtime.results.failures import exception_of, failure, with_retry, worded
 from octoc.runtime.results.numbers import refuse_odd_numbers
 from octoc.runtime.results.redact import plain_outcome, progress_without_secrets, without_secrets
+from octoc.runtime.servers.connection import FAULTS
 from octoc.runtime.servers.pool import Unreachable
 from octoc.runtime.servers.retry import MAX_REPEATS, is_harmless, may_repeat, pause_before
-from octoc.runtime.servers.server_pool import FAULTS
 from octoc.runtime.servers.unreachable import FAILURES
 from octoc.runtime.shares import account_of
 from octoc.runtime.tools.policy import limit_of, retry_mode
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from octoc.bundle.model import ServerEntry
-    from octoc.runtime.loaded_bundle import Generation
+    from octoc.runtime.loaded_bundle import LoadedBundle
     from octoc.runtime.servers.lease import Lease
 
 logger = logging.getLogger("octoc.runtime")
@@ -46,7 +46,7 @@ _DEAD = "the connection was closed"
 
 
 async def call_server(
-    generation: Generation,
+    loaded: LoadedBundle,
     server: str,
     tool: str,
     arguments: Mapping[str, Any],
@@ -61,20 +61,20 @@ async def call_server(
     What was not sent is repeated, and what was sent only where that is safe or configured, at most twice. `shown` is
     what the model calls the tool and `profile` whose words its failures have, the workspace's without one.
     """
-    entry = generation.servers[server]
+    entry = loaded.servers[server]
     call = ToolCall(
         tool=tool,
         arguments=arguments,
         timeout_s=limit_of(entry, tool),
         caller=caller or Caller(),
-        on_progress=progress_without_secrets(on_progress, lambda: generation.connector.secrets(server)),
+        on_progress=progress_without_secrets(on_progress, lambda: loaded.connector.secrets(server)),
     )
-    with telemetry.calling(entry, call, lambda text: redact(text, generation.connector.secrets(server))) as watched:
+    with telemetry.calling(entry, call, lambda text: redact(text, loaded.connector.secrets(server))) as watched:
         meta = {**_ids(call.caller), **watched.meta()}
         if meta:
             call = attrs.evolve(call, meta=meta)
-        words = profile or generation.bundle.settings.results.profile
-        outcome = await _observed(generation, entry, call, shown or f"{server}/{tool}", words)
+        words = profile or loaded.bundle.settings.results.profile
+        outcome = await _observed(loaded, entry, call, shown or f"{server}/{tool}", words)
         watched.ended(outcome)
     return outcome
 
@@ -85,20 +85,20 @@ def _ids(caller: Caller) -> dict[str, str]:
     return {key: value for key, value in said.items() if value is not None}
 
 
-async def _observed(generation: Generation, entry: ServerEntry, call: ToolCall, shown: str, profile: str) -> Outcome:
+async def _observed(loaded: LoadedBundle, entry: ServerEntry, call: ToolCall, shown: str, profile: str) -> Outcome:
     """Make a call and tell observers how it ended."""
     started = time.monotonic()
-    running = _Call(generation, entry, call, (shown, profile), started)
+    running = _Call(loaded, entry, call, (shown, profile), started)
     try:
         outcome = await running.run()
     except BaseException:
         message = f"the call of `{entry.name}/{call.tool}` was cancelled"
         stopped = worded(failure("cancelled", message, sent=running.sent), shown, profile)
-        generation.plugins.call_finished(entry.name, call, stopped, time.monotonic() - started)
+        loaded.plugins.call_finished(entry.name, call, stopped, time.monotonic() - started)
         raise
     if not outcome.ok:
-        outcome = plain_outcome(without_secrets(outcome, generation.connector.secrets(entry.name)))
-    generation.plugins.call_finished(entry.name, call, outcome, time.monotonic() - started)
+        outcome = plain_outcome(without_secrets(outcome, loaded.connector.secrets(entry.name)))
+    loaded.plugins.call_finished(entry.name, call, outcome, time.monotonic() - started)
     return outcome
 
 
@@ -106,9 +106,9 @@ class _Call:
     """A call with its repetitions."""
 
     def __init__(
-        self, generation: Generation, entry: ServerEntry, call: ToolCall, words: tuple[str, str], started: float
+        self, loaded: LoadedBundle, entry: ServerEntry, call: ToolCall, words: tuple[str, str], started: float
     ) -> None:
-        self._generation = generation
+        self._loaded = loaded
         self._entry = entry
         self._call = call
         self._shown, self._profile = words
@@ -122,7 +122,7 @@ class _Call:
     async def run(self) -> Outcome:
         import asyncio
 
-        if self._call.tool in self._generation.drift(self._entry.name).removed:
+        if self._call.tool in self._loaded.drift(self._entry.name).removed:
             return self._worded(failure("not_found", f"server `{self._entry.name}` no longer has `{self._call.tool}`"))
         repeats = 0
         failed: ToolFailure | None = None
@@ -151,7 +151,7 @@ class _Call:
 
         try:
             account = account_of(self._call.caller)
-            lease = self._generation.pool.use(self._entry.name, self._until, account, self._call.tool)
+            lease = self._loaded.pool.use(self._entry.name, self._until, account, self._call.tool)
             async with asyncio.timeout(self._until - time.monotonic()):
                 await lease.acquire()
         except TimeoutError:
@@ -173,7 +173,7 @@ class _Call:
     def _log(self, failed: ToolFailure) -> None:
         """Log a failure of the server: no other caller learns more of it than its kind."""
         if failed.kind in LOGGED:
-            text = redact(failed.message, self._generation.connector.secrets(self._entry.name))
+            text = redact(failed.message, self._loaded.connector.secrets(self._entry.name))
             FAILURES.warning("the call of `%s` failed: %s: %s", self._what, failed.kind, text)
 
     async def _on(self, lease: Lease) -> Outcome:
@@ -227,7 +227,7 @@ class _Call:
     def _is_harmless(self) -> bool:
         if not self._entry.trusted:
             return False
-        catalog = self._generation.catalog
+        catalog = self._loaded.catalog
         index = catalog.find(ToolId(self._entry.name, self._call.tool))
         return index is not None and is_harmless(catalog.wire(index))
 

@@ -69,7 +69,7 @@ class Served:
     @property
     def routes(self) -> bool:
         """Whether a search may activate something."""
-        return bool(not self._stateless and self.session.surface.switchable)
+        return bool(not self._stateless and self.session.state.tools.switchable)
 
     @property
     def shown(self) -> Sequence[Mapping[str, Any]]:
@@ -90,7 +90,7 @@ class Served:
 
     def prepare(self) -> None:
         """Connect in the background what has tools for the list that no snapshot has recorded."""
-        if self.session.surface.unlisted_servers(shown_only=True):
+        if self.session.state.tools.unlisted_servers(shown_only=True):
             self._preparing = asyncio.create_task(self._prepare(), name="octoc serve: unlisted servers")
 
     async def _prepare(self) -> None:
@@ -161,7 +161,7 @@ class Served:
         name = call.tool
         if self._stateless and name in STATEFUL:
             return failure("not_found", f"`{name}` is not served without state", profile=self.session.profile)
-        if name == FIND_TOOLS and self.routes and self.session.surface.registry.proxy:
+        if name == FIND_TOOLS and self.routes and self.session.state.tools.registry.proxy:
             return await self._find(dict(call.arguments))
         with progress_of(call) as heard:
             on_progress = heard.note if heard is not None else None
@@ -188,20 +188,20 @@ class Served:
     def _named(self, call: UnderWay) -> str:
         meant = self._meant(call.tool, call.arguments)
         if meant is not None:
-            return self.session.surface.alias(meant.index)
+            return self.session.state.tools.alias(meant.index)
         return call.tool if call.tool in OWN_TOOLS else ""
 
     def _meant(self, name: str, arguments: Mapping[str, Any]) -> CatalogTool | None:
         wanted = arguments.get("tool_name") if name == CALL_MCP_TOOL else name
-        found = self.session.surface.names().resolve(wanted) if isinstance(wanted, str) else None
-        return self.session.generation.catalog[found] if isinstance(found, int) else None
+        found = self.session.state.tools.names().resolve(wanted) if isinstance(wanted, str) else None
+        return self.session.state.loaded.catalog[found] if isinstance(found, int) else None
 
     async def refresh(self) -> None:
         """Take over what servers, or a new bundle, have changed, and tell the client."""
         try:
             with contextlib.suppress(UnknownNameError):  # then there are no tools any more, which the client is told
                 await self.session.renew()
-            self.session.surface.settle()
+            self.session.state.tools.settle()
             await self.announce()
         except BundleRefused as refused:
             logger.error("the tools of agent `%s` stay as shown: %s", self.session.agent.name, refused)  # noqa: TRY400  # as above
@@ -226,7 +226,7 @@ class Served:
     def _versioned(self) -> tuple[Any, ...]:
         """Return what the list of tools is made of, which is little to compare."""
         session = self.session
-        return (id(session.generation), session.generation.catalog.generation, session.capabilities)
+        return (id(session.state.loaded), session.state.loaded.catalog.generation, session.capabilities)
 
     async def close(self) -> None:
         """End the streams of news, and the session."""

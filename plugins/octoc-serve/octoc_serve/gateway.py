@@ -103,7 +103,7 @@ async def _opened(settings: GatewaySettings) -> AsyncIterator[Runtime]:
 
 def _keep_nothing(runtime: Runtime) -> None:
     # A handle that nobody can read must not be offered.
-    runtime.results.resize(memory_bytes=0, disk_bytes=0, seconds=0.0)
+    runtime.state.results.resize(memory_bytes=0, disk_bytes=0, seconds=0.0)
 
 
 async def _serve_stdio(runtime: Runtime, settings: GatewaySettings, since: Stamps, lines: Lines) -> None:

@@ -30,7 +30,7 @@ OWN = "octoc"
 async def overview(surface: SurfaceServer, key: Key, tools: ToolFilter) -> AgentOverview:
     """Return an agent as its clients have it. Raises: BundleRefused, LookupError."""
     async with _new_client(surface, key) as session:
-        agent, generation, visible = session.agent, session.generation, session.surface
+        agent, generation, visible = session.agent, session.state.loaded, session.state.tools
         own = _own_tools(session, stateless=surface.stateless)
         base = visible.base()
         catalog = generation.catalog
@@ -62,7 +62,7 @@ async def overview(surface: SurfaceServer, key: Key, tools: ToolFilter) -> Agent
                 if name not in agent.registry.boot
             },
             boot=agent.registry.boot,
-            max_active=session.active.capacity,
+            max_active=session.state.active.capacity,
             prompt_tools=len(own) + len(base),
             prompt_tokens=sum(tool.tokens for tool in own)
             + sum(visible.scope.tokens(index, session.counter) for index in base),
@@ -75,8 +75,8 @@ async def overview(surface: SurfaceServer, key: Key, tools: ToolFilter) -> Agent
 async def route(surface: SurfaceServer, key: Key, message: str) -> RoutedMessage:
     """Return where a new client's message would go. Raises: BundleRefused, LookupError."""
     async with _new_client(surface, key) as session:
-        routing, explanation = await asyncio.to_thread(explain_route, session, message, ())
-        gate = session.generation.bundle.gate
+        routing, explanation = await asyncio.to_thread(explain_route, session.state, message, ())
+        gate = session.state.loaded.bundle.gate
     profile = "" if gate is None else str(gate.data.get("profile", ""))
     return RoutedMessage(
         message=message,
@@ -104,27 +104,27 @@ async def _new_client(surface: SurfaceServer, key: Key) -> AsyncIterator[Session
 
 
 def _matches(tools: ToolFilter, session: Session, index: int) -> bool:
-    tool = session.generation.catalog[index]
-    return tools.matches(tool.id.server, tool.id.tool, session.surface.alias(index), tool.description)
+    tool = session.state.loaded.catalog[index]
+    return tools.matches(tool.id.server, tool.id.tool, session.state.tools.alias(index), tool.description)
 
 
 def _own_tools(session: Session, *, stateless: bool) -> list[ToolView]:
     """Return octoc's own tools as a client gets them. Raises: BundleRefused."""
-    visible = frozenset(map(session.surface.alias, session.surface.visible()))
+    visible = frozenset(map(session.state.tools.alias, session.state.tools.visible()))
     wires = Served(session, stateless=stateless).tools()
     return [_own(wire, session) for wire in wires if wire["name"] not in visible]
 
 
 def _tool(session: Session, index: int, base: Collection[int], reachable: Collection[int]) -> ToolView:
-    tool = session.generation.catalog[index]
+    tool = session.state.loaded.catalog[index]
     return ToolView(
         server=tool.id.server,
         name=tool.id.tool,
-        alias=session.surface.alias(index),
+        alias=session.state.tools.alias(index),
         description=tool.description,
         reach="in the prompt" if index in base else _reach(session, index, searched=index in reachable),
-        tokens=session.surface.scope.tokens(index, session.counter),
-        schema=_pretty(session.generation.catalog.shared_wire(index).get("inputSchema")),
+        tokens=session.state.tools.scope.tokens(index, session.counter),
+        schema=_pretty(session.state.loaded.catalog.shared_wire(index).get("inputSchema")),
     )
 
 
@@ -141,13 +141,13 @@ def _client(key: Key, served: Served) -> ClientView:
         active=session.capabilities,
         kept=session.pinned,
         skills=session.skills,
-        tools=len(session.surface.visible()),
+        tools=len(session.state.tools.visible()),
         running_calls=len(served.under_way),
     )
 
 
 def _reach(session: Session, index: int, *, searched: bool) -> str:
-    owners = session.surface.inactive_owners(index)
+    owners = session.state.tools.inactive_owners(index)
     with_owner = f"with {' or '.join(owners)}" if owners else ""
     if not searched:
         return with_owner or "not reachable"

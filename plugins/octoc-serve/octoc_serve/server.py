@@ -155,7 +155,7 @@ class SurfaceServer:
         if ctx.method not in {"initialize", "server/discover"} or not isinstance(result, dict):
             return result
         key = self.key_of(ctx)
-        agent = self.runtime.generation.agent_of(key.agent, key.tenant)
+        agent = self.runtime.state.current.agent_of(key.agent, key.tenant)
         instructions = "" if agent is None else self.runtime.opened.text(agent.servers_prompt)
         tools = {**result["capabilities"].get("tools", {}), "listChanged": True}
         introduced = {**result, "capabilities": {**result["capabilities"], "tools": tools}}

@@ -39,7 +39,7 @@ class Refresher:
     def _listen(self) -> None:
         """Hear of every list of tools that a server of the runtime's bundle gives."""
         for server in self._runtime.servers:
-            self._runtime.pool.listen(server, lambda _: self._wanted.set())
+            self._runtime.state.current.pool.listen(server, lambda _: self._wanted.set())
 
     async def run(self) -> None:
         """Work until cancelled."""

@@ -156,6 +156,6 @@ def test_a_client_is_served_from_any_keeper_of_states(root: Path) -> None:
                 assert json.loads(part.text) == {"a": 1}  # type: ignore[union-attr]  # a text part
             assert len(states.ended) >= 4
             await asyncio.gather(*states.ended)
-            assert (states.all(), len(runtime.sessions)) == ((), 0)
+            assert (states.all(), len(runtime.state.sessions)) == ((), 0)
 
     asyncio.run(asyncio.wait_for(scenario(), 300))

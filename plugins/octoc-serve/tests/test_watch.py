@@ -53,9 +53,9 @@ def test_a_bundle_that_was_replaced_is_let_go(root: Path) -> None:
             states.get(Key(agent="clerk"), lambda: Served(runtime.session("clerk")))
             refresher = Refresher(runtime, states)
             running = asyncio.create_task(refresher.run())
-            before = weakref.ref(runtime.generation)
+            before = weakref.ref(runtime.state.current)
             assert await reload(runtime, bundle, refresher)
-            while runtime.older:  # noqa: ASYNC110  # nothing tells that the client has gone over
+            while runtime.state.older:  # noqa: ASYNC110  # nothing tells that the client has gone over
                 await asyncio.sleep(0.01)
             ending = [task for task in asyncio.all_tasks() if task.get_name() == "octoc end of a bundle"]
             await asyncio.gather(*ending)

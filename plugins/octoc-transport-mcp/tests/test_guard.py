@@ -59,7 +59,7 @@ async def main():
 
 async def in_child(runtime, session):
     refused = await session.call("s/pids")
-    for opened in runtime.pool["s"]._opened:
+    for opened in runtime.state.current.pool["s"]._opened:
         await opened.connection.close()
     await runtime.close()
     return 0 if "forked" in refused.message else 1

@@ -11,7 +11,7 @@ from octoc.bundle.reader import OpenBundle
 from octoc.compiler.index.deeds import deeds
 from octoc.plugin.manager import plugins_of
 from octoc.runtime import Runtime
-from octoc.runtime.tools.search import look
+from octoc.runtime.tools.find_tools import look
 from octoc.search.index import DEEDS, DENSE, LEXICAL
 from octoc.testing import WorkspaceBuilder, fake_embedder
 
@@ -81,13 +81,13 @@ def test_the_bundle_finds_by_meaning(tmp_path: Path) -> None:
     """A bundle with vectors says what each part of a score gave; without its encoder it says that it has none."""
     path = _built(tmp_path, _Encoder())
     session = Runtime.open(path, plugins=plugins_of(_Encoder())).session()
-    answer = look(session, "create an issue", 5, others=True)
+    answer = look(session.state, "create an issue", 5, others=True)
     assert answer.method == "words and meaning"
     assert answer.hits[0].hit.tool == "tracker/create_issue"
     assert {"words", "meaning", "clauses", "deeds"} <= set(answer.hits[0].parts)
     assert answer.hits[0].hit.score == pytest.approx(sum(answer.hits[0].parts.values()), abs=1e-3)
     without = Runtime.open(path, plugins=plugins_of()).session()
-    bare = look(without, "create an issue", 5)
+    bare = look(without.state, "create an issue", 5)
     assert (bare.method, bare.hits[0].hit.tool) == ("words", "tracker/create_issue")
     assert "encoder" in bare.why
 

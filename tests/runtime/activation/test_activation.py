@@ -55,7 +55,7 @@ def test_servers_connect_at_the_same_time_and_within_the_limit(fleet: Fleet) -> 
             assert session.capabilities == ("a",)
             assert fleet.servers["b"].connects == 1
             await _until(lambda: _running(fleet) == {"a"})
-            assert not runtime.pool["c"].tasks
+            assert not runtime.state.current.pool["c"].tasks
             fleet.servers["c"].connect_gate.set()
             assert (await session.activate("all")).startswith("Capability 'all' enabled. Activated 3 server(s)")
             assert session.capabilities == ("all",)
@@ -189,7 +189,7 @@ def test_an_activation_goes_on_in_the_bundle_that_came_meanwhile(fleet: Fleet, n
             await session.on_user_message("of nobody's concern at all")
             gate.set()
             assert "enabled" in await slow
-            assert session.generation is runtime.generation
+            assert session.state.loaded is runtime.state.current
             assert session.capabilities == ("a",)
             assert (await session.call("a/x")).ok
             await session.close()
@@ -288,7 +288,7 @@ def test_what_alone_is_over_the_limit_is_refused_with_the_figures(fleet: Fleet) 
             await session.activate("small")
             text = await session.activate("large")
             (index,) = fleet.index("large/x")
-            tokens = session.surface.scope.tokens(index, session.counter)
+            tokens = session.state.tools.scope.tokens(index, session.counter)
             assert text == (
                 f"Capability 'large' cannot be activated: the schemas of its tools have {tokens} tokens (chars/4), "
                 "and the workspace allows 400 (max_active_tokens)."
@@ -307,9 +307,9 @@ def test_a_message_activates_no_more_than_fits_together(fleet: Fleet) -> None:
         async with fleet.open() as runtime:
             session = runtime.session()
             routing = Routing(capability="large", also=("middle", "small"), reason="activated")
-            assert fitting(session, routing).also == ("small",)
+            assert fitting(session.state, routing).also == ("small",)
             routing = Routing(capability="middle", also=("twin", "small"), reason="activated")
-            assert fitting(session, routing).also == ("twin", "small")
+            assert fitting(session.state, routing).also == ("twin", "small")
 
     asyncio.run(run())
 

@@ -148,7 +148,7 @@ def test_a_server_that_fails_costs_no_eviction(fleet: Fleet) -> None:
             text = await session.activate("three")
             assert text == "Capability 'three' could not be activated: server 'c': down"
             assert session.capabilities == ("one", "two")
-            assert runtime.pool.servers == ("a",)
+            assert runtime.state.current.pool.servers == ("a",)
 
     asyncio.run(run())
     assert fleet.servers["b"].closes == fleet.servers["b"].connects
@@ -198,11 +198,11 @@ def test_a_session_that_is_gone_needs_nothing(fleet: Fleet) -> None:
                 await session.activate("one")
             await closed.close()
             assert closed.capabilities == ()
-            assert runtime.references.count("a", "x") == 2
+            assert runtime.state.references.count("a", "x") == 2
             del session, dropped
-            assert runtime.references.count("a", "x") == 1
+            assert runtime.state.references.count("a", "x") == 1
             await stays.close()
-            assert not runtime.pool.servers
+            assert not runtime.state.current.pool.servers
 
     asyncio.run(run())
 
@@ -219,9 +219,9 @@ def test_the_proxy_keeps_a_server_that_it_reached(fleet: Fleet) -> None:
             await session.activate("one")
             assert (await session.call("call_mcp_tool", {"tool_name": "a/y"})).ok
             await session.deactivate("one")
-            assert runtime.pool.servers == ("a",)
+            assert runtime.state.current.pool.servers == ("a",)
             await session.close()
-            assert not runtime.pool.servers
+            assert not runtime.state.current.pool.servers
 
     asyncio.run(run())
 

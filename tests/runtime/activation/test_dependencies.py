@@ -31,7 +31,7 @@ def _enabled(fleet: Fleet, name: str = "tools", times: int = 1, **options: Any) 
     async def scenario() -> Change:
         async with fleet.open(**options) as runtime:
             sessions = [runtime.session() for _ in range(times)]
-            changes = await asyncio.gather(*(activate(session, name) for session in sessions))
+            changes = await asyncio.gather(*(activate(session.state, name) for session in sessions))
             assert len({(change.ok, change.text) for change in changes}) == 1
             return changes[0]
 
@@ -145,7 +145,7 @@ class TestRun:
         async def scenario() -> list[Change]:
             async with fleet.open() as runtime:
                 session = runtime.session()
-                return [await activate(session, "tools"), await activate(session, "tools")]
+                return [await activate(session.state, "tools"), await activate(session.state, "tools")]
 
         first, again = asyncio.run(scenario())
         assert first == Change(
@@ -184,7 +184,7 @@ class TestRun:
 
         async def scenario() -> Change:
             async with fleet.open() as runtime:
-                one, two = (asyncio.create_task(activate(runtime.session(), "tools")) for _ in range(2))
+                one, two = (asyncio.create_task(activate(runtime.session().state, "tools")) for _ in range(2))
                 await asyncio.to_thread(_started, pids)
                 one.cancel()
                 await asyncio.gather(one, return_exceptions=True)
@@ -193,7 +193,7 @@ class TestRun:
                 await asyncio.gather(two, return_exceptions=True)
                 _all_gone(pids)
                 go.touch()
-                return await activate(runtime.session(), "tools")
+                return await activate(runtime.session().state, "tools")
 
         assert asyncio.run(scenario()).ok
 
@@ -206,7 +206,7 @@ class TestRun:
 
         async def scenario() -> Change:
             runtime: Runtime = fleet.open()
-            waiting = asyncio.create_task(activate(runtime.session(), "tools"))
+            waiting = asyncio.create_task(activate(runtime.session().state, "tools"))
             await asyncio.to_thread(_started, pids)
             await runtime.close()
             return await waiting
@@ -271,7 +271,7 @@ class TestHostsLimit:
                 _with(fleet, deps="run")
                 await runtime.reload(fleet.write())
                 assert runtime.bundle.settings.deps == "run"
-                return await activate(runtime.session(), "tools")
+                return await activate(runtime.session().state, "tools")
 
         assert asyncio.run(scenario()).ok
         assert not (tmp_path / "ran").exists()

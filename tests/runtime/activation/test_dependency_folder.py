@@ -63,7 +63,7 @@ def _workspace(root: Path, log: Path, more: str = "") -> Path:
 def _activated(bundle: Path) -> Change:
     async def scenario() -> Change:
         async with Runtime.open(bundle, plugins=plugins_of()) as runtime:
-            return await activate(runtime.session(), "tools")
+            return await activate(runtime.session().state, "tools")
 
     return asyncio.run(scenario())
 

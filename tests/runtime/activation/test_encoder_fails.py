@@ -16,7 +16,7 @@ from octoc.plugin.manager import plugins_of
 from octoc.routing.fixtures import Fixtures, RoutingFixture
 from octoc.runtime import Runtime
 from octoc.runtime.activation.explain_route import explain_route
-from octoc.runtime.tools.search import look
+from octoc.runtime.tools.find_tools import look
 from octoc.testing import WorkspaceBuilder
 from octoc.testing.embedder import FakeEmbedder
 
@@ -74,7 +74,7 @@ def test_messages_are_decided_by_their_words(runtime: Runtime) -> None:
             routing = await runtime.session().on_user_message(MESSAGE)
             assert routing.method == "words"
             assert "by words alone: the encoder `minilm-l6` failed: " in routing.reason
-            _, explanation = explain_route(runtime.session(), MESSAGE)
+            _, explanation = explain_route(runtime.session().state, MESSAGE)
             assert explanation is not None
             assert explanation.best == "issues"
 
@@ -83,7 +83,7 @@ def test_messages_are_decided_by_their_words(runtime: Runtime) -> None:
 
 def test_tools_are_searched_by_their_words(runtime: Runtime) -> None:
     """They are found, and the answer says why their meaning was not looked at."""
-    answer = look(runtime.session(), "list issues", 5)
+    answer = look(runtime.session().state, "list issues", 5)
     assert answer.hits[0].hit.tool == "tracker/list_issue"
     assert answer.method == "words"
     assert "failed" in answer.why

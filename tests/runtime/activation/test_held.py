@@ -24,10 +24,10 @@ def test_who_is_held_is_told_with_what_is_missing(fleet: Fleet) -> None:
     async def run() -> None:
         async with fleet.open() as runtime:
             session = runtime.session()
-            assert candidates_of(session, held_of(session)) == ("git", "log")
+            assert candidates_of(session.state, held_of(session.state)) == ("git", "log")
             await session.activate("git")
-            assert candidates_of(session, held_of(session)) == ("log",)
-            assert held_of(session) == {
+            assert candidates_of(session.state, held_of(session.state)) == ("log",)
+            assert held_of(session.state) == {
                 "git": (Reason.ALREADY_ACTIVE, "`git` is active"),
                 "web": (Reason.NOT_READY, "`web` needs `KEY` to be set"),
             }
@@ -45,6 +45,6 @@ def test_a_session_remembers_the_users_last_messages(fleet: Fleet) -> None:
             session.route("first of all, this")
             for text in ("one", "two", "three", "four"):
                 await session.on_user_message(text)
-            assert tuple(session.turns) == ("two", "three", "four")
+            assert tuple(session.state.turns) == ("two", "three", "four")
 
     asyncio.run(run())

@@ -23,7 +23,7 @@ def built(root: Path, most: int) -> Decide:
     (root / "octoc.toml").write_text(settings, encoding="utf-8")
     outcome = build(root)
     assert outcome.bundle is not None
-    generation = Runtime.open(outcome.bundle).session().generation
+    generation = Runtime.open(outcome.bundle).session().state.loaded
     names = tuple(generation.capabilities)
     return lambda text, *before: decide(generation, text, names, before=before)
 
@@ -85,7 +85,7 @@ def test_each_clause_is_explained(tmp_path: Path) -> None:
     root = tmp_path / "explained"
     built(root, 2)
     session = Runtime.open(root / "dist" / "w.octoc").session()
-    routing, explanation = explain_route(session, BOTH)
+    routing, explanation = explain_route(session.state, BOTH)
     assert explanation is not None
     assert [(one.clause, one.winner) for one in explanation.clauses] == [
         ("what time is it in Tokyo right now", "time"),
@@ -95,4 +95,4 @@ def test_each_clause_is_explained(tmp_path: Path) -> None:
     assert math.fsum(explanation.parts.values()) == pytest.approx(
         math.log(explanation.best_score / explanation.rival_score)
     )
-    assert explain_route(session, "show me the git log of last week")[1].clauses == ()  # type: ignore[union-attr]
+    assert explain_route(session.state, "show me the git log of last week")[1].clauses == ()  # type: ignore[union-attr]

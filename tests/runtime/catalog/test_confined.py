@@ -56,7 +56,7 @@ def test_a_capability_of_excluded_tools_alone_is_gone_once_its_server_is_listed(
             if not is_left:
                 assert answer == (await session.activate("none")).replace("none", "mail")
                 assert "mail" not in await listed(runtime.session())
-                assert runtime.references.is_needed("raw") is False
+                assert runtime.state.references.is_needed("raw") is False
 
     asyncio.run(run())
 

@@ -71,7 +71,7 @@ def test_a_report_of_the_cache_shows_no_block(fleet: Fleet) -> None:
     session = _odd(fleet).open().session()
     session.tools("gemini")
     session.cache_report()
-    assert session.shown.format == "gemini"
+    assert session.state.form.format == "gemini"
 
 
 def test_a_name_that_gemini_refuses_is_another_one_there(fleet: Fleet) -> None:

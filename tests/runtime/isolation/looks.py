@@ -21,7 +21,7 @@ from octoc.plugin.manager import Plugins, plugins_of
 from octoc.results import ListedTool, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc.runtime import Runtime, Session
 from octoc.runtime.results.failures import as_mcp_result
-from octoc.runtime.tools.search import look
+from octoc.runtime.tools.find_tools import look
 from octoc.testing import FakeEmbedder, WorkspaceBuilder
 
 from .fleets import KEEPER, SPARE, CapabilityFacts, Facts, Has, Pattern, ServerFacts, scopes_of
@@ -171,7 +171,7 @@ async def join_all(runtime: Runtime) -> None:
     """Have every server without a snapshot listed, as if other agents had used it."""
     for name, server in runtime.servers.items():
         if not server.listed and runtime.can_connect(name):
-            async with runtime.generation.pool.use(name):
+            async with runtime.state.current.pool.use(name):
                 pass
 
 
@@ -304,7 +304,7 @@ async def reaches(runtime: Runtime, agent: str, tenant: str | None, mine: Has, f
             assert nonce(tool) in called.text
             if facts.agents[agent].proxy:
                 # Whether it is in the answer is for the encoder to say, and the fake one's vectors mean nothing.
-                found = look(session, f"{tool[1]} {about(tool)}", 50, others=True)
+                found = look(session.state, f"{tool[1]} {about(tool)}", 50, others=True)
                 hits = [ranked.hit.tool for ranked in (*found.hits, *found.others)]
                 assert "/".join(tool) in hits, (agent, tool, hits)
         else:
@@ -342,11 +342,11 @@ async def kept_by_another(
 
     Of a tool that the agent has, too, if there is one: then the owner alone keeps it from reading on.
     """
-    own = frozenset(runtime.session(agent, tenant=tenants.get(agent)).surface.known())
+    own = frozenset(runtime.session(agent, tenant=tenants.get(agent)).state.tools.known())
     others = [runtime.session(name, tenant=tenants.get(name)) for name in runtime.agents if name != agent]
-    for session in sorted(others, key=lambda one: own.isdisjoint(one.surface.reachable())):
-        for number in sorted(session.surface.reachable(), key=lambda one: one not in own):
-            outcome = await session.call(str(runtime.catalog[number].id), {"long": True})
+    for session in sorted(others, key=lambda one: own.isdisjoint(one.state.tools.reachable())):
+        for number in sorted(session.state.tools.reachable(), key=lambda one: one not in own):
+            outcome = await session.call(str(runtime.state.current.catalog[number].id), {"long": True})
             handle = getattr(outcome, "handle", None)
             if handle is not None:
                 return session, str(handle)

@@ -104,7 +104,7 @@ class Bank:
 
 async def connected(session: Session) -> None:
     """Connect the server outside of the short time limits of the calls below."""
-    async with session.generation.pool.use("bank"):
+    async with session.state.loaded.pool.use("bank"):
         pass
 
 
@@ -125,7 +125,7 @@ def test_a_failed_attempt_to_connect_speaks_to_the_call_that_began_it(
 
     async def scenario(payer: Session, reader: Session) -> None:
         first = asyncio.create_task(payer.call("bank/pay", {}))
-        while not payer.generation.pool["bank"].tasks:  # noqa: ASYNC110  # until the attempt has begun
+        while not payer.state.loaded.pool["bank"].tasks:  # noqa: ASYNC110  # until the attempt has begun
             await asyncio.sleep(0)
         waited = await reader.call("bank/read", {})
         assert START in _words(await first)

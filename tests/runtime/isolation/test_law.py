@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 
 from octoc.compiler.scope.exclusions import NOTHING, exclusions_of
 from octoc.runtime.catalog.agent_scope import AgentScope
-from octoc.runtime.catalog.visible_tools import Surface
-from octoc.runtime.loaded_bundle import Generation
+from octoc.runtime.catalog.visible_tools import VisibleTools
+from octoc.runtime.loaded_bundle import LoadedBundle
 from octoc.runtime.results.store import ResultStore
-from octoc.runtime.skills.skillset import SkillSet
+from octoc.runtime.skills import use
 from octoc.runtime.tools import dispatch
 from octoc.search.rank import Scope
 
@@ -212,21 +212,21 @@ def _every(runtime_part: Any) -> tuple[int, ...]:
 
 
 def _all_names(session: Any, name: str) -> tuple[str, ...]:
-    return tuple(session.surface.alias(index) for index in range(len(session.generation.catalog)))
+    return tuple(session.state.tools.alias(index) for index in range(len(session.state.loaded.catalog)))
 
 
 BROKEN: dict[str, tuple[Any, str, Any]] = {
-    "what is reachable": (Surface, "reachable", lambda self: list(_every(self.scope))),
+    "what is reachable": (VisibleTools, "reachable", lambda self: list(_every(self.scope))),
     "what is deferred": (AgentScope, "deferred", _every),
     "globs of what joined": (
         AgentScope,
         "joined",
-        lambda self, _: [n for one in self._generation.servers for n in self.catalog.joined(one)],
+        lambda self, _: [n for one in self._servers for n in self.catalog.joined(one)],
     ),
     "capabilities by name": (AgentScope, "switchable", property(lambda self: tuple(sorted(self.capabilities)))),
     "near names": (dispatch, "_similar", _all_names),
     "the mask of the search": (Scope, "mask", lambda *_: None),
-    "skills by name": (SkillSet, "names", property(lambda self: tuple(sorted(self._session.generation.skills)))),
+    "skills by name": (use, "available_skills", lambda session: tuple(sorted(session.loaded.skills))),
     "owners of handles": (
         ResultStore,
         "_find",
@@ -350,6 +350,6 @@ def test_another_tenants_agent_is_one_that_does_not_exist(
             assert runtime.session("thief", tenant="umbrella").agent.name == "thief"
 
     asyncio.run(ask())
-    monkeypatch.setattr(Generation, "agents_of", lambda self, _: self.agents)
+    monkeypatch.setattr(LoadedBundle, "agents_of", lambda self, _: self.agents)
     with pytest.raises((AssertionError, pytest.fail.Exception)):
         asyncio.run(ask())

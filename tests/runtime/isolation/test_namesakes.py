@@ -57,8 +57,10 @@ async def _called(root: Path, facts: Facts) -> dict[str, dict[str, str]]:
         await join_all(runtime)
         found = {}
         for agent in facts.agents:
-            surface = runtime.session(agent).surface
-            found[agent] = {str(runtime.catalog[index].id): surface.alias(index) for index in surface.known()}
+            surface = runtime.session(agent).state.tools
+            found[agent] = {
+                str(runtime.state.current.catalog[index].id): surface.alias(index) for index in surface.known()
+            }
         return found
 
 
@@ -85,7 +87,7 @@ def test_an_alias_stays_when_a_namesake_joins(tmp_path: Path) -> None:
         async with opened(*build(facts, tmp_path), tmp_path) as runtime:
             session = runtime.session("clerk")
             assert (await session.call("desk/open")).ok
-            assert session.surface.names().resolve("open") is not None
+            assert session.state.tools.names().resolve("open") is not None
             assert (await session.call("raw/open")).ok
             assert "desk" in (await session.call("open")).text
             assert "raw" in (await session.call("raw__open")).text

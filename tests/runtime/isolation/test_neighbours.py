@@ -67,7 +67,7 @@ async def _turns() -> None:
 
 
 def _tools(session: Session) -> list[str]:
-    return [str(session.generation.catalog[number].id) for number in session.surface.reachable()]
+    return [str(session.state.loaded.catalog[number].id) for number in session.state.tools.reachable()]
 
 
 def _servers(session: Session) -> frozenset[str]:

@@ -43,7 +43,7 @@ def hold(fleet: Fleet, folder: Path, era: Era, rounds: Sequence[Round]) -> None:
             plugins = Plugins(["transport-mcp", "transport-rest"], [], env)
             async with Runtime.open(fleet.write(), plugins=plugins, workspace=folder) as runtime:
                 sessions = [runtime.session(tenant=tenant) for tenant in TENANTS]
-                async with runtime.generation.pool.use("s"):
+                async with runtime.state.current.pool.use("s"):
                     pass
                 for rotated, callers in rounds:
                     if rotated != "nothing":

@@ -123,7 +123,7 @@ def _words(outcome: Any) -> str:
 
 
 def _tools(session: Session) -> list[str]:
-    return [str(session.generation.catalog[number].id) for number in session.surface.reachable()]
+    return [str(session.state.loaded.catalog[number].id) for number in session.state.tools.reachable()]
 
 
 async def _shown(session: Session) -> str:
@@ -149,7 +149,7 @@ class Run:
         self.words: list[list[str]] = [[] for _ in self.sessions]
         self.failed = Counter[tuple[str | None, str]]()
         for server in runtime.servers:
-            pool = runtime.generation.pool[server]
+            pool = runtime.state.current.pool[server]
             pool.breaker.configure(FAILURES, 30.0)
             pool.tools.configure(FAILURES, 30.0)
 
@@ -160,7 +160,7 @@ class Run:
         self.words[who].append(word)
         WORD.set(word)
         tools, heard = _tools(session), list[str]()
-        capabilities = session.surface.switchable
+        capabilities = session.state.tools.switchable
         if capabilities and step.what % 5 == 0:
             name = capabilities[step.what % len(capabilities)]
             outcome = _words(await session.call("capability", {"action": "enable", "name": name}))

@@ -89,10 +89,10 @@ def test_a_tool_that_joined_later_has_its_own_meta(fleet: Fleet) -> None:
     fleet.server("s", {"a": long}, listed=True, trusted=True)
     fleet.agent(direct=(0,))
     runtime = fleet.open()
-    tool, session = runtime.catalog[0].id, runtime.session()
-    assert session.surface.scope.limits.of(tool).max_chars == 1000
+    tool, session = runtime.state.current.catalog[0].id, runtime.session()
+    assert session.state.tools.scope.limits.of(tool).max_chars == 1000
     wire = {"name": "a", "inputSchema": {"type": "object"}, "_meta": META}
     tools = (ListedTool(name="a", description="", wire=wire),)
     listing = ServerListing(server_info={}, protocol_version="1", instructions=None, tools=tools)
-    runtime.catalog.join(runtime.servers["s"], listing)
-    assert session.surface.scope.limits.of(tool).max_chars == 2000
+    runtime.state.current.catalog.join(runtime.servers["s"], listing)
+    assert session.state.tools.scope.limits.of(tool).max_chars == 2000

@@ -115,8 +115,8 @@ def test_a_call_under_way_ends_before_its_connection(fleet: Fleet) -> None:
         async with fleet.open() as runtime:
             call = asyncio.create_task(runtime.session().call("slow"))
             await _called(server)
-            await runtime.pool.close("time")
-            assert (server.closes, runtime.pool.servers) == (0, ())
+            await runtime.state.current.pool.close("time")
+            assert (server.closes, runtime.state.current.pool.servers) == (0, ())
             release.set()
             assert (await call).text == "done"
             assert server.closes == 1

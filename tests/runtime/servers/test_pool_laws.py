@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from octoc.bundle.model import ServerEntry
 from octoc.results import ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc.runtime.servers.breaker import CircuitBreaker
+from octoc.runtime.servers.connection import Made
 from octoc.runtime.servers.pool import Pool, Unreachable
-from octoc.runtime.servers.server_pool import Made, ServerPool
+from octoc.runtime.servers.server_pool import ServerPool
 
 MOST_OPEN, MOST_RUNNING = 3, 5
 LISTING = ServerListing(server_info={}, protocol_version="1", instructions=None, tools=())

@@ -43,7 +43,7 @@ def test_a_message_brings_a_tool_and_the_tool_answers(fleet: Fleet, python_serve
             assert isinstance(wrong, ToolResult)
             assert wrong.is_error
             assert await session.deactivate("time") == ("Capability 'time' disabled. Fully shut down 1 server(s): time")
-            assert runtime.pool.servers == ()
+            assert runtime.state.current.pool.servers == ()
 
     asyncio.run(run())
 

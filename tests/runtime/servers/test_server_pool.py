@@ -261,7 +261,7 @@ def test_a_place_that_was_given_to_a_cancelled_call_goes_on(fleet: Fleet) -> Non
     _one(fleet, max_concurrent=1)
 
     async def body(runtime: Runtime) -> None:
-        places = runtime.pool["s"].places
+        places = runtime.state.current.pool["s"].places
         await places.enter()
         waiting = [asyncio.create_task(places.enter()) for _ in range(2)]
         await asyncio.sleep(0)
@@ -289,7 +289,7 @@ def test_a_server_that_fails_too_often_is_left_alone(fleet: Fleet) -> None:
 
     async def body(runtime: Runtime) -> None:
         session = runtime.session()
-        async with runtime.pool.use("s"):
+        async with runtime.state.current.pool.use("s"):
             pass  # the time limit of the calls below is too short to connect in
         for _ in range(3):
             outcome = await session.call("s__hang")

@@ -10,8 +10,8 @@ import attrs
 import pytest
 
 from octoc.bundle.model import SkillSettings
-from octoc.runtime.skills import rules as rules_module
-from octoc.runtime.skills.rules import matching
+from octoc.runtime.skills import matching as matching_module
+from octoc.runtime.skills.matching import matching
 
 if TYPE_CHECKING:
     from octoc.runtime.values import Routing
@@ -28,7 +28,7 @@ def _fires(fleet: Fleet, *lines: str, text: str = MESSAGE, workdir: Path | None 
     async def run() -> bool:
         async with fleet.open() as runtime:
             session = runtime.session(name=name or None, workdir=workdir)
-            return bool(matching(session, text))
+            return bool(matching(session.state, text))
 
     return asyncio.run(run())
 
@@ -287,14 +287,14 @@ def test_without_an_encoder(fleet: Fleet) -> None:
 
     async def run() -> list[str]:
         async with fleet.open(embedder=None) as runtime:
-            return [match.skill for match in matching(runtime.session(), MESSAGE)]
+            return [match.skill for match in matching(runtime.session().state, MESSAGE)]
 
     assert asyncio.run(run()) == ["a"]
 
 
 def test_a_message_of_any_size(fleet: Fleet) -> None:
     """Only the beginning of a very long message is looked at, in linear time."""
-    long = "x" * rules_module.MAX_TEXT_CHARS
+    long = "x" * matching_module.MAX_TEXT_CHARS
     assert not _fires(fleet, "content(shop)", r"match((a*)*\bshop)", text=f"{long} shop")
 
 

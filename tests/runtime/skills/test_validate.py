@@ -34,7 +34,7 @@ def _run(
     async def run() -> None:
         async with fleet.open(**options) as runtime:
             session = runtime.session(workdir=workdir)
-            for name in session.skillset.names:
+            for name in session.available_skills:
                 await session.use_skill(name)
             await scenario(session)
 

@@ -77,9 +77,9 @@ def test_near_names_are_of_the_registry(
     session = _open(new_fleet(), own, others, proxy=True)
     outcome = asyncio.run(session.call(name, {}))
     if isinstance(outcome, ToolFailure):
-        callable_ = {session.surface.alias(index) for index in session.surface.reachable()}
+        callable_ = {session.state.tools.alias(index) for index in session.state.tools.reachable()}
         assert set(outcome.similar) <= callable_
-        assert len(outcome.similar) <= max(5, len(session.generation.servers))
+        assert len(outcome.similar) <= max(5, len(session.state.loaded.servers))
 
 
 def test_an_altered_bundle_is_a_failure_of_the_call(

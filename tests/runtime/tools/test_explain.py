@@ -147,7 +147,7 @@ def test_a_plugin_explains_where_the_host_does_not(fleet: Fleet) -> None:
     fleet.env = {"KEY": SECRET}
     for host, told in ((lambda _: None, "lose is down: ***"), (lambda _: "From the host", "From the host")):
         runtime = fleet.open(explain=host)
-        runtime.generation.plugins = plugins_of(fleet, _Explainer(_well), env=fleet.env)
+        runtime.state.current.plugins = plugins_of(fleet, _Explainer(_well), env=fleet.env)
         text = asyncio.run(runtime.session().call("lose", {})).text
         assert text == f"[Tool error] {told}; it may have taken effect; try again in 12 s"
 

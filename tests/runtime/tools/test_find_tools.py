@@ -11,7 +11,8 @@ import pytest
 
 from octoc.bundle.model import SearchSettings
 from octoc.runtime import Session
-from octoc.runtime.tools.search import look
+from octoc.runtime.lifecycle import begin_session
+from octoc.runtime.tools.find_tools import look
 
 if TYPE_CHECKING:
     from tests.runtime.conftest import Fleet
@@ -67,7 +68,8 @@ def test_what_is_to_be_described_is_an_array_of_names(session: Session) -> None:
 def test_only_the_own_registry_is_found(session: Session) -> None:
     """A word that only another agent's tool has finds nothing, and that agent finds it."""
     assert session.search("secret") == []
-    other = session.runtime.session("other")
+    runtime = session.state.runtime
+    other = Session(begin_session(runtime, runtime.current.agents["other"], session.caller))
     assert [hit.tool for hit in other.search("secret")] == ["secret/list_secret_issues"]
 
 
@@ -81,12 +83,12 @@ def test_octos_rule_ranks_where_it_is_named(fleet: Fleet) -> None:
         ("tracker/list_issues", 3.0),
         ("tracker/create_issue", 2.0),
     ]
-    assert look(session, "list", 5).method == "octo"
+    assert look(session.state, "list", 5).method == "octo"
 
 
 def test_a_bundle_without_vectors_is_searched_by_words_and_says_so(session: Session) -> None:
     """Where there is nothing to compare meanings with, words rank, and the answer says why."""
-    answer = look(session, "issues", 5, others=True)
+    answer = look(session.state, "issues", 5, others=True)
     assert answer.method == "words"
     assert answer.why == "the bundle has no vectors of tools"
     assert all(set(found.parts) == {"words"} for found in answer.hits)

@@ -108,12 +108,12 @@ def test_a_bug_in_one_call_does_not_lose_the_others(fleet: Fleet, monkeypatch: p
     """An exception that dispatch itself raises is the failure of that call."""
     session = _session(fleet, ["a", "b"])
 
-    async def broken(generation: Any, index: int, arguments: Mapping[str, Any], **_: Any) -> ToolFailure | None:
-        if generation.catalog[index].id.tool == "a":
+    async def broken(loaded: Any, index: int, arguments: Mapping[str, Any], **_: Any) -> ToolFailure | None:
+        if loaded.catalog[index].id.tool == "a":
             raise ZeroDivisionError
         return None
 
-    monkeypatch.setattr("octoc.runtime.arguments.refusal", broken)
+    monkeypatch.setattr("octoc.runtime.arguments.refusal.refusal", broken)
     first, second = asyncio.run(session.call_all([("a", {}), ("b", {})]))
     assert isinstance(first, ToolFailure)
     assert (first.kind, second.ok) == ("internal", True)

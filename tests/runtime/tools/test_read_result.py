@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from octoc.bundle.model import ResultSettings, Settings
 from octoc.results import ContentPart, ToolFailure, ToolResult
 from octoc.runtime import Session
+from octoc.runtime.lifecycle import begin_session
 from octoc.runtime.results.json_text import parse_container
 from octoc.runtime.results.notice import MAX_CHARS
 from octoc.runtime.tools.read_result import BadRequest, json_page, resolve, text_page
@@ -154,7 +155,7 @@ def test_a_result_that_was_lost_on_disk_is_an_error(fleet: Fleet) -> None:
     fleet.server("s", {"long": _long})
     fleet.agent(direct=(0,))
     session = fleet.open().session()
-    handle, folder = _handle(session), session.runtime.results.folder
+    handle, folder = _handle(session), session.state.runtime.results.folder
     assert folder is not None
     shutil.rmtree(folder)
     outcome = _call(session, "read_result", handle=handle)
@@ -162,7 +163,7 @@ def test_a_result_that_was_lost_on_disk_is_an_error(fleet: Fleet) -> None:
     assert outcome.kind == "unavailable"
     assert f"the result that was kept under handle `{handle}` is lost" in outcome.text
     assert "Call the tool that gave it again" in outcome.text
-    session.runtime.results.close()
+    session.state.runtime.results.close()
 
 
 def test_a_session_reads_all_that_was_left_out(session: Session) -> None:
@@ -238,7 +239,7 @@ def test_a_wrong_question_gets_an_answer_that_helps(session: Session, arguments:
 def test_another_sessions_handle_is_as_unknown_as_any(session: Session) -> None:
     """A session that writes another's handle is told what it would be told of any other; so is one after its end."""
     handle = _handle(session)
-    other = session.runtime.session()
+    other = Session(begin_session(session.state.runtime, session.agent, session.caller))
     answers = [_call(other, "read_result", handle=wrong).text.replace(wrong, "") for wrong in (handle, "r-none")]
     assert answers[0] == answers[1]
     assert _read(session, handle=handle)
@@ -248,7 +249,7 @@ def test_another_sessions_handle_is_as_unknown_as_any(session: Session) -> None:
 
 def test_a_text_part_is_not_read_by_pointer(session: Session) -> None:
     """A pointer into what is no array or object is told so, and how to read it instead."""
-    handle = session.runtime.results.keep(session.key, "plain text")
+    handle = session.state.runtime.results.keep(session.state.number, "plain text")
     outcome = _call(session, "read_result", handle=handle, json_pointer="")
     assert isinstance(outcome, ToolFailure)
     assert outcome.message == "part 0 is no JSON array or object: read it by offset, without json_pointer"
@@ -307,7 +308,7 @@ def test_a_runtime_that_is_closed_leaves_no_file(fleet: Fleet, tmp_path: Path, m
         async with fleet.open() as runtime:
             session = runtime.session()
             await session.call("s__long")
-            return len(list(folder.glob("*/*"))), runtime.results.memory_used
+            return len(list(folder.glob("*/*"))), runtime.state.results.memory_used
 
     assert asyncio.run(use()) == (1, 0)
     assert list(folder.iterdir()) == []

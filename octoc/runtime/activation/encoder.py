@@ -1,0 +1,131 @@
+"""The encoder and the gate of a bundle, loaded when the first message asks."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from octoc.bundle.reader import OpenBundle
+    from octoc.plugin import Embedder
+    from octoc.plugin.protocols import Vector
+    from octoc.routing.router import Router
+    from octoc.runtime.lazy_plugins import LazyPlugins
+
+logger = logging.getLogger("octoc.runtime")
+
+_MEMO = 64
+"""Of so many texts the vector is remembered: the gate, the rules of skills and the next messages ask for the same."""
+
+
+class EncoderUnavailable(Exception):  # noqa: N818  # a state of the installation, not a fault in the program
+    """There is no encoder that makes vectors like the bundle's, or it failed on a text; the message says why."""
+
+
+class RoutingParts:
+    """The encoder and the gate of one bundle, made once, whichever thread asks first."""
+
+    def __init__(
+        self, opened: OpenBundle, plugins: LazyPlugins, workspace: Path, embedder: Embedder | None = None
+    ) -> None:
+        self._opened = opened
+        self._plugins = plugins
+        self._workspace = workspace
+        self._embedder = embedder
+        self._router: Router | None = None
+        self._problem: str | None = None
+        self._failed = False
+        self._vectors: dict[str, Vector] = {}
+        self._lock = threading.Lock()
+
+    def embedder(self) -> Embedder:
+        """Return the encoder that the bundle's vectors were made with. Raises: EncoderUnavailable."""
+        with self._lock:
+            if self._embedder is None:
+                if self._problem is None:
+                    self._load_embedder()
+                if self._embedder is None:
+                    raise EncoderUnavailable(self._problem)
+            return self._embedder
+
+    def vector(self, text: str) -> Vector:
+        """Return the vector of a text, encoded once of those that were asked for last; not to be written to.
+
+        Raises: EncoderUnavailable.
+        """
+        found = self._vectors.get(text)
+        if found is None:
+            found = self.encode(text)
+            with self._lock:
+                while len(self._vectors) >= _MEMO:
+                    del self._vectors[next(iter(self._vectors))]
+                self._vectors[text] = found
+        return found
+
+    def encode(self, text: str) -> Vector:
+        """Return the vector of a text. Raises: EncoderUnavailable, also where the encoder fails on this text alone."""
+        embedder = self.embedder()
+        try:
+            return embedder.embed(text)
+        except Exception as error:  # noqa: BLE001  # a plugin's own fault, of whatever type, must not end a session
+            from octoc.plain_text import because
+            from octoc.plugin import PluginError
+
+            problem = f": {error}" if isinstance(error, PluginError) else because(error)
+        problem = f"the encoder `{embedder.name}` failed{problem}"
+        if not self._failed:
+            # Once: what cannot be opened fails on every message.
+            self._failed = True
+            logger.warning("words alone have to do: %s", problem)
+        raise EncoderUnavailable(problem)
+
+    def embedder_like(self, identity: str) -> Embedder | None:
+        """Return the encoder if it has been made and has this identity, for another bundle of the same encoder."""
+        made = self._embedder
+        return made if made is not None and made.identity == identity else None
+
+    def _load_embedder(self) -> None:
+        encoder = self._opened.bundle.encoder
+        if encoder is None:
+            self._problem = "the bundle was built without an encoder"
+            return
+        from octoc.plugin import PluginError
+        from octoc.plugin.folders import located
+
+        files = self._opened.encoder_files() or None
+        try:
+            made = self._plugins().make_embedder(encoder.name, located(encoder.settings, self._workspace), files)
+        except PluginError as error:
+            self._problem = str(error)
+            return
+        if made is None:
+            self._problem = f"no installed plugin makes the encoder `{encoder.name}`"
+        elif made.identity != encoder.identity:
+            # Vectors of two encoders compare to nothing: abstaining is right, guessing is not.
+            self._problem = f"the installed encoder `{encoder.name}` is not the one that the bundle was built with"
+        else:
+            self._embedder = made
+
+    def router(self) -> Router | None:
+        """Return the bundle's gate, ready to decide; None when it has none."""
+        made = self._router
+        if made is not None:
+            return made
+        from octoc.routing.router import load_router
+
+        with self._lock:
+            opened, bundle = self._opened, self._opened.bundle
+            if self._router is None and bundle.gate is not None:
+                arrays = {name: opened.array(f"gate/{name}") for name in bundle.gate.arrays}
+                self._router = load_router(bundle.gate, arrays, self.triggers(), bundle.capabilities)
+            return self._router
+
+    def triggers(self) -> Vector:
+        """Return the triggers' vectors, shape (n, d); no rows when the bundle has none."""
+        import numpy as np
+
+        empty: Vector = np.zeros((0, 1), np.float32)
+        return self._opened.array("triggers") if self._opened.has_array("triggers") else empty

@@ -1,0 +1,56 @@
+"""The builtin servers of a runtime: what the host binds to them, and what plugins have for them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from octoc.plugin import PythonTool
+    from octoc.plugin.manager import Plugins
+    from octoc.runtime.servers.builtin import BuiltinConnection
+
+logger = logging.getLogger("octoc.runtime")
+
+
+class Bindings:
+    """The connections to builtin servers, by name.
+
+    Args:
+        plugins: returns the plugins of the runtime's bundle, which are asked for what the host did not bind.
+    """
+
+    def __init__(self, plugins: Callable[[], Plugins]) -> None:
+        self._plugins = plugins
+        self._bound: dict[str, BuiltinConnection | None] = {}
+
+    def bind(self, server: str, tools: Iterable[PythonTool]) -> BuiltinConnection:
+        """Replace a server's tools; its connection stays the same, as it may be in use."""
+        from octoc.runtime.servers.builtin import BuiltinConnection
+
+        connection = self._bound.get(server)
+        if connection is None:
+            connection = self._bound[server] = BuiltinConnection(server, ())
+        connection.bind(tools)
+        return connection
+
+    def of(self, server: str) -> BuiltinConnection | None:
+        """Return what the host, or else a plugin, binds to a server. None is logged once."""
+        if server not in self._bound:
+            from octoc.plugin import PluginError
+            from octoc.runtime.servers.builtin import BuiltinConnection
+
+            try:
+                tools = self._plugins().tools(server)
+            except PluginError as error:
+                logger.warning("the tools of builtin server `%s` are not there: %s", server, error)
+                tools = ()
+            self._bound[server] = BuiltinConnection(server, tools) if tools else None
+            if not tools:
+                logger.info("nothing is bound to builtin server `%s`: it contributes no tools", server)
+        return self._bound[server]
+
+    def items(self) -> list[tuple[str, BuiltinConnection]]:
+        """Return the servers that something is bound to, with their connections."""
+        return [(server, connection) for server, connection in self._bound.items() if connection is not None]

@@ -1,0 +1,45 @@
+"""One connection of a server as its pool keeps it, and what makes one."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Protocol
+
+import attrs
+
+if TYPE_CHECKING:
+    from octoc.bundle.model import ServerEntry
+    from octoc.plugin import Connection
+    from octoc.results import FailureKind, ServerListing
+
+CLOSE_S = 10.0
+"""A connection ends itself in bounded time; this is for one that does not."""
+FAULTS: frozenset[FailureKind] = frozenset({"connect_failed", "connection_lost", "timeout", "protocol"})
+"""The failures that are a server's own, so that the breaker counts them."""
+
+
+@attrs.define(eq=False)
+class Opened:
+    """A connection: how many calls are on it, since when none is, and what is known of its end."""
+
+    connection: Connection
+    users: int = 0
+    accounts: set[str] = attrs.field(factory=set)
+    """Whose calls ran on it."""
+    idle_since: float = 0.0
+    retired: bool = False
+    death_counted: bool = False
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Made:
+    """A new connection, and the server's tools if it was asked for them."""
+
+    connection: Connection
+    listing: ServerListing | None = None
+
+
+class Connect(Protocol):
+    """Makes a connection; `first` says that there is no other. Raises: Unreachable, with all ended again."""
+
+    def __call__(self, entry: ServerEntry, changed: Callable[[], None], *, first: bool) -> Awaitable[Made]: ...

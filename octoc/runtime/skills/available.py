@@ -1,0 +1,20 @@
+"""Which skills a session may use, and which it uses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from octoc.runtime.state import SessionState
+
+
+def available_skills(session: SessionState) -> tuple[str, ...]:
+    """Return the names of the skills that a session may use, sorted."""
+    known = session.loaded.skills
+    return tuple(name for name in session.tools.registry.skills if name in known)
+
+
+def skills_in_use(session: SessionState) -> tuple[str, ...]:
+    """Return the names of the skills in use, the first used first."""
+    names = available_skills(session)
+    return tuple(name for name in session.skills.used if name in names)

@@ -1,0 +1,138 @@
+"""Using and forgetting skills, with the capabilities that they need.
+
+A capability that using a skill has activated is deactivated when the last skill that asked for it is forgotten, unless
+somebody else has activated it anew in between.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import attrs
+
+from octoc.diagnostics.suggest import did_you_mean
+from octoc.runtime import telemetry
+from octoc.runtime.activation.activate import activate, deactivate, servers_of
+from octoc.runtime.skills.available import available_skills, skills_in_use
+from octoc.runtime.skills.text import skill_block
+from octoc.runtime.values import UsedSkill
+
+if TYPE_CHECKING:
+    from octoc.bundle.model import SkillEntry
+    from octoc.runtime.state import SessionState
+
+logger = logging.getLogger("octoc.runtime")
+
+
+@attrs.frozen(kw_only=True)
+class SkillChange:
+    """What became of a wish to use or forget a skill: the model's text, and the skill's own where it is used now."""
+
+    ok: bool
+    text: str
+    block: str = ""
+    notes: tuple[str, ...] = ()
+
+
+async def use_skill(session: SessionState, name: str) -> SkillChange:
+    """Use a skill, and activate its capabilities; the notes report those that fail, and the skill is used without them.
+
+    Raises: BundleRefused.
+    """
+    import asyncio
+
+    names, used = available_skills(session), session.skills.used
+    if name not in names:
+        near = did_you_mean(name, names)
+        hint = f' Use skill(action="list") to see available skills.{f" {near}" if near else ""}'
+        return SkillChange(ok=False, text=f"Skill '{name}' not found.{hint}")
+    if name in used:
+        return SkillChange(
+            ok=True, text=f"Skill '{name}' is already active in this session. Use forget to remove it first."
+        )
+    used[name] = None
+    done = False
+    try:
+        entry = session.loaded.skills[name]
+        block = await asyncio.to_thread(skill_block, session, entry)
+        with telemetry.step("octoc.skill", octoc__skill=name, gen_ai__agent__name=session.agent.name):
+            notes = await _activate_needs(session, entry)
+        done = True
+    finally:
+        if not done:
+            used.pop(name, None)
+    text = "\n".join([f"Skill '{name}' is now active.", *notes])
+    return SkillChange(ok=True, text=text, block=block, notes=notes)
+
+
+async def forget_skill(session: SessionState, name: str) -> SkillChange:
+    """Stop using a skill, and deactivate what only it has asked for."""
+    if name not in skills_in_use(session):
+        text = f"Skill '{name}' is not currently active. Use skill(action=\"list\") to see active skills."
+        return SkillChange(ok=False, text=text)
+    state = session.skills
+    del state.used[name]
+    state.refusals.pop(name, None)
+    closed: list[str] = []
+    for capability, skills in tuple(state.asked_for.items()):
+        skills.discard(name)
+        if not skills:
+            state.asked_for.pop(capability, None)
+            if capability in session.active:
+                closed.extend((await deactivate(session, capability)).servers)
+    offloaded = f" (offloaded servers: {', '.join(closed)})" if closed else ""
+    cleaned = "Injected content will be cleaned up at next compression."
+    return SkillChange(ok=True, text=f"Skill '{name}' removed from context{offloaded}. {cleaned}")
+
+
+async def use_matching(session: SessionState, text: str) -> tuple[UsedSkill, ...]:
+    """Use the skills whose rules a fresh message of the user meets. Raises: BundleRefused."""
+    import asyncio
+
+    settings = session.loaded.bundle.settings.skills
+    if not settings.auto or not available_skills(session):
+        return ()
+    from octoc.runtime.skills.matching import matching
+
+    matches = await asyncio.to_thread(matching, session, text)
+    if settings.max_per_message and len(matches) > settings.max_per_message:
+        left_out = ", ".join(f"`{match.skill}`" for match in matches[settings.max_per_message :])
+        logger.info("the rules of more skills are met than one message may use; not used: %s", left_out)
+        matches = matches[: settings.max_per_message]
+    used: list[UsedSkill] = []
+    for match in matches:
+        change = await use_skill(session, match.skill)
+        if change.block:
+            logger.info("skill used: '%s' [%s]", match.skill, match.line)
+            used.append(UsedSkill(name=match.skill, why=match.line, text=change.block, notes=change.notes))
+    return tuple(used)
+
+
+async def _activate_needs(session: SessionState, entry: SkillEntry) -> tuple[str, ...]:
+    """Activate a skill's capabilities as `capability(enable)` would, and return a note on each."""
+    asked_for = session.skills.asked_for
+    notes: dict[str, str] = {}
+    for name in entry.capabilities:
+        capability = session.tools.capability(name)
+        if capability is None and session.tools.registry.confined:
+            continue  # what is out of scope has no name either
+        missing = () if capability is None else session.runtime.variables.missing(capability)
+        if missing and name not in session.active:
+            notes[name] = f"⚠️ Capability '{name}' skipped — missing env vars: {', '.join(missing)}"
+            continue
+        change = await activate(session, name)
+        if not change.ok or capability is None:
+            notes[name] = f"⚠️ {change.text}"
+            continue
+        if change.changed:
+            asked_for[name] = {entry.name}
+        elif name in asked_for:
+            asked_for[name].add(entry.name)
+        servers = ", ".join(servers_of(capability))
+        notes[name] = f"Loaded capability '{name}' (servers: {servers})" if servers else change.text
+    for name in notes:
+        if entry.name in asked_for.get(name, ()) and name not in session.active:
+            limit = session.active.capacity
+            notes[name] = f"⚠️ Capability '{name}' gave way to the others: no more than {limit} are active at once"
+    return tuple(notes.values())

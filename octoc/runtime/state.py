@@ -1,0 +1,151 @@
+"""What a runtime and a session own. Features read and write it; the facades `Runtime` and `Session` only call them."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import attrs
+
+from octoc.runtime.activation.active_set import References
+from octoc.runtime.activation.switching import Switching
+from octoc.runtime.catalog.formats import MCP, Form
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from octoc.bundle.model import AgentEntry, Bundle, Settings
+    from octoc.caller import Caller
+    from octoc.plugin import Embedder, Explainer, TokenCounter
+    from octoc.runtime.activation.active_set import ActiveSet, Use
+    from octoc.runtime.activation.dependencies import Dependencies
+    from octoc.runtime.catalog.visible_tools import VisibleTools
+    from octoc.runtime.lazy_plugins import LazyPlugins
+    from octoc.runtime.loaded_bundle import LoadedBundle, SharedParts
+    from octoc.runtime.permissions import ValidateLimit
+    from octoc.runtime.results.store import ResultStore
+    from octoc.runtime.token_counters import TokenCounters
+    from octoc.runtime.tools.quota import Quotas
+    from octoc.runtime.variables import Variables
+
+MAX_TURNS = 3
+"""How many earlier messages of the user routing looks at, as long as each continues the one before."""
+
+
+@attrs.define(kw_only=True, eq=False, slots=False)
+class RuntimeState:
+    """What a runtime owns: what outlives a bundle, and the bundles in use.
+
+    Args:
+        shared: what connections need.
+        results: what was left out of results, with the limits of the current bundle.
+        quotas: what agents and tenants have used, with the limits of the current bundle.
+        embedder, explain: what the host gave instead of plugins.
+        plugins_for: makes the plugins that a bundle names; None where the host gave them.
+        current: the bundle of new sessions.
+        older: bundles of sessions that got no message since a reload.
+        ending: tasks that close bundles which no session uses.
+        sessions: number of a session -> its bundle.
+        closed: no call begins any more.
+    """
+
+    clock: Callable[[], float]
+    shared: SharedParts
+    deps: Dependencies
+    results: ResultStore
+    quotas: Quotas
+    counters: TokenCounters
+    variables: Variables
+    embedder: Embedder | None
+    explain: Explainer | None
+    plugins_for: Callable[[Bundle], LazyPlugins] | None
+    in_memory: bool
+    validate_limit: ValidateLimit | None
+    current: LoadedBundle
+    older: list[LoadedBundle] = attrs.field(factory=list)
+    ending: dict[asyncio.Task[None], LoadedBundle] = attrs.field(factory=dict)
+    references: References = attrs.field(factory=References)
+    sessions: dict[int, LoadedBundle] = attrs.field(factory=dict)
+    session_numbers: Iterator[int] = attrs.field(factory=lambda: itertools.count(1))
+    closed: bool = False
+    process: int = attrs.field(factory=os.getpid)
+
+    @property
+    def forked(self) -> bool:
+        """Whether this is a forked child, to which the connections, servers and files do not belong."""
+        return self.process != os.getpid()
+
+
+@attrs.define(eq=False)
+class SkillsInUse:
+    """The skills that a session uses.
+
+    Args:
+        used: names, the first used first.
+        asked_for: capability that using a skill activated -> the skills in use that need it.
+        refusals: skill -> how often in a row its `validate` script refused a reply.
+    """
+
+    used: dict[str, None] = attrs.field(factory=dict)
+    asked_for: dict[str, set[str]] = attrs.field(factory=dict)
+    refusals: dict[str, int] = attrs.field(factory=dict)
+
+
+@attrs.define(kw_only=True, eq=False, slots=False)
+class SessionState:
+    """What a session owns.
+
+    Args:
+        loaded: its bundle: another than the runtime's current one, between a reload and the session's next message.
+        number: identifies it among the runtime's sessions, also as the owner of stored results.
+        tools: what it may see and call.
+        turns: the user's last messages, the oldest first.
+        form: how the tool block was last shown, and so how arguments are read.
+        holders: its capabilities and parts that need servers.
+        proxied: what it needs because calls reached tools that are not visible.
+    """
+
+    runtime: RuntimeState
+    loaded: LoadedBundle
+    agent: AgentEntry
+    caller: Caller
+    number: int
+    active: ActiveSet
+    tools: VisibleTools
+    turns: deque[str] = attrs.field(factory=lambda: deque(maxlen=MAX_TURNS))
+    form: Form = MCP
+    switching: Switching = attrs.field(factory=Switching)
+    skills: SkillsInUse = attrs.field(factory=SkillsInUse)
+    holders: set[str] = attrs.field(factory=set)
+    proxied: set[Use] = attrs.field(factory=set)
+
+    @cached_property
+    def lock(self) -> asyncio.Lock:
+        """The lock for changes of the active set; made when first needed, as asyncio loads slowly."""
+        import asyncio
+
+        return asyncio.Lock()
+
+    @cached_property
+    def counter(self) -> TokenCounter:
+        """What counts tokens for the agent's model."""
+        return self.runtime.counters.of(self.agent.model)
+
+    @property
+    def settings(self) -> Settings:
+        """The workspace's settings for run time, with the agent's own in their place."""
+        return self.tools.scope.settings
+
+    @property
+    def profile(self) -> str:
+        """The profile of results and failures: `octoc`, `octo` or `octopus`."""
+        return self.settings.results.profile
+
+    @property
+    def is_revoked(self) -> bool:
+        """Whether a reload removed the agent: no call begins any more, and a message is refused."""
+        return self.runtime.current.agent_of(self.agent.name, self.caller.tenant) is None
