@@ -37,6 +37,8 @@ class Context:
         overlay: display path -> bytes that are read instead of what is on disk: a fix is tried before it is written.
         policy: what `sink` asks about each finding; None keeps them all as they are.
         environment: what the place of running has, where someone said; None says nothing of it.
+        compares_lock: compare what is recorded with the lock; a build, which writes the lock, does not.
+        one_file: a file is checked by itself, so that only rules of scope FILE apply.
     """
 
     root: Path
@@ -51,3 +53,5 @@ class Context:
     overlay: Mapping[str, bytes] = attrs.field(factory=dict)
     policy: LintPolicy | None = None
     environment: Environment | None = None
+    compares_lock: bool = False
+    one_file: bool = False

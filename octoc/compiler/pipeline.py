@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import attrs
+
 from octoc.compiler.calibrate.stage import calibrate
 from octoc.compiler.check.stage import check
 from octoc.compiler.context import Context
@@ -13,7 +15,6 @@ from octoc.compiler.embed.stage import embed
 from octoc.compiler.emit.stage import emit
 from octoc.compiler.index.stage import index
 from octoc.compiler.lint.stage import lint
-from octoc.compiler.lint.tools.drift import check_drift
 from octoc.compiler.lock.stage import lock
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.settings import WorkspaceSettings
@@ -50,8 +51,7 @@ def run_build(build: Build, context: Context) -> Build:
 def run_checks(build: Build, context: Context) -> Build:
     """Run what finds mistakes in discovered files: write nothing, encode no text and fit no gate."""
     build = _through(build, _until(embed)[1:], context)
-    check_drift(build, context)  # a build writes the lock, and so has nothing to differ from
-    return lint(build, context)
+    return lint(build, attrs.evolve(context, compares_lock=True))
 
 
 def run_to_resolve(settings: WorkspaceSettings, context: Context) -> Build:

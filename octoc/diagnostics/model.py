@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import copy
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -107,6 +108,10 @@ def whole_file(place: Place) -> Span:
     return Span(file=place.file)
 
 
+class UndeclaredRuleError(Exception):
+    """A check reports a rule that it does not declare."""
+
+
 class DiagnosticSink:
     """Collects what the stages report. A stage never raises for a user's mistake: it reports here and goes on."""
 
@@ -114,6 +119,13 @@ class DiagnosticSink:
         self._locate = locate
         self._policy = policy
         self._found: dict[tuple[Any, ...], Diagnostic] = {}
+        self._rules: frozenset[Rule] | None = None
+
+    def only(self, rules: Iterable[Rule]) -> DiagnosticSink:
+        """Return a sink to the same findings that takes findings of `rules` alone."""
+        limited = copy.copy(self)
+        limited._rules = frozenset(rules)  # noqa: SLF001  # a copy of this class
+        return limited
 
     def report(
         self,
@@ -134,7 +146,11 @@ class DiagnosticSink:
             fix: makes the fix, from the locator that turns places into spans; called only when the finding stays.
             related: text of a secondary label -> its place.
             severity: the rule's own unless given.
+
+        Raises: UndeclaredRuleError from a sink of `only` other rules.
         """
+        if self._rules is not None and rule not in self._rules:
+            raise UndeclaredRuleError(f"rule `{rule.code}` is reported by a check that does not declare it")
         # Not at the top: the runtime loads this module for its data, and never reports.
         from octoc.masking import mask_values
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from octoc.diagnostics.rule import Rule
+
 _PAGES = Path(__file__).with_name("docs")
 
 
-def page_of(code: str) -> str | None:
-    """Return the page of the rule with this code, in Markdown; None when there is none."""
-    page = _PAGES / f"{code}.md"
+def page_of(rule: Rule) -> str | None:
+    """Return the page of a rule, in Markdown; None when it has none."""
+    page = (rule.pages or _PAGES) / f"{rule.code}.md"
     return page.read_text(encoding="utf-8") if page.is_file() else None

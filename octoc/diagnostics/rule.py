@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from pathlib import Path
 
 import attrs
 
@@ -55,6 +56,7 @@ class Rule:
         needs: what must be there before the rule can find anything.
         excludes: an error of this rule leaves out what it is about, so that later rules do not see it.
         leaves_unread: an error of this rule means that the file's text was not read.
+        pages: the folder of the rule's page, `<code>.md`; None is octoc's own.
     """
 
     code: str
@@ -66,6 +68,7 @@ class Rule:
     needs: frozenset[Need] = attrs.field(kw_only=True, default=frozenset())
     excludes: bool = attrs.field(kw_only=True, default=False)
     leaves_unread: bool = attrs.field(kw_only=True, default=False)
+    pages: Path | None = attrs.field(kw_only=True, default=None)
 
     @property
     def is_configurable(self) -> bool:

@@ -1,7 +1,9 @@
 """The boundary to plugins: hooks, protocols, and the manager that loads them."""
 
+from octoc.diagnostics.rule import Need, Rule, Scope, Severity
 from octoc.plugin.audit import AuditLog
 from octoc.plugin.hookspecs import PROJECT, hookimpl, hookspec
+from octoc.plugin.lint import LintCheck, LintWorkspace, lint_check
 from octoc.plugin.protocols import (
     AskingConnection,
     Connection,
@@ -29,13 +31,20 @@ __all__ = [
     "Explainer",
     "FailedCall",
     "Host",
+    "LintCheck",
+    "LintWorkspace",
     "Login",
     "LoginState",
+    "Need",
     "PluginError",
     "PythonTool",
+    "Rule",
+    "Scope",
     "ServerTarget",
+    "Severity",
     "TokenCounter",
     "Transport",
     "hookimpl",
     "hookspec",
+    "lint_check",
 ]

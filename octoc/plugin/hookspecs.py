@@ -9,6 +9,7 @@ import pluggy
 
 if TYPE_CHECKING:
     from octoc.plugin.commands import CliCommand
+    from octoc.plugin.lint import LintCheck
     from octoc.plugin.pages import Page
     from octoc.plugin.protocols import Embedder, FailedCall, Login, PythonTool, TokenCounter, Transport
     from octoc.results import ToolCall, ToolFailure, ToolResult
@@ -38,6 +39,16 @@ def octoc_expand_triggers(
 
     Asked by `octoc expand` alone, never by a build; what all plugins say is written to a file that somebody reviews.
     May take its time, and use a network. Raises: PluginError when it cannot answer: then nothing is written for it.
+    """
+
+
+@hookspec
+def octoc_lint_rules() -> Iterable[LintCheck] | None:
+    """Return the checks that this plugin adds to `octoc check` and `octoc build`, each with the rules it may report.
+
+    A code is a word of the plugin's own in capitals and three digits, as `ACME001`. A rule's `pages` is the folder of
+    its page, `ACME001.md`. `[lint]`, comments that suppress, `octoc explain` and every output format take these rules
+    like octoc's own. A check gets a workspace and a sink (`octoc.plugin.lint`), and has neither network nor a clock.
     """
 
 

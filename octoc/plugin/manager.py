@@ -8,6 +8,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import attrs
 import pluggy
 
 from octoc.lists import name_list
@@ -24,6 +25,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger("octoc.plugin")
 
 T = TypeVar("T")
+
+
+@attrs.frozen(kw_only=True)
+class Answer:
+    """What one plugin registers by a hook of data. `error` is why it failed, to follow a message; else empty."""
+
+    plugin: str
+    is_own: bool = False
+    items: tuple[Any, ...] = ()
+    error: str = ""
 
 
 class Plugins:
@@ -45,6 +56,7 @@ class Plugins:
         self._manager: pluggy.PluginManager | None = None
         self._loading = threading.RLock()
         self._versions: dict[str, str] = {}
+        self._own: dict[str, object] = {}
         self.missing: tuple[str, ...] = ()
         self.broken: Mapping[str, str] = {}
 
@@ -53,6 +65,32 @@ class Plugins:
         if objects and self._manager is not None:
             raise PluginError("plugins that are passed in must join before the first question")
         self._objects += objects
+
+    def add_own(self, plugin: object) -> None:
+        """Register one of octoc's own plugins, at any time; a second one of its class changes nothing."""
+        name = _own_name(plugin)
+        with self._loading:
+            if name in self._own:
+                return
+            self._own[name] = plugin
+            if self._manager is not None:
+                self._manager.register(plugin, name)
+
+    def answers(self, hook: str) -> tuple[Answer, ...]:
+        """Return what each plugin registers by `hook`: octoc's own first, then by name.
+
+        A plugin that fails has an answer without items. Raises: PluginError when plugins passed in cannot be loaded.
+        """
+        implementations = getattr(self._loaded().hook, hook).get_hookimpls()
+        own = set(self._own)
+        answers = []
+        for each in sorted(implementations, key=lambda each: (each.plugin_name not in own, each.plugin_name)):
+            answer = Answer(plugin=each.plugin_name, is_own=each.plugin_name in own)
+            try:
+                answers.append(attrs.evolve(answer, items=tuple(each.function() or ())))
+            except Exception as error:  # noqa: BLE001  # a plugin's own fault must not take the host down
+                answers.append(attrs.evolve(answer, error=because(error) or f": {type(error).__name__}"))
+        return tuple(answers)
 
     def make_embedder(
         self, name: str, settings: Mapping[str, str] | None = None, files: Mapping[str, bytes] | None = None
@@ -184,8 +222,9 @@ class Plugins:
             builtin.DefaultTokenCounter(),
             builtin.CallLog(),
         )
-        for plugin in own:
-            manager.register(plugin, f"builtin:{type(plugin).__name__}")
+        self._own = {_own_name(plugin): plugin for plugin in own} | self._own
+        for name, plugin in self._own.items():
+            manager.register(plugin, name)
         self._register_entry_points(manager)
         for number, plugin in enumerate(self._objects):
             manager.register(plugin, f"object:{number}:{type(plugin).__name__}")
@@ -255,6 +294,17 @@ def _tuple_of(kind: type[T]) -> Callable[[Iterable[object] | None], tuple[T, ...
         return tuple(values)
 
     return read
+
+
+def _own_name(plugin: object) -> str:
+    return f"builtin:{type(plugin).__name__}"
+
+
+def installed_plugins() -> Plugins:
+    """Return a manager of every installed plugin, whatever a workspace names: for what is asked outside of one."""
+    from importlib.metadata import entry_points
+
+    return Plugins(names=[point.name for point in entry_points(group=hookspecs.PROJECT)])
 
 
 def load_plugins(names: Iterable[str], env: Mapping[str, str] | None = None) -> Plugins:

@@ -44,3 +44,11 @@ def test_a_miss_names_what_is_near(octoc: Run, asked: str, near: str) -> None:
     message, help_line = done.err.splitlines()
     assert message == f"error: there is no rule `{asked}`"
     assert help_line.startswith(f"  = help: {near}")
+
+
+@pytest.mark.parametrize("rule", ["REST002", "rest002", "rest-tool-name"])
+def test_a_rule_of_an_installed_plugin_has_a_page(octoc: Run, rule: str) -> None:
+    """The page of a plugin's rule comes with the plugin, in a workspace that uses it or anywhere else."""
+    done = octoc("explain", rule)
+    assert (done.status, done.err) == (0, "")
+    assert done.out.startswith("# REST002 rest-tool-name\n")

@@ -9,25 +9,28 @@ import pytest
 
 from octoc.data import schemas_dir
 from octoc.diagnostics.rules import all_rules
+from octoc.plugin.manager import installed_plugins
+from octoc.plugin.rules import lint_rules
 
 Run = Callable[..., Any]
+RULES = [*all_rules().values(), *lint_rules(installed_plugins()).rules.values()]
 
 
 def test_every_rule_is_listed(octoc: Run) -> None:
-    """The table has a row for each rule: code, name, severity, since, summary."""
+    """The table has a row for each rule, those of installed plugins last: code, name, severity, since, summary."""
     done = octoc("rules")
     assert (done.status, done.err) == (0, "")
     title, head, *rows = done.out.splitlines()
-    assert title == f"{len(all_rules())} rules"
+    assert title == f"{len(RULES)} rules"
     assert head.split() == ["code", "name", "severity", "since", "summary"]
-    for row, rule in zip(rows, all_rules().values(), strict=True):
+    for row, rule in zip(rows, RULES, strict=True):
         assert row.split(maxsplit=4) == [rule.code, rule.name, rule.severity.label, rule.since, rule.summary]
 
 
 def test_rules_as_json_are_one_array(octoc: Run) -> None:
     """With --json each rule is an object, which also says whether a workspace may configure it."""
     found = {one["code"]: one for one in json.loads(octoc("rules", "--json").out)}
-    assert list(found) == list(all_rules())
+    assert list(found) == [rule.code for rule in RULES]
     assert found["OCT301"] == {
         "code": "OCT301",
         "name": "unknown-server",

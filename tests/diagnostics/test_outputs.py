@@ -159,7 +159,7 @@ def test_sarif_s_rules_have_their_pages() -> None:
     assert [rules[result["ruleIndex"]]["id"] for result in run["results"]] == [
         result["ruleId"] for result in run["results"]
     ]
-    assert all(rule["help"]["markdown"] == page_of(rule["id"]) for rule in rules)
+    assert all(rule["help"]["markdown"] == page_of(RULES[rule["id"]]) for rule in rules)
     assert rules[0]["defaultConfiguration"]["level"] == "error"
 
 

@@ -7,12 +7,18 @@ from pathlib import Path
 import attrs
 import pytest
 
+from octoc.compiler.lint.core import CoreChecks
+from octoc.diagnostics.pages import page_of
 from octoc.diagnostics.rule import Need, Rule, Scope
 from octoc.diagnostics.rules import all_rules
+from octoc.plugin.manager import installed_plugins
+from octoc.plugin.rules import lint_rules
 
 ROOT = Path(__file__).resolve().parents[2]
-REGISTRY = (Path("octoc/diagnostics/rules"),)
+REGISTRY = (Path("octoc/diagnostics/rules"), Path("octoc/plugin/rules.py"))
 ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+OF_POLICY = ("OCT490", "OCT491", "OCT492", "OCT493")
+"""Rules over `[lint]` and suppressions, which run after every check."""
 PARTS = frozenset({"startswith", "endswith", "removeprefix", "removesuffix", "partition", "split"})
 
 
@@ -96,6 +102,28 @@ def test_a_rule_of_one_file_needs_nothing_of_others() -> None:
     """No rule of scope FILE needs the gate, the environment or the lock, which belong to a whole workspace."""
     whole = {Need.GATE, Need.ENVIRONMENT, Need.LOCK}
     assert [rule.code for rule in all_rules().values() if rule.scope is Scope.FILE and rule.needs & whole] == []
+
+
+def test_each_rule_of_a_plugin_in_the_tree_can_be_used_and_has_a_page_and_a_test() -> None:
+    """Octoc refuses no rule of the plugins in this checkout; each has a page, and a test that expects its code."""
+    registered = lint_rules(installed_plugins())
+    assert registered.refused == ()
+    assert registered.rules
+    texts = [path.read_text(encoding="utf-8") for path in ROOT.glob("plugins/*/tests/test_*.py")]
+    for rule in registered.rules.values():
+        page = page_of(rule) or ""
+        assert page.startswith(f"# {rule.code} {rule.name}\n\n{rule.summary}\n\n## What it does\n"), rule
+        assert "\n## Bad\n" in page, rule
+        assert "\n## Good\n" in page, rule
+        assert any(f'"{rule.code}"' in text for text in texts), rule
+
+
+def test_every_check_of_octoc_declares_rules_of_octoc() -> None:
+    """Each check that octoc registers may report rules of octoc alone, and every lint rule has a check or a module."""
+    declared = {rule for check in CoreChecks().octoc_lint_rules() for rule in check.rules}
+    assert declared <= set(all_rules().values())
+    of_stages = {rule for rule in all_rules().values() if rule.excludes or rule.scope is Scope.BUILD}
+    assert set(all_rules().values()) - of_stages - declared == set(map(all_rules().__getitem__, OF_POLICY))
 
 
 def test_codes_and_names_are_unique() -> None:

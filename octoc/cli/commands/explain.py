@@ -15,7 +15,7 @@ def command(rule: str, output_format: str) -> int:
 
     It says what the rule does, why it matters, and has a bad and a good example.
 
-    RULE is a code as OCT301, or a name as unknown-server.
+    RULE is a code as OCT301, or a name as unknown-server. The rules of installed plugins have pages too.
     """
     import json
 
@@ -23,9 +23,11 @@ def command(rule: str, output_format: str) -> int:
     from octoc.diagnostics.pages import page_of
     from octoc.diagnostics.rules import PREFIX, all_rules, near_codes, rule_named
     from octoc.diagnostics.suggest import did_you_mean
+    from octoc.plugin.manager import installed_plugins
+    from octoc.plugin.rules import lint_rules
 
     wanted = rule.strip()
-    found = rule_named(wanted) or rule_named(f"{PREFIX}{wanted}")
+    found = rule_named(wanted) or rule_named(f"{PREFIX}{wanted}") or lint_rules(installed_plugins()).named(wanted)
     if found is None:
         rules = all_rules()
         digits = wanted.upper().removeprefix(PREFIX)
@@ -36,7 +38,7 @@ def command(rule: str, output_format: str) -> int:
                 f"codes go from {min(rules)} to {max(rules)}"
             )
         raise UserError(f"there is no rule `{rule}`", near)
-    page = page_of(found.code) or f"# {found.code} {found.name}\n\n{found.summary}\n"
+    page = page_of(found) or f"# {found.code} {found.name}\n\n{found.summary}\n"
     if output_format == "json":
         fields = {"code": found.code, "name": found.name, "severity": found.severity.label}
         click.echo(json.dumps({**fields, "since": found.since, "summary": found.summary, "page": page}, indent=2))

@@ -10,15 +10,17 @@ from octoc.cli.options import format_options
 @click.command
 @format_options("table", "json")
 def command(output_format: str) -> int:
-    """List every rule.
+    """List every rule, those of installed plugins last.
 
     `octoc explain RULE` prints a rule's page, `[lint]` in octoc.toml changes its severity.
     """
     import json
 
     from octoc.diagnostics.rules import all_rules
+    from octoc.plugin.manager import installed_plugins
+    from octoc.plugin.rules import lint_rules
 
-    rules = all_rules().values()
+    rules = [*all_rules().values(), *lint_rules(installed_plugins()).rules.values()]
     if output_format == "json":
         fields = [
             {

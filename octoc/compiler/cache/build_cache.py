@@ -30,7 +30,7 @@ from octoc.diagnostics.model import Diagnostic, Fix, Label, Span
 from octoc.diagnostics.rule import Need, Rule, Scope, Severity
 from octoc.diagnostics.rules.bundle import BUNDLE_NOT_WRITTEN
 from octoc.diagnostics.rules.lock import LOCK_NOT_WRITTEN, LOCK_UNREADABLE
-from octoc.diagnostics.rules.plugin import ENCODER_FAILED, PLUGIN_BROKEN, PLUGIN_MISSING
+from octoc.diagnostics.rules.plugin import ENCODER_FAILED, LINT_RULE_FAILED, PLUGIN_BROKEN, PLUGIN_MISSING
 from octoc.diagnostics.rules.read import UNREADABLE
 
 BUILD = "build"
@@ -42,6 +42,7 @@ _PASSING = frozenset(
         LOCK_NOT_WRITTEN,
         BUNDLE_NOT_WRITTEN,
         ENCODER_FAILED,
+        LINT_RULE_FAILED,
         PLUGIN_BROKEN,
         PLUGIN_MISSING,
     )
@@ -143,7 +144,12 @@ def _plain(found: Diagnostic) -> dict[str, Any]:
     rule = found.rule
     return {
         # The whole rule, since a plugin's rule is in no table of ours.
-        "rule": {**attrs.asdict(rule), "scope": rule.scope.value, "needs": sorted(need.value for need in rule.needs)},
+        "rule": {
+            **attrs.asdict(rule),
+            "scope": rule.scope.value,
+            "needs": sorted(need.value for need in rule.needs),
+            "pages": None if rule.pages is None else str(rule.pages),
+        },
         "message": found.message,
         "severity": int(found.severity),
         "span": None if found.span is None else encode(found.span),
@@ -180,6 +186,7 @@ def _diagnostic(plain: Mapping[str, Any]) -> Diagnostic:
                 "severity": Severity(rule["severity"]),
                 "scope": Scope(rule["scope"]),
                 "needs": frozenset(map(Need, rule["needs"])),
+                "pages": None if rule["pages"] is None else Path(rule["pages"]),
             }
         ),
         message=plain["message"],

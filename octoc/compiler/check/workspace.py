@@ -8,10 +8,7 @@ from typing import Any
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.scopes import check_tables
 from octoc.compiler.model.documents import kept
-from octoc.diagnostics.model import KeyPath
-from octoc.diagnostics.rules import advice_for, rule_named
 from octoc.diagnostics.rules import check as rules
-from octoc.diagnostics.rules.lint_policy import UNKNOWN_RULE
 from octoc.lists import one_of
 
 _OF_OCTOMIND_GATE = ("threshold", "margin", "top_k")
@@ -23,10 +20,6 @@ _HEADS_ONLY = ("octo", "octopus")
 
 def check_workspace(values: Mapping[str, Any], inspection: Inspection) -> None:
     """Check an `octoc.toml` whose schema is met; the second of two taps of one name is cut."""
-    lint = values.get("lint", {})
-    _check_severities(lint.get("rules", {}), ("lint", "rules"), inspection)
-    for index, override in kept(lint.get("overrides", [])):
-        _check_severities(override.get("rules", {}), ("lint", "overrides", index, "rules"), inspection)
     seen: dict[str, int] = {}
     for index, tap in kept(values.get("taps", [])):
         first = seen.setdefault(tap["name"], index)
@@ -77,28 +70,3 @@ def _check_gate(routing: Mapping[str, Any], inspection: Inspection) -> None:
                 key=True,
                 help=f'write `gate = "{other}"`, or leave it out',
             )
-
-
-def _check_severities(severities: Mapping[str, Any], path: KeyPath, inspection: Inspection) -> None:
-    """Report what is no rule, what no workspace may change, and a rule that is there by its name and by its code."""
-    seen: dict[str, str] = {}
-    for name in severities:
-        rule = rule_named(name)
-        if rule is None:
-            message, advice = f"there is no rule `{name}`", advice_for(name)
-        elif not rule.is_configurable:
-            message, advice = f"`{name}` has a severity of its own: it is about the build, not about a file", None
-        elif (first := seen.setdefault(rule.code, name)) != name:
-            inspection.report(
-                rules.REPEATED_NAME,
-                f"`{first}` and `{name}` are the same rule",
-                (*path, name),
-                key=True,
-                cut=(*path, name),
-                related={"the first is here": (*path, first)},
-                help="keep one of them",
-            )
-            continue
-        else:
-            continue
-        inspection.report(UNKNOWN_RULE, message, (*path, name), key=True, cut=(*path, name), help=advice)

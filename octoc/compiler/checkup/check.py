@@ -104,11 +104,13 @@ def check_target(
     # Not at the top: what is known already must not pay for the stages' imports.
     from octoc.compiler.pipeline import run_checks
 
+    one_file = target.file is not None and bool(together) and together[0].files[0].kind not in _COMPLETE
     for discovered in together:
-        run_checks(Build(settings=discovered.settings, discovered=discovered), loaded.context)
+        made = Build(settings=discovered.settings, discovered=discovered)
+        run_checks(made, attrs.evolve(loaded.context, one_file=one_file))
     diagnostics = loaded.context.sink.diagnostics
-    if target.file is not None and together:
-        diagnostics = tuple(found for found in diagnostics if _stands_alone(found, together[0].files[0].kind))
+    if target.file is not None:
+        diagnostics = tuple(found for found in diagnostics if _stands_alone(found, one_file=one_file))
     if key:
         remember(cache, key, CachedOutcome(diagnostics=diagnostics), kind=_KIND)
     return CheckOutcome(diagnostics=diagnostics, read=read, workspaces=workspaces)
@@ -163,8 +165,7 @@ def _installed() -> str:
     return " ".join(f"{folder}:{folder.stat().st_mtime_ns}" for folder in folders if folder.is_dir())
 
 
-def _stands_alone(found: Diagnostic, kind: FileKind) -> bool:
+def _stands_alone(found: Diagnostic, *, one_file: bool) -> bool:
     """Tell whether a finding about one file is true whatever other files there are."""
-    if found.rule is UNUSED_SILENCE:
-        return False  # it may be in use where the other files are
-    return found.rule.scope is not Scope.WORKSPACE or kind in _COMPLETE
+    # A suppression may be in use where the other files are.
+    return found.rule is not UNUSED_SILENCE and (not one_file or found.rule.scope is not Scope.WORKSPACE)

@@ -9,6 +9,7 @@ from octoc.compiler.checkup.target import Target
 from octoc.compiler.context import Context
 from octoc.compiler.model.documents import Discovered, FileKind, FoundFile, Tap
 from octoc.compiler.model.settings import WorkspaceSettings
+from octoc.compiler.policy.names import report_names
 from octoc.compiler.read.stage import limit_of
 from octoc.compiler.read.text import load_text
 from octoc.compiler.read.toml import read_toml
@@ -16,6 +17,8 @@ from octoc.compiler.structure.settings import name_of_folder, settings_from
 from octoc.compiler.workspace.paths import display_path
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.read import UNKNOWN_FILE_KIND
+from octoc.plugin.manager import load_plugins
+from octoc.plugin.rules import rule_finder
 
 _OF_TAPS = frozenset({
     FileKind.CAPABILITY_CONFIG, FileKind.CAPABILITY_PROVIDER, FileKind.AGENT_MANIFEST, FileKind.SKILL
@@ -64,4 +67,5 @@ def _check_settings(
     place = Place(file=display)
     values = None if source is None or source.text is None else read_toml(source.text, place, context.sink)
     if values is not None:
-        settings_from(values, place, name_of_folder(path.parent), context.sink)
+        own = settings_from(values, place, name_of_folder(path.parent), context.sink)
+        report_names(own, rule_finder(load_plugins(own.plugins)), context.sink)

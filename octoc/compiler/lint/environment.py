@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from octoc.compiler.model.build import Build
-from octoc.compiler.workspace.environment import Environment, Variable, contract
+from octoc.compiler.lint.workspace import LintWorkspace
+from octoc.compiler.workspace.environment import Variable, contract
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.lint_env import ENVIRONMENT_CONTRACT, UNSET_VARIABLE
 from octoc.lists import some_names
+from octoc.plugin.lint import lint_check
 
 _SHOWN = 5
 
 
-def check_environment(build: Build, environment: Environment, sink: DiagnosticSink) -> None:
-    """Report each required variable that `environment` has not, at its first reference, with who needs it."""
-    variables = contract(build)
+@lint_check(ENVIRONMENT_CONTRACT, UNSET_VARIABLE)
+def check_environment(workspace: LintWorkspace, sink: DiagnosticSink) -> None:
+    """Report each required variable that the environment lacks, at its first reference, with who needs it."""
+    environment = workspace.environment
+    if environment is None:
+        return
+    variables = contract(workspace)
     missing = [one for one in variables if one.required and environment.state(one.variable) in {"unset", "empty"}]
     for variable in missing:
         first, *others = [use for use in variable.uses if not use.has_default]

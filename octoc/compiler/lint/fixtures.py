@@ -5,8 +5,10 @@ from __future__ import annotations
 from octoc.compiler.model.build import Build
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.resolve import FIXTURE_OUT_OF_REACH
+from octoc.plugin.lint import lint_check
 
 
+@lint_check(FIXTURE_OUT_OF_REACH)
 def check_reach_of_fixtures(build: Build, sink: DiagnosticSink) -> None:
     """Report a fixture whose agent may neither activate the capability, nor has it, or does not have the tool."""
     fixtures = build.resolved.fixtures

@@ -14,11 +14,13 @@ from octoc.compiler.pin.packages import Package, fetched_by
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint import INSECURE_URL, UNPINNED_PACKAGE
+from octoc.plugin.lint import lint_check
 
 # urllib raises for a host that is none; here it only matters that it is not this machine.
 _PLAIN_HTTP = re.compile(r"http://(?:[^/?#@]*@)?(?P<host>\[[^\]/]*\]|[^:/?#]*)", re.IGNORECASE)
 
 
+@lint_check(UNPINNED_PACKAGE)
 def check_pins(build: Build, sink: DiagnosticSink) -> None:
     """Report a server whose command would run whatever version is newest today.
 
@@ -70,6 +72,7 @@ def _pinned(server: Server, package: Package) -> MakeFix | None:
     return replaced(place, package.name, recorded, f"write `{recorded}`, which its tools were recorded from")
 
 
+@lint_check(INSECURE_URL)
 def check_urls(build: Build, sink: DiagnosticSink) -> None:
     """Report plain http beyond loopback: a warning in development, an error in production."""
     mode = build.settings.mode

@@ -1,41 +1,48 @@
-"""lint: rules over the whole workspace. To add one, write a function in a module here and name it in `RULES`."""
+"""lint: checks over the whole workspace, octoc's own and those of plugins."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from octoc.compiler.context import Context
-from octoc.compiler.emit.strictness import is_strict
-from octoc.compiler.lint import agents, mcp, taps, tools
-from octoc.compiler.lint.agents.budget import check_budget
-from octoc.compiler.lint.environment import check_environment
-from octoc.compiler.lint.fixtures import check_reach_of_fixtures
-from octoc.compiler.lint.mcp.rest import check_rest
-from octoc.compiler.lint.servers import check_pins, check_urls
+from octoc.compiler.lint.core import CoreChecks
+from octoc.compiler.lint.workspace import LintWorkspace, lint_workspace
 from octoc.compiler.model.build import Build
 from octoc.compiler.policy.report import report_policy
 from octoc.diagnostics.model import DiagnosticSink
-
-RULES: tuple[Callable[[Build, DiagnosticSink], None], ...] = (
-    *(check_pins, check_urls, check_reach_of_fixtures),
-    *taps.RULES,
-    *mcp.RULES,
-    *agents.RULES,
-    *tools.RULES,
-)
+from octoc.diagnostics.rules.plugin import LINT_RULE_FAILED, LINT_RULE_REFUSED
+from octoc.plain_text import because
+from octoc.plugin.rules import RegisteredCheck, lint_rules
 
 
 def lint(build: Build, context: Context) -> Build:
-    """Run every rule; the product is passed on as it is."""
-    for rule in RULES:
-        rule(build, context.sink)
-    for gate_rule in taps.GATE_RULES:
-        gate_rule(build, context.sink)
-    check_budget(build, context)
-    check_rest(build, context.sink, strict=is_strict(build, context))
-    if context.environment is not None:
-        check_environment(build, context.environment, context.sink)
+    """Run every check whose needs are met; the build is passed on as it is."""
+    workspace = lint_workspace(build, context)
+    context.plugins.add_own(CoreChecks())
+    registered = lint_rules(context.plugins)
+    for refused in registered.refused:
+        use = build.settings.place.child("plugins", "use")
+        context.sink.report(LINT_RULE_REFUSED, refused.message, at=use, help=refused.help)
+    for entry in registered.checks:
+        if entry.check.needs <= workspace.has and (entry.check.is_of_one_file or not context.one_file):
+            _run(entry, workspace, context.sink)
     if context.policy is not None:
         files = (build.settings.place.file, *(file.display for file in build.discovered.files))
-        report_policy(context.policy, files, context.sink)
+        report_policy(context.policy, files, context.sink, met=workspace.has)
     return build
+
+
+def _run(entry: RegisteredCheck, workspace: LintWorkspace, sink: DiagnosticSink) -> None:
+    """Run one check. A plugin's fault is reported and does not stop the others; octoc's own is a bug, and does."""
+    own = sink.only(entry.check.rules)
+    if entry.is_own:
+        entry.check.run(workspace, own)
+        return
+    try:
+        entry.check.run(workspace, own)
+    except Exception as error:  # noqa: BLE001  # whatever a plugin can raise
+        names = ", ".join(f"`{rule.code}`" for rule in entry.check.rules)
+        sink.report(
+            LINT_RULE_FAILED,
+            f"the check of {names} in plugin `{entry.plugin}` failed{because(error)}",
+            at=workspace.settings.place.child("plugins", "use"),
+            help="report it to the plugin's author, or take the plugin out of `[plugins] use`",
+        )

@@ -165,6 +165,10 @@ class SnapshotSource:
     digest: str
     indexes: tuple[int, ...] = ()
 
+    def place_of(self, index: int) -> Place:
+        """Return where the tool `listing.tools[index]` stands in the file."""
+        return self.place.child("tools", self.indexes[index] if self.indexes else index)
+
 
 @attrs.frozen(kw_only=True)
 class MessageSource:

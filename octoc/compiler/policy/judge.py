@@ -11,7 +11,7 @@ from octoc.compiler.policy.globs import path_matches
 from octoc.compiler.policy.suppressions import Silences
 from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.rule import Severity
-from octoc.diagnostics.rules import rule_named
+from octoc.diagnostics.rules import RuleFinder, rule_named
 
 OFF = "off"
 
@@ -28,13 +28,14 @@ class LintPolicy:
 
     settings: LintSettings
     silences: Silences
+    named: RuleFinder = rule_named
     unchecked: set[str] = attrs.field(factory=set)
     _rules: Mapping[str, str] = attrs.field(init=False)
     _overrides: tuple[tuple[str, Mapping[str, str]], ...] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._rules = _by_code(self.settings.rules)
-        self._overrides = tuple((override.path, _by_code(override.rules)) for override in self.settings.overrides)
+        self._rules = self._by_code(self.settings.rules)
+        self._overrides = tuple((override.path, self._by_code(override.rules)) for override in self.settings.overrides)
 
     def __call__(self, found: Diagnostic) -> Diagnostic | None:
         if not found.rule.is_configurable:
@@ -58,15 +59,19 @@ class LintPolicy:
                 word = rules[code]
         return word
 
+    def _by_code(self, rules: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the severities by code; the first of two names of one rule counts."""
+        pairs = reversed(list(rules.items()))
+        return {rule.code: word for name, word in pairs if (rule := self.named(name)) is not None}
 
-def policy_of(settings: LintSettings, read_text: Callable[[str], str | None]) -> LintPolicy:
+
+def policy_of(
+    settings: LintSettings, read_text: Callable[[str], str | None], named: RuleFinder = rule_named
+) -> LintPolicy:
     """Return the policy of a workspace's settings.
 
     Args:
         read_text: display path -> the text as it was read, or None when there is none (see `read.text_reader`).
+        named: finds the rules of octoc and of the workspace's plugins.
     """
-    return LintPolicy(settings=settings, silences=Silences(read_text=read_text))
-
-
-def _by_code(rules: Mapping[str, str]) -> Mapping[str, str]:
-    return {rule.code: word for name, word in rules.items() if (rule := rule_named(name)) is not None}
+    return LintPolicy(settings=settings, silences=Silences(read_text=read_text, named=named), named=named)

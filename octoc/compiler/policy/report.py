@@ -10,30 +10,34 @@ from octoc.compiler.policy.judge import LintPolicy
 from octoc.compiler.policy.suppressions import FileSilences, Silence
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rule import Need, Severity
-from octoc.diagnostics.rules import advice_for, rule_named
+from octoc.diagnostics.rules import RuleFinder, advice_for
 from octoc.diagnostics.rules import lint_policy as rules
 
+_OF_RUNS = frozenset({Need.GATE, Need.ENVIRONMENT, Need.LOCK})
+"""What depends on the run, and not on the workspace alone as snapshots do."""
 
-def report_policy(policy: LintPolicy, files: Iterable[str], sink: DiagnosticSink) -> None:
+
+def report_policy(policy: LintPolicy, files: Iterable[str], sink: DiagnosticSink, *, met: frozenset[Need]) -> None:
     """Report what is wrong with the silences of `files`, and overrides of `[lint]` that match none of them.
 
     Args:
         policy: the one that `sink` asks; every finding of the run has been reported before.
         files: display paths of all files that were looked at.
+        met: the needs of rules that this run meets; a rule that did not run may find something at other times.
     """
     looked_at = sorted(set(files))
     for file in looked_at:
         found = policy.silences.of(file)
         for silence in found.silences:
-            _report_form(silence, sink)
+            _report_form(silence, policy.named, sink)
         if file not in policy.unchecked:
             # Those of the rule itself last: they silence what is reported here.
-            _report_unused(found, sink, of_itself=False)
-            _report_unused(found, sink, of_itself=True)
+            _report_unused(found, sink, met, of_itself=False)
+            _report_unused(found, sink, met, of_itself=True)
     _report_overrides(policy.settings, looked_at, sink)
 
 
-def _report_form(silence: Silence, sink: DiagnosticSink) -> None:
+def _report_form(silence: Silence, rule_of: RuleFinder, sink: DiagnosticSink) -> None:
     if not silence.named:
         sink.report(
             rules.BARE_SILENCE,
@@ -43,7 +47,7 @@ def _report_form(silence: Silence, sink: DiagnosticSink) -> None:
         )
     for named in silence.named:
         if named.rule is None:
-            known = rule_named(named.text)
+            known = rule_of(named.text)
             sink.report(
                 rules.UNKNOWN_RULE,
                 f"`{named.text}` cannot be silenced: it is about the build, not about a file"
@@ -55,10 +59,10 @@ def _report_form(silence: Silence, sink: DiagnosticSink) -> None:
             )
 
 
-def _report_unused(found: FileSilences, sink: DiagnosticSink, *, of_itself: bool) -> None:
+def _report_unused(found: FileSilences, sink: DiagnosticSink, met: frozenset[Need], *, of_itself: bool) -> None:
     for silence in found.silences:
         for named in silence.named:
-            if named.rule is None or named.span in found.used or Need.ENVIRONMENT in named.rule.needs:
+            if named.rule is None or named.span in found.used or named.rule.needs & _OF_RUNS - met:
                 continue
             if (named.rule.code == rules.UNUSED_SILENCE.code) is not of_itself:
                 continue

@@ -12,7 +12,7 @@ from octoc.compiler.read.nodes import Range
 from octoc.compiler.read.spans import kind_of
 from octoc.diagnostics.model import Diagnostic, Span
 from octoc.diagnostics.rule import Rule
-from octoc.diagnostics.rules import rule_named
+from octoc.diagnostics.rules import RuleFinder, rule_named
 
 # Also behind another comment of the same line: `# why  # octoc: ignore[OCT402]`.
 _SILENCE = re.compile(
@@ -87,6 +87,7 @@ class Silences:
     """The silences of all files, each looked at when it is first asked for."""
 
     read_text: Callable[[str], str | None]
+    named: RuleFinder = rule_named
     _files: dict[str, FileSilences] = attrs.field(factory=dict)
 
     def of(self, file: str) -> FileSilences:
@@ -94,32 +95,36 @@ class Silences:
         if file not in self._files:
             kind = kind_of(file)
             text = self.read_text(file) if kind else None
-            self._files[file] = FileSilences(*(_parse(text, file, kind) if text else ((), ())))
+            self._files[file] = FileSilences(*(_parse(text, file, kind, self.named) if text else ((), ())))
         return self._files[file]
 
 
 def silences_in(text: str, file: str) -> tuple[Silence, ...]:
     """Return the silences that a file's text has, in order."""
-    return _parse(text, file, kind_of(file))[0]
+    return _parse(text, file, kind_of(file), rule_named)[0]
 
 
-def _parse(text: str, file: str, kind: str) -> tuple[tuple[Silence, ...], tuple[tuple[int, int], ...]]:
+def _parse(
+    text: str, file: str, kind: str, named: RuleFinder
+) -> tuple[tuple[Silence, ...], tuple[tuple[int, int], ...]]:
     if not _MARKER.search(text):
         return (), ()
     found = commented(text, kind)
     silences = tuple(
-        _silence(text, file, comment, match, found)
+        _silence(text, file, comment, match, found, named)
         for comment in found.comments
         for match in _SILENCE.finditer(text, *comment)
     )
     return silences, found.strings
 
 
-def _silence(text: str, file: str, comment: Range, match: re.Match[str], found: Commented) -> Silence:
+def _silence(
+    text: str, file: str, comment: Range, match: re.Match[str], found: Commented, rule_of: RuleFinder
+) -> Silence:
     for_file = match["word"] == "ignore-file"
     start = match.start("rules")
     named = tuple(
-        _named(name[0], _span(found, file, (start + name.start(), start + name.end())))
+        _named(name[0], _span(found, file, (start + name.start(), start + name.end())), rule_of)
         for name in _NAME.finditer(match["rules"] or "")
     )
     return Silence(
@@ -130,8 +135,8 @@ def _silence(text: str, file: str, comment: Range, match: re.Match[str], found: 
     )
 
 
-def _named(text: str, span: Span) -> Named:
-    rule = rule_named(text)
+def _named(text: str, span: Span, rule_of: RuleFinder) -> Named:
+    rule = rule_of(text)
     return Named(text=text, span=span, rule=rule if rule is not None and rule.is_configurable else None)
 
 

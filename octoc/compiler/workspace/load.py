@@ -13,11 +13,13 @@ from octoc.compiler.cache.store import Cache
 from octoc.compiler.context import Context, Progress, no_progress
 from octoc.compiler.model.settings import LintSettings, WorkspaceSettings
 from octoc.compiler.policy.judge import policy_of
+from octoc.compiler.policy.names import report_names
 from octoc.compiler.read.spans import SpanIndex
 from octoc.compiler.read.text import text_reader
 from octoc.compiler.structure.settings import load_settings
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.plugin.manager import Plugins, load_plugins
+from octoc.plugin.rules import rule_finder
 
 # What takes part in a build beside octoc and its plugins: another version may give other vectors or another gate.
 _PACKAGES = ("numpy", "onnxruntime", "scikit-learn")
@@ -49,11 +51,14 @@ def load_workspace(
     locate = SpanIndex(read_text)
     early = DiagnosticSink(locate)
     settings = load_settings(root, early, cache=cache, overlay=overlay)
+    named = load_plugins(settings.plugins if settings is not None else ()) if plugins is None else plugins
+    rule_of = rule_finder(named)
     # What was found before the settings were known is judged by them like all else.
-    policy = policy_of(settings.lint if settings is not None else LintSettings(), read_text)
+    policy = policy_of(settings.lint if settings is not None else LintSettings(), read_text, rule_of)
     sink = DiagnosticSink(locate, policy)
     sink.extend(tuple(kept for found in early.diagnostics if (kept := policy(found)) is not None))
-    named = load_plugins(settings.plugins if settings is not None else ()) if plugins is None else plugins
+    if settings is not None:
+        report_names(settings, rule_of, sink)
     context = Context(
         root=root, sink=sink, cache=cache, plugins=named, progress=progress, overlay=overlay, policy=policy
     )

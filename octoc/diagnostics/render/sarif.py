@@ -27,14 +27,14 @@ def render_sarif(
     diagnostics: Iterable[Diagnostic],
     *,
     version: str,
-    page_of: Callable[[str], str | None] = lambda _: None,
+    page_of: Callable[[Rule], str | None] = lambda _: None,
     placeless: str = "octoc.toml",
 ) -> str:
     """Return one log with one run, in ASCII, ended by a newline.
 
     Args:
         version: octoc's own.
-        page_of: code -> the rule's page in Markdown.
+        page_of: rule -> its page in Markdown.
         placeless: the file that a finding without a place is shown at, since code scanning refuses one without.
     """
     found = list(diagnostics)
@@ -46,7 +46,7 @@ def render_sarif(
                 "name": "octoc",
                 "version": version,
                 "semanticVersion": version,
-                "rules": [_rule(rules[code], page_of(code)) for code in index],
+                "rules": [_rule(rules[code], page_of(rules[code])) for code in index],
             }
         },
         "columnKind": "unicodeCodePoints",

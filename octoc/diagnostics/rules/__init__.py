@@ -7,10 +7,13 @@ A code is never used again.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 
 from octoc.diagnostics.rule import Rule
+
+RuleFinder = Callable[[str], Rule | None]
+"""Code or name -> the rule of octoc or of a plugin, None when no such rule exists."""
 
 PREFIX = "OCT"
 """What octoc's own codes begin with. A plugin's code begins with another word."""

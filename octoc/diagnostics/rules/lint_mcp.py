@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from octoc.diagnostics.rule import Need, Rule, Scope, Severity
+from octoc.diagnostics.rule import Rule, Scope, Severity
 
 rule = partial(Rule, scope=Scope.FILE)
 
@@ -33,20 +33,6 @@ UNSUPPORTED_CONNECTION = rule(
 )
 ABSOLUTE_PATH = rule(
     "OCT447", "absolute-path", "In production mode a server's command line has an absolute path.", Severity.WARNING
-)
-REST_TOO_MANY_TOOLS = rule(
-    "OCT449",
-    "rest-too-many-tools",
-    "A REST server has more tools than the hundred that its protocol allows.",
-    Severity.WARNING,
-    needs=frozenset({Need.SNAPSHOTS}),
-)
-REST_TOOL_NAME = rule(
-    "OCT450",
-    "rest-tool-name",
-    "A tool of a REST server has a name that its protocol does not allow.",
-    Severity.WARNING,
-    needs=frozenset({Need.SNAPSHOTS}),
 )
 UNSET_IN_SHELL = rule(
     "OCT461",

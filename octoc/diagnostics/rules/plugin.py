@@ -37,3 +37,5 @@ PRECISION_UNMET = rule(
 EXPANSION_FAILED = rule("OCT705", "expansion-failed", "A plugin could not say what else people ask of a capability.")
 PLUGIN_MISSING = rule("OCT720", "plugin-missing", "A plugin that the workspace names is not installed.")
 PLUGIN_BROKEN = rule("OCT721", "plugin-broken", "An installed plugin that the workspace names cannot be used.")
+LINT_RULE_REFUSED = rule("OCT722", "lint-rule-refused", "A plugin registers a rule that octoc cannot use.")
+LINT_RULE_FAILED = rule("OCT723", "lint-rule-failed", "A check of a plugin raised an error.")

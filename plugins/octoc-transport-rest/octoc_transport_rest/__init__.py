@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 import attrs
 
 from octoc.plugin.hookspecs import hookimpl
+from octoc_transport_rest.protocol import KIND
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from octoc.plugin.lint import LintCheck
     from octoc.plugin.protocols import Connection, Host, ServerTarget, Transport
 
-__all__ = ["KIND", "RestTransport", "octoc_make_transport"]
-
-KIND = "rest"
+__all__ = ["KIND", "RestTransport", "octoc_lint_rules", "octoc_make_transport"]
 
 
 @attrs.frozen
@@ -25,6 +24,8 @@ class RestTransport:
 
     async def connect(self, target: ServerTarget, host: Host | None = None) -> Connection:
         """Connect within `target.timeout_s`. Raises: ConnectionFailed, with all that was started stopped again."""
+        import asyncio  # here: a caller that only asks for the plugin's rules does without it
+
         # httpx is slow to load: in a thread, so that the host's loop goes on meanwhile.
         open_connection = await asyncio.to_thread(_load)
         return await open_connection(target)
@@ -34,6 +35,14 @@ def _load() -> Callable[[ServerTarget], Awaitable[Connection]]:
     from octoc_transport_rest.connection import open_connection
 
     return open_connection
+
+
+@hookimpl
+def octoc_lint_rules() -> tuple[LintCheck, ...]:
+    """Return the checks of REST servers."""
+    from octoc_transport_rest.lint import CHECKS
+
+    return CHECKS
 
 
 @hookimpl

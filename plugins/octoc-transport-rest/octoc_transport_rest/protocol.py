@@ -8,11 +8,13 @@ from typing import Any
 
 from octoc.json_limits import MAX_ELEMENTS, excess, parse
 
+KIND = "rest"
 PROTOCOL = "octopus-rest"
 """What a listing gives as its protocol: the protocol itself has no version."""
 MAX_BODY_BYTES = 4 * 1024 * 1024
 """The longest body, 4 MiB. An answer beyond it is cut, a request beyond it is refused."""
 MAX_TOOLS = 100
+"""Source: Octopus, tool servers."""
 TOO_DEEP = "it is nested too deeply"
 LEFT_OUT = "toolsLeftOut"
 """Where a listing's `server_info` counts the sound tools beyond MAX_TOOLS."""

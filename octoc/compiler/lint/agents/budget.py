@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from octoc.compiler.context import Context
-from octoc.compiler.model.build import Build
+from octoc.compiler.lint.workspace import LintWorkspace
 from octoc.compiler.model.settings import AgentBudget
 from octoc.compiler.workspace.token_report import token_report
+from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_agents import OVER_BUDGET
+from octoc.plugin.lint import lint_check
 
 
-def check_budget(build: Build, context: Context) -> None:
+@lint_check(OVER_BUDGET)
+def check_budget(workspace: LintWorkspace, sink: DiagnosticSink) -> None:
     """Report each agent over its budget, with its largest tools. Counted as the token bill counts."""
-    budget = build.settings.budget
-    limits = {agent.name: budget.of(agent.name) for agent in build.resolved.agents}
+    budget = workspace.settings.budget
+    limits = {agent.name: budget.of(agent.name) for agent in workspace.resolved.agents}
     if all(limit == AgentBudget() for limit in limits.values()):
         return
-    places = {agent.name: agent.source.place for agent in build.resolved.agents}
-    for paid in token_report(build, context.plugins).agents:
+    places = {agent.name: agent.source.place for agent in workspace.resolved.agents}
+    for paid in token_report(workspace, workspace.plugins).agents:
         limit = limits[paid.agent]
         over = []
         if limit.max_tools is not None and paid.direct_tools > limit.max_tools:
@@ -27,7 +29,7 @@ def check_budget(build: Build, context: Context) -> None:
             continue
         largest = ", ".join(f"`{name}` ({tokens:,})" for name, tokens in paid.largest)
         counted = f"counted as `{paid.format}` is shown them, by `{paid.counter}`, octoc's own tools among them"
-        context.sink.report(
+        sink.report(
             OVER_BUDGET,
             f"agent `{paid.agent}` has in every prompt {' and '.join(over)}",
             at=places[paid.agent],

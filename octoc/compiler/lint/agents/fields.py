@@ -12,6 +12,7 @@ from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_agents import EMPTY_TOOLS, LONG_DESCRIPTION, UNUSUAL_MODEL
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.lists import name_list
+from octoc.plugin.lint import lint_check
 
 MAX_DESCRIPTION = 200
 """Octo shows a description of at most this many characters whole; of a longer one the first sentence, or this much."""
@@ -22,6 +23,7 @@ _TIERS = ("high", "low", "default", "inherit")
 _MARKS_OF_A_NAME = frozenset(".-/")
 
 
+@lint_check(EMPTY_TOOLS)
 def check_empty_tools(build: Build, sink: DiagnosticSink) -> None:
     """Report an empty `tools`, which octoc and Claude Code read as none, and Octo as all."""
     for agent in _markdown(build):
@@ -34,6 +36,7 @@ def check_empty_tools(build: Build, sink: DiagnosticSink) -> None:
             )
 
 
+@lint_check(LONG_DESCRIPTION)
 def check_descriptions(build: Build, sink: DiagnosticSink) -> None:
     """Report a description of which Octo's routing shows only the start, at the part that is cut."""
     for agent in _markdown(build):
@@ -49,6 +52,7 @@ def check_descriptions(build: Build, sink: DiagnosticSink) -> None:
             )
 
 
+@lint_check(UNUSUAL_MODEL)
 def check_models(build: Build, sink: DiagnosticSink) -> None:
     """Report a `model` of an AGENT.md that Octo would take for a model's name and that looks like none."""
     for agent in _markdown(build):

@@ -9,9 +9,11 @@ from octoc.compiler.model.build import Build
 from octoc.compiler.model.settings import AgentBudget
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_agents import LARGE_SURFACE
+from octoc.plugin.lint import lint_check
 from octoc.tokens import APPROXIMATE
 
 
+@lint_check(LARGE_SURFACE)
 def check_surface(build: Build, sink: DiagnosticSink) -> None:
     """Report an agent whose recorded direct tools are more, or longer, than `[lint]` allows. Tokens are approximate."""
     lint = build.settings.lint

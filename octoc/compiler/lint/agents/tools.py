@@ -10,8 +10,10 @@ from octoc.compiler.scope.hosts import HOST_TOOLS
 from octoc.compiler.scope.registry import visible_grants
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_agents import BARE_TOOL
+from octoc.plugin.lint import lint_check
 
 
+@lint_check(BARE_TOOL)
 def check_bare_tools(build: Build, sink: DiagnosticSink) -> None:
     """Report a bare name that one of several servers has today: a second one that offers it would be granted, too."""
     agents = [agent for agent in build.resolved.agents if agent.source.tools and agent.name in build.scoped.registries]

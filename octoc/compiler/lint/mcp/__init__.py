@@ -9,6 +9,6 @@ from octoc.compiler.lint.mcp.names import check_connections, check_names
 from octoc.compiler.lint.mcp.shells import check_shells
 from octoc.compiler.lint.mcp.values import check_values
 
-__all__ = ["RULES"]
+__all__ = ["CHECKS"]
 
-RULES = (check_values, check_headers, check_inputs, check_names, check_connections, check_paths, check_shells)
+CHECKS = (check_values, check_headers, check_inputs, check_names, check_connections, check_paths, check_shells)

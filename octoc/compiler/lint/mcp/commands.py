@@ -10,6 +10,7 @@ from octoc.compiler.model.source import ServerSource
 from octoc.compiler.resolve.definitions import OCTOMIND, Value, definitions, values_of
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_mcp import ABSOLUTE_PATH
+from octoc.plugin.lint import lint_check
 
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ash", "ksh", "fish", "cmd", "powershell", "pwsh"})
 _CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
@@ -30,6 +31,7 @@ def has_shell(server: ServerSource | Server) -> bool:
     return any(_base(word) in _SHELLS for word in words)
 
 
+@lint_check(ABSOLUTE_PATH)
 def check_paths(build: Build, sink: DiagnosticSink) -> None:
     """Report absolute paths in production mode: another machine has not the same folders."""
     if build.settings.mode != "production":

@@ -6,8 +6,10 @@ from octoc.compiler.model.build import Build
 from octoc.compiler.resolve.definitions import definitions
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.resolve import REPEATED_HEADER
+from octoc.plugin.lint import lint_check
 
 
+@lint_check(REPEATED_HEADER)
 def check_headers(build: Build, sink: DiagnosticSink) -> None:
     """Report headers whose names differ in case alone: no transport connects a server that has two of one name."""
     for definition in definitions(build.sources):

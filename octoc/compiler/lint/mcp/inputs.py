@@ -9,9 +9,11 @@ from octoc.compiler.resolve.definitions import values_of
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_mcp import UNDECLARED_INPUT
 from octoc.diagnostics.suggest import did_you_mean
+from octoc.plugin.lint import lint_check
 from octoc.references import find_references
 
 
+@lint_check(UNDECLARED_INPUT)
 def check_inputs(build: Build, sink: DiagnosticSink) -> None:
     """Report `${input:id}` in VS Code's file where its `inputs` have no such id: VS Code asks nobody for it."""
     for file in build.sources.mcp_files:

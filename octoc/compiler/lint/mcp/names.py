@@ -14,6 +14,7 @@ from octoc.diagnostics.rules.lint_mcp import (
     UNUSUAL_SERVER_NAME,
 )
 from octoc.installation import install_command
+from octoc.plugin.lint import lint_check
 
 REST_PLUGIN = "transport-rest"
 # Source: Claude Code, MCP configuration.
@@ -24,6 +25,7 @@ _SCHEMES = frozenset({"http", "https", "ws", "wss"})
 _RESERVED = frozenset({"workspace", "claude-in-chrome", "computer-use", "Claude Preview", "Claude Browser"})
 
 
+@lint_check(RESERVED_SERVER_NAME, UNUSUAL_SERVER_NAME)
 def check_names(build: Build, sink: DiagnosticSink) -> None:
     """Report names that `mcp__<server>__<tool>` cannot hold, and those that Claude Code keeps for itself."""
     for definition in definitions(build.sources):
@@ -50,6 +52,7 @@ def check_names(build: Build, sink: DiagnosticSink) -> None:
             )
 
 
+@lint_check(DEPRECATED_TRANSPORT, UNSUPPORTED_CONNECTION)
 def check_connections(build: Build, sink: DiagnosticSink) -> None:
     """Report what is deprecated in how a server is reached, and what octoc's transports do not do."""
     for definition in definitions(build.sources):

@@ -12,6 +12,7 @@ from octoc.compiler.model.source import ServerSource
 from octoc.compiler.resolve.definitions import definitions
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_mcp import UNSET_IN_SHELL
+from octoc.plugin.lint import lint_check
 from octoc.references import find_references
 from octoc.server_environment import is_usual
 
@@ -34,6 +35,7 @@ _OF_SHELLS = frozenset({
 _PREFIXES = ("BASH", "ZSH", "KSH")
 
 
+@lint_check(UNSET_IN_SHELL)
 def check_shells(build: Build, sink: DiagnosticSink) -> None:
     """Report variables in a shell's script that the server does not get: the shell replaces them by nothing."""
     settings = build.settings

@@ -17,6 +17,7 @@ from octoc.compiler.resolve.definitions import OCTOMIND, Definition, Value, defi
 from octoc.credentials import is_literal_secret
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_mcp import NESTED_REFERENCE, SURROUNDING_SPACE, UNEXPANDED_REFERENCE
+from octoc.plugin.lint import lint_check
 from octoc.references import find_references
 
 # Capitals alone: `$x` and `$schema` are what programs and queries are written in. Behind other text than these marks a
@@ -30,6 +31,7 @@ _MAX_OF_ONE_VALUE = 20
 _TRIMMABLE = frozenset({"command", "cwd", "envFile", "url", "headers"})
 
 
+@lint_check(NESTED_REFERENCE, SURROUNDING_SPACE, UNEXPANDED_REFERENCE)
 def check_values(build: Build, sink: DiagnosticSink) -> None:
     """Report references that stay text, and values with white space around them."""
     for definition in definitions(build.sources):

@@ -15,9 +15,9 @@ from octoc.compiler.lint.taps.tools import check_repeated_definitions, check_sha
 from octoc.compiler.lint.taps.triggers import check_near_triggers
 from octoc.compiler.lint.taps.unreachable import check_reach
 
-__all__ = ["GATE_RULES", "RULES"]
+__all__ = ["CHECKS"]
 
-RULES = (
+CHECKS = (
     check_triggers,
     check_substance,
     check_trust,
@@ -41,7 +41,6 @@ RULES = (
     check_unused,
     check_headers,
     check_tool_notes,
+    check_reach,
+    check_rivals,
 )
-
-GATE_RULES = (check_reach, check_rivals)
-"""Rules that need the gate, which only a build has."""

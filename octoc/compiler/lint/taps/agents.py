@@ -7,8 +7,10 @@ from octoc.compiler.model.build import Build
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_taps import IGNORED_ROLE_NAME, OUT_OF_DOMAIN, OWN_WIRING
 from octoc.lists import name_list
+from octoc.plugin.lint import lint_check
 
 
+@lint_check(OUT_OF_DOMAIN)
 def check_domains(build: Build, sink: DiagnosticSink) -> None:
     """Report a capability that an agent grants itself although the capability is for other domains."""
     sources = {(source.tap, source.name): source for source in build.sources.capabilities}
@@ -34,6 +36,7 @@ def check_domains(build: Build, sink: DiagnosticSink) -> None:
             )
 
 
+@lint_check(IGNORED_ROLE_NAME, OWN_WIRING)
 def check_wiring(build: Build, sink: DiagnosticSink) -> None:
     """Report what a manifest says itself beside its capabilities, and a role's name that nobody reads."""
     for agent in build.sources.agents:

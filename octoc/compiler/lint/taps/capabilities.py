@@ -8,11 +8,13 @@ from octoc.compiler.resolve.capabilities import HIGH_TRUST_SERVERS
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint import NO_TRIGGERS, NOTHING_TO_ACTIVATE
 from octoc.diagnostics.rules.lint_taps import FEW_TRIGGERS, ROUTED_HIGH_TRUST
+from octoc.plugin.lint import lint_check
 
 FEWEST_TRIGGERS = 3
 """A score is the mean of a capability's three best triggers; Octomind's tap asks for as many."""
 
 
+@lint_check(FEW_TRIGGERS, NO_TRIGGERS)
 def check_triggers(build: Build, sink: DiagnosticSink) -> None:
     """Report a capability that no message can activate, and one that is known by few examples."""
     sources = sources_of(build)
@@ -42,6 +44,7 @@ def check_triggers(build: Build, sink: DiagnosticSink) -> None:
             )
 
 
+@lint_check(NOTHING_TO_ACTIVATE)
 def check_substance(build: Build, sink: DiagnosticSink) -> None:
     """Report a capability that would activate nothing."""
     providers = providers_of(build)
@@ -58,6 +61,7 @@ def check_substance(build: Build, sink: DiagnosticSink) -> None:
             )
 
 
+@lint_check(ROUTED_HIGH_TRUST)
 def check_trust(build: Build, sink: DiagnosticSink) -> None:
     """Report a capability with triggers that grants tools over the run time or over other agents."""
     builtin = _high_trust_servers(build)

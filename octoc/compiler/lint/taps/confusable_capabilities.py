@@ -13,6 +13,7 @@ from octoc.compiler.model.resolved import Capability
 from octoc.compiler.model.source import Located
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_taps import RIVALS
+from octoc.plugin.lint import lint_check
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,6 +37,7 @@ class _Owned:
     capability: Capability
 
 
+@lint_check(RIVALS)
 def check_rivals(build: Build, sink: DiagnosticSink) -> None:
     """Report two capabilities whose triggers win for each other when each is left out of what is learned, once a pair.
 

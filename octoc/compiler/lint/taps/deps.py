@@ -9,8 +9,10 @@ from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.lint_taps import MISSING_SCRIPT, UNUSED_SCRIPTS
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.lists import some_names
+from octoc.plugin.lint import lint_check
 
 
+@lint_check(MISSING_SCRIPT)
 def check_scripts(build: Build, sink: DiagnosticSink) -> None:
     """Report a required script that its tap does not have."""
     discovered = build.discovered
@@ -25,6 +27,7 @@ def check_scripts(build: Build, sink: DiagnosticSink) -> None:
         )
 
 
+@lint_check(UNUSED_SCRIPTS)
 def check_unused(build: Build, sink: DiagnosticSink) -> None:
     """Report, once a tap, the scripts that none of its files requires."""
     discovered = build.discovered

@@ -10,8 +10,10 @@ from octoc.compiler.model.source import Located
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_taps import UNKNOWN_DOMAIN
 from octoc.diagnostics.suggest import did_you_mean
+from octoc.plugin.lint import lint_check
 
 
+@lint_check(UNKNOWN_DOMAIN)
 def check_unknown_domains(build: Build, sink: DiagnosticSink) -> None:
     """Report each domain that no agent of the workspace is of; nothing where no agent has a domain.
 

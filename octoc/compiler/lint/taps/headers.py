@@ -13,6 +13,7 @@ from octoc.diagnostics.model import DiagnosticSink, Place, Span
 from octoc.diagnostics.rules.lint_taps import HEADER, STALE_TOOL_NOTE
 from octoc.lists import some_names
 from octoc.names import ToolPattern, any_glob_matches, glob_matches
+from octoc.plugin.lint import lint_check
 
 LENGTHS = {"Title": (5, 60), "Description": (20, 160)}
 """Header -> the fewest and the most characters that Octomind's tap allows."""
@@ -21,6 +22,7 @@ _TOOL = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\*?\Z")
 _NOTE = "Provides tools"
 
 
+@lint_check(HEADER)
 def check_headers(build: Build, sink: DiagnosticSink) -> None:
     """Report a title or a description that is missing, too short or too long."""
     for what, place in _titled(build):
@@ -42,6 +44,7 @@ def check_headers(build: Build, sink: DiagnosticSink) -> None:
                 )
 
 
+@lint_check(STALE_TOOL_NOTE)
 def check_tool_notes(build: Build, sink: DiagnosticSink) -> None:
     """Report a tool that `# Provides tools:` names and that no pattern of the file lets through."""
     servers = server_of(build)

@@ -11,6 +11,7 @@ from octoc.compiler.model.source import AgentSource, ServerSource
 from octoc.diagnostics.model import DiagnosticSink, Place, Span
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint_taps import LIVE_PLACEHOLDER, UNGATED_PLACEHOLDER, VARYING_PROMPT
+from octoc.plugin.lint import lint_check
 from octoc.references import VARIABLE_KINDS, Reference, find_references
 
 VARYING = ("CWD", "DATE", "TIME", "GIT_STATUS", "GIT_TREE", "README", "SYSTEM", "SHELL", "OS", "USER", "CONTEXT")
@@ -22,6 +23,7 @@ _CODE = re.compile(r"`[^`\n]+`|^(?: {4}|\t).*$|^\|.*\|[ \t]*$", re.MULTILINE)
 _VARYING = re.compile(rf"(?<!\{{\{{)\{{\{{({'|'.join(VARYING)})\}}\}}(?!\}}\}})")
 
 
+@lint_check(LIVE_PLACEHOLDER)
 def check_prose(build: Build, sink: DiagnosticSink) -> None:
     """Report each `{{ENV:…}}` and `{{INPUT:…}}` in a prompt of a manifest and in a comment of a tap's TOML file."""
     for agent in _manifests(build):
@@ -42,6 +44,7 @@ def check_prose(build: Build, sink: DiagnosticSink) -> None:
                 _report_live(found, "a comment", at_comment, sink, is_mention=True)
 
 
+@lint_check(UNGATED_PLACEHOLDER)
 def check_gate(build: Build, sink: DiagnosticSink) -> None:
     """Report the variables that a tap's server takes by `args` or `url` alone."""
     servers: list[ServerSource] = [s for _, provider in all_providers(build) for s in provider.servers]
@@ -67,6 +70,7 @@ def check_gate(build: Build, sink: DiagnosticSink) -> None:
                 )
 
 
+@lint_check(VARYING_PROMPT)
 def check_varying(build: Build, sink: DiagnosticSink) -> None:
     """Report a `system` prompt that holds a value of the run, once for each value."""
     for agent in _manifests(build):

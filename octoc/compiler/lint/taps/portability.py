@@ -16,6 +16,7 @@ from octoc.diagnostics.model import DiagnosticSink, Edit, Fix, Locator, Place
 from octoc.diagnostics.rules.lint_taps import BARE_TOOL_NAME, MERGE_DIFFERS
 from octoc.lists import some_names
 from octoc.names import ToolPattern, any_glob_matches
+from octoc.plugin.lint import lint_check
 
 
 @attrs.frozen(kw_only=True)
@@ -27,6 +28,7 @@ class _Loss:
     reaching: tuple[Pattern, ...]
 
 
+@lint_check(MERGE_DIFFERS)
 def check_merge(build: Build, sink: DiagnosticSink) -> None:
     """Report a server that Octomind grants whole to a capability alone and not when merged into agents."""
     providers, servers = providers_of(build), server_of(build)
@@ -48,6 +50,7 @@ def check_merge(build: Build, sink: DiagnosticSink) -> None:
         _report_loss(capability, name, providers[capability], found, is_usable=is_usable, sink=sink)
 
 
+@lint_check(MERGE_DIFFERS)
 def check_own_servers(build: Build, sink: DiagnosticSink) -> None:
     """Report a server of a manifest's own that the patterns of its capabilities leave without a usable tool."""
     providers, servers = providers_of(build), server_of(build)
@@ -71,6 +74,7 @@ def check_own_servers(build: Build, sink: DiagnosticSink) -> None:
             )
 
 
+@lint_check(BARE_TOOL_NAME)
 def check_bare_names(build: Build, sink: DiagnosticSink) -> None:
     """Report the bare patterns of a capability that Octomind merges into agents with several servers."""
     providers = providers_of(build)

@@ -22,9 +22,11 @@ from octoc.diagnostics.rules.lint_taps import (
 )
 from octoc.diagnostics.suggest import did_you_mean, near_names
 from octoc.lists import name_list
+from octoc.plugin.lint import lint_check
 from octoc.routing.skill_rules import CHECKS, Check, RuleProblem, expression_error, parse_rule
 
 
+@lint_check(BAD_EXPRESSION, CASE_SENSITIVE_MATCH, UNCLOSED_CHECK, UNKNOWN_CHECK)
 def check_rules(build: Build, sink: DiagnosticSink) -> None:
     """Report what of a skill's rules does nothing, and `match(…)` that only fits one case."""
     for skill in build.resolved.skills:
@@ -36,6 +38,7 @@ def check_rules(build: Build, sink: DiagnosticSink) -> None:
                 _check_expression(check, line, sink)
 
 
+@lint_check(DORMANT_SKILL)
 def check_activation(build: Build, sink: DiagnosticSink) -> None:
     """Report a skill that nothing but its name activates."""
     for skill in build.resolved.skills:
@@ -51,6 +54,7 @@ def check_activation(build: Build, sink: DiagnosticSink) -> None:
             )
 
 
+@lint_check(SKILL_NEEDS_HIDDEN, SKILL_WITHOUT_SERVERS)
 def check_needs(build: Build, sink: DiagnosticSink) -> None:
     """Report capabilities that a skill asks for and that Octomind's skill path does not load."""
     capabilities = {capability.name: capability for capability in build.resolved.capabilities}
@@ -80,6 +84,7 @@ def check_needs(build: Build, sink: DiagnosticSink) -> None:
                 )
 
 
+@lint_check(UNLISTED_FOLDER)
 def check_folders(build: Build, sink: DiagnosticSink) -> None:
     """Report a folder beside a SKILL.md that no run time lists to the model."""
     for skill in build.resolved.skills:

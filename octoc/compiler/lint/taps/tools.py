@@ -13,8 +13,10 @@ from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.lint_taps import REPEATED_DEFINITION, SHARED_TOOL
 from octoc.lists import all_of, some_names
 from octoc.names import ToolPattern, any_glob_matches, glob_matches
+from octoc.plugin.lint import lint_check
 
 
+@lint_check(SHARED_TOOL)
 def check_shared_tools(build: Build, sink: DiagnosticSink) -> None:
     """Report a capability that grants a tool of a server as one before it does: once a server, with all of those."""
     providers = providers_of(build)
@@ -45,6 +47,7 @@ def check_shared_tools(build: Build, sink: DiagnosticSink) -> None:
             )
 
 
+@lint_check(REPEATED_DEFINITION)
 def check_repeated_definitions(build: Build, sink: DiagnosticSink) -> None:
     """Report a server that several files of the taps define alike: once for each definition."""
     found: dict[str, list[ServerSource]] = {}

@@ -18,6 +18,7 @@ from octoc.compiler.model.resolved import Capability
 from octoc.compiler.model.source import Located
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_taps import NEAR_EQUAL_TRIGGERS
+from octoc.plugin.lint import lint_check
 
 SIMILARITY = 0.75
 """The share of common words (Jaccard) from which two triggers count as nearly equal.
@@ -43,6 +44,7 @@ class _Trigger:
     words: frozenset[str]
 
 
+@lint_check(NEAR_EQUAL_TRIGGERS)
 def check_near_triggers(build: Build, sink: DiagnosticSink) -> None:
     """Report two capabilities whose triggers are nearly equal: once for each pair, at the most alike."""
     found: dict[tuple[str, str], list[tuple[float, _Trigger, _Trigger]]] = {}

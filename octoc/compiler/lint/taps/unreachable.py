@@ -10,12 +10,14 @@ from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Capability
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_taps import UNREACHABLE
+from octoc.plugin.lint import lint_check
 
 if TYPE_CHECKING:
     from octoc.routing.decision import Decision
     from octoc.routing.router import Router
 
 
+@lint_check(UNREACHABLE)
 def check_reach(build: Build, sink: DiagnosticSink) -> None:
     """Report a capability that none of its triggers activates, for no agent that may route to it."""
     triggers = build.embedded.triggers

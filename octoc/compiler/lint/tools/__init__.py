@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from octoc.compiler.lint.tools.drift import check_drift
 from octoc.compiler.lint.tools.models import check_aliases, check_descriptions, check_providers
 from octoc.compiler.lint.tools.prompt_injection import check_texts
 from octoc.compiler.lint.tools.schemas import check_schemas
-from octoc.compiler.model.build import Build
-from octoc.diagnostics.model import DiagnosticSink
 
-__all__ = ["RULES"]
+__all__ = ["CHECKS"]
 
-RULES: tuple[Callable[[Build, DiagnosticSink], None], ...] = (
+CHECKS = (
     check_schemas,
     check_providers,
     check_descriptions,
     check_aliases,
     check_texts,
+    check_drift,
 )

@@ -6,33 +6,32 @@ A build writes the lock from what is recorded; hence only a check reports these.
 
 from __future__ import annotations
 
-from octoc.bundle.refusal import BundleError
-from octoc.compiler.context import Context
 from octoc.compiler.lint.tools.recorded import recorded_tools
-from octoc.compiler.lock.content import LockContent, tool_pin
+from octoc.compiler.lint.workspace import LintWorkspace
+from octoc.compiler.lock.content import tool_pin
 from octoc.compiler.lock.stage import LOCK_FILE
-from octoc.compiler.lock.text import NewerLockError, parse
-from octoc.compiler.model.build import Build
-from octoc.compiler.workspace.files import regular_bytes
+from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules import lint_tools as rules
 from octoc.names import ToolId
+from octoc.plugin.lint import lint_check
 
 _HELP = "run `octoc build`, review what changes in `octoc.lock`, and commit it"
 
 
-def check_drift(build: Build, context: Context) -> None:
-    """Report each tool that is gone, new or other than `octoc.lock` says; nothing without a lock that can be read."""
-    lock = _lock(context)
+@lint_check(rules.DRIFT_BREAKING, rules.DRIFT_SCHEMA, rules.DRIFT_WORDING)
+def check_drift(workspace: LintWorkspace, sink: DiagnosticSink) -> None:
+    """Report each tool that is gone, new or other than `octoc.lock` says."""
+    lock = workspace.lock
     if lock is None:
         return
-    recorded = {tool.id: tool for tool in recorded_tools(build)}
-    for server in build.resolved.servers:
+    recorded = {tool.id: tool for tool in recorded_tools(workspace)}
+    for server in workspace.resolved.servers:
         pins = lock.snapshots.get(server.name)
         if pins is None or server.snapshot is None:
             continue
         names = [tool.name for tool in server.snapshot.listing.tools]
         for name in sorted(pins.tools.keys() - set(names)):
-            context.sink.report(
+            sink.report(
                 rules.DRIFT_BREAKING,
                 f"tool `{server.name}/{name}` is in `{LOCK_FILE}` and is not recorded any more",
                 at=server.snapshot.place.child("tools"),
@@ -53,16 +52,9 @@ def check_drift(build: Build, context: Context) -> None:
                 said, rule, part = "has other annotations, titles or results", rules.DRIFT_WORDING, "name"
             else:
                 continue
-            context.sink.report(
+            sink.report(
                 rule,
                 f"tool `{tool.id}` {said} since `{LOCK_FILE}` was written",
                 at=tool.place.child(part),
                 help=_HELP,
             )
-
-
-def _lock(context: Context) -> LockContent | None:
-    try:
-        return parse(regular_bytes(context.root / LOCK_FILE).decode("utf-8"))
-    except (OSError, UnicodeDecodeError, BundleError, NewerLockError):
-        return None  # the build says what is wrong with it

@@ -14,12 +14,14 @@ from octoc.formats.providers import DESCRIPTION_LIMITS, LABELS, PROVIDER_RULES, 
 from octoc.formats.walk import pointer
 from octoc.lists import all_of, some_names
 from octoc.names import ToolId
+from octoc.plugin.lint import lint_check
 
 _NAMED = 3
 Found = list[tuple[Recorded, KeyPath]]
 Refusal = tuple[ProviderRule, KeyPath]
 
 
+@lint_check(rules.PROVIDER_DROPS, rules.PROVIDER_REJECTS)
 def check_providers(build: Build, sink: DiagnosticSink) -> None:
     """Report what a provider of `[lint] providers` refuses, and what has to be left out for it.
 
@@ -83,6 +85,7 @@ def _report_dropped(dropped: Mapping[tuple[str, str, str], Found], sink: Diagnos
         )
 
 
+@lint_check(rules.LONG_TOOL_DESCRIPTION, rules.NO_TOOL_DESCRIPTION)
 def check_descriptions(build: Build, sink: DiagnosticSink) -> None:
     """Report a tool without a description, and one whose description is cut or refused somewhere."""
     chosen = _providers(build)
@@ -109,6 +112,7 @@ def check_descriptions(build: Build, sink: DiagnosticSink) -> None:
             )
 
 
+@lint_check(rules.ALIAS_SHORTENED)
 def check_aliases(build: Build, sink: DiagnosticSink) -> None:
     """Report a tool whose full name no model API takes, so that its alias is cut and ends in a digest."""
     places = {tool.id: tool.place for tool in recorded_tools(build)}

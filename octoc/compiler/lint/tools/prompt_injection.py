@@ -12,11 +12,13 @@ from octoc.compiler.lint.tools.texts import Text, texts_of
 from octoc.compiler.model.build import Build
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules import lint_tools as rules
+from octoc.plugin.lint import lint_check
 
 _TOLD = 3
 _HELP = "read the text as a model does; if it is meant well, set the rule to `off` for the file in `[lint]`"
 
 
+@lint_check(rules.ADDRESSES_MODEL, rules.CONFUSABLE_CHARACTER, rules.HIDDEN_TEXT, rules.INVISIBLE_CHARACTER)
 def check_texts(build: Build, sink: DiagnosticSink) -> None:
     """Report what is hidden in names and descriptions, and what in descriptions gives the model orders."""
     for text in texts_of(build):

@@ -40,12 +40,9 @@ def recorded_tools(build: Build) -> Iterator[Recorded]:
         if snapshot is None:
             continue
         kept = {tool.name for tool in server.tools}
-        indexes = snapshot.indexes or range(len(snapshot.listing.tools))
-        for index, tool in zip(indexes, snapshot.listing.tools, strict=True):
+        for index, tool in enumerate(snapshot.listing.tools):
             if tool.name in kept:
-                yield Recorded(
-                    id=ToolId(server.name, tool.name), place=snapshot.place.child("tools", index), wire=tool.wire
-                )
+                yield Recorded(id=ToolId(server.name, tool.name), place=snapshot.place_of(index), wire=tool.wire)
 
 
 class Prompts:

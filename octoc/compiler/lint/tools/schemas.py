@@ -13,10 +13,12 @@ from octoc.compiler.model.build import Build
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules import lint_tools as rules
 from octoc.formats.walk import pointer, subschemas
+from octoc.plugin.lint import lint_check
 
 _TELL = "tell the server's author, or leave the tool out with `exclude_tools`"
 
 
+@lint_check(rules.SCHEMA_DIALECT, rules.SCHEMA_NOT_OBJECT, rules.SCHEMA_PATTERN, rules.SCHEMA_REF, rules.SCHEMA_UNSOUND)
 def check_schemas(build: Build, sink: DiagnosticSink) -> None:
     """Report each input schema that no model API could be given, or that says less than it seems to."""
     for tool in recorded_tools(build):

@@ -1,4 +1,4 @@
-"""Servers of the Octopus REST protocol: how many tools, of which names, and whether anything connects to them."""
+"""The plugin's lint rules: how many tools a REST server has and of which names, and a server that nothing connects."""
 
 import json
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import octoc_transport_rest
 from octoc.compiler.pin.record import write_snapshot
 from octoc.compiler.workspace.build import build, resolve_workspace
 from octoc.diagnostics.model import DiagnosticSink
@@ -13,7 +14,7 @@ from octoc.plugin.manager import plugins_of
 from octoc.results import ListedTool, ServerListing
 from octoc.testing import WorkspaceBuilder
 
-CODES = {"OCT446", "OCT449", "OCT450"}
+CODES = {"OCT446", "REST001", "REST002"}
 
 
 def _found(
@@ -32,7 +33,7 @@ def _found(
     )
     listing = ServerListing(server_info=info, protocol_version="octopus-rest", instructions=None, tools=tools)
     assert write_snapshot(root, made.resolved.servers[0], listing, None, DiagnosticSink()) is not None
-    outcome = build(root, plugins=plugins_of(), strict=strict)
+    outcome = build(root, plugins=plugins_of(octoc_transport_rest), strict=strict)
     found = ((one.rule.code, one.severity.name.lower(), one.message) for one in outcome.diagnostics)
     return [one for one in found if one[0] in CODES]
 
@@ -47,7 +48,7 @@ def test_more_than_a_hundred_tools(tmp_path: Path, *, strict: bool, severity: st
     """A hundred and one are too many: a warning, and an error where the build is strict."""
     found = _found(tmp_path, [f"tool_{number}" for number in range(101)], strict=strict)
     message = "server `orders` has 101 tools: over `rest` only the first 100 are taken"
-    assert found == [("OCT449", severity, message)]
+    assert found == [("REST001", severity, message)]
 
 
 def test_tools_that_were_left_out_count(tmp_path: Path) -> None:
@@ -61,8 +62,8 @@ def test_tools_that_were_left_out_count(tmp_path: Path) -> None:
 def test_names_that_the_protocol_does_not_take(tmp_path: Path) -> None:
     """A recorded tool whose name has a hyphen or a capital is a warning."""
     assert _found(tmp_path, ["fine_1", "find-order", "findOrder"]) == [
-        ("OCT450", "warning", "tool `find-order` of server `orders` has a name that `rest` does not take"),
-        ("OCT450", "warning", "tool `findOrder` of server `orders` has a name that `rest` does not take"),
+        ("REST002", "warning", "tool `find-order` of server `orders` has a name that `rest` does not take"),
+        ("REST002", "warning", "tool `findOrder` of server `orders` has a name that `rest` does not take"),
     ]
 
 

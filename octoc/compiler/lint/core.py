@@ -1,0 +1,25 @@
+"""octoc's own lint checks, registered by the hook that plugins use."""
+
+from __future__ import annotations
+
+from octoc.compiler.lint import agents, mcp, taps, tools
+from octoc.compiler.lint.environment import check_environment
+from octoc.compiler.lint.fixtures import check_reach_of_fixtures
+from octoc.compiler.lint.servers import check_pins, check_urls
+from octoc.plugin.hookspecs import hookimpl
+from octoc.plugin.lint import LintCheck
+
+
+class CoreChecks:
+    """Every check of octoc, in the order in which they run."""
+
+    @hookimpl
+    def octoc_lint_rules(self) -> tuple[LintCheck, ...]:
+        return (
+            *(check_pins, check_urls, check_reach_of_fixtures),
+            *taps.CHECKS,
+            *mcp.CHECKS,
+            *agents.CHECKS,
+            *tools.CHECKS,
+            check_environment,
+        )

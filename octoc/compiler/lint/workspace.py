@@ -1,0 +1,68 @@
+"""What a lint check looks at: the build so far, and what this run has beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from octoc.bundle.refusal import BundleError
+from octoc.compiler.context import Context
+from octoc.compiler.emit.strictness import is_strict
+from octoc.compiler.lock.content import LockContent
+from octoc.compiler.lock.stage import LOCK_FILE
+from octoc.compiler.lock.text import NewerLockError, parse
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import Server
+from octoc.compiler.workspace.environment import Environment
+from octoc.compiler.workspace.files import regular_bytes
+from octoc.diagnostics.rule import Need
+from octoc.plugin.manager import Plugins
+
+
+@attrs.frozen(kw_only=True)
+class LintWorkspace(Build):
+    """A build as lint checks get it. A check that needs no more takes a `Build`.
+
+    Args:
+        strict: any error means that no bundle is written.
+        has: the needs of rules that this run meets.
+        environment: the variables of the place of running; given when `has` has ENVIRONMENT.
+        lock: the lock to compare with; given when `has` has LOCK.
+    """
+
+    plugins: Plugins
+    strict: bool
+    has: frozenset[Need]
+    environment: Environment | None
+    lock: LockContent | None
+
+    @property
+    def servers(self) -> Sequence[Server]:
+        return self.resolved.servers
+
+
+def lint_workspace(build: Build, context: Context) -> LintWorkspace:
+    """Return what this run gives lint checks."""
+    lock = _lock(context) if context.compares_lock else None
+    met = {
+        Need.GATE: build.calibrated.gate is not None and build.embedded.triggers is not None,
+        Need.ENVIRONMENT: context.environment is not None,
+        Need.LOCK: lock is not None,
+        Need.SNAPSHOTS: any(server.snapshot is not None for server in build.resolved.servers),
+    }
+    return LintWorkspace(
+        **attrs.asdict(build, recurse=False),
+        plugins=context.plugins,
+        strict=is_strict(build, context),
+        has=frozenset(need for need, is_met in met.items() if is_met),
+        environment=context.environment,
+        lock=lock,
+    )
+
+
+def _lock(context: Context) -> LockContent | None:
+    try:
+        return parse(regular_bytes(context.root / LOCK_FILE).decode("utf-8"))
+    except (OSError, UnicodeDecodeError, BundleError, NewerLockError):
+        return None  # the build reports what is wrong with it
