@@ -234,6 +234,8 @@ FILES: tuple[tuple[str, Callable[[Path], None], str, str], ...] = (
     ("library's bit", _bit(f"{TAP}/deps/lib/platform.sh"), "OCT504", "tap `acme` changed: `deps/lib/platform.sh` became executable"),
     ("skill's bit", _bit(f"{SKILLS}/lib/helper.py"), "OCT504", "tap `acme` changed: `skills/tidy/lib/helper.py` became executable"),
     ("own skill's bit", _bit(".agents/skills/own/FORMS.md"), "OCT505", "file `.agents/skills/own/FORMS.md` became executable"),
+    ("compiled script", _new(f"{SKILLS}/scripts/__pycache__/run.cpython-311.pyc"), "OCT523", "run.cpython-311.pyc`, which Python may run"),
+    ("script among compiled ones", _new(f"{SKILLS}/scripts/__pycache__/run.sh"), "OCT504", "`skills/tidy/scripts/__pycache__/run.sh`"),
     ("bit that is gone", _bit(".agents/skills/own/scripts/run.sh", 0o644), "OCT505", "run.sh` is no longer executable"),
     ("link", _other_link, "OCT504", "`deps/acme/other.sh`"),
 )  # fmt: skip

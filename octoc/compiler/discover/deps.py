@@ -6,7 +6,7 @@ import os
 import stat
 
 from octoc.compiler.discover.found import Found, named
-from octoc.compiler.discover.walk import Entry, Root, children
+from octoc.compiler.discover.walk import Entry, Root, children, is_compiled
 from octoc.compiler.model.documents import DepScript, DepTree, TreeFile
 from octoc.diagnostics.rules.bundle import DEPS_TREE_UNUSABLE
 
@@ -32,7 +32,10 @@ def _add_scripts(org: Entry, tap: str, found: Found) -> None:
 
 
 def _tree(folder: Entry, found: Found) -> list[TreeFile]:
-    """Return every file and link below `folder`. A link stays one, and is left out when it leads out of the folder."""
+    """Return every file and link below `folder`, except compiled Python.
+
+    A link stays one, and is left out when it leads out of the folder.
+    """
     inside = Root(real=os.path.realpath(folder.path), what="`deps/`")
     files: list[TreeFile] = []
     pending = [folder]
@@ -51,7 +54,7 @@ def _tree(folder: Entry, found: Found) -> list[TreeFile]:
                     found.sink.report(DEPS_TREE_UNUSABLE, message, at=entry.place, help=help_)
             elif entry.is_dir:
                 pending.append(entry)
-            else:
+            elif not is_compiled(entry):
                 is_executable = bool(mode & stat.S_IXUSR)
                 files.append(TreeFile(path=path, source=entry.path, display=entry.display, is_executable=is_executable))
     return files

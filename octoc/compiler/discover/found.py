@@ -27,6 +27,8 @@ class Found:
     """The lists of `Discovered` while they are made."""
 
     sink: DiagnosticSink
+    locked: bool = False
+    """Whether each file that is executed must be in the lock."""
     taps: list[Tap] = attrs.field(factory=list)
     files: list[FoundFile] = attrs.field(factory=list)
     default_links: list[DefaultLink] = attrs.field(factory=list)

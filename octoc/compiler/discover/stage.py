@@ -39,10 +39,10 @@ def find_files(settings: WorkspaceSettings, context: Context) -> Discovered:
     """
     root = context.root.absolute()
     sink = context.sink
-    in_taps = Found(sink=sink)
+    in_taps = Found(sink=sink, locked=context.locked)
     for ref in settings.taps:
         _add_tap(root, ref, in_taps)
-    own = Found(sink=sink)
+    own = Found(sink=sink, locked=context.locked)
     workspace = Entry(path=root, display=".", root=Root(real=os.path.realpath(root), what="the workspace"), is_dir=True)
     for index, path in enumerate(settings.mcp_files):
         entry = _named_path(workspace, settings, ("mcp", "files", index), path, sink)

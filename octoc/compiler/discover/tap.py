@@ -9,9 +9,10 @@ from pathlib import Path
 from octoc.compiler.discover.defaults import DEFAULT, add_default
 from octoc.compiler.discover.deps import add_deps
 from octoc.compiler.discover.found import Found, named, toml_stem
-from octoc.compiler.discover.walk import Entry, child, children, files_below, subfolder
+from octoc.compiler.discover.walk import Entry, child, children, files_below, is_compiled, subfolder
 from octoc.compiler.model.documents import Attachment, FileKind, SkillFolder
 from octoc.diagnostics.rules import read as rules
+from octoc.diagnostics.rules.lock import COMPILED_FILE
 
 CONFIG = "config"
 RESOURCE_FOLDERS = ("assets", "references", "scripts")
@@ -140,7 +141,9 @@ def _add_skill(folder: Entry, tap: str, found: Found) -> None:
     found.add(file, FileKind.SKILL, tap=tap or None, key={"skill": folder.name})
     # Whatever lies in the folder may be read by the model, or executed for it, also what no list names.
     for entry in files_below(folder, found.sink, hidden=True):
-        if entry.display != file.display:
+        if is_compiled(entry):
+            _report_compiled(entry, found)
+        elif entry.display != file.display:
             found.attachments.append(
                 Attachment(path=entry.path, display=entry.display, is_executable=_is_executable(entry.path))
             )
@@ -148,8 +151,8 @@ def _add_skill(folder: Entry, tap: str, found: Found) -> None:
     for name in RESOURCE_FOLDERS:
         inside = subfolder(folder, name, found.sink)
         if inside is not None:
-            below = (entry.display.removeprefix(f"{folder.display}/") for entry in files_below(inside, found.sink))
-            resources.extend(below)
+            below = (entry for entry in files_below(inside, found.sink) if not is_compiled(entry))
+            resources.extend(entry.display.removeprefix(f"{folder.display}/") for entry in below)
     validate = child(folder, "validate", found.sink)
     found.skill_folders.append(
         SkillFolder(
@@ -161,6 +164,13 @@ def _add_skill(folder: Entry, tap: str, found: Found) -> None:
             folder=folder.display,
         )
     )
+
+
+def _report_compiled(entry: Entry, found: Found) -> None:
+    """Report a file that Python may run in place of its source, where each file that runs must be in the lock."""
+    if found.locked:
+        message = f"the lock does not pin `{entry.display}`, which Python may run in place of its source"
+        found.sink.report(COMPILED_FILE, message, at=entry.place, help="delete it: Python writes it again")
 
 
 def _is_executable(path: Path) -> bool:

@@ -14,6 +14,8 @@ from octoc.compiler.read.text import why
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules import read as rules
 
+_SKIPPED = frozenset({".DS_Store", ".git", "Thumbs.db", "desktop.ini"})
+
 
 @attrs.frozen(kw_only=True)
 class Root:
@@ -76,8 +78,8 @@ def enter(path: Path, display: str, root: Root, sink: DiagnosticSink) -> Entry |
 def children(folder: Entry, sink: DiagnosticSink, *, hidden: bool = False) -> Iterator[Entry]:
     """Yield what is in `folder`, sorted by name.
 
-    Hidden entries (a leading `.`) are part of no format: they are skipped unless `hidden`. `.git` always is, since
-    no repository can bring one.
+    Hidden entries (a leading `.`) are part of no format: they are skipped unless `hidden`. Always skipped are `.git`,
+    which no repository can contain, and the files that file managers write.
     """
     try:
         with os.scandir(folder.path) as found:
@@ -86,7 +88,7 @@ def children(folder: Entry, sink: DiagnosticSink, *, hidden: bool = False) -> It
         sink.report(rules.UNREADABLE, f"`{folder.display}` cannot be listed: {why(error)}", at=folder.place)
         return
     for name, is_link, is_dir in listed:
-        if name == ".git" or (name.startswith(".") and not hidden):
+        if name in _SKIPPED or (name.startswith(".") and not hidden):
             continue
         path, display = folder.path / name, f"{folder.display}/{name}" if folder.display != "." else name
         if not name.isprintable():
@@ -99,6 +101,11 @@ def children(folder: Entry, sink: DiagnosticSink, *, hidden: bool = False) -> It
                 yield entry
         else:
             yield Entry(path=path, display=display, root=folder.root, is_dir=is_dir)
+
+
+def is_compiled(entry: Entry) -> bool:
+    """Tell whether Python wrote the file beside a source that it imported: it differs between machines."""
+    return entry.path.parent.name == "__pycache__" and entry.name.endswith(".pyc")
 
 
 def child(folder: Entry, name: str, sink: DiagnosticSink) -> Entry | None:

@@ -31,6 +31,9 @@ PROGRAM_NOT_PINNED = rule(
     "A server runs a program of the workspace or a tap that the lock cannot pin.",
     Severity.WARNING,
 )
+COMPILED_FILE = rule(
+    "OCT523", "compiled-file-not-pinned", "A skill's folder has compiled Python, which the lock does not pin."
+)
 LOCK_NOT_WRITTEN = rule("OCT513", "lock-not-written", "`octoc.lock` could not be written.")
 
 DUMP_SHAPE = rule("OCT540", "dump-shape", "A recorded dump does not hold what a server answers to `tools/list`.")

@@ -59,6 +59,19 @@ def test_everything_in_a_tap_is_found_sorted_and_with_what_its_path_says(write: 
     assert [script.display for script in found.discovered.dep_scripts] == ["tap/deps/org/tool.sh"]
 
 
+def test_files_that_other_programs_leave_behind_are_no_part_of_a_tap(write: Write, find: Find) -> None:
+    """Compiled Python and a file manager's files change neither what the lock pins nor what a model reads."""
+    left = ("skills/review/scripts/__pycache__/a.pyc", "skills/review/.DS_Store", "skills/review/assets/Thumbs.db")
+    more = {f"tap/{path}": "x" for path in (*left, "deps/lib/__pycache__/a.pyc", "deps/lib/desktop.ini")}
+    kept = {"tap/skills/review/scripts/a.pyc": "x", "tap/skills/review/scripts/__pycache__/a.py": "x"}
+    found = find(write({**TAP, **kept, **more}), "tap").discovered
+    (skill,) = found.skill_folders
+    assert [path for path in skill.resources if "a.py" in path] == ["scripts/__pycache__/a.py", "scripts/a.pyc"]
+    named = {*(file.display for file in found.attachments), *(file.display for file in found.dep_trees[0].files)}
+    assert named.isdisjoint(more)
+    assert named >= set(kept)
+
+
 LINKS = [
     "brave.toml",
     "brave.toml\n",
