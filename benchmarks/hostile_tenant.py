@@ -17,7 +17,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
@@ -26,7 +25,7 @@ from typing import Any
 import attrs
 
 from benchmarks.measure import ROOT
-from benchmarks.serve_load import _await_port, _ended, _free_port, _listed, _pass_on
+from benchmarks.processes import await_port, ended, free_port, gateway_of, listed, quietly
 from octoc.testing import WorkspaceBuilder
 
 SESSIONS = 1000
@@ -63,10 +62,10 @@ class Tally:
 @contextlib.contextmanager
 def backend() -> Iterator[str]:
     """Serve the backend, and yield its URL."""
-    port = _free_port()
+    port = free_port()
     command = [sys.executable, "-m", "benchmarks.hostile_backend", str(port)]
-    with _ended(subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)):
-        _await_port(port)
+    with ended(quietly(command)):
+        await_port(port)
         yield f"http://127.0.0.1:{port}/mcp"
 
 
@@ -78,7 +77,7 @@ def gateway(url: str, folder: Path) -> Iterator[Gateway]:
         results={"store_memory_bytes": STORE_BYTES, "store_disk_bytes": 0},
         servers={"s": {"retry": "never", "tools": {"hang": {"timeout": HANG_TIMEOUT_S}}}},
     ).settings("workspace", plugins=["transport-mcp"])
-    workspace.server("s", type="http", url=url).snapshot("s", asyncio.run(_listed(url)))
+    workspace.server("s", type="http", url=url).snapshot("s", asyncio.run(listed(url)))
     workspace.agent("clerk", type="worker", tools=[f"s/{name}" for name in TOOLS])
     assert workspace.build().bundle is not None
     where = ["--workspace", str(folder / "ws"), "--tokens", str(folder / "tokens.json")]
@@ -93,18 +92,8 @@ def gateway(url: str, folder: Path) -> Iterator[Gateway]:
         ).stdout.strip()
         for tenant in ("hostile", "other")
     )
-    process = subprocess.Popen(
-        [*octoc, *where, "--transport", "http", "--port", "0"], stderr=subprocess.PIPE, text=True
-    )
-    assert process.stderr is not None
-    with process.stderr, _ended(process):
-        said: list[str] = []
-        while not said or "serving MCP at " not in said[-1]:
-            said.append(process.stderr.readline())
-            if not said[-1]:
-                sys.exit(f"octoc serve did not begin:\n{''.join(said)}")
-        threading.Thread(target=_pass_on, args=(process.stderr,), daemon=True).start()
-        yield Gateway(said[-1].split("serving MCP at ")[1].strip(), hostile, other)
+    with gateway_of([*octoc, *where, "--transport", "http", "--port", "0"]) as (address, _):
+        yield Gateway(address, hostile, other)
 
 
 @contextlib.asynccontextmanager

@@ -16,12 +16,9 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import statistics
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -30,7 +27,7 @@ from typing import Any, Literal
 
 import attrs
 
-from benchmarks.measure import ROOT
+from benchmarks.processes import await_port, ended, free_port, gateway_of, listed, quietly
 from benchmarks.soak import slope
 from octoc.testing import WorkspaceBuilder
 
@@ -79,12 +76,12 @@ class Tally:
 def backends(count: int) -> Iterator[tuple[str, ...]]:
     """Serve `count` backends, and yield their URLs."""
     with contextlib.ExitStack() as stack:
-        ports = [_free_port() for _ in range(count)]
+        ports = [free_port() for _ in range(count)]
         for port in ports:
             command = [sys.executable, "-m", "benchmarks.serve_backend", str(port)]
-            stack.enter_context(_ended(_quietly(command)))
+            stack.enter_context(ended(quietly(command)))
         for port in ports:
-            _await_port(port)
+            await_port(port)
         yield tuple(f"http://127.0.0.1:{port}/mcp" for port in ports)
 
 
@@ -92,7 +89,7 @@ def backends(count: int) -> Iterator[tuple[str, ...]]:
 def octoc(urls: Sequence[str], folder: Path, *options: str, profile: Path | None = None) -> Iterator[Front]:
     """Serve an agent that has the tools of all backends, by `octoc serve`."""
     workspace = WorkspaceBuilder(folder).settings("workspace", plugins=["transport-mcp"])
-    tools = asyncio.run(_listed(urls[0]))
+    tools = asyncio.run(listed(urls[0]))
     for number, url in enumerate(urls):
         workspace.server(f"s{number}", type="http", url=url).snapshot(f"s{number}", tools)
     workspace.agent("clerk", type="worker", tools=[f"s{number}/echo" for number in range(len(urls))])
@@ -100,28 +97,18 @@ def octoc(urls: Sequence[str], folder: Path, *options: str, profile: Path | None
     profiler = [] if profile is None else ["-m", "cProfile", "-o", str(profile)]
     words = ["serve", "--workspace", str(folder), "--agent", "clerk", "--transport", "http", "--port", "0"]
     tokens = ["--tokens", str(folder / ".." / "no-tokens.json")]
-    process = subprocess.Popen(
-        [sys.executable, *profiler, "-m", "octoc", *words, *tokens, *options], stderr=subprocess.PIPE, text=True
-    )
-    assert process.stderr is not None
-    with process.stderr, _ended(process):
-        said: list[str] = []
-        while not said or "serving MCP at " not in said[-1]:
-            said.append(process.stderr.readline())
-            if not said[-1]:
-                sys.exit(f"octoc serve did not begin:\n{''.join(said)}")
-        threading.Thread(target=_pass_on, args=(process.stderr,), daemon=True).start()
-        aliases = tuple(f"s{number}__echo" for number in range(len(urls)))
-        yield Front(urls=(said[-1].split("serving MCP at ")[1].strip(),), tools=aliases, process=process.pid)
+    command = [sys.executable, *profiler, "-m", "octoc", *words, *tokens, *options]
+    with gateway_of(command) as (url, process):
+        yield Front(urls=(url,), tools=tuple(f"s{number}__echo" for number in range(len(urls))), process=process)
 
 
 @contextlib.contextmanager
 def bare(urls: Sequence[str]) -> Iterator[Front]:
     """Serve the tools of all backends by the SDK alone, which any gateway that is made with it costs at least."""
-    port = _free_port()
-    process = _quietly([sys.executable, "-m", "benchmarks.serve_bare", str(port), *urls])
-    with _ended(process):
-        _await_port(port)
+    port = free_port()
+    process = quietly([sys.executable, "-m", "benchmarks.serve_bare", str(port), *urls])
+    with ended(process):
+        await_port(port)
         tools = tuple(f"s{number}__echo" for number in range(len(urls)))
         yield Front(urls=(f"http://127.0.0.1:{port}/mcp",), tools=tools, process=process.pid)
 
@@ -129,7 +116,7 @@ def bare(urls: Sequence[str]) -> Iterator[Front]:
 @contextlib.contextmanager
 def fastmcp(urls: Sequence[str], python: Path) -> Iterator[Front]:
     """Serve the tools of all backends by FastMCP's proxy, in its own environment."""
-    port = _free_port()
+    port = free_port()
     servers = {"mcpServers": {f"s{number}": {"url": url} for number, url in enumerate(urls)}}
     script = (
         "import json, sys\n"
@@ -137,9 +124,9 @@ def fastmcp(urls: Sequence[str], python: Path) -> Iterator[Front]:
         "create_proxy(json.loads(sys.argv[1])).run("
         "transport='http', host='127.0.0.1', port=int(sys.argv[2]), show_banner=False, log_level='ERROR')\n"
     )
-    process = _quietly([str(python), "-c", script, json.dumps(servers), str(port)])
-    with _ended(process):
-        _await_port(port)
+    process = quietly([str(python), "-c", script, json.dumps(servers), str(port)])
+    with ended(process):
+        await_port(port)
         tools = tuple(f"s{number}_echo" for number in range(len(urls)))
         yield Front(urls=(f"http://127.0.0.1:{port}/mcp",), tools=tools, process=process.pid, share=0.02)
 
@@ -196,54 +183,6 @@ async def _call(client: Any, front: Front, number: int, call: int, outcomes: Cou
         text = "".join(part.text for part in answer.content if part.type == "text")
         outcomes["answered" if text == nonce else "refused" if answer.is_error else "mixed up"] += 1
     return time.perf_counter() - start
-
-
-async def _listed(url: str) -> list[dict[str, Any]]:
-    """Return the tools of a backend as it lists them."""
-    from mcp import Client
-
-    async with Client(url) as client:
-        listed = (await client.list_tools()).tools
-        return [tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in listed]
-
-
-def _quietly(command: Sequence[str]) -> subprocess.Popen[bytes]:
-    # What a server says when its clients have left belongs to nobody here.
-    return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def _await_port(port: int) -> None:
-    for _ in range(2400):
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-            return
-        time.sleep(0.05)
-    sys.exit(f"nothing listens on port {port}")
-
-
-@contextlib.contextmanager
-def _ended(process: subprocess.Popen[Any]) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(40)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def _pass_on(lines: Any) -> None:
-    with contextlib.suppress(ValueError):
-        for line in lines:
-            sys.stderr.write(line)
 
 
 def _resident(process: int) -> float:
