@@ -39,14 +39,12 @@ class ToolPolicy:
 
 
 @attrs.frozen(kw_only=True)
-class ServerEntry:
+class ServerDefinition:
     """How to reach one MCP server. Secrets are references (`${VAR}`, `{{ENV:VAR}}`), resolved when it is connected.
 
     `transport` is `stdio`, `http`, `sse`, `ws`, `rest` or `builtin` (bound by the host or a plugin).
     `include` and `exclude` are the server's own filter over bare tool names (globs); `include` None is no filter.
-    `listed` tells that a snapshot was there at build time, so that `Bundle.tools` has all its tools; an unlisted
-    server's
-    tools join when it is connected. `definition` is the digest of what reaches the server, without time-outs.
+    `definition` is the digest of what reaches the server: command, args, env, cwd, url, headers and auth.
 
     Args:
         max_connections: how many connections calls are spread over; one is opened when all others are busy.
@@ -76,9 +74,7 @@ class ServerEntry:
     timeout_s: float = 30.0
     include: tuple[str, ...] | None = None
     exclude: tuple[str, ...] = ()
-    listed: bool = False
     definition: str = ""
-    instructions: str | None = None
     max_connections: int = 1
     max_concurrent: int = 16
     idle_close_s: float = 300.0
@@ -90,6 +86,18 @@ class ServerEntry:
     elicitation: bool | None = None
     sampling: bool | None = None
     roots: bool | None = None
+
+
+@attrs.frozen(kw_only=True)
+class ServerEntry(ServerDefinition):
+    """A server of the bundle.
+
+    `listed` tells that a snapshot was there at build time, so that `Bundle.tools` has all its tools; the tools of an
+    unlisted server join when it is connected.
+    """
+
+    listed: bool = False
+    instructions: str | None = None
     tools: tuple[ToolPolicy, ...] = ()
 
 

@@ -4,44 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 
+from octoc.bundle.model import ServerDefinition
 from octoc.credentials import is_secret_name
 from octoc.lists import name_list
 from octoc.plugin.protocols import PluginError, ServerTarget
 from octoc.plugin.small_files import UnreadableError, small_text
 from octoc.references import Lookup, builtins_of, expand, find_references
-
-
-class ServerDefinition(Protocol):
-    """What the compiler's server and the bundle's entry have in common."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def transport(self) -> str: ...
-    @property
-    def command(self) -> str | None: ...
-    @property
-    def args(self) -> tuple[str, ...]: ...
-    @property
-    def env(self) -> Mapping[str, str]: ...
-    @property
-    def cwd(self) -> str | None: ...
-    @property
-    def env_file(self) -> str | None: ...
-    @property
-    def url(self) -> str | None: ...
-    @property
-    def headers(self) -> Mapping[str, str]: ...
-    @property
-    def auth(self) -> Mapping[str, Any] | None: ...
-    @property
-    def timeout_s(self) -> float: ...
-    @property
-    def inherit_env(self) -> tuple[str, ...]: ...
 
 
 class NotReady(Exception):  # noqa: N818  # a state of the world, not a fault in the program

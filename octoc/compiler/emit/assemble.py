@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from octoc import __version__
 from octoc.bundle.digest import canonical_json, sha256_hex
 from octoc.bundle.model import (
@@ -20,6 +22,7 @@ from octoc.bundle.model import (
     Registry,
     ResultSettings,
     SearchSettings,
+    ServerDefinition,
     ServerEntry,
     Settings,
     SkillEntry,
@@ -53,6 +56,7 @@ from octoc.references import unescaped
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+_WITH_PATHS = frozenset({"command", "args", "env", "cwd", "env_file", "url", "headers", "auth"})
 
 
 def assemble(build: Build, root: Path, *, plugins: Mapping[str, str], inputs: str, workspace: str = "") -> Parts:
@@ -152,34 +156,11 @@ def _settings(settings: WorkspaceSettings, scopes: Scopes | None) -> Settings:
 
 
 def _server(server: Server, relocated: Callable[[Any], Any]) -> ServerEntry:
+    shared = {name: getattr(server, name) for name in attrs.fields_dict(ServerDefinition)}
     return ServerEntry(
-        name=server.name,
-        transport=server.transport,
-        command=relocated(server.command),
-        args=relocated(server.args),
-        env=relocated(dict(server.env)),
-        cwd=relocated(server.cwd),
-        env_file=relocated(server.env_file),
-        url=relocated(server.url),
-        headers=relocated(dict(server.headers)),
-        auth=None if server.auth is None else relocated(dict(server.auth)),
-        timeout_s=server.timeout_s,
-        include=server.include,
-        exclude=server.exclude,
+        **{name: relocated(value) if name in _WITH_PATHS else value for name, value in shared.items()},
         listed=server.snapshot is not None,
-        definition=server.definition,
         instructions=None if server.snapshot is None else server.snapshot.listing.instructions,
-        max_connections=server.max_connections,
-        max_concurrent=server.max_concurrent,
-        idle_close_s=server.idle_close_s,
-        max_body_bytes=server.max_body_bytes,
-        max_elements=server.max_elements,
-        inherit_env=server.inherit_env,
-        retry=server.retry,
-        trusted=server.trusted,
-        elicitation=server.elicitation,
-        sampling=server.sampling,
-        roots=server.roots,
         tools=server.policies,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,7 @@ def relocator(root: Path) -> Callable[[Any], Any]:
     def relocated(value: Any) -> Any:
         if isinstance(value, str):
             return inside.sub(lambda _: WORKSPACE_FOLDER, value)
-        if isinstance(value, dict):
+        if isinstance(value, Mapping):
             return {key: relocated(item) for key, item in value.items()}
         if isinstance(value, (list, tuple)):
             return type(value)(relocated(item) for item in value)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 
-from octoc.bundle.model import Gate, Registry, ToolPolicy
+from octoc.bundle.model import Gate, Registry, ServerDefinition, ToolPolicy
 from octoc.compiler.calibrate.needs.library import Need
 from octoc.compiler.model.documents import Program
 from octoc.compiler.model.scopes import Reason, Scopes
@@ -26,34 +26,18 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen(kw_only=True)
-class Server:
+class Server(ServerDefinition):
     """A server of the bundle, its name final, literal secrets replaced by references.
 
-    `tools` are the snapshot's, after the server's own filter; `snapshot` None is unlisted.
-    `definition` digests all that reaches the server (command, args, env, cwd, url, headers, auth), never time-outs or
-    filters.
+    `tools` are the snapshot's, after the server's own filter; `snapshot` None is unlisted. `policies` are what
+    octoc.toml sets of single tools.
     `requires_env` are the variables without default that it needs, sorted. `foreign` are the references of a tap's
     server to files and to credentials of other services, sorted.
     `open`: defined in a file of `[mcp] files`, so that an agent with the proxy sees all its tools, not only those
     that a capability grants. `private_to` are agents whose own files define it; `private`: nobody else does.
-    From `max_connections` on: what octoc.toml sets, as in `octoc.bundle.model.ServerEntry`; its `tools` are `policies`.
     """
 
-    name: str
     place: Place
-    transport: str
-    command: str | None = None
-    args: tuple[str, ...] = ()
-    env: Mapping[str, str] = attrs.field(factory=dict)
-    cwd: str | None = None
-    env_file: str | None = None
-    url: str | None = None
-    headers: Mapping[str, str] = attrs.field(factory=dict)
-    auth: Mapping[str, Any] | None = None
-    timeout_s: float = 30.0
-    include: tuple[str, ...] | None = None
-    exclude: tuple[str, ...] = ()
-    definition: str = ""
     package: str | None = None
     requires_env: tuple[str, ...] = ()
     foreign: tuple[str, ...] = ()
@@ -62,17 +46,6 @@ class Server:
     open: bool = False
     private_to: tuple[str, ...] = ()
     private: bool = False
-    max_connections: int = 1
-    max_concurrent: int = 16
-    idle_close_s: float = 300.0
-    max_body_bytes: int | None = None
-    max_elements: int | None = None
-    inherit_env: tuple[str, ...] = ()
-    retry: str = "safe"
-    trusted: bool = False
-    elicitation: bool | None = None
-    sampling: bool | None = None
-    roots: bool | None = None
     policies: tuple[ToolPolicy, ...] = ()
 
     @property
