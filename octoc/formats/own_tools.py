@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 FIND_TOOLS = "find_tools"
@@ -12,6 +13,11 @@ READ_RESULT = "read_result"
 
 SKILLS_LISTED = 20
 """How many skills one answer of `skill` lists unless told."""
+
+
+def _wire(name: str, description: str, properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "object", "properties": properties, "required": [*required]}
+    return {"name": name, "description": description, "inputSchema": schema}
 
 
 def proxy_wires(*, describes: bool = True) -> list[dict[str, Any]]:
@@ -29,111 +35,94 @@ def proxy_wires(*, describes: bool = True) -> list[dict[str, Any]]:
 
 def _proxy_wires() -> list[dict[str, Any]]:
     return [
-        {
-            "name": FIND_TOOLS,
-            "description": (
+        _wire(
+            FIND_TOOLS,
+            (
                 "Search the available tools by what they should do. Returns the names, descriptions and parameter "
                 "schemas of those that fit, and how each is called. Use it before call_mcp_tool."
             ),
-            "inputSchema": {
-                "type": "object",
-                "properties": {
-                    "query": {"type": "string", "description": "What the tool should do: keywords or a sentence."}
-                },
-                "required": ["query"],
+            {"query": {"type": "string", "description": "What the tool should do: keywords or a sentence."}},
+            "query",
+        ),
+        _wire(
+            CALL_MCP_TOOL,
+            "Call a tool that find_tools returned: its exact name, and arguments that fit its schema.",
+            {
+                "tool_name": {"type": "string", "description": "The exact name that find_tools returned."},
+                "arguments": {"type": "object", "description": "The tool's arguments."},
             },
-        },
-        {
-            "name": CALL_MCP_TOOL,
-            "description": "Call a tool that find_tools returned: its exact name, and arguments that fit its schema.",
-            "inputSchema": {
-                "type": "object",
-                "properties": {
-                    "tool_name": {"type": "string", "description": "The exact name that find_tools returned."},
-                    "arguments": {"type": "object", "description": "The tool's arguments."},
-                },
-                "required": ["tool_name"],
-            },
-        },
+            "tool_name",
+        ),
     ]
 
 
 def capability_wire() -> dict[str, Any]:
     """Return the tool `capability` in MCP's form."""
-    return {
-        "name": CAPABILITY,
-        "description": (
+    return _wire(
+        CAPABILITY,
+        (
             "Manage the capabilities of this session: named sets of tools that are active only while needed. "
             "list shows them all, discover finds those that fit an intent, enable and disable switch one."
         ),
-        "inputSchema": {
-            "type": "object",
-            "properties": {
-                "action": {
-                    "type": "string",
-                    "enum": ["list", "enable", "disable", "discover"],
-                    "description": "What to do.",
-                },
-                "name": {"type": "string", "description": "The capability, for enable and disable."},
-                "intent": {"type": "string", "description": "What you want to do, in plain words, for discover."},
+        {
+            "action": {
+                "type": "string",
+                "enum": ["list", "enable", "disable", "discover"],
+                "description": "What to do.",
             },
-            "required": ["action"],
+            "name": {"type": "string", "description": "The capability, for enable and disable."},
+            "intent": {"type": "string", "description": "What you want to do, in plain words, for discover."},
         },
-    }
+        "action",
+    )
 
 
 def read_result_wire() -> dict[str, Any]:
     """Return the tool `read_result` in MCP's form."""
-    return {
-        "name": READ_RESULT,
-        "description": (
+    return _wire(
+        READ_RESULT,
+        (
             "Read on in a result that was cut: its notice has the handle, and mostly the whole call. Handles are good "
             "for a while, in this session."
         ),
-        "inputSchema": {
-            "type": "object",
-            "properties": {
-                "handle": {"type": "string", "description": "The handle from the notice."},
-                "offset": {
-                    "type": "integer",
-                    "minimum": 0,
-                    "description": "First character, or with json_pointer first item, member or character; default 0.",
-                },
-                "json_pointer": {
-                    "type": "string",
-                    "description": 'Read a part that is JSON as JSON: "" for all of it, or as "/items/3".',
-                },
-                "part": {"type": "integer", "minimum": 0, "description": "Which part of the result; default 0."},
-                "limit": {"type": "integer", "minimum": 1, "description": "Longest answer, in characters."},
+        {
+            "handle": {"type": "string", "description": "The handle from the notice."},
+            "offset": {
+                "type": "integer",
+                "minimum": 0,
+                "description": "First character, or with json_pointer first item, member or character; default 0.",
             },
-            "required": ["handle"],
+            "json_pointer": {
+                "type": "string",
+                "description": 'Read a part that is JSON as JSON: "" for all of it, or as "/items/3".',
+            },
+            "part": {"type": "integer", "minimum": 0, "description": "Which part of the result; default 0."},
+            "limit": {"type": "integer", "minimum": 1, "description": "Longest answer, in characters."},
         },
-    }
+        "handle",
+    )
 
 
 def skill_wire() -> dict[str, Any]:
     """Return the tool `skill` in MCP's form."""
-    return {
-        "name": SKILL,
-        "description": (
+    return _wire(
+        SKILL,
+        (
             "Manage skills: instructions for one kind of work, read only when they are needed. list shows those that "
             "there are, use returns a skill's text and activates what it needs, forget ends that."
         ),
-        "inputSchema": {
-            "type": "object",
-            "properties": {
-                "action": {"type": "string", "enum": ["list", "use", "forget"], "description": "What to do."},
-                "name": {"type": "string", "description": "The skill, for use and forget."},
-                "pattern": {
-                    "type": "string",
-                    "description": "For list: only skills with this text in their name or description.",
-                },
-                "offset": {"type": "integer", "description": "For list: how many to pass over; default 0."},
-                "limit": {"type": "integer", "description": f"For list: how many to show; default {SKILLS_LISTED}."},
+        {
+            "action": {"type": "string", "enum": ["list", "use", "forget"], "description": "What to do."},
+            "name": {"type": "string", "description": "The skill, for use and forget."},
+            "pattern": {
+                "type": "string",
+                "description": "For list: only skills with this text in their name or description.",
             },
-            "required": ["action"],
+            "offset": {"type": "integer", "description": "For list: how many to pass over; default 0."},
+            "limit": {"type": "integer", "description": f"For list: how many to show; default {SKILLS_LISTED}."},
         },
-    }
+        "action",
+    )
 
 
 def own_wires(

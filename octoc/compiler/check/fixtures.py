@@ -8,7 +8,6 @@ from typing import Any
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.model.documents import kept
 from octoc.diagnostics.model import KeyPath
-from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
 from octoc.routing.fixtures import NOTHING
 
@@ -16,12 +15,8 @@ from octoc.routing.fixtures import NOTHING
 def check_fixtures(values: Mapping[str, Any], inspection: Inspection) -> None:
     """Check a file of fixtures whose schema is met; one that expects `none` and more is cut."""
     if not any(values.get(key) for key in ("message", "search")):
-        inspection.report(
-            rules.EMPTY_VALUE,
-            f"`{inspection.file.display}` has no fixture",
-            (),
-            help="add a `[[message]]` with `text` and `expect`, or a `[[search]]` with `query` and `tools`",
-            severity=Severity.WARNING,
+        inspection.report_empty(
+            "fixture", "add a `[[message]]` with `text` and `expect`, or a `[[search]]` with `query` and `tools`"
         )
     for index, message in kept(values.get("message", ())):
         path: KeyPath = ("message", index)

@@ -11,6 +11,7 @@ from octoc.compiler.fixes.edits import MakeFix
 from octoc.compiler.model.documents import REMOVED, FoundFile
 from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place
 from octoc.diagnostics.rule import Rule, Severity
+from octoc.diagnostics.rules.check import EMPTY_VALUE
 
 
 @attrs.define(kw_only=True)
@@ -52,6 +53,10 @@ class Inspection:
         )
         if cut is not None:
             self.cuts.add(cut)
+
+    def report_empty(self, what: str, advice: str) -> None:
+        """Report as a warning that the file has no `what`."""
+        self.report(EMPTY_VALUE, f"`{self.file.display}` has no {what}", (), help=advice, severity=Severity.WARNING)
 
     def apply(self, values: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """Return `values` without what was cut since the last call, or None when nothing is left of the file.

@@ -14,25 +14,13 @@ from octoc.diagnostics.rules import check as rules
 def check_background(values: Mapping[str, Any], inspection: Inspection) -> None:
     """Check a file of texts for no capability: one without any is reported."""
     if not values["lines"]:
-        inspection.report(
-            rules.EMPTY_VALUE,
-            f"`{inspection.file.display}` has no text",
-            (),
-            help="write a message a line; a line that begins with `#` is a comment",
-            severity=Severity.WARNING,
-        )
+        inspection.report_empty("text", "write a message a line; a line that begins with `#` is a comment")
 
 
 def check_needs(values: Mapping[str, Any], inspection: Inspection) -> None:
     """Check a file of needs whose schema is met; one without a message that is sound is cut."""
     if not values:
-        inspection.report(
-            rules.EMPTY_VALUE,
-            f"`{inspection.file.display}` has no need",
-            (),
-            help="add a table with `about` and `says`, such as `[weather]`",
-            severity=Severity.WARNING,
-        )
+        inspection.report_empty("need", "add a table with `about` and `says`, such as `[weather]`")
     for name, need in values.items():
         if not any(True for _ in kept(need["says"])):
             inspection.report(

@@ -6,20 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from octoc.compiler.check.inspection import Inspection
-from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
 
 
 def check_scopes(values: Mapping[str, Any], inspection: Inspection) -> None:
     """Check a file of scopes whose schema is met; one without a table is reported."""
     if not values:
-        inspection.report(
-            rules.EMPTY_VALUE,
-            f"`{inspection.file.display}` has no table",
-            (),
-            help="add `[areas.NAME]`, `[groups.NAME]` or `[[grants]]`, or delete the file",
-            severity=Severity.WARNING,
-        )
+        inspection.report_empty("table", "add `[areas.NAME]`, `[groups.NAME]` or `[[grants]]`, or delete the file")
     check_tables(values, inspection)
 
 
