@@ -10,7 +10,7 @@ import pluggy
 if TYPE_CHECKING:
     from octoc.plugin.commands import CliCommand
     from octoc.plugin.lint import LintCheck
-    from octoc.plugin.pages import Page
+    from octoc.plugin.pages import WebPage
     from octoc.plugin.protocols import Embedder, FailedCall, Login, PythonTool, TokenCounter, Transport
     from octoc.results import ToolCall, ToolFailure, ToolResult
 
@@ -72,7 +72,7 @@ def octoc_cli_commands() -> Iterable[CliCommand] | None:
 
 
 @hookspec
-def octoc_pages() -> Iterable[Page] | None:
+def octoc_pages() -> Iterable[WebPage] | None:
     """Return pages to add to the gateway over HTTP (`octoc serve`), or None.
 
     The gateway asks the plugins of its bundle and `octoc-dashboard` once, when it starts. It logs a plugin that fails,

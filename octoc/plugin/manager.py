@@ -18,7 +18,7 @@ from octoc.plugin.protocols import PluginError
 
 if TYPE_CHECKING:
     from octoc.plugin.commands import CliCommand
-    from octoc.plugin.pages import Page
+    from octoc.plugin.pages import WebPage
     from octoc.plugin.protocols import Embedder, FailedCall, Login, PythonTool, TokenCounter, Transport
     from octoc.results import ToolCall, ToolFailure, ToolResult
 
@@ -131,11 +131,11 @@ class Plugins:
 
         return tuple(one for answer in self._each("octoc_cli_commands", _tuple_of(CliCommand)) for one in answer)
 
-    def pages(self) -> tuple[Page, ...]:
+    def pages(self) -> tuple[WebPage, ...]:
         """Return the pages that plugins add to the gateway. Never raises: a plugin that fails is logged."""
-        from octoc.plugin.pages import Page
+        from octoc.plugin.pages import WebPage
 
-        return tuple(page for pages in self._each("octoc_pages", _tuple_of(Page)) for page in pages)
+        return tuple(page for pages in self._each("octoc_pages", _tuple_of(WebPage)) for page in pages)
 
     def resolve_secret(self, reference: str) -> str | None:
         """Return the value behind a reference; octoc's own resolvers are asked last. Raises: PluginError."""

@@ -175,7 +175,7 @@ def _check_access(_: object, __: object, access: str) -> None:
 
 
 @attrs.frozen(kw_only=True)
-class Page:
+class WebPage:
     """An application that answers all paths below a prefix of the gateway over HTTP.
 
     The gateway refuses foreign hosts and origins first, and its own paths (MCP, probes) never reach a page.

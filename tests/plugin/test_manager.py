@@ -13,7 +13,7 @@ import pytest
 
 from octoc.plugin import PluginError, PythonTool, hookimpl
 from octoc.plugin.manager import load_plugins, plugins_of
-from octoc.plugin.pages import Page
+from octoc.plugin.pages import WebPage
 from octoc.results import Caller, ToolCall, ToolResult
 
 CALL = ToolCall(tool="t", arguments={}, timeout_s=1.0)
@@ -163,8 +163,8 @@ class Paged:
         return self._pages()
 
 
-def _page(prefix: str, **settings: Any) -> Page:
-    return Page(prefix=prefix, make=lambda _: lambda *_: asyncio.sleep(0), **settings)
+def _page(prefix: str, **settings: Any) -> WebPage:
+    return WebPage(prefix=prefix, make=lambda _: lambda *_: asyncio.sleep(0), **settings)
 
 
 @pytest.mark.parametrize(

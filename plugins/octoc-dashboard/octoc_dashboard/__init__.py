@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from octoc.plugin.hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from octoc.plugin.pages import Application, Page, PageAccess
+    from octoc.plugin.pages import Application, PageAccess, WebPage
 
 __all__ = ["octoc_pages"]
 
 
 @hookimpl
-def octoc_pages() -> Iterable[Page]:
+def octoc_pages() -> Iterable[WebPage]:
     """Return the dashboard, which answers every path that no other page has."""
-    from octoc.plugin.pages import Page
+    from octoc.plugin.pages import WebPage
 
-    return (Page(prefix="/", make=_make, access="sign-in"),)
+    return (WebPage(prefix="/", make=_make, access="sign-in"),)
 
 
 def _make(access: PageAccess) -> Application:

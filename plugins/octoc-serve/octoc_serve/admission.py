@@ -1,4 +1,4 @@
-"""Who may use which agent's surface: by token, or without one on this machine alone."""
+"""Which agents a client may use: by its token, or without tokens on this machine alone."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.runtime import UnknownNameError
 from octoc_serve.paths import DEFAULT_PATH, named_by
-from octoc_serve.session_store import Key
-from octoc_serve.settings import ALL_AGENTS, GatewayRefused
-from octoc_serve.tokens import Kept, Tokens, bearer_of
+from octoc_serve.session_store import ClientKey
+from octoc_serve.settings import ALL_AGENTS, GatewayError
+from octoc_serve.tokens import StoredToken, Tokens, bearer_of
 
 if TYPE_CHECKING:
     from octoc.bundle.model import AgentEntry
@@ -23,22 +23,22 @@ logger = logging.getLogger(__name__)
 
 
 def may_use(agents: Mapping[str, AgentEntry], agent: str, tenant: str | None) -> bool:
-    """Tell whether there is such an agent for that tenant."""
+    """Return whether the agent exists for the tenant."""
     entry = agents.get(agent)
     return entry is not None and (not entry.tenants or tenant in entry.tenants)
 
 
 def refuse_other(agents: Mapping[str, AgentEntry], agent: str, tenant: str | None) -> None:
-    """Let an agent pass that is there for that tenant. Raises: UnknownNameError, GatewayRefused."""
+    """Check that an agent exists for the tenant. Raises: UnknownNameError, GatewayError."""
     if agent not in agents:
         raise UnknownNameError("agent", agent, [name for name in agents if may_use(agents, name, tenant)])
     if not may_use(agents, agent, tenant):
         whom = "none is named" if tenant is None else f"`{tenant}` is none of them"
-        raise GatewayRefused(f"agent `{agent}` is for some tenants, and {whom}", "--tenant names for whom it works")
+        raise GatewayError(f"agent `{agent}` is for some tenants, and {whom}", "--tenant names for whom it works")
 
 
 def check_agents(agents: Mapping[str, AgentEntry], settings: GatewaySettings) -> None:
-    """Let settings pass that name agents which are there. Raises: UnknownNameError, GatewayRefused."""
+    """Check that the agents of the settings exist. Raises: UnknownNameError, GatewayError."""
     named = (settings.agent,) if settings.agents is None else settings.agents
     for agent in () if named == (ALL_AGENTS,) else named:
         if settings.transport == "stdio":
@@ -48,51 +48,53 @@ def check_agents(agents: Mapping[str, AgentEntry], settings: GatewaySettings) ->
 
 
 class Admission:
-    """Decides by what a request brings and what the bundle of this moment has; reads the tokens when it is told to."""
+    """Decides by a request's token and the current bundle. `renew` reads the tokens again."""
 
-    def __init__(self, runtime: Runtime, settings: GatewaySettings, tokens: Tokens, kept: tuple[Kept, ...]) -> None:
+    def __init__(
+        self, runtime: Runtime, settings: GatewaySettings, tokens: Tokens, kept: tuple[StoredToken, ...]
+    ) -> None:
         self._runtime = runtime
         self._settings = settings
         self._tokens = tokens
         self._kept = kept
-        # Decided once: a gateway whose last token is revoked serves nobody, rather than everybody.
+        # Never reset: a gateway whose last token is revoked must not serve everybody.
         self.guarded = bool(kept)
 
-    def admit(self, token: str | None) -> tuple[Key, ...]:
-        """Return whose surfaces who brings this token may use, what `/mcp` is first; none for nobody that we know."""
+    def admit(self, token: str | None) -> tuple[ClientKey, ...]:
+        """Return the client keys of a token, the default agent first; empty for an unknown token."""
         entry = None if token is None else bearer_of(self._kept, token)
         if entry is not None:
             return (_key_of(entry),) if self.serves(_key_of(entry)) else ()
         return () if self.guarded else tuple(self._free())
 
     def knows(self, token: str | None) -> bool:
-        """Tell whether this is a token of the file, whatever it is good for."""
+        """Return whether the file has this token, even if its agent is not served."""
         return token is not None and bearer_of(self._kept, token) is not None
 
-    def choose(self, admitted: tuple[Key, ...], path: str) -> Key | None:
-        """Return whom a path means; None where that is nobody, or nobody for who asks."""
+    def choose(self, admitted: tuple[ClientKey, ...], path: str) -> ClientKey | None:
+        """Return the admitted client key that a path names; None if it names no agent that the client may use."""
         if path == DEFAULT_PATH:
             return next((key for key in admitted if key.token or key.agent == self._settings.agent), None)
         agent = named_by(path)
         return next((key for key in admitted if key.agent == agent), None)
 
-    def serves(self, key: Key) -> bool:
-        """Tell whether a client may go on with what it has: the agent is served, and for its tenant."""
+    def serves(self, key: ClientKey) -> bool:
+        """Return whether the key's agent is served to its tenant."""
         named = self._settings.agents
         if named is not None and named != (ALL_AGENTS,) and key.agent not in named:
             return False
         return may_use(self._runtime.agents, key.agent, key.tenant)
 
-    def is_current(self, key: Key) -> bool:
-        """Tell whether the client of a key would be let in now."""
+    def is_current(self, key: ClientKey) -> bool:
+        """Return whether the client of a key would be admitted now."""
         known = key.token in {kept.entry.id for kept in self._kept} if key.token else not self.guarded
         return known and self.serves(key)
 
     def renew(self) -> bool:
-        """Read the tokens again; tell whether they could be: if not, all stays as it was."""
+        """Read the tokens again; return False, and keep the old ones, if the file cannot be used."""
         try:
             self._kept = self._tokens.read()
-        except GatewayRefused as refused:
+        except GatewayError as refused:
             logger.error("the tokens stay as they were: %s", refused)  # noqa: TRY400  # it says all there is to say
             return False
         self.guarded = self.guarded or bool(self._kept)
@@ -100,7 +102,7 @@ class Admission:
         return True
 
     def tell(self) -> None:
-        """Say which tokens are good for nothing here, and have the others' accounts share the limits."""
+        """Log the tokens that open nothing here, and let the accounts of the others share the limits."""
         for kept in self._kept:
             entry = kept.entry
             if self.serves(_key_of(entry)):
@@ -114,11 +116,11 @@ class Admission:
             elif entry.agent not in self._runtime.agents and (near := did_you_mean(entry.agent, self._runtime.agents)):
                 logger.warning("token `%s` is refused: there is no agent `%s`: %s", entry.id, entry.agent, near)
             else:
-                # It may well be for another gateway: all share one file.
+                # The token may be for another gateway, since all of a user's gateways share one file.
                 logger.info("token `%s` is refused: agent `%s` is not served here", entry.id, entry.agent)
 
     def paths(self) -> tuple[str | None, ...]:
-        """Return who has a path, None for `/mcp`: without tokens who is served to everybody, else who is named."""
+        """Return the agents that have a path, None for `/mcp`. Without tokens they are those served to everybody."""
         named = self._settings.agents or ()
         if named == (ALL_AGENTS,):
             named = tuple(sorted(self._runtime.agents))
@@ -128,18 +130,18 @@ class Admission:
         default = (None,) if self._settings.agent in free else ()
         return (*default, *(agent for agent in free if agent in named))
 
-    def _free(self) -> list[Key]:
+    def _free(self) -> list[ClientKey]:
         settings = self._settings
         named = (settings.agent,) if settings.agents is None else settings.agents
         if named == (ALL_AGENTS,):
             named = tuple(sorted(self._runtime.agents))
         names = dict.fromkeys(sorted(named, key=lambda name: name != settings.agent))
-        keys = (Key(agent=name, tenant=settings.tenant, user=settings.user) for name in names)
+        keys = (ClientKey(agent=name, tenant=settings.tenant, user=settings.user) for name in names)
         return [key for key in keys if may_use(self._runtime.agents, key.agent, key.tenant)]
 
 
-def _key_of(entry: TokenEntry) -> Key:
-    return Key(agent=entry.agent, token=entry.id, tenant=entry.tenant, user=entry.user)
+def _key_of(entry: TokenEntry) -> ClientKey:
+    return ClientKey(agent=entry.agent, token=entry.id, tenant=entry.tenant, user=entry.user)
 
 
 def bearer_text(authorization: str) -> str | None:

@@ -36,9 +36,9 @@ def refusal(body: bytes, max_elements: int) -> Refusal | None:
 
 
 async def bounded(scope: Scope, receive: Receive, max_bytes: int, max_elements: int) -> tuple[Receive, Refusal | None]:
-    """Read a request's body and return what gives it again, and why it is refused, None if it is not.
+    """Read a request's body. Return a `receive` that repeats it, and why it is refused or None.
 
-    A body of more than `max_bytes` is left to the SDK, which has its own answer.
+    The SDK refuses a body of more than `max_bytes` by itself.
     """
     announced = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
     if not announced.isdigit() or len(announced) > _MAX_DIGITS or int(announced) > max_bytes:

@@ -1,8 +1,8 @@
-"""Calls under way: who waits for each, how its steps reach that client, and what a backend asks of it meanwhile.
+"""Running calls: the client that waits for each, its progress, and questions of the backend.
 
-In the handshake era a question goes to the client while its request waits. In the modern one the request is answered
-with the question, and the client asks again with the answer (`InputRequiredResult`, SEP-2322): the call goes on between
-the two requests, under a name that only this client has.
+In the handshake era the gateway sends a question to the client while the client's request waits. In the modern era the
+question is the answer to that request, and the client repeats the request with its answer (`InputRequiredResult`,
+SEP-2322). The call continues between the two requests, under a name that only this client knows.
 """
 
 from __future__ import annotations
@@ -26,27 +26,29 @@ if TYPE_CHECKING:
     Context = ServerRequestContext[Any, Any]
 
 MAX_SUSPENDED = 16
-"""Calls of one client that wait for answers; with one more the oldest ends."""
+"""Most calls of one client that wait for answers; one more cancels the oldest."""
 _MAX_PROGRESS = 256
 
 
 class DeclinedError(Exception):
-    """There is no client to ask, or more than one, or it cannot answer; the transport tells the model so."""
+    """No client can answer the question. The transport reports that to the model."""
 
 
 @attrs.frozen(eq=False)
 class Question:
-    """What a backend asks during a call, in MCP's form, and where the answer goes."""
+    """A backend's question during a call, as an MCP request, and the future of its answer."""
 
     request: types.InputRequest
     answer: asyncio.Future[types.InputResponse]
 
 
 @attrs.define(eq=False)
-class UnderWay:
+class RunningCall:
     """A call, and the request that waits for it now.
 
-    `answers` is whether questions are taken between two requests; `context` None while the client has none under way.
+    Args:
+        answers: whether the client can answer questions by a second request.
+        context: None while no request of the client waits for the call.
     """
 
     tool: str
@@ -60,7 +62,7 @@ class UnderWay:
     can: types.ClientCapabilities | None = None
 
     async def ask(self, request: types.InputRequest) -> types.InputResponse:
-        """Have the client asked in the answer to its request, and wait for its next. Raises: DeclinedError."""
+        """Answer the client's request with a question, and wait for its next request. Raises: DeclinedError."""
         question = Question(request, asyncio.get_running_loop().create_future())
         self._questions.append(question)
         self._asked.set()
@@ -70,10 +72,10 @@ class UnderWay:
             self._questions.remove(question)
 
     async def next(self) -> ToolResult | ToolFailure | dict[str, types.InputRequest]:
-        """Wait until the call has ended, or something is asked; return the outcome, or the questions."""
-        assert self.task is not None  # noqa: S101  # it was begun by who waits for it
+        """Wait until the call ends or the backend asks; return the outcome or the questions."""
+        assert self.task is not None  # noqa: S101  # the caller started it
         while True:
-            # Where nothing is asked between two requests, nothing waits for it.
+            # A client that cannot answer by a second request gets no questions here.
             asked = [asyncio.ensure_future(self._asked.wait())] if self.answers else []
             try:
                 await asyncio.wait((self.task, *asked), return_when=asyncio.FIRST_COMPLETED)
@@ -86,12 +88,12 @@ class UnderWay:
             self._asked.clear()
             if self.task.done():
                 return self.task.result()
-            # What was asked may have been given up meanwhile.
+            # The backend may have withdrawn the question meanwhile.
             if open_ := [question for question in self._questions if not question.answer.done()]:
                 return {str(number): question.request for number, question in enumerate(open_)}
 
     def answer(self, responses: Mapping[str, types.InputResponse]) -> None:
-        """Pass on what the client answers; a question that it leaves out is declined."""
+        """Forward the client's answers; a question without an answer is declined."""
         open_ = [question for question in self._questions if not question.answer.done()]
         for number, question in enumerate(open_):
             response = responses.get(str(number))
@@ -107,17 +109,17 @@ class UnderWay:
             await asyncio.wait((self.task,))
 
 
-CURRENT: contextvars.ContextVar[UnderWay | None] = contextvars.ContextVar("octoc_serve_call", default=None)
-"""The call whose task this is; a backend's question comes in the context of the call that it belongs to."""
+CURRENT_CALL: contextvars.ContextVar[RunningCall | None] = contextvars.ContextVar("octoc_serve_call", default=None)
+"""The call of the current task. A backend's question arrives in the context of its call."""
 
 
-class Suspended:
-    """Calls of one client that wait for its answers, by names that nobody can guess; each can be taken once."""
+class SuspendedCalls:
+    """Calls of one client that wait for its answers, under names that cannot be guessed; each can be taken once."""
 
     def __init__(self) -> None:
-        self._calls: dict[str, UnderWay] = {}
+        self._calls: dict[str, RunningCall] = {}
 
-    async def keep(self, call: UnderWay) -> str:
+    async def keep(self, call: RunningCall) -> str:
         """Keep a call and return its name."""
         while len(self._calls) >= MAX_SUSPENDED:
             await self._calls.pop(next(iter(self._calls))).stop()
@@ -125,23 +127,23 @@ class Suspended:
         self._calls[name] = call
         return name
 
-    def take(self, name: str, tool: str, arguments: Mapping[str, Any]) -> UnderWay | None:
-        """Return the call of this name and forget it; None where there is none, or it is one of something else."""
+    def take(self, name: str, tool: str, arguments: Mapping[str, Any]) -> RunningCall | None:
+        """Remove and return the call of this name; None if it is unknown, or of another tool or other arguments."""
         call = self._calls.get(name)
         if call is None or call.tool != tool or call.arguments != arguments:
             return None
         return self._calls.pop(name)
 
     async def close(self) -> None:
-        """End them all."""
+        """Cancel all of them."""
         while self._calls:
             await self._calls.popitem()[1].stop()
 
 
-class _Heard:
-    """Steps of a call on their way to the client, in order; what comes faster than it reads is left out."""
+class _ProgressQueue:
+    """Progress of a call on its way to the client, in order. Progress that the client reads too slowly is dropped."""
 
-    def __init__(self, call: UnderWay) -> None:
+    def __init__(self, call: RunningCall) -> None:
         self._call = call
         self._queue: asyncio.Queue[Progress | None] = asyncio.Queue()
         self._task = asyncio.create_task(self._forward(), name="octoc serve: progress")
@@ -151,7 +153,7 @@ class _Heard:
             self._queue.put_nowait(progress)
 
     async def told(self) -> None:
-        """Wait until the client has been told all steps."""
+        """Wait until the client has received all progress."""
         self._queue.put_nowait(None)
         await self._task
 
@@ -166,13 +168,13 @@ class _Heard:
 
 
 @contextlib.contextmanager
-def progress_of(call: UnderWay) -> Iterator[_Heard | None]:
-    """Pass progress on to a client that has asked for it."""
+def progress_of(call: RunningCall) -> Iterator[_ProgressQueue | None]:
+    """Forward progress to the client, if it asked for it."""
     context = call.context
     if context is None or (context.meta or {}).get("progress_token") is None:
         yield None
         return
-    heard = _Heard(call)
+    heard = _ProgressQueue(call)
     try:
         yield heard
     finally:

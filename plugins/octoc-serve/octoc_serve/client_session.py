@@ -1,4 +1,4 @@
-"""One client's view of one agent: its tools, its calls, and the news that the list of tools is another."""
+"""One client's view of one agent: its tools, its calls, and notifications that the tool list changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from octoc.results import ContentPart, ToolFailure, ToolResult
 from octoc.runtime import UnknownNameError
 from octoc.runtime.results.failures import as_mcp_result, failure
 from octoc.runtime.shares import account_of
-from octoc_serve.calls import CURRENT, Suspended, UnderWay, progress_of
+from octoc_serve.calls import CURRENT_CALL, RunningCall, SuspendedCalls, progress_of
 from octoc_serve.running_calls import RunningCalls
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 OWN_TOOLS = frozenset({FIND_TOOLS, CALL_MCP_TOOL, CAPABILITY, SKILL, READ_RESULT})
 STATEFUL = frozenset({CAPABILITY, SKILL, READ_RESULT})
-"""octoc's own tools that are of no use where nothing is kept between two calls."""
+"""octoc's own tools that need state between two calls."""
 MAX_LISTENERS = 32
 _ROUTES = (
     " A query also says what the user is after: where it is clearly for one of this session's capabilities, that one "
@@ -46,19 +46,19 @@ _MESSAGE = (
 )
 
 
-class Served:
-    """A session of the runtime as one client has it. `close` it in the end."""
+class ClientSession:
+    """A session of the runtime for one client. The owner must `close` it."""
 
     def __init__(self, session: Session, *, stateless: bool = False, calls: RunningCalls | None = None) -> None:
         self.session = session
         self._calls = calls or RunningCalls.unlimited()
         self._account = account_of(session.caller)
         self.peer: ServerSession | None = None
-        """The connection of a client of the handshake era, which hears news without having asked for them."""
-        self.under_way: list[UnderWay] = []
+        """The connection of a client of the handshake era, which gets notifications without subscribing."""
+        self.under_way: list[RunningCall] = []
         self.on_end: Callable[[str, float, Mapping[str, Any]], None] = lambda *_: None
-        """Gets each call that has ended: its tool as in `RecentCall`, its seconds and its result in MCP's form."""
-        self._suspended = Suspended()
+        """Called with each call that ended: its tool as in `RecentCall`, its seconds, and its result in MCP's form."""
+        self._suspended = SuspendedCalls()
         self._stateless = stateless
         self._bus = InMemorySubscriptionBus()
         self.listen = ListenHandler(self._bus, max_subscriptions=MAX_LISTENERS)
@@ -73,7 +73,7 @@ class Served:
 
     @property
     def shown(self) -> Sequence[Mapping[str, Any]]:
-        """The tools as the client was last told that they are."""
+        """The tool list that the client got last."""
         return self._shown
 
     def tools(self) -> list[dict[str, Any]]:
@@ -89,7 +89,7 @@ class Served:
         return wires
 
     def prepare(self) -> None:
-        """Connect in the background what has tools for the list that no snapshot has recorded."""
+        """Connect in the background to servers without a snapshot whose tools belong in the list."""
         if self.session.state.tools.unlisted_servers(shown_only=True):
             self._preparing = asyncio.create_task(self._prepare(), name="octoc serve: unlisted servers")
 
@@ -102,7 +102,7 @@ class Served:
     async def call(
         self, params: types.CallToolRequestParams, context: ServerRequestContext[Any, Any]
     ) -> dict[str, Any] | types.InputRequiredResult:
-        """Return the outcome of a call in MCP's form, a failure as an error result; or what is asked meanwhile."""
+        """Return the outcome of a call in MCP's form, a failure as an error result; or the backend's questions."""
         call = self._begun(params, context)
         if isinstance(call, ToolFailure):
             return as_mcp_result(call, self.session.profile)
@@ -120,8 +120,8 @@ class Served:
 
     def _begun(
         self, params: types.CallToolRequestParams, context: ServerRequestContext[Any, Any]
-    ) -> UnderWay | ToolFailure:
-        """Return the call that a request begins, or the one that it brings answers for."""
+    ) -> RunningCall | ToolFailure:
+        """Return the call that a request starts, or the suspended call that it answers."""
         name, arguments = params.name, params.arguments or {}
         if params.request_state is not None or params.input_responses is not None:
             waiting = self._suspended.take(params.request_state or "", name, arguments)
@@ -135,7 +135,7 @@ class Served:
         if refused is not None:
             return refused
         modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
-        call = UnderWay(
+        call = RunningCall(
             name,
             arguments,
             context,
@@ -146,8 +146,8 @@ class Served:
         call.task.add_done_callback(lambda _: self._calls.end(self._account))
         return call
 
-    async def _whole(self, call: UnderWay) -> ToolResult | ToolFailure:
-        CURRENT.set(call)
+    async def _whole(self, call: RunningCall) -> ToolResult | ToolFailure:
+        CURRENT_CALL.set(call)
         self.under_way.append(call)
         try:
             return await self._call(call)
@@ -157,7 +157,7 @@ class Served:
         finally:
             self.under_way.remove(call)
 
-    async def _call(self, call: UnderWay) -> ToolResult | ToolFailure:
+    async def _call(self, call: RunningCall) -> ToolResult | ToolFailure:
         name = call.tool
         if self._stateless and name in STATEFUL:
             return failure("not_found", f"`{name}` is not served without state", profile=self.session.profile)
@@ -178,14 +178,14 @@ class Served:
         text = message or arguments.get("query")
         routing = None
         if isinstance(text, str) and text.strip() and not arguments.get("describe"):
-            with contextlib.suppress(UnknownNameError):  # a reload took the agent away: the call says so
+            with contextlib.suppress(UnknownNameError):  # a reload removed the agent, which the call reports
                 routing = await self.session.on_user_message(text)
         outcome = await self.session.call(FIND_TOOLS, arguments)
         if routing is None or isinstance(outcome, ToolFailure):
             return outcome
         return attrs.evolve(outcome, content=(*outcome.content, *_told(routing)))
 
-    def _named(self, call: UnderWay) -> str:
+    def _named(self, call: RunningCall) -> str:
         meant = self._meant(call.tool, call.arguments)
         if meant is not None:
             return self.session.state.tools.alias(meant.index)
@@ -197,9 +197,9 @@ class Served:
         return self.session.state.loaded.catalog[found] if isinstance(found, int) else None
 
     async def refresh(self) -> None:
-        """Take over what servers, or a new bundle, have changed, and tell the client."""
+        """Apply changes of servers or of a new bundle, and notify the client."""
         try:
-            with contextlib.suppress(UnknownNameError):  # then there are no tools any more, which the client is told
+            with contextlib.suppress(UnknownNameError):  # the agent is gone: the client gets an empty list
                 await self.session.renew()
             self.session.state.tools.settle()
             await self.announce()
@@ -207,7 +207,7 @@ class Served:
             logger.error("the tools of agent `%s` stay as shown: %s", self.session.agent.name, refused)  # noqa: TRY400  # as above
 
     async def announce(self) -> None:
-        """Tell the client that the list of tools is another, if it is."""
+        """Notify the client if its tool list changed."""
         version = self._versioned()
         if version == self._version:
             return
@@ -220,16 +220,16 @@ class Served:
         if self.peer is not None:
             try:
                 await self.peer.send_tool_list_changed()
-            except Exception as error:  # noqa: BLE001  # news for a client that has just left are nobody's
+            except Exception as error:  # noqa: BLE001  # the client has just disconnected
                 logger.debug("nobody heard that the tools changed: %s", type(error).__name__)
 
     def _versioned(self) -> tuple[Any, ...]:
-        """Return what the list of tools is made of, which is little to compare."""
+        """Return a small value that changes with the tool list."""
         session = self.session
         return (id(session.state.loaded), session.state.loaded.catalog.generation, session.capabilities)
 
     async def close(self) -> None:
-        """End the streams of news, and the session."""
+        """End the notification streams and the session."""
         if self._preparing is not None:
             self._preparing.cancel()
             await asyncio.wait((self._preparing,))
@@ -239,7 +239,7 @@ class Served:
 
 
 def _told(routing: Routing) -> Iterator[ContentPart]:
-    """Yield what the model is told of a message that was routed."""
+    """Yield the texts for the model about a routed message."""
     activated = [name for name in (routing.capability, *routing.also) if name is not None]
     if activated:
         names = name_list(activated)

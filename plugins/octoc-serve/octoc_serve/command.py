@@ -24,13 +24,13 @@ from octoc_serve.token_command import token, tokens_option
 _OF_STDIO = frozenset(
     {"workspace", "bundle", "agent", "tenant", "user", "transport", "stateless", "client", "verbose", "help"}
 )
-"""The parameters that mean something without HTTP."""
+"""The parameters that have a meaning without HTTP."""
 _file = click.Path(path_type=Path, dir_okay=False)
 _seconds = click.FloatRange(min=0, min_open=True)
 
 
 def _origin(text: str) -> str:
-    """Return an origin as browsers write it: what is written otherwise would let nobody in, without a word."""
+    """Return an origin in the form that browsers send. Any other form would match no request."""
     from urllib.parse import urlsplit
 
     try:
@@ -180,7 +180,7 @@ def command(
 
 
 def _refuse_http_options(context: click.Context) -> None:
-    # Not passed over: who gives one of them means to serve over HTTP.
+    # Refused, since a user of one of these options means to serve over HTTP.
     given = [parameter for parameter in context.command.params if _is_given(context, str(parameter.name))]
     names = [parameter.opts[0] for parameter in given if parameter.name not in _OF_STDIO]
     if names:
@@ -206,7 +206,7 @@ def _names(context: click.Context, agent: str, agents: str | None) -> tuple[str,
 
 
 def _end_on_sigterm() -> None:
-    # Until the gateway takes signals itself: a build that is stopped must not end in a traceback.
+    # Until the gateway handles signals itself: a stopped build must not end in a traceback.
     def leave(*_: object) -> None:
         raise click.exceptions.Abort
 

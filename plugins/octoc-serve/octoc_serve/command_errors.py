@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from octoc.bundle.refusal import BundleRefused
 from octoc.cli.toolkit import FindingsError, UserError
 from octoc.runtime import UnknownNameError
-from octoc_serve.settings import GatewayRefused
+from octoc_serve.settings import GatewayError
 
 
 @contextlib.contextmanager
@@ -18,7 +18,7 @@ def user_errors() -> Iterator[None]:
         yield
     except BundleRefused as refused:
         raise FindingsError([refused.diagnostic()]) from None
-    except GatewayRefused as refused:
+    except GatewayError as refused:
         raise UserError(str(refused), refused.help) from None
     except UnknownNameError as error:
         raise UserError(str(error)) from None

@@ -1,4 +1,4 @@
-"""What to paste into a client's file, so that it starts `octoc serve` or connects to it."""
+"""Client configurations that start `octoc serve` or connect to it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from octoc.addresses import is_loopback
 from octoc.bundle.reader import OpenBundle
 from octoc_serve.admission import check_agents, may_use
 from octoc_serve.paths import path_of
-from octoc_serve.settings import ALL_AGENTS, GatewayRefused, GatewaySettings
+from octoc_serve.settings import ALL_AGENTS, GatewayError, GatewaySettings
 from octoc_serve.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 NAME = "octoc"
 _TOKEN = {"claude": "${{{env}}}", "cursor": "${{env:{env}}}", "vscode": "${{input:{input}}}"}
-"""How each client's file refers to a secret that does not stand in it."""
+"""How each client's file refers to a secret outside it."""
 
 
 @attrs.frozen(kw_only=True)
 class _Entry:
-    """One server in a client's file: what it is called there, where it is, and where its token comes from."""
+    """One server in a client's file: its name, its path, and the variable or input of its token."""
 
     name: str
     path: str
@@ -41,7 +41,7 @@ class _Entry:
 def config(client: str, settings: GatewaySettings) -> str:
     """Return the client's JSON: `mcpServers` of Claude Code and Cursor, `servers` of VS Code; never with a token.
 
-    Raises: what serving by these settings would: GatewayRefused, BundleRefused, UnknownNameError.
+    Raises: as serving with these settings: GatewayError, BundleRefused, UnknownNameError.
     """
     agents = _agents(settings)
     inputs: list[dict[str, Any]] = []
@@ -49,7 +49,7 @@ def config(client: str, settings: GatewaySettings) -> str:
         servers = {NAME: _stdio(settings)}
     else:
         _check_address(settings)
-        # A reference to a token that nobody has would be asked for, or have the client refuse its whole file.
+        # A client would ask for a token that does not exist, or reject its whole file.
         guarded = bool(Tokens(settings.tokens, settings.workspace).read()) or not is_loopback(settings.host)
         entries = _entries(settings, [name for name in agents if guarded or may_use(agents, name, settings.tenant)])
         servers = {entry.name: _http(client, settings, entry, guarded=guarded) for entry in entries}
@@ -67,7 +67,7 @@ def config(client: str, settings: GatewaySettings) -> str:
 
 
 def _stdio(settings: GatewaySettings) -> dict[str, Any]:
-    # Clients start it with a PATH and in a folder of their own.
+    # Clients start it with their own PATH and working directory.
     script = Path(sys.executable).with_name("octoc")
     command = [str(script)] if script.is_file() else [sys.executable, "-m", "octoc"]
     where = settings.workspace
@@ -82,12 +82,12 @@ def _stdio(settings: GatewaySettings) -> dict[str, Any]:
 
 
 def _check_address(settings: GatewaySettings) -> None:
-    """Let an address pass that a client can connect to. Raises: GatewayRefused."""
+    """Check that a client can connect to the address. Raises: GatewayError."""
     if settings.port == 0:
-        raise GatewayRefused("port 0 is any that is free: a client has to know which", "--port names one")
+        raise GatewayError("port 0 is any that is free: a client has to know which", "--port names one")
     with contextlib.suppress(ValueError):
         if ipaddress.ip_address(settings.host).is_unspecified:
-            raise GatewayRefused(
+            raise GatewayError(
                 f"`{settings.host}` is every address of this machine: a client has to know one",
                 "here --host is what its clients call this machine",
             )
@@ -104,7 +104,7 @@ def _http(client: str, settings: GatewaySettings, entry: _Entry, *, guarded: boo
 
 
 def _entries(settings: GatewaySettings, served: Collection[str]) -> list[_Entry]:
-    """Return a server for each agent that is served: the one of `/mcp`, or each by its name, as tokens are its own."""
+    """Return an entry for each served agent: the one of `/mcp`, or each by its name with its own token."""
     if settings.agents is None:
         return [_Entry(name=NAME, path=path_of(None), env="OCTOC_TOKEN", input="octoc-token")]
     entries: dict[str, _Entry] = {}
@@ -123,7 +123,7 @@ def _entries(settings: GatewaySettings, served: Collection[str]) -> list[_Entry]
 
 
 def _agents(settings: GatewaySettings) -> Mapping[str, AgentEntry]:
-    """Return the bundle's agents by name, those that are named among them."""
+    """Return the bundle's agents by name, after checking that the named ones exist."""
     opened = OpenBundle.open(settings.bundle)
     try:
         agents = {agent.name: agent for agent in opened.bundle.agents}

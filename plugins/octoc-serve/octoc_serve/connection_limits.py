@@ -1,7 +1,7 @@
-"""How long a slow client is waited for: one connection of it costs a bounded time and a bounded number of bytes.
+"""Limits on the time and bytes of one connection, and on the number of connections.
 
-uvicorn bounds what it knows of: idle connections, and the bytes of a head that is not whole. What it waits for without
-an end is bounded here: a request that does not arrive, an answer that nobody reads, and connections without number.
+uvicorn limits idle connections and the bytes of an incomplete head. This module limits the rest: a request that does
+not arrive, an answer that the client does not read, and the number of connections.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CONNECTION = "octoc.connection"
-"""Where a request finds its `BoundedProtocol` in the ASGI scope."""
+"""Key of the request's `BoundedProtocol` in the ASGI scope."""
 
 _OTHER_FILES = 128
-"""That stay for backends and the bundle: a connection more than there may be files stops all of them."""
+"""Open files reserved for backends and the bundle, which would all fail if connections took every file."""
 MAX_AHEAD_BYTES = 64 * 1024
-"""Of requests that are sent before the one under way is answered, which uvicorn reads on in."""
+"""Maximum bytes of pipelined requests that uvicorn buffers."""
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 _FULL = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\nretry-after: 5\r\ncontent-length: 0\r\n\r\n"
 
 
 class Closable(Protocol):
-    """A connection that can be closed for another one."""
+    """A connection that can be closed in favour of another one."""
 
     def give_way(self) -> None:
         """Close it."""
@@ -44,7 +44,7 @@ class Closable(Protocol):
 
 
 def protocol_of(settings: GatewaySettings, shared: Callable[[], bool] = lambda: False) -> type[BoundedProtocol]:
-    """Return the protocol for uvicorn's `http`, with these limits; `shared` tells whether accounts share them."""
+    """Return the protocol class for uvicorn's `http` with these limits; `shared` says whether accounts share them."""
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     limit = settings.max_connections
     if files != resource.RLIM_INFINITY and files - _OTHER_FILES - EXTRA < limit:
@@ -60,7 +60,7 @@ def protocol_of(settings: GatewaySettings, shared: Callable[[], bool] = lambda: 
 
 
 class BoundedProtocol(H11Protocol):
-    """One connection, with an end to every wait for its client."""
+    """One connection. Every wait for its client has a time limit."""
 
     request_s: ClassVar[float]
     write_s: ClassVar[float]
@@ -80,13 +80,13 @@ class BoundedProtocol(H11Protocol):
         self._leaving: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
-        """Begin to wait for a request; with one connection too many, another one gives way."""
+        """Start to wait for a request. Beyond the limit, close another connection."""
         super().connection_made(transport)
         self._begun = True
         opened = transport.get_extra_info("socket")
         if opened is not None:
             with contextlib.suppress(OSError):
-                # A client whose machine is gone says nothing; a stream of news would wait for it for ever.
+                # A client whose machine is gone closes nothing; without this, a notification stream would wait forever.
                 opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         gone = self.shares.open(self)
         if gone is not None:
@@ -97,11 +97,11 @@ class BoundedProtocol(H11Protocol):
             self.data_received(self._early)
 
     def serve(self, account: str) -> bool:
-        """Note that a request of an account is let in; False if the account has to wait."""
+        """Count a request of an account as admitted; return False if the account has to wait."""
         return self.shares.serve(self, account)
 
     def give_way(self) -> None:
-        """Close a connection whose place is needed, on which no request runs that was let in."""
+        """Close the connection, on which no admitted request runs, in favour of another one."""
         logger.info("all connections are taken: one without a request is closed")
         if self.conn.our_state is h11.IDLE and self.conn.their_state is h11.IDLE:
             self._end_with(_FULL)
@@ -109,30 +109,30 @@ class BoundedProtocol(H11Protocol):
             self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Take what has arrived, and wait for the rest of the request as long as it may take."""
+        """Handle received bytes, and wait for the rest of the request within its time limit."""
         if not self._begun:
-            self._early += data  # what came with the end of the TLS handshake
+            self._early += data  # bytes that arrived with the end of the TLS handshake
             return
         if self.transport.is_closing():
             return
         super().data_received(data)
         if self.conn.our_state is not h11.IDLE:
             self.shares.refresh(self)
-        self._mind_arrival()
+        self._watch_arrival()
         if self.conn.their_state is h11.DONE and len(self.conn.trailing_data[0]) > MAX_AHEAD_BYTES:
             logger.info("a client sends requests ahead of their answers: its connection is closed")
             self.transport.abort()
-        self._mind_the_end()
+        self._watch_close()
 
     def on_response_complete(self) -> None:
-        """Go on to the next request, of which a part may be there."""
+        """Continue with the next request, which may have arrived in part."""
         self.shares.rest(self)
         super().on_response_complete()
-        self._mind_arrival()
-        self._mind_the_end()
+        self._watch_arrival()
+        self._watch_close()
 
     def pause_writing(self) -> None:
-        """Begin to wait for the client to read."""
+        """Start to wait until the client reads."""
         super().pause_writing()
         if self._leaving is None:
             self._leaving = self._after(self.write_s, self._unread)
@@ -144,26 +144,26 @@ class BoundedProtocol(H11Protocol):
             self._leaving = _stopped(self._leaving)
 
     def timeout_keep_alive_handler(self) -> None:
-        """Close a connection that was idle for long enough."""
+        """Close an idle connection."""
         super().timeout_keep_alive_handler()
-        self._mind_the_end()
+        self._watch_close()
 
     def shutdown(self) -> None:
-        """Close, when an answer under way has ended."""
+        """Close the connection after the current answer."""
         super().shutdown()
-        self._mind_the_end()
+        self._watch_close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait for nothing any more."""
+        """Stop all waits."""
         self.shares.close(self)
         if not self._begun:
-            return  # it was lost with the end of the TLS handshake
+            return  # it closed together with the TLS handshake
         self._arriving = _stopped(self._arriving)
         self._leaving = _stopped(self._leaving)
         super().connection_lost(exc)
 
-    def _mind_arrival(self) -> None:
-        """Have the time of a request run while it has begun and is not whole, from its first byte on."""
+    def _watch_arrival(self) -> None:
+        """Run the time limit of a request from its first byte until it is complete."""
         state = self.conn.their_state
         begun = state is h11.SEND_BODY or (state is h11.IDLE and bool(self.conn.trailing_data[0]))
         if not begun or self.transport.is_closing():
@@ -173,8 +173,8 @@ class BoundedProtocol(H11Protocol):
         if self._arriving is None:
             self._arriving = self._after(self.request_s, self._too_slow)
 
-    def _mind_the_end(self) -> None:
-        """Bound the wait of a connection that closes for its client to read the last of it."""
+    def _watch_close(self) -> None:
+        """Limit the time in which the client of a closing connection reads the last bytes."""
         if self.transport.is_closing() and self._leaving is None:
             self._leaving = self._after(self.write_s, self._unread)
 
@@ -183,7 +183,7 @@ class BoundedProtocol(H11Protocol):
         if self.conn.our_state is h11.IDLE:
             self._end_with(_TOO_SLOW)
         else:
-            # An answer may be half written, and who waits for the rest of the request has to hear of it.
+            # An answer may be half written, and the code that waits for the rest of the request must learn of the end.
             logger.info("a client was too slow with its request: its connection is closed")
             self.transport.abort()
 
@@ -196,14 +196,14 @@ class BoundedProtocol(H11Protocol):
         if not self.transport.is_closing():
             self.transport.write(answer)
             self.transport.close()
-        self._mind_the_end()
+        self._watch_close()
 
     def _after(self, seconds: float, act: Callable[[], None]) -> asyncio.TimerHandle:
         return self.loop.call_later(seconds, act)
 
 
 def _stopped(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
-    """Stop a wait, if there is one, and return what to remember of it: nothing."""
+    """Cancel a timer, if there is one; return None for its variable."""
     if timer is not None:
         timer.cancel()
     return None

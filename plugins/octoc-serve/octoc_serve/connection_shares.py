@@ -1,4 +1,4 @@
-"""Which account holds which connections, and which connection gives way when all are taken.
+"""Which account holds which connections, and which connection is closed when all are taken.
 
 A connection is `unproven` until the gateway lets a request on it in, `serving` while such a request runs, and `idle`
 between two of them. Only serving connections count against the limit of an account: the others can be closed for one
@@ -16,9 +16,9 @@ from octoc.runtime.shares import may_take
 T = TypeVar("T")
 
 EXTRA = 16
-"""Connections beyond the limit. They carry questions of health, and requests that are refused with a text."""
+"""Connections beyond the limit, for health probes and for requests that are refused with a text."""
 UNPROVEN_PART = 4
-"""Unproven connections give way before idle ones as soon as they are more than this part of the limit."""
+"""Unproven connections are closed before idle ones once they exceed this part of the limit: 4 is a quarter."""
 
 
 class ConnectionShares(Generic[T]):
@@ -51,7 +51,7 @@ class ConnectionShares(Generic[T]):
         return gone
 
     def refresh(self, connection: T) -> None:
-        """Note that a whole head of a request has come on a connection: of its kind it gives way last."""
+        """Note that a connection received a complete request head: it is closed last among its kind."""
         for held in (self._unproven, self._idle):
             if connection in held:
                 held.move_to_end(connection)

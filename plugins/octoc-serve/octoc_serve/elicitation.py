@@ -1,7 +1,7 @@
-"""What a backend asks of its client during a call: put to the client that made the call, where it can answer.
+"""Forwards a backend's questions (elicitation, sampling, roots) to the client that made the call.
 
-A question comes in the context of the call that the backend still works on. A client that does not wait for that call
-any more is not asked, and nobody else is.
+A question arrives in the context of the call that the backend works on. If that client no longer waits for the call,
+the question is declined; no other client gets it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from mcp.shared.message import ServerMessageMetadata
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from octoc.plugin import Host
-from octoc_serve.calls import CURRENT, DeclinedError, UnderWay
+from octoc_serve.calls import CURRENT_CALL, DeclinedError, RunningCall
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 ResultT = TypeVar("ResultT", bound=types.Result)
 
 
-class Asking:
-    """Puts a backend's question to the client that waits for the call that it belongs to."""
+class Elicitation:
+    """Forwards a backend's question to the client that waits for the call."""
 
     def host_of_all(self) -> Host:
-        """Return what answers backends of many clients: roots are not, as one client's are no other's business."""
+        """Return the host for backends that clients share. It offers no roots, since a client's roots are private."""
         return Host(elicit=self._elicit, sample=self._sample)
 
     def host_of(self, context: ServerRequestContext[Any, Any]) -> Host:
-        """Return what answers backends of one client alone: what it says that it can."""
+        """Return the host for backends of one client, with the capabilities that the client declares."""
         modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
         if not modern and not context.session.can_send_request:
             return Host()
@@ -58,7 +58,7 @@ class Asking:
         return await _ask(call, request, types.CreateMessageResult)
 
     async def _roots_during(self, _: str) -> Sequence[Mapping[str, Any]]:
-        # A question has no way to a client of the modern era but the answer to a request of its own.
+        # A client of the modern era gets questions only as the answer to its own request.
         call = _asker(lambda can: can.roots)
         found: list[Mapping[str, Any]] = (await _ask(call, types.ListRootsRequest(), types.ListRootsResult))["roots"]
         return found
@@ -67,7 +67,7 @@ class Asking:
         self, context: ServerRequestContext[Any, Any]
     ) -> Callable[[str], Awaitable[Sequence[Mapping[str, Any]]]]:
         async def roots(_: str) -> Sequence[Mapping[str, Any]]:
-            # Not in the name of a call: servers ask for them when they begin.
+            # Servers ask for roots when they start, outside any call.
             answer = await context.session.send_request(types.ListRootsRequest(), types.ListRootsResult)
             found: list[Mapping[str, Any]] = _wire(answer)["roots"]
             return found
@@ -75,9 +75,9 @@ class Asking:
         return roots
 
 
-def _asker(capability: Callable[[types.ClientCapabilities], object | None]) -> UnderWay:
-    """Return the call that a question belongs to, as far as its client can be asked. Raises: DeclinedError."""
-    call = CURRENT.get()
+def _asker(capability: Callable[[types.ClientCapabilities], object | None]) -> RunningCall:
+    """Return the call of a question, if its client can answer. Raises: DeclinedError."""
+    call = CURRENT_CALL.get()
     if call is None or call.task is None or call.task.done():
         raise DeclinedError("nobody waits for the call")
     reachable = call.answers or (call.context is not None and call.context.session.can_send_request)
@@ -86,7 +86,7 @@ def _asker(capability: Callable[[types.ClientCapabilities], object | None]) -> U
     return call
 
 
-async def _ask(call: UnderWay, request: types.InputRequest, result: type[ResultT]) -> Mapping[str, Any]:
+async def _ask(call: RunningCall, request: types.InputRequest, result: type[ResultT]) -> Mapping[str, Any]:
     if call.answers or call.context is None:
         return _wire(await call.ask(request))
     related = ServerMessageMetadata(related_request_id=call.context.request_id)

@@ -1,4 +1,4 @@
-"""A mistake of octoc's own: told in one line, without anything of what was worked on, and nothing else ends by it."""
+"""Contains bugs of octoc: logs one line without any value of the work, and lets everything else continue."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ logger = logging.getLogger(__name__)
 
 
 @contextlib.contextmanager
-def survived(what: str) -> Iterator[None]:
-    """Go on after the block whatever it raises, and have it told; `what` says what was being done."""
+def error_boundary(what: str) -> Iterator[None]:
+    """Log any exception of the block and continue after it; `what` names the work."""
     try:
         yield
-    except Exception as error:  # noqa: BLE001  # what goes on for as long as the gateway runs must not end by one failure
+    except Exception as error:  # noqa: BLE001  # a background task must survive one failure
         tell(what, error)
 
 
 def tell(what: str, error: Exception) -> None:
-    """Log that something failed which cannot: where, and as what. The traceback is for `-v`, as it may name values."""
+    """Log a bug with its place and type. The traceback is at debug level, since it may contain values."""
     logger.error("%s failed with `%s` at %s: this is a bug in octoc", what, type(error).__name__, _place(error))
     logger.debug("the whole of it", exc_info=error)
 

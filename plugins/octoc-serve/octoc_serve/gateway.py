@@ -1,4 +1,4 @@
-"""From settings to a gateway that runs: opens the bundle, serves it, and ends all that it began."""
+"""Runs a gateway from its settings: opens the bundle, serves it, and releases all resources at the end."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from octoc.installation import install_command
 from octoc.runtime import Runtime
 from octoc_serve.admission import Admission, check_agents, refuse_other
 from octoc_serve.connection_limits import protocol_of
-from octoc_serve.elicitation import Asking
-from octoc_serve.error_boundary import survived
+from octoc_serve.elicitation import Elicitation
+from octoc_serve.error_boundary import error_boundary
 from octoc_serve.http import MAX_HEAD_BYTES, HttpApp
 from octoc_serve.log_filters import quiet
 from octoc_serve.pages import pages_of
 from octoc_serve.paths import path_of
 from octoc_serve.running_calls import RunningCalls
 from octoc_serve.server import SurfaceServer
-from octoc_serve.session_store import Key, MemoryStates
-from octoc_serve.settings import GatewayRefused, GatewaySettings
-from octoc_serve.stdio import Lines, claimed, serve_lines
+from octoc_serve.session_store import ClientKey, MemorySessionStore
+from octoc_serve.settings import GatewayError, GatewaySettings
+from octoc_serve.stdio import LinePipe, claimed, serve_lines
 from octoc_serve.tls import Certificate, certificate_of
 from octoc_serve.tls_handshake import over_tls
-from octoc_serve.tokens import Kept, Tokens
+from octoc_serve.tokens import StoredToken, Tokens
 from octoc_serve.watch import Refresher, Stamps, Watched, reload, stamps, watch
 
 _SWEEP_S = 30.0
 
 
 async def serve(settings: GatewaySettings) -> None:
-    """Serve until the client leaves or a signal says so. Raises: GatewayRefused, BundleRefused, UnknownNameError."""
+    """Serve until the client disconnects or a signal arrives. Raises: GatewayError, BundleRefused, UnknownNameError."""
     if settings.transport == "stdio":
         since = stamps(settings.bundle)
         with claimed() as (source, sink):
             async with _opened(settings) as runtime:
                 await _serve_stdio(
-                    runtime, settings, since, Lines(source, sink, settings.max_body_bytes, settings.max_elements)
+                    runtime, settings, since, LinePipe(source, sink, settings.max_body_bytes, settings.max_elements)
                 )
         return
     tokens = Tokens(settings.tokens, settings.workspace)
@@ -51,7 +51,7 @@ async def serve(settings: GatewaySettings) -> None:
     certificate = certificate_of(settings.tls_cert, settings.tls_key)
     kept = tokens.read()
     if not kept and not is_loopback(settings.host):
-        raise GatewayRefused(
+        raise GatewayError(
             f"without tokens only this machine is served, and `{settings.host}` is more",
             "`octoc serve token add --agent NAME` makes a token",
         )
@@ -63,13 +63,13 @@ async def _serve_clients(
     settings: GatewaySettings,
     since: Stamps,
     tokens: Tokens,
-    kept: tuple[Kept, ...],
+    kept: tuple[StoredToken, ...],
     certificate: Certificate | None,
     listening: socket.socket,
 ) -> None:
     async with _opened(settings) as runtime:
-        states = MemoryStates(settings.max_sessions, settings.idle_s)
-        runtime.host = Asking().host_of_all()
+        states = MemorySessionStore(settings.max_sessions, settings.idle_s)
+        runtime.host = Elicitation().host_of_all()
         calls = RunningCalls(settings.max_calls, lambda: runtime.accounts.shared)
         surface = SurfaceServer(runtime, states, settings.stateless, calls=calls)
         admission = Admission(runtime, settings, tokens, kept)
@@ -102,14 +102,14 @@ async def _opened(settings: GatewaySettings) -> AsyncIterator[Runtime]:
 
 
 def _keep_nothing(runtime: Runtime) -> None:
-    # A handle that nobody can read must not be offered.
+    # Without state no client could read a handle, so none may be offered.
     runtime.state.results.resize(memory_bytes=0, disk_bytes=0, seconds=0.0)
 
 
-async def _serve_stdio(runtime: Runtime, settings: GatewaySettings, since: Stamps, lines: Lines) -> None:
-    key = Key(agent=settings.agent, tenant=settings.tenant, user=settings.user)
+async def _serve_stdio(runtime: Runtime, settings: GatewaySettings, since: Stamps, lines: LinePipe) -> None:
+    key = ClientKey(agent=settings.agent, tenant=settings.tenant, user=settings.user)
     surface = SurfaceServer(
-        runtime, MemoryStates(1, None), settings.stateless, alone=key, workdir=str(Path.cwd().absolute())
+        runtime, MemorySessionStore(1, None), settings.stateless, alone=key, workdir=str(Path.cwd().absolute())
     )
     with _signals(lines.end, signal.SIGTERM, signal.SIGINT, last=True):
         async with _tended(settings, surface, since):
@@ -124,7 +124,7 @@ async def _tended(
     more: Sequence[Watched] = (),
     reloaded: Callable[[], Awaitable[object]] | None = None,
 ) -> AsyncIterator[None]:
-    """Meanwhile take over new bundles and files, tell clients what changes, and end idle ones; at the end, all."""
+    """During the block, reload changed files, notify clients and end idle sessions; at its end, end all sessions."""
     runtime, states = surface.runtime, surface.states
     refresher = Refresher(runtime, states)
 
@@ -139,7 +139,7 @@ async def _tended(
     async def sweep() -> None:
         while True:
             await asyncio.sleep(min(_SWEEP_S, settings.idle_s / 4))
-            with survived("ending idle clients"):
+            with error_boundary("ending idle clients"):
                 await states.sweep()
             refresher.tidy()
 
@@ -158,7 +158,7 @@ async def _tended(
 
 @contextlib.contextmanager
 def _signals(act: Callable[[], object], *numbers: signal.Signals, last: bool = False) -> Iterator[None]:
-    """Have signals call `act`; `last`: they are ignored afterwards, so that a second one leaves no backend behind."""
+    """Call `act` on signals. With `last` they are ignored afterwards, so that a second one stops no cleanup."""
     loop = asyncio.get_running_loop()
     for number in numbers:
         loop.add_signal_handler(number, act)
@@ -172,7 +172,7 @@ def _signals(act: Callable[[], object], *numbers: signal.Signals, last: bool = F
 
 
 class _Uvicorn(uvicorn.Server):
-    """Leaves signals to the gateway: uvicorn's own way ends the process before the backends are closed."""
+    """Leaves signals to the gateway: uvicorn's own handling would exit before the backends are closed."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -182,18 +182,18 @@ class _Uvicorn(uvicorn.Server):
 def _bound(settings: GatewaySettings) -> socket.socket:
     try:
         family = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0][0]
-        # With its protocol named: asyncio sends without delay (TCP_NODELAY) on nothing else, and an answer would wait
-        # 40 ms for the client's acknowledgement of its headers.
+        # asyncio sets TCP_NODELAY only if the socket names its protocol. Without it, an answer would wait 40 ms for the
+        # client's acknowledgement of the headers.
         listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((settings.host, settings.port))
-            listening.listen()  # who reads the address may connect at once
+            listening.listen()  # a client may connect as soon as it reads the address
         except OSError:
             listening.close()
             raise
     except OSError as error:
-        raise GatewayRefused(
+        raise GatewayError(
             f"cannot listen on `{settings.host}` port {settings.port}: {error.strerror}",
             "--port takes another, and 0 any that is free",
         ) from None
@@ -218,7 +218,7 @@ async def _serve_http(
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         server_header=False,
         proxy_headers=False,
-        timeout_keep_alive=settings.keep_alive_s,  # type: ignore[arg-type]  # it goes to the loop's clock as it is
+        timeout_keep_alive=settings.keep_alive_s,  # type: ignore[arg-type]  # the event loop takes a float
         timeout_graceful_shutdown=max(1, round(settings.drain_s)),
     )
     server = _Uvicorn(config)

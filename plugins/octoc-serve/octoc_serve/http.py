@@ -1,4 +1,4 @@
-"""Many clients over Streamable HTTP: who may ask is decided here, before the SDK sees a request."""
+"""Streamable HTTP for many clients. The gateway authenticates each request before the SDK sees it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from octoc.addresses import is_loopback
 from octoc_serve.admission import Admission, bearer_text
 from octoc_serve.bodies import bounded
 from octoc_serve.connection_limits import CONNECTION
-from octoc_serve.http_responses import AnsweringManager
+from octoc_serve.http_responses import JsonResponseManager
 from octoc_serve.page_access import GatewayAccess
 from octoc_serve.pages import Pages
 from octoc_serve.paths import is_mcp
 from octoc_serve.server import PRINCIPAL, SESSION_HEADER, SurfaceServer
 from octoc_serve.session_shares import FullError
-from octoc_serve.session_store import Key
+from octoc_serve.session_store import ClientKey
 from octoc_serve.status_response import send_status
 
 if TYPE_CHECKING:
@@ -32,20 +32,20 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
-    from octoc.plugin.pages import Page
+    from octoc.plugin.pages import WebPage
     from octoc.runtime.shares import Accounts
     from octoc_serve.settings import GatewaySettings
 
 _HOW = "octoc serve token add makes one"
 MAX_HEAD_BYTES = 16 * 1024
-"""Of a request: its target and headers together."""
+"""Maximum bytes of a request's target and headers together."""
 
 
 @attrs.frozen(eq=False)
 class _Request:
-    """A request that is under way: whose, and whether it is a stream of news, which ends only when somebody ends it."""
+    """A running request. `streams` is true for a notification stream, which ends only by a disconnect or here."""
 
-    key: Key
+    key: ClientKey
     task: asyncio.Task[None]
     streams: bool
 
@@ -54,7 +54,7 @@ class HttpApp:
     """The ASGI application: MCP at its paths, `/healthz`, `/readyz`, and the pages of plugins everywhere else."""
 
     def __init__(
-        self, surface: SurfaceServer, settings: GatewaySettings, admission: Admission, pages: Sequence[Page] = ()
+        self, surface: SurfaceServer, settings: GatewaySettings, admission: Admission, pages: Sequence[WebPage] = ()
     ) -> None:
         self._surface = surface
         self._settings = settings
@@ -63,7 +63,7 @@ class HttpApp:
         self._under_way: set[_Request] = set()
         self.draining = False
         self._pages = Pages(pages, GatewayAccess(surface, admission))
-        self.manager = AnsweringManager(
+        self.manager = JsonResponseManager(
             surface.lowlevel(),
             stateless=settings.stateless,
             max_request_body_size=settings.max_body_bytes,
@@ -123,7 +123,7 @@ class HttpApp:
             await send_status(send, 503, "this client's tenant or token has too many requests under way", retry=True)
             return
         scope[PRINCIPAL] = key
-        # The SDK lets a session be used only by whom it was opened by: a token, and an agent.
+        # The SDK lets only the owner use a session: the token and agent that opened it.
         owner = json.dumps([key.token, key.agent, key.account])
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=owner, scopes=[]))
         session = headers.get(SESSION_HEADER)
@@ -142,8 +142,8 @@ class HttpApp:
             except FullError as full:
                 await send_status(send, 503, str(full), retry=True)
             except asyncio.CancelledError:
-                # Somebody here has ended it, or the gateway's time is up: its client gets a whole answer all the same,
-                # and the HTTP server none that it would log as a fault.
+                # The gateway cancelled the request, or stops. The client still gets a complete answer, which also keeps
+                # uvicorn from logging a fault.
                 if not request.task.done():
                     request.task.cancel()
                     await asyncio.wait((request.task,))
@@ -160,7 +160,7 @@ class HttpApp:
         return f"{'this token is not known, or no longer' if token else 'a token is needed'}: {_HOW}"
 
     async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Have the SDK answer a request whose body is within the limits."""
+        """Pass a request to the SDK if its body is within the limits."""
         why = None
         if scope["method"] == "POST":
             receive, why = await bounded(scope, receive, self._settings.max_body_bytes, self._settings.max_elements)
@@ -170,7 +170,7 @@ class HttpApp:
             await send_status(send, why.status, why.reason)
 
     @contextlib.contextmanager
-    def _noted(self, scope: Scope, key: Key, receive: Receive, send: Send) -> Iterator[_Request]:
+    def _noted(self, scope: Scope, key: ClientKey, receive: Receive, send: Send) -> Iterator[_Request]:
         task = asyncio.create_task(self._handle(scope, receive, send))
         request = _Request(key, task, scope["method"] == "GET")
         self._under_way.add(request)
@@ -181,27 +181,27 @@ class HttpApp:
             self._under_way.discard(request)
             self._touch(key)
 
-    def _touch(self, key: Key) -> None:
+    def _touch(self, key: ClientKey) -> None:
         if key.session is not None:
             self.manager.touch(key.session)
 
     def _busy(self) -> set[str]:
-        """Return the sessions of which a request runs, streams of news apart."""
+        """Return the sessions with a running request, notification streams excluded."""
         return {one.key.session for one in self._under_way if one.key.session is not None and not one.streams}
 
     async def _end_session(self, session: str) -> None:
-        """End what is kept of a session whose place another account needs."""
+        """End a session in favour of another account."""
         await self._surface.states.end(lambda key: key.session == session)
 
     def _foreign(self, headers: dict[str, str]) -> str | None:
-        """Return why a request may come from a web page that the user only looks at, or None."""
-        # A name that resolves to this machine may belong to anybody.
+        """Return why a request may come from a foreign web page in the user's browser, or None."""
+        # DNS rebinding: anybody may own a name that resolves to this machine.
         if self._loopback and not is_loopback(_host(f"//{headers.get('host', '')}")):
             return "this gateway is for this machine alone: its Host is not"
         origin = headers.get("origin")
         if origin is None or origin in self._settings.origins:
             return None
-        # This gateway's own page. Where that is another name for this address, its visitor has no token there.
+        # The gateway's own page. A page under another name of this address has no cookie of the visitor.
         if _netloc(origin) == headers.get("host", "").lower():
             return None
         if self._loopback and is_loopback(_host(origin)):
@@ -209,19 +209,19 @@ class HttpApp:
         return "requests of this Origin are not served: --allow-origin names those that are"
 
     async def renew_tokens(self) -> None:
-        """Read the tokens again, and end what is open for those revoked. A file that cannot be used is ignored."""
+        """Read the tokens again and end the sessions of revoked ones. An unusable file is ignored."""
         if self._admission.renew():
             await self.end_strangers()
 
     async def end_strangers(self) -> None:
-        """End what is open for clients that would not be let in any more."""
+        """End requests and sessions of clients that would no longer be admitted."""
         for request in self._under_way:
             if not self._admission.is_current(request.key):
                 request.task.cancel()
         await self._surface.states.end(lambda key: not self._admission.is_current(key))
 
     def drain(self) -> None:
-        """Take no more requests, and end streams of news; calls under way go on."""
+        """Refuse new requests and end notification streams; running calls continue."""
         self.draining = True
         for served in self._surface.states.all():
             served.listen.close()

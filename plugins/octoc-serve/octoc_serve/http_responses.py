@@ -1,8 +1,8 @@
-"""How a request of the handshake era is answered: as one JSON body, where nothing has to be said before the answer.
+"""Answers requests of the handshake era with one JSON body, unless something has to be sent before the answer.
 
-The SDK answers each as a stream of events, with tasks and memory streams of its own, which is much of what a call costs
-in the gateway. A stream is needed only where something comes before the answer (progress, a question to the client, a
-notification), or where the answer takes long and the connection must not fall silent. Until then nothing is sent here.
+The SDK answers each request with an event stream, whose tasks and memory streams are a large part of a call's cost in
+the gateway. A stream is needed only if something precedes the answer (progress, a question to the client, a
+notification), or if the answer takes long and the connection must not stay silent. Until then nothing is sent.
 Source: MCP 2025-11-25, Streamable HTTP, "Sending Messages to the Server", 5.
 """
 
@@ -25,7 +25,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from sse_starlette import EventSourceResponse
 
-from octoc_serve.error_boundary import survived
+from octoc_serve.error_boundary import error_boundary
 from octoc_serve.session_shares import SessionShares
 from octoc_serve.turns import Turns
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 SILENT_S = 1.0
-"""How long an answer is waited for before its stream begins, which is kept alive by comments."""
+"""Seconds to wait for an answer before a stream starts, which comments keep alive."""
 
 
 USED = (
@@ -45,23 +45,23 @@ USED = (
     "_create_session_message", "_handle_post_request", "_read_stream_writer", "_request_streams", "_run_sse_writer",
     "_sse_stream_writers",
 )  # fmt: skip
-"""What of the SDK's transport is used here that it does not promise to keep. A release without it answers by itself."""
+"""Private names of the SDK's transport. Without them the SDK answers by itself."""
 
 USED_OF_MANAGER = "_server_instances"
-"""The same, of the SDK's manager of sessions. One without `_admit_session` never comes here."""
+"""Private name of the SDK's session manager. A manager without `_admit_session` never uses this module."""
 USED_FOR_SHARES = ("_discard_session", "_server_instances", "_session_owners", "_task_group")
-"""What is used of the SDK's manager to end a session for another account; without it only the SDK's limit counts."""
+"""Private names of the manager, to end a session for another account. Without them only the SDK's limit holds."""
 
 
-class AnsweringManager(StreamableHTTPSessionManager):
-    """The SDK's, with `AnsweringTransport` for each session, and accounts that share the limit of sessions.
+class JsonResponseManager(StreamableHTTPSessionManager):
+    """The SDK's session manager with `JsonResponseTransport` for each session; accounts share the limit of sessions.
 
     Args:
-        account_of: account of a client id, as the HTTP side gives it to the SDK.
-        busy: ids of the sessions of which a request runs.
-        ended: is called with the id of a session that ended for another account's.
-        max_sessions: how many sessions there are at most.
-        app, options: as the SDK has them.
+        account_of: returns the account of a client id, as the HTTP side gives it to the SDK.
+        busy: returns the ids of the sessions with a running request.
+        ended: called with the id of a session that ended in favour of another account.
+        max_sessions: maximum number of sessions.
+        app, options: as for the SDK's manager.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class AnsweringManager(StreamableHTTPSessionManager):
     async def _serve_opening_request(
         self, http_transport: StreamableHTTPServerTransport, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        # Opening a session costs more than a call: many at once of one account would delay the calls of all others.
+        # Opening a session costs more than a call, so many at once of one account would delay the calls of others.
         account = self._shares.account(http_transport.mcp_session_id or "")
         if account is None:
             await super()._serve_opening_request(http_transport, scope, receive, send)
@@ -110,7 +110,7 @@ class AnsweringManager(StreamableHTTPSessionManager):
             await super()._serve_opening_request(http_transport, scope, receive, send)
 
     def _give_way(self, session: str) -> None:
-        """End a session; its place is free when this returns."""
+        """End a session. Its slot is free when this returns."""
         self._shares.discard(session)
         transport = self._server_instances.pop(session, None)
         self._session_owners.pop(session, None)
@@ -119,7 +119,7 @@ class AnsweringManager(StreamableHTTPSessionManager):
             group.start_soon(self._end, session, transport)
 
     async def _end(self, session: str, transport: StreamableHTTPServerTransport) -> None:
-        with survived("ending a session"):
+        with error_boundary("ending a session"):
             await self._discard_session(session, transport)
             await self._ended(session)
 
@@ -131,7 +131,7 @@ class AnsweringManager(StreamableHTTPSessionManager):
         admitted = super()._admit_session(requestor)
         if admitted is None or admitted.mcp_session_id is None or not self._knows(admitted):
             return admitted
-        transport = AnsweringTransport(admitted.mcp_session_id, idle_timeout=self.session_idle_timeout)
+        transport = JsonResponseTransport(admitted.mcp_session_id, idle_timeout=self.session_idle_timeout)
         self._server_instances[admitted.mcp_session_id] = transport
         return transport
 
@@ -139,8 +139,8 @@ class AnsweringManager(StreamableHTTPSessionManager):
         return hasattr(self, USED_OF_MANAGER) and all(hasattr(admitted, name) for name in USED)
 
 
-class AnsweringTransport(StreamableHTTPServerTransport):
-    """One session: the SDK's, but for how it answers a request. All other messages are the SDK's business."""
+class JsonResponseTransport(StreamableHTTPServerTransport):
+    """The SDK's transport of one session, with other answers to requests. The SDK handles all other messages."""
 
     async def _handle_post_request(self, scope: Scope, request: Request, receive: Receive, send: Send) -> None:
         message = await self._asked(request)
@@ -164,33 +164,33 @@ class AnsweringTransport(StreamableHTTPServerTransport):
                 with anyio.move_on_after(SILENT_S):
                     first = await events.receive()
             except (anyio.EndOfStream, anyio.ClosedResourceError):
-                pass  # the session has ended: so does the stream, without an answer
+                pass  # the session ended: end the stream without an answer
             if first is not None and isinstance(first.message, types.JSONRPCResponse | types.JSONRPCError):
                 await self._create_json_response(first.message)(scope, receive, send)
             else:
                 await self._stream(key, first, scope, receive, send)
         finally:
-            # By identity: a client may use an id again before this is over.
+            # By identity: a client may reuse an id before this request is over.
             if self._request_streams.get(key) == (sink, events):
                 del self._request_streams[key]
             sink.close()
             events.close()
 
     async def _asked(self, request: Request) -> types.JSONRPCRequest | None:
-        """Return the request that a POST brings; None where it is another message, or something is wrong with it."""
+        """Return the request in a POST; None for another message or an invalid one."""
         if not all(check_accept_headers(request)) or not self._check_content_type(request):
             return None
         if request.headers.get(MCP_SESSION_ID_HEADER) != self.mcp_session_id:
-            return None  # what opens a session has none yet
+            return None  # a request that opens a session has no id yet
         try:
             body = await request.body()
             message = types.jsonrpc_message_adapter.validate_json(body, by_name=False)
-        except Exception:  # noqa: BLE001  # the SDK comes to the same, and has the words for it
+        except Exception:  # noqa: BLE001  # the SDK rejects it too, and words the answer
             return None
         return message if isinstance(message, types.JSONRPCRequest) and message.method != "initialize" else None
 
     async def _stream(self, key: str, first: EventMessage | None, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer by a stream of events, as the SDK does, that begins with what there is already."""
+        """Answer with an event stream, as the SDK does, that starts with the message at hand."""
         writer, reader = anyio.create_memory_object_stream[dict[str, Any]](0)
         self._sse_stream_writers[key] = writer
         begun = None if first is None else self._create_event_data(first)

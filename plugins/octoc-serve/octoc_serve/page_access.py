@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from octoc.plugin.pages import AgentOverview, RoutedMessage, ToolFilter
     from octoc_serve.admission import Admission
     from octoc_serve.server import SurfaceServer
-    from octoc_serve.session_store import Key
+    from octoc_serve.session_store import ClientKey
 
 
 class RevokedError(LookupError):
@@ -37,7 +37,7 @@ class ServedAgent:
     """An agent, and the token and tenant that it is read for."""
 
     _access: GatewayAccess
-    _key: Key = attrs.field(repr=False)
+    _key: ClientKey = attrs.field(repr=False)
 
     @property
     def name(self) -> str:

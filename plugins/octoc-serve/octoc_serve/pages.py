@@ -11,7 +11,7 @@ from starlette.datastructures import Headers
 from octoc.plugin.manager import load_plugins
 from octoc.plugin.pages import AGENTS
 from octoc_serve.admission import bearer_text
-from octoc_serve.error_boundary import survived, tell
+from octoc_serve.error_boundary import error_boundary, tell
 from octoc_serve.paths import DEFAULT_PATH
 from octoc_serve.status_response import send_status
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
-    from octoc.plugin.pages import Application, Page, PageAccess
+    from octoc.plugin.pages import Application, PageAccess, WebPage
     from octoc.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 DASHBOARD = "dashboard"
 
 
-def pages_of(runtime: Runtime) -> tuple[Sequence[Page], bool]:
+def pages_of(runtime: Runtime) -> tuple[Sequence[WebPage], bool]:
     """Return the pages of the bundle's plugins and of the dashboard, and whether the dashboard is installed."""
     pages = runtime.plugins.pages()
     if DASHBOARD in runtime.bundle.plugins:
@@ -40,14 +40,14 @@ def pages_of(runtime: Runtime) -> tuple[Sequence[Page], bool]:
 class Pages:
     """The ASGI application of all paths that are neither MCP nor a probe. Its caller has refused foreign origins."""
 
-    def __init__(self, pages: Sequence[Page], access: PageAccess) -> None:
+    def __init__(self, pages: Sequence[WebPage], access: PageAccess) -> None:
         self._access = access
-        self._applications: dict[str, tuple[Page, Application]] = {}
+        self._applications: dict[str, tuple[WebPage, Application]] = {}
         for page in pages:
             if page.prefix in self._applications:
                 logger.error("two plugins have a page at `%s`: the second is left out", page.prefix)
                 continue
-            with survived(f"making the page at `{page.prefix}`"):
+            with error_boundary(f"making the page at `{page.prefix}`"):
                 self._applications[page.prefix] = (page, page.make(access))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

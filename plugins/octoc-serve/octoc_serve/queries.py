@@ -15,19 +15,19 @@ from octoc.formats.render import shown
 from octoc.plugin.pages import AgentOverview, ClientView, RoutedMessage, ToolFilter, ToolView
 from octoc.runtime.activation.explain_route import explain_route
 from octoc.runtime.catalog.token_costs import FORMAT, text_of
-from octoc_serve.client_session import Served
+from octoc_serve.client_session import ClientSession
 
 if TYPE_CHECKING:
     from octoc.runtime import Session
     from octoc_serve.server import SurfaceServer
-    from octoc_serve.session_store import Key
+    from octoc_serve.session_store import ClientKey
 
 MAX_SCHEMA_CHARS = 20_000
 OWN = "octoc"
 """Server name under which octoc's own tools are listed."""
 
 
-async def overview(surface: SurfaceServer, key: Key, tools: ToolFilter) -> AgentOverview:
+async def overview(surface: SurfaceServer, key: ClientKey, tools: ToolFilter) -> AgentOverview:
     """Return an agent as its clients have it. Raises: BundleRefused, LookupError."""
     async with _new_client(surface, key) as session:
         agent, generation, visible = session.agent, session.state.loaded, session.state.tools
@@ -72,7 +72,7 @@ async def overview(surface: SurfaceServer, key: Key, tools: ToolFilter) -> Agent
         )
 
 
-async def route(surface: SurfaceServer, key: Key, message: str) -> RoutedMessage:
+async def route(surface: SurfaceServer, key: ClientKey, message: str) -> RoutedMessage:
     """Return where a new client's message would go. Raises: BundleRefused, LookupError."""
     async with _new_client(surface, key) as session:
         routing, explanation = await asyncio.to_thread(explain_route, session.state, message, ())
@@ -94,7 +94,7 @@ async def route(surface: SurfaceServer, key: Key, message: str) -> RoutedMessage
 
 
 @contextlib.asynccontextmanager
-async def _new_client(surface: SurfaceServer, key: Key) -> AsyncIterator[Session]:
+async def _new_client(surface: SurfaceServer, key: ClientKey) -> AsyncIterator[Session]:
     """Yield a session as a new client would get it. Raises: LookupError if the agent is gone."""
     session = surface.runtime.session(key.agent, tenant=key.tenant)
     try:
@@ -111,7 +111,7 @@ def _matches(tools: ToolFilter, session: Session, index: int) -> bool:
 def _own_tools(session: Session, *, stateless: bool) -> list[ToolView]:
     """Return octoc's own tools as a client gets them. Raises: BundleRefused."""
     visible = frozenset(map(session.state.tools.alias, session.state.tools.visible()))
-    wires = Served(session, stateless=stateless).tools()
+    wires = ClientSession(session, stateless=stateless).tools()
     return [_own(wire, session) for wire in wires if wire["name"] not in visible]
 
 
@@ -128,13 +128,13 @@ def _tool(session: Session, index: int, base: Collection[int], reachable: Collec
     )
 
 
-def _clients(surface: SurfaceServer, key: Key) -> tuple[ClientView, ...]:
+def _clients(surface: SurfaceServer, key: ClientKey) -> tuple[ClientView, ...]:
     """Return the sessions of this token's clients, the latest last."""
     own = surface.states.of(lambda one: attrs.evolve(one, session=None) == key)
     return tuple(_client(one, served) for one, served in own)
 
 
-def _client(key: Key, served: Served) -> ClientView:
+def _client(key: ClientKey, served: ClientSession) -> ClientView:
     session = served.session
     return ClientView(
         label="shared" if key.session is None else hashlib.sha256(key.session.encode()).hexdigest()[:8],

@@ -7,20 +7,20 @@ from collections import OrderedDict, deque
 import attrs
 
 from octoc.plugin.pages import RecentCall
-from octoc_serve.session_store import Key
+from octoc_serve.session_store import ClientKey
 
 MOST = 100
 MOST_OWNERS = 1000
 
 
-class Recent:
+class RecentCalls:
     """The last `most` calls of each token and agent; the token that called least recently is forgotten first."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
-        self._calls: OrderedDict[Key, deque[RecentCall]] = OrderedDict()
+        self._calls: OrderedDict[ClientKey, deque[RecentCall]] = OrderedDict()
 
-    def note(self, key: Key, call: RecentCall) -> None:
+    def note(self, key: ClientKey, call: RecentCall) -> None:
         """Keep a call under its token and agent, whatever its session."""
         owner = attrs.evolve(key, session=None)
         self._calls.setdefault(owner, deque(maxlen=self._most)).append(call)
@@ -28,6 +28,6 @@ class Recent:
         if len(self._calls) > MOST_OWNERS:
             self._calls.popitem(last=False)
 
-    def of(self, key: Key) -> tuple[RecentCall, ...]:
+    def of(self, key: ClientKey) -> tuple[RecentCall, ...]:
         """Return the calls of a token and agent, the latest first."""
         return tuple(reversed(self._calls.get(attrs.evolve(key, session=None), ())))

@@ -1,4 +1,4 @@
-"""The MCP server: the SDK's low-level one, with whom each request is from and what that client has."""
+"""The MCP server: the SDK's low-level server, with the client key and session of each request."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from octoc import __version__
 from octoc.bundle.refusal import BundleRefused
 from octoc.plugin.pages import RecentCall
 from octoc.runtime.values import UnknownNameError
-from octoc_serve.client_session import Served
-from octoc_serve.elicitation import Asking
+from octoc_serve.client_session import ClientSession
+from octoc_serve.elicitation import Elicitation
 from octoc_serve.error_boundary import tell
-from octoc_serve.recent_calls import Recent
+from octoc_serve.recent_calls import RecentCalls
 from octoc_serve.running_calls import RunningCalls
 from octoc_serve.session_shares import FullError
-from octoc_serve.session_store import Key, States
+from octoc_serve.session_store import ClientKey, SessionStore
 
 if TYPE_CHECKING:
     from octoc.runtime import Runtime
 
 PRINCIPAL = "octoc.principal"
-"""Where the HTTP side leaves the `Key` of a request, without its session, in the ASGI scope."""
+"""Key in the ASGI scope of the request's `ClientKey`, without its session."""
 SESSION_HEADER = "mcp-session-id"
 METHOD_HEADER, NAME_HEADER = "mcp-method", "mcp-name"
 
@@ -43,19 +43,19 @@ class SurfaceServer:
     """Answers requests of all clients from one runtime.
 
     Args:
-        alone: whom the one client over stdio talks to; None over HTTP, where each request says who it is from.
+        alone: key of the one client over stdio; None over HTTP, where each request has its own.
     """
 
     runtime: Runtime
-    states: States
+    states: SessionStore
     stateless: bool = False
-    alone: Key | None = None
+    alone: ClientKey | None = None
     workdir: str | None = None
-    recent: Recent = attrs.field(factory=Recent)
+    recent: RecentCalls = attrs.field(factory=RecentCalls)
     calls: RunningCalls = attrs.field(factory=RunningCalls.unlimited)
 
     def lowlevel(self) -> Server[Any]:
-        """Return the SDK's server, with this one's handlers."""
+        """Return the SDK's server with the handlers of this one."""
         server: Server[Any] = Server(
             "octoc",
             version=__version__,
@@ -66,12 +66,12 @@ class SurfaceServer:
         server.middleware.append(self._introduce)
         return server
 
-    def key_of(self, context: Context) -> Key:
-        """Return whose request it is."""
+    def key_of(self, context: Context) -> ClientKey:
+        """Return the client key of a request."""
         if self.alone is not None:
             return self.alone
         request: Any = context.request
-        principal: Key = request.scope[PRINCIPAL]
+        principal: ClientKey = request.scope[PRINCIPAL]
         modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
         session = None if modern or self.stateless else request.headers.get(SESSION_HEADER)
         return attrs.evolve(principal, session=session)
@@ -81,7 +81,7 @@ class SurfaceServer:
         with self.states.using(key):
             served = self._served(key, context)
             wanted = _called(context)
-            # The SDK looks a call's tool up in the whole list before each call: with many tools that would cost more
+            # The SDK looks up a call's tool in the whole list before each call. With many tools that would cost more
             # than the call.
             wires = served.tools() if wanted is None else [one for one in served.shown if one["name"] == wanted]
         tools = [types.Tool.model_validate(wire, by_name=False) for wire in wires]
@@ -98,11 +98,11 @@ class SurfaceServer:
         if context.protocol_version not in MODERN_PROTOCOL_VERSIONS and not isinstance(
             wire.get("structuredContent"), dict
         ):
-            # The handshake era has objects there and nothing else; the text says the same.
+            # The handshake era allows only objects here; the text has the same content.
             wire.pop("structuredContent", None)
         return types.CallToolResult.model_validate(wire, by_name=False)
 
-    def _note(self, key: Key, tool: str, seconds: float, wire: Mapping[str, Any]) -> None:
+    def _note(self, key: ClientKey, tool: str, seconds: float, wire: Mapping[str, Any]) -> None:
         outcome = wire.get("_meta", {}).get("octoc/kind", "error") if wire.get("isError") else "ok"
         self.recent.note(key, RecentCall(tool=tool, at=time.time(), seconds=seconds, outcome=outcome))
 
@@ -113,10 +113,10 @@ class SurfaceServer:
         with self.states.using(key):
             return await self._served(key, context).listen(context, params)
 
-    def _served(self, key: Key, context: Context) -> Served:
-        def make() -> Served:
+    def _served(self, key: ClientKey, context: Context) -> ClientSession:
+        def make() -> ClientSession:
             if self.alone is not None:
-                self.runtime.host = Asking().host_of(context)
+                self.runtime.host = Elicitation().host_of(context)
             session = self.runtime.session(
                 key.agent,
                 name=key.session,
@@ -125,7 +125,7 @@ class SurfaceServer:
                 workdir=self.workdir,
                 account=key.token or None,
             )
-            served = Served(session, stateless=self.stateless, calls=self.calls)
+            served = ClientSession(session, stateless=self.stateless, calls=self.calls)
             served.on_end = functools.partial(self._note, key)
             served.prepare()
             return served
@@ -143,13 +143,13 @@ class SurfaceServer:
         return served
 
     async def _introduce(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        """Put the agent's own instructions into the first answer, and that the list of tools may change."""
+        """Add the agent's instructions and `listChanged` to the first answer."""
         try:
             result = await call_next(ctx)
         except Exception as error:
             if handler_exception_to_error_data(error) is not None:
-                raise  # it says what the client did wrong
-            # The SDK would send its text.
+                raise  # its text names the client's mistake
+            # The SDK would send the exception's text to the client.
             tell(f"`{ctx.method}`", error)
             raise MCPError(types.INTERNAL_ERROR, "this is a bug in octoc, not a mistake of yours") from None
         if ctx.method not in {"initialize", "server/discover"} or not isinstance(result, dict):
@@ -163,6 +163,6 @@ class SurfaceServer:
 
 
 def _called(context: Context) -> str | None:
-    """Return the tool that a request of the modern era over HTTP is a call of, as its headers say it."""
+    """Return the tool that a request of the modern era calls, by its HTTP headers; None for other requests."""
     headers = getattr(context.request, "headers", {})
     return headers.get(NAME_HEADER) if headers.get(METHOD_HEADER) == "tools/call" else None

@@ -1,4 +1,4 @@
-"""Which account holds which sessions, and which session ends when another account needs its place."""
+"""Which account holds which sessions, and which session ends in favour of another account."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SessionShares(Generic[T]):
 
     Args:
         limit: how many sessions there are at most.
-        clock: seconds that never go back.
+        clock: monotonic seconds.
     """
 
     def __init__(self, limit: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -70,7 +70,7 @@ class SessionShares(Generic[T]):
         """Return the session that has to end before `account` opens another one; None if there is room.
 
         Args:
-            busy: whether a call of a session runs: such sessions end last.
+            busy: returns whether a call of a session runs; such sessions end last.
 
         Raises: FullError.
         """

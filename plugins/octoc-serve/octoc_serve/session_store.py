@@ -1,4 +1,4 @@
-"""What is kept of each client between its requests, bounded in number and time."""
+"""Client sessions between requests, limited in number and time."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ import attrs
 
 from octoc.caller import Caller
 from octoc.runtime.shares import account_of
-from octoc_serve.error_boundary import survived
+from octoc_serve.error_boundary import error_boundary
 from octoc_serve.session_shares import SessionShares
 
 if TYPE_CHECKING:
-    from octoc_serve.client_session import Served
+    from octoc_serve.client_session import ClientSession
 
 
 @attrs.frozen(kw_only=True)
-class Key:
-    """Whose state it is. `session` is the MCP session, None where the client has none; `token` is a token's id."""
+class ClientKey:
+    """Identity of a client. `session` is the MCP session id or None; `token` is the id of a token."""
 
     agent: str
     token: str = ""
@@ -32,50 +32,50 @@ class Key:
 
     @property
     def account(self) -> str:
-        """Whose shares of the gateway's limits it uses: the tenant's, else the token's."""
+        """The account whose share of the limits the client uses: the tenant, else the token."""
         return account_of(Caller(tenant=self.tenant, account=self.token or None))
 
 
-class States(Protocol):
-    """Keeps what clients have active; the in-memory one is `MemoryStates`."""
+class SessionStore(Protocol):
+    """Keeps client sessions; `MemorySessionStore` keeps them in this process."""
 
-    def get(self, key: Key, make: Callable[[], Served]) -> Served:
-        """Return a client's state, made when it is not there. Raises: FullError, and what `make` raises."""
+    def get(self, key: ClientKey, make: Callable[[], ClientSession]) -> ClientSession:
+        """Return a client's session, created by `make` if it is missing. Raises: FullError, and as `make`."""
         ...
 
-    def using(self, key: Key) -> contextlib.AbstractContextManager[None]:
-        """Keep a client's state from ending while something is under way for it, whether it is there yet or not."""
+    def using(self, key: ClientKey) -> contextlib.AbstractContextManager[None]:
+        """Keep a client's session from ending as idle during the block, even if it does not exist yet."""
         ...
 
-    def all(self) -> tuple[Served, ...]:
-        """Return the states that this process has."""
+    def all(self) -> tuple[ClientSession, ...]:
+        """Return the sessions in this process."""
         ...
 
-    def of(self, matches: Callable[[Key], bool]) -> tuple[tuple[Key, Served], ...]:
-        """Return those of these clients, with whose they are; none is used by being looked at."""
+    def of(self, matches: Callable[[ClientKey], bool]) -> tuple[tuple[ClientKey, ClientSession], ...]:
+        """Return the sessions of matching clients with their keys. This does not count as a use."""
         ...
 
-    async def end(self, matches: Callable[[Key], bool]) -> None:
-        """End the states of these clients, also those in use."""
+    async def end(self, matches: Callable[[ClientKey], bool]) -> None:
+        """End the sessions of matching clients, also those in use."""
         ...
 
     async def sweep(self) -> None:
-        """End what has not been used for too long."""
+        """End sessions that were idle for too long."""
         ...
 
 
-class MemoryStates:
-    """States in this process; `idle_s` None is for ever. When all `most` are taken, accounts share them."""
+class MemorySessionStore:
+    """At most `most` sessions in this process, which accounts share; `idle_s` None keeps idle ones forever."""
 
     def __init__(self, most: int, idle_s: float | None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._shares = SessionShares[Key](most, clock)
+        self._shares = SessionShares[ClientKey](most, clock)
         self._idle_s = idle_s
         self._clock = clock
-        self._kept: dict[Key, Served] = {}
-        self._uses: Counter[Key] = Counter()
+        self._kept: dict[ClientKey, ClientSession] = {}
+        self._uses: Counter[ClientKey] = Counter()
         self._ending: set[asyncio.Task[None]] = set()
 
-    def get(self, key: Key, make: Callable[[], Served]) -> Served:
+    def get(self, key: ClientKey, make: Callable[[], ClientSession]) -> ClientSession:
         if key not in self._kept:
             gone = self._shares.next_out(key.account, lambda one: bool(self._kept[one].under_way))
             self._kept[key] = make()
@@ -88,7 +88,7 @@ class MemoryStates:
         return self._kept[key]
 
     @contextlib.contextmanager
-    def using(self, key: Key) -> Iterator[None]:
+    def using(self, key: ClientKey) -> Iterator[None]:
         self._uses[key] += 1
         try:
             yield
@@ -98,14 +98,14 @@ class MemoryStates:
                 del self._uses[key]
             self._shares.touch(key)
 
-    def all(self) -> tuple[Served, ...]:
+    def all(self) -> tuple[ClientSession, ...]:
         return tuple(self._kept.values())
 
-    def of(self, matches: Callable[[Key], bool]) -> tuple[tuple[Key, Served], ...]:
+    def of(self, matches: Callable[[ClientKey], bool]) -> tuple[tuple[ClientKey, ClientSession], ...]:
         return tuple((key, served) for key, served in self._kept.items() if matches(key))
 
-    async def end(self, matches: Callable[[Key], bool]) -> None:
-        # Forgotten before the first wait: what asks meanwhile begins anew.
+    async def end(self, matches: Callable[[ClientKey], bool]) -> None:
+        # Forgotten before the first await, so that a concurrent request starts a new session.
         gone = [self._forget(key) for key in tuple(self._kept) if matches(key)]
         for served in gone:
             await _close(served)
@@ -118,11 +118,11 @@ class MemoryStates:
         latest = self._clock() - self._idle_s
         await self.end(lambda key: key not in self._uses and self._shares.last_used(key) <= latest)
 
-    def _forget(self, key: Key) -> Served:
+    def _forget(self, key: ClientKey) -> ClientSession:
         self._shares.discard(key)
         return self._kept.pop(key)
 
 
-async def _close(served: Served) -> None:
-    with survived("ending what a client had"):
+async def _close(served: ClientSession) -> None:
+    with error_boundary("ending what a client had"):
         await served.close()

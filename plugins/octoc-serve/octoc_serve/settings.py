@@ -10,34 +10,34 @@ import attrs
 from octoc.names import SUPERVISOR
 
 ALL_AGENTS = "all"
-"""What stands for every agent of the bundle, in `GatewaySettings.agents`."""
+"""In `GatewaySettings.agents`: every agent of the bundle."""
 
 
 @attrs.frozen(kw_only=True)
 class GatewaySettings:
-    """What is served, to whom and within which limits.
+    """What the gateway serves, to whom, and within which limits.
 
     Args:
-        workspace: the folder that the bundle runs in, None for the working directory.
-        agent: whom a client without a token talks to; a token names its own.
-        agents: who else is served at a path of its own, over HTTP; `ALL_AGENTS` alone is every agent of the bundle.
-            None: `agent` without a token, and whom a token names.
-        tenant, user: for whom a client without a token works.
-        port: 0 is any that is free.
-        stateless: nothing is kept between two requests: no active set, no handles.
+        workspace: folder that the bundle runs in, None for the working directory.
+        agent: agent of clients without a token; a token names its own.
+        agents: agents with a path of their own over HTTP; `ALL_AGENTS` alone means every agent of the bundle. None:
+            `agent` for clients without a token, and the agents that tokens name.
+        tenant, user: of clients without a token.
+        port: 0 is any free port.
+        stateless: keep nothing between requests: no active set, no handles.
         tokens: the file of tokens, None for the user's own.
-        origins: what else than this machine's own pages may send an `Origin`, as `https://example.com`.
-        tls_cert, tls_key: PEM files, both or none; with them HTTP is spoken over TLS alone.
-        max_body_bytes: of one message of a client.
-        max_elements: JSON elements of one message of a client.
-        max_connections: how many are open at once.
-        max_sessions: how many clients' states are kept at once.
-        max_calls: how many calls run at once.
-        idle_s: seconds without a request after which one of them ends.
-        request_s: seconds that a request may take to arrive, head and body.
-        keep_alive_s: seconds that a connection stays open between two requests.
-        write_s: seconds that a client may leave unread what it is sent.
-        drain_s: seconds that calls under way have to end when the gateway is told to stop.
+        origins: further allowed values of `Origin`, such as `https://example.com`.
+        tls_cert, tls_key: PEM files, both or none; with them the gateway accepts only TLS.
+        max_body_bytes: maximum bytes of a client's message.
+        max_elements: maximum JSON elements of a client's message.
+        max_connections: maximum number of open connections.
+        max_sessions: maximum number of client sessions.
+        max_calls: maximum number of running calls.
+        idle_s: seconds without a request after which a session ends.
+        request_s: seconds for a whole request to arrive, head and body.
+        keep_alive_s: seconds that an idle connection stays open.
+        write_s: seconds in which a client has to read what it is sent.
+        drain_s: seconds for running calls to end when the gateway stops.
     """
 
     bundle: Path
@@ -66,8 +66,8 @@ class GatewaySettings:
     drain_s: float = 30.0
 
 
-class GatewayRefused(Exception):  # noqa: N818  # a state of the world, not a fault in the program
-    """A gateway cannot begin, or a token's file cannot be used. One line; `help` is the next step."""
+class GatewayError(Exception):
+    """The gateway cannot start, or a token file cannot be used. One line; `help` is the next step."""
 
     def __init__(self, message: str, help: str | None = None) -> None:  # noqa: A002  # rustc's word
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""One client over stdin and stdout, which nothing else in the process reads or writes meanwhile."""
+"""One client over stdin and stdout, which nothing else in the process uses."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from octoc.json_limits import excess, odd_number
 logger = logging.getLogger(__name__)
 
 
-class Lines:
-    """Lines of a pipe, and lines written to another.
+class LinePipe:
+    """Reads lines from one pipe and writes lines to another.
 
-    Each pipe has a thread of its own that nobody waits for: the SDK's would keep the process from ending until the
-    client writes another line.
+    Each pipe has its own daemon thread: the SDK's threads would keep the process alive until the client writes another
+    line.
     """
 
     def __init__(self, source: BinaryIO, sink: BinaryIO, max_bytes: int, max_elements: int) -> None:
@@ -42,10 +42,10 @@ class Lines:
             threading.Thread(target=work, name=f"octoc serve {work.__name__}", daemon=True).start()
 
     def end(self) -> None:
-        """Have the client read no further, as if it had left."""
+        """End the iteration, as if the client had disconnected."""
         self._ended.set()
 
-    def __aiter__(self) -> Lines:
+    def __aiter__(self) -> LinePipe:
         return self
 
     async def __anext__(self) -> str:
@@ -62,7 +62,7 @@ class Lines:
         return found
 
     async def write(self, text: str) -> None:
-        """Write a line; what a client that has left does not read is dropped."""
+        """Write a line; it is dropped if the client has disconnected."""
         written: asyncio.Future[None] = self._loop.create_future()
         self._write.put((text.encode(), written))
         with contextlib.suppress(OSError):
@@ -71,7 +71,7 @@ class Lines:
         self.end()
 
     async def flush(self) -> None:
-        """Do nothing: each line is flushed when it is written."""
+        """Do nothing: `write` flushes each line."""
 
     def _reading(self) -> None:
         try:
@@ -90,10 +90,10 @@ class Lines:
                     self._refuse(line, f"a message cannot be read: {number}")
             self._pass(None)
         except (OSError, RuntimeError, asyncio.CancelledError):
-            return  # the pipe broke, or the loop is closed: nobody waits any more
+            return  # the pipe broke or the loop is closed
 
     def _pass(self, line: str | None) -> None:
-        # Waits until it is taken: what a client sends faster than it is served stays in its own pipe.
+        # Wait until the line is consumed, so that a fast client is slowed down by its own pipe.
         asyncio.run_coroutine_threadsafe(self._read.put(line), self._loop).result()
 
     def _refuse(self, line: bytes, reason: str) -> None:
@@ -135,22 +135,22 @@ def _settle(written: asyncio.Future[None], error: OSError | None) -> None:
 
 @contextlib.contextmanager
 def claimed() -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """Yield private copies of stdin and stdout. Meanwhile the process's own are the null device, and stderr."""
+    """Yield private copies of stdin and stdout. During the block the process's own are the null device and stderr."""
     source, sink = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.dup2(2, 1)
     os.close(null)
     try:
-        # Never closed: a thread may still wait in them.
+        # Never closed, since a thread may still wait in them.
         yield os.fdopen(source, "rb", closefd=False), os.fdopen(sink, "wb", closefd=False)
     finally:
         os.dup2(source, 0)
         os.dup2(sink, 1)
 
 
-async def serve_lines(server: Server[object], lines: Lines) -> None:
-    """Serve the client until it leaves or `lines.end` is called; calls under way are cancelled then."""
+async def serve_lines(server: Server[object], lines: LinePipe) -> None:
+    """Serve the client until it disconnects or `lines.end` is called; running calls are cancelled then."""
     options = server.create_initialization_options(NotificationOptions(tools_changed=True))
     pipe = cast("anyio.AsyncFile[str]", lines)
     async with stdio_server(pipe, pipe) as (read, write):

@@ -1,7 +1,7 @@
-"""A new connection until its TLS handshake is done: it is one without a request, and gives way like one.
+"""A new connection during its TLS handshake. It counts as a connection without a request, and is closed like one.
 
-uvicorn leaves the handshake to asyncio, which shows a connection only afterwards: until then it would hold an open file
-that nothing counts.
+uvicorn leaves the handshake to asyncio, which reports a connection only afterwards. Until then the connection would
+hold an open file that nothing counts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 
 class Handshake(asyncio.Protocol):
-    """Waits for the handshake, at most as long as for a request, then hands the connection to `made`."""
+    """Waits for the handshake, at most as long as for a request, then passes the connection to `made`."""
 
     def __init__(self, made: BoundedProtocol, context: ssl.SSLContext) -> None:
         self._made = made
@@ -27,8 +27,8 @@ class Handshake(asyncio.Protocol):
         self._task: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin the handshake; with one connection too many, another one gives way."""
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101  # a stream's
+        """Start the handshake. Beyond the limit, close another connection."""
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101  # asyncio's stream transport
         self._transport = transport
         self._made.connections.add(self)  # type: ignore[arg-type]  # uvicorn only calls `shutdown`
         gone = self._made.shares.open(self)
@@ -52,17 +52,17 @@ class Handshake(asyncio.Protocol):
             made.connection_made(secured)
 
     def give_way(self) -> None:
-        """Close the connection, whose place is needed."""
+        """Close the connection in favour of another one."""
         if self._transport is not None:
             self._transport.abort()
 
     def shutdown(self) -> None:
-        """Close the connection, as the gateway ends."""
+        """Close the connection because the gateway stops."""
         self.give_way()
 
 
 def over_tls(protocol: type[BoundedProtocol], context: ssl.SSLContext) -> Callable[..., Handshake]:
-    """Return what makes the protocol of a new connection that speaks `protocol` over TLS."""
+    """Return a factory of connections that speak `protocol` over TLS."""
 
     def made(**named: Any) -> Handshake:
         return Handshake(protocol(**named), context)

@@ -1,4 +1,4 @@
-"""Bearer tokens, each for one agent and tenant: a file for its user alone, outside workspaces, keeps their digests."""
+"""Bearer tokens, each for one agent and tenant. A private file outside workspaces keeps their digests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from typing import Any
 
 import attrs
 
-from octoc_serve.settings import GatewayRefused
+from octoc_serve.settings import GatewayError
 
 VERSION = 1
 PREFIX = "octoc_"
@@ -29,7 +29,7 @@ _ANEW = "make new tokens, in a new file"
 
 @attrs.frozen(kw_only=True)
 class TokenEntry:
-    """A token as it is listed: whom it is for, and nothing of the token itself. `created` is ISO 8601, in UTC."""
+    """A token as it is listed, without its text. `created` is ISO 8601, in UTC."""
 
     id: str
     agent: str
@@ -39,61 +39,61 @@ class TokenEntry:
 
 
 @attrs.frozen(kw_only=True)
-class Kept:
-    """A token as the file has it. It is random and long, so a plain SHA-256 says nothing of it."""
+class StoredToken:
+    """A token in the file. It is long and random, so a plain SHA-256 reveals nothing."""
 
     entry: TokenEntry
     sha256: str = attrs.field(repr=False)
 
 
 def default_file() -> Path:
-    """Return `$XDG_STATE_HOME/octoc/serve/tokens.json`, by default below `~/.local/state`. Raises: GatewayRefused."""
+    """Return `$XDG_STATE_HOME/octoc/serve/tokens.json`, by default below `~/.local/state`. Raises: GatewayError."""
     state = os.environ.get("XDG_STATE_HOME", "")
     try:
         base = Path(state) if state.startswith("/") else Path.home() / ".local" / "state"
     except RuntimeError:
-        raise GatewayRefused("this user has no home for a file of tokens", "--tokens names one") from None
+        raise GatewayError("this user has no home for a file of tokens", "--tokens names one") from None
     return base / "octoc" / "serve" / "tokens.json"
 
 
 class Tokens:
-    """The tokens of one file. Each method reads it afresh, and may raise GatewayRefused."""
+    """The tokens of one file. Each method reads the file again, and may raise GatewayError."""
 
     def __init__(self, file: Path | None = None, workspace: Path | None = None) -> None:
         self.file = (file or default_file()).absolute()
         if workspace is not None and self.file.resolve().is_relative_to(workspace.resolve()):
-            raise GatewayRefused(
+            raise GatewayError(
                 f"the file of tokens `{self.file}` is inside the workspace", "keep it where nobody commits it"
             )
 
     def add(self, agent: str, tenant: str | None = None, user: str | None = None) -> tuple[TokenEntry, str]:
-        """Make a token; its text is returned here and kept nowhere."""
+        """Create a token. Its text is returned and not stored."""
         text = PREFIX + secrets.token_urlsafe(32)
         now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
         entry = TokenEntry(id=secrets.token_hex(4), agent=agent, tenant=tenant, user=user, created=now)
         with self._changing() as kept:
-            kept.append(Kept(entry=entry, sha256=_digest(text)))
+            kept.append(StoredToken(entry=entry, sha256=_digest(text)))
         return entry, text
 
     def entries(self) -> tuple[TokenEntry, ...]:
-        """Return what there is, the oldest first."""
+        """Return the tokens, the oldest first."""
         return tuple(kept.entry for kept in self.read())
 
     def revoke(self, identity: str) -> bool:
-        """Forget a token by its id; tell whether there was one."""
+        """Delete a token by its id; return whether it existed."""
         with self._changing() as kept:
             left = [one for one in kept if one.entry.id != identity]
             found = len(left) < len(kept)
             kept[:] = left
         return found
 
-    def read(self) -> tuple[Kept, ...]:
-        """Return the tokens; none when there is no file."""
+    def read(self) -> tuple[StoredToken, ...]:
+        """Return the tokens; empty if there is no file."""
         try:
             with self.file.open("rb") as opened:
                 mode = stat.S_IMODE(os.fstat(opened.fileno()).st_mode)
                 if mode & 0o077:
-                    raise GatewayRefused(
+                    raise GatewayError(
                         f"the file of tokens `{self.file}` has mode {mode:o}: expected 600",
                         f"chmod 600 '{self.file}', and make new tokens if others may have written it",
                     )
@@ -101,25 +101,25 @@ class Tokens:
         except FileNotFoundError:
             return ()
         except OSError as error:
-            raise GatewayRefused(
+            raise GatewayError(
                 f"the file of tokens `{self.file}` cannot be read: {error.strerror}",
                 "it belongs to the user that the gateway runs as; --tokens names another",
             ) from None
-        except (ValueError, RecursionError):  # the latter where it is nested without end
-            raise GatewayRefused(f"the file of tokens `{self.file}` is no JSON", _ANEW) from None
+        except (ValueError, RecursionError):  # RecursionError: nested too deeply
+            raise GatewayError(f"the file of tokens `{self.file}` is no JSON", _ANEW) from None
         try:
             version = whole["version"]
             if version == VERSION:
                 return tuple(_kept(one) for one in whole["tokens"])
         except (KeyError, TypeError):
-            raise GatewayRefused(f"the file of tokens `{self.file}` is not one that octoc wrote", _ANEW) from None
-        raise GatewayRefused(
+            raise GatewayError(f"the file of tokens `{self.file}` is not one that octoc wrote", _ANEW) from None
+        raise GatewayError(
             f"the file of tokens `{self.file}` is of version {version!r}: expected {VERSION}",
             "use the octoc that wrote it, or make new tokens, in a new file",
         )
 
     @contextlib.contextmanager
-    def _changing(self) -> Iterator[list[Kept]]:
+    def _changing(self) -> Iterator[list[StoredToken]]:
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             lock = os.open(self.file.with_name(f".{self.file.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -131,12 +131,12 @@ class Tokens:
             finally:
                 os.close(lock)
         except OSError as error:
-            raise GatewayRefused(
+            raise GatewayError(
                 f"the file of tokens `{self.file}` cannot be written: {error.strerror}",
                 "--tokens names another, in a folder that this user may write",
             ) from None
 
-    def _write(self, kept: list[Kept]) -> None:
+    def _write(self, kept: list[StoredToken]) -> None:
         rows = [{**attrs.asdict(one.entry), "sha256": one.sha256} for one in kept]
         text = json.dumps({"version": VERSION, "tokens": rows}, indent=2) + "\n"
         # mkstemp makes it 0600.
@@ -152,8 +152,8 @@ class Tokens:
             raise
 
 
-def bearer_of(kept: tuple[Kept, ...], text: str) -> TokenEntry | None:
-    """Return whose token this is. Every digest is compared, each in constant time."""
+def bearer_of(kept: tuple[StoredToken, ...], text: str) -> TokenEntry | None:
+    """Return the entry of a token. It compares every digest, each in constant time."""
     digest = _digest(text)
     found = None
     for one in kept:
@@ -166,12 +166,12 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _kept(row: dict[str, Any]) -> Kept:
-    """Return a row of the file as it is kept. Raises: KeyError or TypeError when it is not one that was written."""
+def _kept(row: dict[str, Any]) -> StoredToken:
+    """Return a row of the file as a token. Raises: KeyError or TypeError if octoc did not write the row."""
     required, optional = ("id", "agent", "created", "sha256"), ("tenant", "user")
     said = {name: row[name] for name in required} | {name: row[name] for name in optional if row[name] is not None}
-    # What is no digest would not be a token that nobody has, but a fault in each comparison.
+    # A malformed digest would make each later comparison fail.
     if not all(isinstance(value, str) for value in said.values()) or not _DIGEST.fullmatch(said["sha256"]):
         raise TypeError
     digest = said.pop("sha256")
-    return Kept(entry=TokenEntry(**said), sha256=digest)
+    return StoredToken(entry=TokenEntry(**said), sha256=digest)

@@ -1,4 +1,4 @@
-"""Work of which one account has one piece at a time, so that its backlog takes no more of the event loop than that."""
+"""Limits an account to one piece of work at a time, so that its backlog cannot block the event loop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class _Turn:
 
 
 class Turns:
-    """One piece of work at a time for each account, in the order in which they come."""
+    """One piece of work at a time for each account, in order of arrival."""
 
     def __init__(self) -> None:
         self._of: dict[str, _Turn] = {}
@@ -26,7 +26,7 @@ class Turns:
 
     @contextlib.asynccontextmanager
     async def turn(self, account: str) -> AsyncIterator[None]:
-        """Wait for the account's turn, and keep it until the block ends."""
+        """Wait for the account's turn, and hold it during the block."""
         turn = self._of.setdefault(account, _Turn())
         turn.users += 1
         try:

@@ -1,4 +1,4 @@
-"""Taking over a bundle and tokens when their files change or SIGHUP says so; what is refused leaves all as it was."""
+"""Reloads bundle and tokens when their files change or on SIGHUP. A refused file changes nothing."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from octoc.bundle.refusal import BundleRefused
-from octoc_serve.error_boundary import survived
-from octoc_serve.session_store import States
+from octoc_serve.error_boundary import error_boundary
+from octoc_serve.session_store import SessionStore
 
 if TYPE_CHECKING:
     from octoc.runtime import Runtime
@@ -23,13 +23,13 @@ POLL_S = 1.0
 _Stamp = tuple[int, int, int] | None
 Stamps = Mapping[Path, _Stamp]
 Watched = tuple[Path, Callable[[], Awaitable[object]]]
-"""A file, and what to do when it has changed."""
+"""A file, and the action for its changes."""
 
 
 class Refresher:
-    """Has every client's view taken over what changed, one run at a time; what changes meanwhile begins another."""
+    """Refreshes every client session after a change, one run at a time. A change during a run starts another."""
 
-    def __init__(self, runtime: Runtime, states: States) -> None:
+    def __init__(self, runtime: Runtime, states: SessionStore) -> None:
         self._runtime = runtime
         self._states = states
         self._wanted = asyncio.Event()
@@ -37,29 +37,29 @@ class Refresher:
         self._listen()
 
     def _listen(self) -> None:
-        """Hear of every list of tools that a server of the runtime's bundle gives."""
+        """Listen for new tool lists of every server in the bundle."""
         for server in self._runtime.servers:
             self._runtime.state.current.pool.listen(server, lambda _: self._wanted.set())
 
     async def run(self) -> None:
-        """Work until cancelled."""
+        """Run until cancelled."""
         while True:
             await self._wanted.wait()
             self._wanted.clear()
             for served in self._states.all():
-                with survived("showing a client what changed"):
+                with error_boundary("showing a client what changed"):
                     await served.refresh()
 
     def take_over(self) -> None:
-        """Have a run begin, for another bundle than before."""
+        """Start a run for a new bundle."""
         self._listen()
         self._replaced = True
         self._wanted.set()
 
     def tidy(self) -> None:
-        """Let go of the bundle before, once all have left it: its file is mapped for as long as its parts are there.
+        """Release the previous bundle after all sessions left it: its file stays mapped while its objects exist.
 
-        They refer to each other, and a process that has little to do collects no garbage by itself.
+        They form reference cycles, and an idle process runs no garbage collection by itself.
         """
         if self._replaced:
             self._replaced = False
@@ -67,23 +67,23 @@ class Refresher:
 
 
 async def reload(runtime: Runtime, bundle: Path, refresher: Refresher) -> bool:
-    """Go over to the bundle's file as it is now; tell whether it could be used."""
+    """Switch to the current bundle file; return whether it could be used."""
     try:
         await runtime.reload(bundle)
     except (BundleRefused, OSError) as refused:
-        logger.error("the new bundle is refused, the old one stays: %s", refused)  # noqa: TRY400  # the refusal says all
+        logger.error("the new bundle is refused, the old one stays: %s", refused)  # noqa: TRY400  # the refusal has the reason
         return False
     refresher.take_over()
     return True
 
 
 def stamps(*paths: Path | None) -> Stamps:
-    """Return what the files are now, to be taken before they are read: what changes meanwhile is a change, too."""
+    """Return the state of the files. Take it before reading them, so that a later change is noticed."""
     return {path: _stamp(path) for path in paths if path is not None}
 
 
 async def watch(files: Sequence[Watched], since: Stamps, asked: asyncio.Event, poll_s: float = POLL_S) -> None:
-    """Run until cancelled: call what goes with a file when that is not as it was, or all when `asked` is set."""
+    """Run until cancelled: call a file's action when the file changed, and all actions when `asked` is set."""
     seen = [since[path] for path, _ in files]
     while True:
         with contextlib.suppress(TimeoutError):
@@ -94,7 +94,7 @@ async def watch(files: Sequence[Watched], since: Stamps, asked: asyncio.Event, p
             stamp = _stamp(path)
             if all_of_them or stamp != seen[number]:
                 seen[number] = stamp
-                with survived(f"taking over `{path.name}`"):
+                with error_boundary(f"taking over `{path.name}`"):
                     await act()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import os
 from pathlib import Path
@@ -13,9 +14,9 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from octoc.runtime import Runtime
-from octoc_serve.client_session import Served
+from octoc_serve.client_session import ClientSession
 from octoc_serve.server import SurfaceServer
-from octoc_serve.session_store import Key, MemoryStates
+from octoc_serve.session_store import ClientKey, MemorySessionStore
 from octoc_serve.watch import Refresher, stamps, watch
 
 SECRET = "hunter2"
@@ -68,18 +69,19 @@ def test_news_reach_the_others_when_one_clients_view_fails(root: Path, caplog: p
     async def scenario() -> None:
         refreshed = asyncio.Event()
 
-        class Broken(Served):
+        class Broken(ClientSession):
             async def refresh(self) -> None:
                 raise RuntimeError(SECRET)
 
-        class Whole(Served):
+        class Whole(ClientSession):
             async def refresh(self) -> None:
                 refreshed.set()
 
         async with Runtime.open(bundle, workspace=root) as runtime:
-            states = MemoryStates(9, None)
+            states = MemorySessionStore(9, None)
             for kind in (Broken, Whole):
-                states.get(Key(agent="clerk", session=kind.__name__), lambda kind=kind: kind(runtime.session("clerk")))  # type: ignore[misc]
+                key = ClientKey(agent="clerk", session=kind.__name__)
+                states.get(key, functools.partial(kind, runtime.session("clerk")))
             refresher = Refresher(runtime, states)
             running = asyncio.create_task(refresher.run())
             for _ in range(2):
@@ -98,19 +100,19 @@ def test_a_client_is_told_of_a_bug_and_not_what_it_says(
 ) -> None:
     """The request is answered with an error without the exception's text, and the next one is as ever."""
     (bundle,) = (root / "dist").glob("*.octoc")
-    whole = Served.call
+    whole = ClientSession.call
 
-    async def call(self: Served, *given: Any) -> Any:
+    async def call(self: ClientSession, *given: Any) -> Any:
         if given[0].name == "broken":
             raise RuntimeError(SECRET)
         return await whole(self, *given)
 
-    monkeypatch.setattr(Served, "call", call)
+    monkeypatch.setattr(ClientSession, "call", call)
 
     async def scenario() -> None:
         async with Runtime.open(bundle, workspace=root) as runtime:
-            states = MemoryStates(1, None)
-            surface = SurfaceServer(runtime, states, alone=Key(agent="clerk"), workdir=os.fspath(root))
+            states = MemorySessionStore(1, None)
+            surface = SurfaceServer(runtime, states, alone=ClientKey(agent="clerk"), workdir=os.fspath(root))
             async with Client(surface.lowlevel()) as client:
                 with pytest.raises(MCPError, match="a bug in octoc") as raised:
                     await client.call_tool("broken", {})

@@ -22,7 +22,7 @@ from octoc_serve.gateway import _bound
 from octoc_serve.http import HttpApp
 from octoc_serve.http_responses import USED
 from octoc_serve.server import SurfaceServer
-from octoc_serve.session_store import MemoryStates
+from octoc_serve.session_store import MemorySessionStore
 from octoc_serve.settings import GatewaySettings
 from octoc_serve.tokens import Tokens
 
@@ -217,12 +217,12 @@ def test_a_call_of_the_modern_era_lists_one_tool(root: Path, tmp_path: Path) -> 
 
 
 @contextlib.asynccontextmanager
-async def _application(root: Path, tmp_path: Path) -> AsyncIterator[tuple[HttpApp, MemoryStates]]:
+async def _application(root: Path, tmp_path: Path) -> AsyncIterator[tuple[HttpApp, MemorySessionStore]]:
     """Open the workspace's bundle behind the HTTP side of a gateway, in this process."""
     (bundle,) = (root / "dist").glob("*.octoc")
     settings = GatewaySettings(bundle=bundle, transport="http", agent="supervisor")
     async with Runtime.open(bundle, workspace=root) as runtime:
-        states = MemoryStates(9, None)
+        states = MemorySessionStore(9, None)
         surface = SurfaceServer(runtime, states)
         yield HttpApp(surface, settings, Admission(runtime, settings, Tokens(tmp_path / "none.json"), ())), states
         await states.end(lambda _: True)

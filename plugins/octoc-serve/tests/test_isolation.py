@@ -15,7 +15,7 @@ import octoc.testing.faulty_stdio
 from octoc.runtime import Runtime
 from octoc.testing import WorkspaceBuilder
 from octoc_serve.server import SurfaceServer
-from octoc_serve.session_store import Key, MemoryStates
+from octoc_serve.session_store import ClientKey, MemorySessionStore
 from octoc_serve.tokens import Tokens
 
 FAULTY = octoc.testing.faulty_stdio.__file__
@@ -105,7 +105,7 @@ def test_an_agent_of_another_tenant_does_not_introduce_itself(tmp_path: Path, mo
 
     async def introduced(tenant: str | None) -> str | None:
         async with Runtime.open(bundle, workspace=tmp_path) as runtime:
-            surface = SurfaceServer(runtime, MemoryStates(1, None), alone=Key(agent="clerk", tenant=tenant))
+            surface = SurfaceServer(runtime, MemorySessionStore(1, None), alone=ClientKey(agent="clerk", tenant=tenant))
             async with Client(surface.lowlevel(), mode=mode) as client:
                 return client.instructions
 

@@ -18,12 +18,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from octoc.installation import install_command
-from octoc.plugin.pages import AGENTS, AgentAccess, Application, Page, PageAccess, ToolFilter
+from octoc.plugin.pages import AGENTS, AgentAccess, Application, PageAccess, ToolFilter, WebPage
 from octoc.runtime import Runtime
 from octoc_serve.admission import Admission
 from octoc_serve.http import HttpApp
 from octoc_serve.server import SurfaceServer
-from octoc_serve.session_store import MemoryStates
+from octoc_serve.session_store import MemorySessionStore
 from octoc_serve.settings import GatewaySettings
 from octoc_serve.tokens import Tokens
 
@@ -90,12 +90,12 @@ class Gateway:
 
 
 @contextlib.asynccontextmanager
-async def gateway(root: Path, tokens: Tokens, *pages: Page) -> AsyncIterator[Gateway]:
+async def gateway(root: Path, tokens: Tokens, *pages: WebPage) -> AsyncIterator[Gateway]:
     """A gateway of the workspace's bundle."""
     (bundle,) = (root / "dist").glob("*.octoc")
     async with Runtime.open(bundle, workspace=root) as runtime:
         settings = GatewaySettings(bundle=bundle, transport="http")
-        surface = SurfaceServer(runtime, MemoryStates(9, None))
+        surface = SurfaceServer(runtime, MemorySessionStore(9, None))
         yield Gateway(HttpApp(surface, settings, Admission(runtime, settings, tokens, tokens.read()), pages), tokens)
 
 
@@ -117,7 +117,7 @@ def test_a_page_is_for_token_holders_unless_it_says_otherwise(root: Path, tokens
     site = Site()
 
     async def scenario() -> None:
-        async with gateway(root, tokens, Page(prefix="/reports/", make=site.named("reports"))) as served:
+        async with gateway(root, tokens, WebPage(prefix="/reports/", make=site.named("reports"))) as served:
             for headers in ({}, *({"authorization": f"Bearer {text}"} for text in ("octoc_wrong", stranger, ""))):
                 status, got, _ = await served.ask("/reports/x", **headers)
                 assert (status, got["www-authenticate"]) == (401, "Bearer")
@@ -134,7 +134,7 @@ def test_a_page_with_a_sign_in_reads_nothing_without_a_token(root: Path, tokens:
     site = Site()
 
     async def scenario() -> None:
-        async with gateway(root, tokens, Page(prefix="/", make=site.named("home"), access="sign-in")) as served:
+        async with gateway(root, tokens, WebPage(prefix="/", make=site.named("home"), access="sign-in")) as served:
             status, _, answer = await served.ask("/x")
             assert (status, answer["agents"]) == (200, [])
             assert site.access is not None
@@ -152,7 +152,7 @@ def test_what_a_page_holds_ends_with_its_token(root: Path, tokens: Tokens) -> No
     site = Site()
 
     async def scenario() -> None:
-        async with gateway(root, tokens, Page(prefix="/reports/", make=site.named("reports"))) as served:
+        async with gateway(root, tokens, WebPage(prefix="/reports/", make=site.named("reports"))) as served:
             await served.ask("/reports/", authorization=f"Bearer {clerk}")
             (agent,) = site.agents
             await agent.overview(ToolFilter())
@@ -170,7 +170,7 @@ def test_without_tokens_a_page_has_the_agents_that_everybody_has(root: Path, tok
     site = Site()
 
     async def scenario() -> None:
-        async with gateway(root, tokens, Page(prefix="/reports/", make=site.named("reports"))) as served:
+        async with gateway(root, tokens, WebPage(prefix="/reports/", make=site.named("reports"))) as served:
             assert (await served.ask("/reports/"))[2]["agents"] == ["supervisor"]
             assert (await served.ask("/reports/", host="evil.example"))[0] == 403
             assert (await served.ask("/reports/", origin="https://evil.example"))[0] == 403
@@ -183,7 +183,7 @@ def test_no_page_takes_a_path_of_the_gateway(root: Path, tokens: Tokens) -> None
     """Probes and MCP stay the gateway's own, whatever prefix a page has; the page with the longest prefix answers."""
     site = Site()
     prefixes = ("/", "/mcp/", "/agents/", "/agents/clerk/", "/healthz/", "/reports/", "/reports/deep/")
-    pages = [Page(prefix=prefix, make=site.named(prefix), access="sign-in") for prefix in prefixes]
+    pages = [WebPage(prefix=prefix, make=site.named(prefix), access="sign-in") for prefix in prefixes]
     tokens.add("clerk")
 
     async def scenario() -> None:
@@ -209,9 +209,9 @@ def test_a_page_that_fails_is_answered_and_logged(root: Path, tokens: Tokens, ca
 
     async def scenario() -> None:
         pages = [
-            Page(prefix="/broken/", make=broken),
-            Page(prefix="/reports/", make=site.named("first")),
-            Page(prefix="/reports/", make=site.named("second")),
+            WebPage(prefix="/broken/", make=broken),
+            WebPage(prefix="/reports/", make=site.named("first")),
+            WebPage(prefix="/reports/", make=site.named("second")),
         ]
         async with gateway(root, tokens, *pages) as served:
             assert (await served.ask("/broken/"))[0] == 404

@@ -19,7 +19,7 @@ from mcp_types import (
     TextContent,
 )
 
-from octoc_serve.calls import MAX_SUSPENDED, Suspended, UnderWay
+from octoc_serve.calls import MAX_SUSPENDED, RunningCall, SuspendedCalls
 from octoc_serve.tokens import Tokens
 
 Run = Callable[..., None]
@@ -124,10 +124,10 @@ def test_calls_that_wait_for_answers_are_bounded() -> None:
     """With one more than there may be the oldest ends, and its name is nobody's; at the end all do."""
 
     async def scenario() -> None:
-        suspended = Suspended()
-        calls: list[UnderWay] = []
+        suspended = SuspendedCalls()
+        calls: list[RunningCall] = []
         for number in range(MAX_SUSPENDED + 1):
-            call = UnderWay(f"tool{number}", {}, None)
+            call = RunningCall(f"tool{number}", {}, None)
             call.task = asyncio.create_task(asyncio.Event().wait())  # type: ignore[arg-type]  # it never ends by itself
             calls.append(call)
         names = [await suspended.keep(call) for call in calls]

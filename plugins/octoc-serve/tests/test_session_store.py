@@ -13,13 +13,13 @@ import pytest
 from mcp import Client
 
 from octoc.runtime import Runtime
-from octoc_serve.client_session import Served
+from octoc_serve.client_session import ClientSession
 from octoc_serve.server import SurfaceServer
 from octoc_serve.session_shares import FullError
-from octoc_serve.session_store import Key, MemoryStates
+from octoc_serve.session_store import ClientKey, MemorySessionStore
 
 
-class Kept:
+class FakeSession:
     """Counts how often it was ended."""
 
     def __init__(self) -> None:
@@ -33,14 +33,14 @@ class Kept:
 def test_states_are_bounded_and_end_when_idle() -> None:
     """One more than may be is refused; what is idle and not in use ends, once, and makes room."""
     now = 0.0
-    states = MemoryStates(2, 10.0, lambda: now)
+    states = MemorySessionStore(2, 10.0, lambda: now)
     made: list[Any] = []
 
     def make() -> Any:
-        made.append(Kept())
+        made.append(FakeSession())
         return made[-1]
 
-    first, second, third = (Key(agent="a", session=name) for name in "123")
+    first, second, third = (ClientKey(agent="a", session=name) for name in "123")
     assert states.get(first, make) is states.get(first, make)
     states.get(second, make)
     with pytest.raises(FullError, match="all 2 sessions are taken, 2 of them by"):
@@ -62,22 +62,22 @@ def test_states_are_bounded_and_end_when_idle() -> None:
 def test_a_newcomer_gets_the_place_that_most_is_held_of() -> None:
     """The account with most states ends the one used least recently, calls under way last, down to an equal part."""
     now = 0.0
-    states = MemoryStates(4, None, lambda: now)
+    states = MemorySessionStore(4, None, lambda: now)
 
     async def scenario() -> None:
         nonlocal now
         made: dict[str, Any] = {}
         for name in ("1", "2", "3", "4"):
-            made[name] = states.get(Key(agent="a", session=name, tenant="heavy"), Kept)  # type: ignore[arg-type]  # as above
+            made[name] = states.get(ClientKey(agent="a", session=name, tenant="heavy"), FakeSession)  # type: ignore[arg-type]  # as above
             now += 1
         made["1"].under_way.append("a call")
         for name in ("5", "6"):
-            states.get(Key(agent="a", session=name, tenant="new"), Kept)  # type: ignore[arg-type]  # as above
+            states.get(ClientKey(agent="a", session=name, tenant="new"), FakeSession)  # type: ignore[arg-type]  # as above
         await states.end(lambda _: False)
         assert [made[name].closed for name in ("1", "2", "3", "4")] == [0, 1, 1, 0]
         for tenant in ("new", "heavy"):
             with pytest.raises(FullError):
-                states.get(Key(agent="a", session="7", tenant=tenant), Kept)  # type: ignore[arg-type]  # as above
+                states.get(ClientKey(agent="a", session="7", tenant=tenant), FakeSession)  # type: ignore[arg-type]  # as above
         assert len(states.all()) == 4
 
     asyncio.run(scenario())
@@ -85,14 +85,14 @@ def test_a_newcomer_gets_the_place_that_most_is_held_of() -> None:
 
 def test_the_same_session_of_another_token_is_another_client() -> None:
     """A state is a token's, an agent's and a tenant's own, whatever MCP session is named."""
-    states = MemoryStates(9, None)
+    states = MemorySessionStore(9, None)
     keys = [
-        Key(agent="a", session="s"),
-        Key(agent="b", session="s"),
-        Key(agent="a", session="s", token="t"),
-        Key(agent="a", session="s", token="t", tenant="x"),
+        ClientKey(agent="a", session="s"),
+        ClientKey(agent="b", session="s"),
+        ClientKey(agent="a", session="s", token="t"),
+        ClientKey(agent="a", session="s", token="t", tenant="x"),
     ]
-    made: list[Any] = [states.get(key, Kept) for key in keys]  # type: ignore[arg-type]  # all that is asked of it is to end
+    made: list[Any] = [states.get(key, FakeSession) for key in keys]  # type: ignore[arg-type]  # all that is asked of it is to end
     assert len(set(map(id, made))) == 4
     asyncio.run(states.end(lambda key: key.token == "t"))
     assert [one.closed for one in made] == [0, 0, 1, 1]
@@ -102,17 +102,17 @@ class Forgetful:
     """Another keeper of states: none lasts from one request to the next, as in a replica that sees no client twice."""
 
     def __init__(self) -> None:
-        self.kept: dict[Key, Served] = {}
+        self.kept: dict[ClientKey, ClientSession] = {}
         self.ended: list[asyncio.Task[None]] = []
 
-    def get(self, key: Key, make: Callable[[], Served]) -> Served:
+    def get(self, key: ClientKey, make: Callable[[], ClientSession]) -> ClientSession:
         """Return what this request has."""
         if key not in self.kept:
             self.kept[key] = make()
         return self.kept[key]
 
     @contextlib.contextmanager
-    def using(self, key: Key) -> Iterator[None]:
+    def using(self, key: ClientKey) -> Iterator[None]:
         """Forget what was kept when the request has ended."""
         try:
             yield
@@ -121,15 +121,15 @@ class Forgetful:
             if gone is not None:
                 self.ended.append(asyncio.create_task(gone.close()))
 
-    def all(self) -> tuple[Served, ...]:
+    def all(self) -> tuple[ClientSession, ...]:
         """Return what requests under way have."""
         return tuple(self.kept.values())
 
-    def of(self, matches: Callable[[Key], bool]) -> tuple[tuple[Key, Served], ...]:
+    def of(self, matches: Callable[[ClientKey], bool]) -> tuple[tuple[ClientKey, ClientSession], ...]:
         """Return them with whose they are."""
         return tuple((key, served) for key, served in self.kept.items() if matches(key))
 
-    async def end(self, matches: Callable[[Key], bool]) -> None:
+    async def end(self, matches: Callable[[ClientKey], bool]) -> None:
         """End them."""
         for key, _ in self.of(matches):
             await self.kept.pop(key).close()
@@ -145,7 +145,7 @@ def test_a_client_is_served_from_any_keeper_of_states(root: Path) -> None:
         (bundle,) = (root / "dist").glob("*.octoc")
         states = Forgetful()
         async with Runtime.open(bundle, workspace=root) as runtime:
-            surface = SurfaceServer(runtime, states, alone=Key(agent="supervisor"))
+            surface = SurfaceServer(runtime, states, alone=ClientKey(agent="supervisor"))
             async with Client(surface.lowlevel()) as client:
                 before = [tool.name for tool in (await client.list_tools()).tools]
                 enabled = await client.call_tool("capability", {"action": "enable", "name": "time"})

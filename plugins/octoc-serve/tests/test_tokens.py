@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from octoc_serve.settings import GatewayRefused
+from octoc_serve.settings import GatewayError
 from octoc_serve.tokens import Tokens, bearer_of, default_file
 
 
@@ -62,7 +62,7 @@ def test_a_file_that_cannot_be_trusted_is_refused(tmp_path: Path, content: str, 
     file.write_text(content, encoding="utf-8")
     file.chmod(mode)
     for work in (Tokens(file).read, lambda: Tokens(file).add("clerk")):
-        with pytest.raises(GatewayRefused, match=reason):
+        with pytest.raises(GatewayError, match=reason):
             work()
     assert file.read_text(encoding="utf-8") == content
 
@@ -72,7 +72,7 @@ def test_no_token_is_kept_in_a_workspace(tmp_path: Path) -> None:
     (tmp_path / "ws").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "ws")
     for file in (tmp_path / "ws" / "tokens.json", tmp_path / "link" / "tokens.json"):
-        with pytest.raises(GatewayRefused, match="inside the workspace"):
+        with pytest.raises(GatewayError, match="inside the workspace"):
             Tokens(file, tmp_path / "ws")
 
 
@@ -90,5 +90,5 @@ def test_a_user_without_a_home_names_a_file(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
     monkeypatch.setenv("HOME", "")
     monkeypatch.setattr("os.path.expanduser", lambda path: path)
-    with pytest.raises(GatewayRefused, match="no home"):
+    with pytest.raises(GatewayError, match="no home"):
         default_file()

@@ -9,9 +9,9 @@ import weakref
 from pathlib import Path
 
 from octoc.runtime import Runtime
-from octoc_serve.client_session import Served
+from octoc_serve.client_session import ClientSession
 from octoc_serve.gateway import _opened
-from octoc_serve.session_store import Key, MemoryStates
+from octoc_serve.session_store import ClientKey, MemorySessionStore
 from octoc_serve.settings import GatewaySettings
 from octoc_serve.watch import Refresher, reload, stamps, watch
 
@@ -49,8 +49,8 @@ def test_a_bundle_that_was_replaced_is_let_go(root: Path) -> None:
 
     async def scenario() -> None:
         async with Runtime.open(bundle, workspace=root) as runtime:
-            states = MemoryStates(9, None)
-            states.get(Key(agent="clerk"), lambda: Served(runtime.session("clerk")))
+            states = MemorySessionStore(9, None)
+            states.get(ClientKey(agent="clerk"), lambda: ClientSession(runtime.session("clerk")))
             refresher = Refresher(runtime, states)
             running = asyncio.create_task(refresher.run())
             before = weakref.ref(runtime.state.current)
@@ -80,7 +80,7 @@ def test_a_bundle_may_be_copied_over_in_place(root: Path, tmp_path: Path) -> Non
 
     async def scenario() -> list[bool]:
         async with _opened(GatewaySettings(bundle=bundle, workspace=root, agent="clerk", transport="http")) as runtime:
-            states = MemoryStates(9, None)
+            states = MemorySessionStore(9, None)
             taken = []
             for size in (0, len(data) // 2, len(data)):
                 os.truncate(bundle, 0)
