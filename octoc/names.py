@@ -11,14 +11,8 @@ from typing import NewType
 
 import attrs
 
-CapabilityName = NewType("CapabilityName", str)
-"""The bare name of a capability: its folder in a tap."""
-ServerName = NewType("ServerName", str)
-"""The name of an MCP server, unique in one bundle."""
 AgentName = NewType("AgentName", str)
 """`name` of an AGENT.md, or `<domain>:<spec>` of an Octomind agent."""
-SkillName = NewType("SkillName", str)
-"""The name of a skill: its folder and its front matter's `name`."""
 
 BUILTIN = "builtin"
 """The transport of a server whose tools the host binds, or a plugin."""

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.credentials import is_literal_secret, is_secret_name, is_secret_value
+from octoc.credentials import is_literal_secret, is_secret_name
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.check import UNKNOWN_TRANSPORT
 from octoc.masking import mask_secrets
@@ -115,7 +115,7 @@ def test_masking_keeps_the_length_of_any_line(line: str) -> None:
 @given(st.text(alphabet="abcdefghijklmnop /.-", max_size=60))
 def test_plain_words_are_no_secret_values(text: str) -> None:
     """Lower-case words, paths and dashes are never taken for random text."""
-    assert not is_secret_value(text)
+    assert not is_literal_secret("", text)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_plain_words_are_no_secret_values(text: str) -> None:
 )
 def test_a_secret_inside_a_longer_value_is_recognised(value: str) -> None:
     """A header's line, a variable's assignment, a URL's query and path are looked into."""
-    assert is_secret_value(value)
+    assert is_literal_secret("", value)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_secret_inside_a_longer_value_is_recognised(value: str) -> None:
 )
 def test_a_longer_value_that_only_refers_to_a_secret_is_none(value: str) -> None:
     """References to variables, scopes and counts inside a longer value are left alone."""
-    assert not is_secret_value(value)
+    assert not is_literal_secret("", value)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,6 @@ __all__ = [
     "credentials_in",
     "is_literal_secret",
     "is_secret_name",
-    "is_secret_value",
     "is_short_flag_secret",
 ]
 
@@ -31,11 +30,6 @@ __all__ = [
 def is_literal_secret(name: str, value: str) -> bool:
     """Tell whether `value`, held by `name`, has a credential written out. A value that only refers to one has none."""
     return next(_all(value, name), None) is not None
-
-
-def is_secret_value(value: str) -> bool:
-    """Tell whether a value has a credential in it, whatever holds it."""
-    return is_literal_secret("", value)
 
 
 def credentials_in(value: str, name: str = "") -> tuple[Found, ...]:

@@ -14,7 +14,6 @@ import attrs
 
 from octoc.json_limits import finite
 
-_NOTHING: Mapping[str, Any] = {}
 _MISSING = object()
 
 

@@ -22,7 +22,6 @@ DENSE = ("mean", "vector_weights", "gram_weights", "bias")
 WORDS = ("word_weights", "word_bias")
 """Arrays of the model over n-grams alone, which serves where there is no encoder."""
 
-FOLLOW = ("follow_weights", "follow_bias")
 """Arrays that tell whether a message goes on with an earlier one."""
 
 EXAMPLES = "examples"
@@ -58,7 +57,7 @@ class Classifier:
 
     @classmethod
     def of(cls, data: Mapping[str, Any], arrays: Mapping[str, NDArray[np.generic]]) -> Classifier:
-        """Make it of a gate's `data` and `arrays` (`DENSE`, `WORDS`, `FOLLOW` and, with a vocabulary, `idf`).
+        """Make it of a gate's `data` and `arrays`: `DENSE`, `WORDS`, those of follow-ups and, with a vocabulary, `idf`.
 
         `data` has `classes` and either `grams`, the vocabulary, or `hashed`, the number of columns.
 

@@ -25,35 +25,19 @@ def dots(rows: Matrix, vector: Vector) -> Vector:
     return products[:, 0, 0]
 
 
-def capability_score(intent: Vector, triggers: Matrix, top_k: int = TOP_K) -> float:
-    """Return the mean of the `top_k` highest cosines between an intent and a capability's triggers.
-
-    Args:
-        intent: shape (d,), L2-normalised.
-        triggers: shape (n, d), n >= 1, rows L2-normalised; all n are averaged when n < top_k.
-        top_k: how many cosines are averaged, 1 or more.
-
-    Returns: a cosine in [-1, 1], unitless. Raises: ValueError when `triggers` is empty.
-    Source: Octomind, "Token Efficiency", How It Decides, step 3.
-    """
-    if len(triggers) == 0:
-        raise ValueError("a capability without triggers has no score")
-    cosines = np.sort(dots(triggers, intent))
-    return float(cosines[-top_k:].mean(dtype=np.float64))
-
-
 def capability_scores(
     intent: Vector, triggers: Matrix, rows: Sequence[tuple[int, int]], top_k: int = TOP_K
 ) -> NDArray[np.float64]:
-    """Return `capability_score` of every capability at once, 0 for one without triggers.
+    """Return the mean of the `top_k` highest cosines of every capability's triggers, 0 for one without triggers.
 
     Args:
         intent: shape (d,), L2-normalised.
-        triggers: shape (n, d), the triggers of all capabilities.
+        triggers: shape (n, d), the triggers of all capabilities, rows L2-normalised.
         rows: per capability its half-open range of rows in `triggers`.
-        top_k: as in `capability_score`.
+        top_k: how many cosines are averaged, 1 or more; all where a capability has fewer triggers.
 
-    Returns: shape (len(rows),), cosines.
+    Returns: shape (len(rows),), cosines in [-1, 1].
+    Source: Octomind, "Token Efficiency", How It Decides, step 3.
     """
     if not rows:
         return np.zeros(0)

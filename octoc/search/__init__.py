@@ -3,12 +3,10 @@
 numpy is loaded by `octoc.search.index` and `octoc.search.rank`, never by this module.
 """
 
-__all__ = ["BY_MEANING", "DEFAULT_LIMIT", "OCTO", "RANKS"]
+__all__ = ["BY_MEANING", "DEFAULT_LIMIT", "OCTO"]
 
 DEFAULT_LIMIT = 15
 """How many tools an answer has at most."""
 OCTO = "octo"
 """Octo's own rule: how many words of the query are in a tool's name and description."""
-RANKS = ("default", "bm25", OCTO)
-"""The ways to rank: by words and meaning, by words alone, by Octo's rule."""
 BY_MEANING = ("default",)

@@ -82,11 +82,6 @@ def drift(old: ServerListing, new: ServerListing) -> tuple[Drift, ...]:
     return tuple(found)
 
 
-def schema_changes(old: Any, new: Any) -> tuple[Change, ...]:
-    """Return what a new input schema changes for those who call by the old one, the worst first."""
-    return _ordered(_compared(old, new, ""))
-
-
 def _ordered(changes: Iterator[Change]) -> tuple[Change, ...]:
     kinds = list(DriftKind)
     return tuple(sorted(dict.fromkeys(changes), key=lambda change: kinds.index(change[0])))

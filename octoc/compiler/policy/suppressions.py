@@ -99,11 +99,6 @@ class Silences:
         return self._files[file]
 
 
-def silences_in(text: str, file: str) -> tuple[Silence, ...]:
-    """Return the silences that a file's text has, in order."""
-    return _parse(text, file, kind_of(file), rule_named)[0]
-
-
 def _parse(
     text: str, file: str, kind: str, named: RuleFinder
 ) -> tuple[tuple[Silence, ...], tuple[tuple[int, int], ...]]:

@@ -14,7 +14,6 @@ from typing import Any
 import attrs
 
 VERSION = 1
-_MODE = 0o600
 _FOLDER_MODE = 0o700
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octoc.compiler.policy.comments import commented
-from octoc.compiler.policy.suppressions import Silences, silences_in
+from octoc.compiler.policy.suppressions import Silence, Silences
 from octoc.diagnostics.model import Diagnostic, Span
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import rule_named
@@ -20,6 +20,12 @@ def silenced(text: str, file: str, line: int, end_line: int = 0, name: str = "no
     span = Span(file=file, line=line, column=1, end_line=end_line or line, end_column=2) if line else Span(file=file)
     found = Diagnostic(rule=rule, message="m", severity=Severity.ERROR, span=span)
     return Silences(read_text=lambda _: text).of(file).silence(found)
+
+
+def silence_in(text: str) -> Silence:
+    """The only silence of a TOML file."""
+    (silence,) = Silences(read_text=lambda _: text).of("a.toml").silences
+    return silence
 
 
 @pytest.mark.parametrize(
@@ -83,7 +89,7 @@ def test_only_the_named_rules_are_silenced() -> None:
 
 def test_rules_stand_where_they_are_written() -> None:
     """A silence knows its own place and that of each rule, in code points, and which of them exist."""
-    (silence,) = silences_in('a = "ä" # octoc: ignore[OCT402, nope] why\n', "a.toml")
+    silence = silence_in('a = "ä" # octoc: ignore[OCT402, nope] why\n')
     assert (silence.span.column, silence.span.end_column) == (18, 38)
     named = [(one.text, one.span.column, one.span.end_column, one.rule is not None) for one in silence.named]
     assert named == [("OCT402", 25, 31, True), ("nope", 33, 37, False)]
@@ -92,7 +98,7 @@ def test_rules_stand_where_they_are_written() -> None:
 @pytest.mark.parametrize("name", ["OCT601", "lock-missing", "internal-error"])
 def test_what_is_about_the_build_cannot_be_silenced(name: str) -> None:
     """A rule of 5xx or above is none that a comment silences."""
-    (silence,) = silences_in(f"# octoc: ignore[{name}]\n", "a.toml")
+    silence = silence_in(f"# octoc: ignore[{name}]\n")
     assert [one.rule for one in silence.named] == [None]
 
 
