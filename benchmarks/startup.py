@@ -28,7 +28,7 @@ Runtime.open(sys.argv[1]).session()
 ENCODER_ALONE = """
 import sys, numpy, onnxruntime
 from octoc.runtime import Runtime
-Runtime.open(sys.argv[1]).generation.routing.embedder().embed("read a file from the project")
+Runtime.open(sys.argv[1]).state.current.routing.embedder().embed("read a file from the project")
 """
 
 

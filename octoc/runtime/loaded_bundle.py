@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("octoc.runtime")
 
 
-@attrs.frozen(kw_only=True, eq=False)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class SharedParts:
     """The parts of a runtime that outlive its bundles and that connections need.
 

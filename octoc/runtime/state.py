@@ -36,7 +36,7 @@ MAX_TURNS = 3
 """How many earlier messages of the user routing looks at, as long as each continues the one before."""
 
 
-@attrs.define(kw_only=True, eq=False, slots=False)
+@attrs.define(kw_only=True, eq=False, slots=False, repr=False)
 class RuntimeState:
     """What a runtime owns: what outlives a bundle, and the bundles in use.
 
@@ -95,7 +95,7 @@ class SkillsInUse:
     refusals: dict[str, int] = attrs.field(factory=dict)
 
 
-@attrs.define(kw_only=True, eq=False, slots=False)
+@attrs.define(kw_only=True, eq=False, slots=False, repr=False)
 class SessionState:
     """What a session owns.
 

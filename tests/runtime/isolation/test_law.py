@@ -212,7 +212,7 @@ def _every(runtime_part: Any) -> tuple[int, ...]:
 
 
 def _all_names(session: Any, name: str) -> tuple[str, ...]:
-    return tuple(session.state.tools.alias(index) for index in range(len(session.state.loaded.catalog)))
+    return tuple(session.tools.alias(index) for index in range(len(session.loaded.catalog)))
 
 
 BROKEN: dict[str, tuple[Any, str, Any]] = {
