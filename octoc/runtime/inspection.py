@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 
 from octoc.runtime.catalog.formats import MCP, Form
-from octoc.runtime.catalog.token_costs import FORMAT, text_of
+from octoc.runtime.catalog.token_costs import COUNTED_FORMAT, tool_text
 from octoc.runtime.catalog.tool_block import own_tools
 from octoc.runtime.results.fit import reads_results
 from octoc.runtime.skills.available import skills_in_use
@@ -111,7 +111,7 @@ def inspect(
 
     Raises: ValueError for an unknown format, BundleRefused.
     """
-    form = Form(FORMAT) if session.form == MCP else session.form
+    form = Form(COUNTED_FORMAT) if session.form == MCP else session.form
     said, agent = _Said.of(messages or (), format), session.agent
     sections = [
         Section(name="system prompt", parts=_prompt(session, agent.prompt, "written by the agent's file")),
@@ -172,7 +172,7 @@ def _prompt(session: SessionState, number: Any, source: str) -> tuple[Part, ...]
 
 def _tools(session: SessionState, form: Form) -> Iterator[Section]:
     surface, count = session.tools, session.counter.count
-    own = (Part(name=one.name, source="octoc", tokens=count(text_of(one.tool))) for one in own_tools(session, form))
+    own = (Part(name=one.name, source="octoc", tokens=count(tool_text(one.tool))) for one in own_tools(session, form))
     yield Section(name="octoc's tools", parts=tuple(own))
     base = frozenset(surface.base())
     boot = {index: name for name in surface.registry.boot for index in surface.owned(name)}
@@ -186,7 +186,7 @@ def _tools(session: SessionState, form: Form) -> Iterator[Section]:
         part = Part(
             name=shown.name,
             source=f"{source}: {tool.id}",
-            tokens=count(text_of(shown.tool)),
+            tokens=count(tool_text(shown.tool)),
             capability=owner,
             server=tool.id.server,
         )

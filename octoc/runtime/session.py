@@ -15,7 +15,7 @@ from octoc.runtime.values import Routing, SearchHit
 from octoc.search import DEFAULT_LIMIT
 
 if TYPE_CHECKING:
-    from octoc.bundle.model import AgentEntry
+    from octoc.bundle.model import AgentEntry, Settings
     from octoc.caller import Caller
     from octoc.formats import ToolFormat
     from octoc.plugin import TokenCounter
@@ -56,6 +56,11 @@ class Session:
     def is_revoked(self) -> bool:
         """Whether a reload removed the agent: no call begins any more, and a message is refused."""
         return self.state.is_revoked
+
+    @property
+    def settings(self) -> Settings:
+        """The workspace's settings for run time, with the agent's own in their place."""
+        return self.state.settings
 
     @property
     def profile(self) -> str:

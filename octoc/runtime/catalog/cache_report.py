@@ -11,7 +11,7 @@ import attrs
 from octoc.runtime.activation.activate import servers_of
 from octoc.runtime.activation.eviction import making_room
 from octoc.runtime.catalog.formats import Form
-from octoc.runtime.catalog.token_costs import FORMAT, text_of
+from octoc.runtime.catalog.token_costs import COUNTED_FORMAT, tool_text
 from octoc.runtime.catalog.tool_block import tool_block
 
 if TYPE_CHECKING:
@@ -69,11 +69,11 @@ class CacheReport:
 
 def cache_report(session: SessionState) -> CacheReport:
     """Measure a session's tool block; changes and connects nothing. Raises: BundleRefused."""
-    texts = [text_of(tool) for tool in tool_block(session, Form(FORMAT))]
+    texts = [tool_text(tool) for tool in tool_block(session, Form(COUNTED_FORMAT))]
     shown = [index for index, _ in session.tools.block()]
     block = _Block(session, len(texts) - len(shown), shown, _sizes(session, texts))
     return CacheReport(
-        format=FORMAT,
+        format=COUNTED_FORMAT,
         counter=session.counter.name,
         digest=sha256(f"[{','.join(texts)}]".encode("utf-8", "surrogatepass")).hexdigest(),
         block=block.sums[-1],
@@ -129,7 +129,7 @@ def _activation(block: _Block, name: str) -> Activation:
     evicts = making_room(session, name)
     owned, entry = session.tools.owned(name), session.tools.capability(name)
     new = [index for index in owned if index not in block.shown]
-    texts = [text_of(session.tools.scope.shown(index, FORMAT).tool) for index in new]
+    texts = [tool_text(session.tools.scope.shown(index, COUNTED_FORMAT).tool) for index in new]
     return Activation(
         capability=name,
         appends=_sizes(session, texts)[-1],

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from octoc.plugin import TokenCounter
     from octoc.runtime.catalog.registry import Catalog
 
-FORMAT: ToolFormat = "anthropic"
+COUNTED_FORMAT: ToolFormat = "anthropic"
 """The form in which tools are counted; the others differ by a few characters a tool."""
 
 
-def text_of(shown: Mapping[str, Any]) -> str:
+def tool_text(shown: Mapping[str, Any]) -> str:
     """Return a rendered tool as compact JSON."""
     return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
 
@@ -28,12 +28,12 @@ class ToolCosts:
         self._counted: dict[tuple[str, int, str], tuple[Mapping[str, Any], int]] = {}
 
     def tokens(self, index: int, alias: str, counter: TokenCounter) -> int:
-        """Return how many tokens a tool has as it is now, in the form `FORMAT`. Raises: BundleRefused."""
+        """Return how many tokens a tool has as it is now, in the form `COUNTED_FORMAT`. Raises: BundleRefused."""
         wire = self._catalog.shared_wire(index)
         known = self._counted.get((counter.name, index, alias))
         if known is None or known[0] is not wire:
             from octoc.formats.render import shown  # with the first block that is counted
 
-            text = text_of(shown(alias, wire, FORMAT).tool)
+            text = tool_text(shown(alias, wire, COUNTED_FORMAT).tool)
             known = self._counted[counter.name, index, alias] = (wire, counter.count(text))
         return known[1]

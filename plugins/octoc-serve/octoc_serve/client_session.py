@@ -18,9 +18,7 @@ from octoc.bundle.refusal import BundleRefused
 from octoc.formats.own_tools import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT, SKILL
 from octoc.lists import name_list
 from octoc.results import ContentPart, ToolFailure, ToolResult
-from octoc.runtime import UnknownNameError
-from octoc.runtime.results.failures import as_mcp_result, failure
-from octoc.runtime.shares import account_of
+from octoc.runtime import UnknownNameError, account_of, as_mcp_result, failure
 from octoc_serve.calls import CURRENT_CALL, RunningCall, SuspendedCalls, progress_of
 from octoc_serve.running_calls import RunningCalls
 
@@ -28,8 +26,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from mcp.server.session import ServerSession
 
-    from octoc.runtime import Routing, Session
-    from octoc.runtime.catalog.registry import CatalogTool
+    from octoc.runtime import CatalogTool, Routing, Session
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from octoc.runtime.shares import may_take
+from octoc.runtime import may_take
 
 T = TypeVar("T")
 

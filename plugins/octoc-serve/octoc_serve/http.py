@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from octoc.plugin.pages import WebPage
-    from octoc.runtime.shares import Accounts
+    from octoc.runtime import Accounts
     from octoc_serve.settings import GatewaySettings
 
 _HOW = "octoc serve token add makes one"

@@ -13,8 +13,7 @@ import attrs
 
 from octoc.formats.render import shown
 from octoc.plugin.pages import AgentOverview, ClientView, RoutedMessage, ToolFilter, ToolView
-from octoc.runtime.activation.explain_route import explain_route
-from octoc.runtime.catalog.token_costs import FORMAT, text_of
+from octoc.runtime import COUNTED_FORMAT, explain_route, tool_text
 from octoc_serve.client_session import ClientSession
 
 if TYPE_CHECKING:
@@ -162,7 +161,7 @@ def _own(wire: Mapping[str, Any], session: Session) -> ToolView:
         alias=name,
         description=str(wire.get("description", "")),
         reach="in the prompt",
-        tokens=session.counter.count(text_of(shown(name, wire, FORMAT).tool)),
+        tokens=session.counter.count(tool_text(shown(name, wire, COUNTED_FORMAT).tool)),
         schema=_pretty(wire.get("inputSchema")),
     )
 

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from octoc.results import ToolFailure
-from octoc.runtime.results.failures import failure
-from octoc.runtime.shares import may_take
+from octoc.runtime import failure, may_take
 
 
 class RunningCalls:

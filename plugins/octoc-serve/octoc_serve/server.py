@@ -18,7 +18,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from octoc import __version__
 from octoc.bundle.refusal import BundleRefused
 from octoc.plugin.pages import RecentCall
-from octoc.runtime.values import UnknownNameError
+from octoc.runtime import UnknownNameError
 from octoc_serve.client_session import ClientSession
 from octoc_serve.elicitation import Elicitation
 from octoc_serve.error_boundary import tell

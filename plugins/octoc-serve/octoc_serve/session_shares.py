@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 import attrs
 
-from octoc.runtime.shares import gives_way
+from octoc.runtime import gives_way
 
 T = TypeVar("T", bound=Hashable)
 

@@ -212,7 +212,7 @@ def _value_of(result: ToolResult) -> Any:
             extra if isinstance(message, str) else {},
         )
     if any(part.text is None for part in result.content):
-        from octoc.runtime.results.failures import as_mcp_result
+        from octoc.runtime import as_mcp_result
 
         return as_mcp_result(result)
     # Of what was cut the text tells how to read on.

@@ -11,7 +11,7 @@ from octoc.compiler.checkup.check import check_workspace
 from octoc.compiler.workspace.token_report import AgentTokens
 from octoc.diagnostics.rule import Severity
 from octoc.runtime import Runtime
-from octoc.runtime.catalog.token_costs import text_of
+from octoc.runtime.catalog.token_costs import tool_text
 from octoc.testing import WorkspaceBuilder
 from octoc.tokens import APPROXIMATE
 
@@ -38,7 +38,7 @@ def test_the_bill_is_what_a_session_shows(tmp_path: Path) -> None:
         block = runtime.session(paid.agent).tools(paid.format)  # type: ignore[arg-type]
         assert (paid.direct_tools, paid.direct_tokens) == (
             len(block),
-            sum(APPROXIMATE.count(text_of(tool)) for tool in block),
+            sum(APPROXIMATE.count(tool_text(tool)) for tool in block),
         )
     assert {one.agent: one.format for one in outcome.tokens.agents} == {
         "a": "openai",

@@ -122,6 +122,6 @@ def test_a_reload_brings_the_agents_new_settings(tmp_path: Path) -> None:
             outcome = await session.call("s__long", {})
             assert isinstance(outcome, ToolResult)
             assert len(outcome.text) < 300
-            assert attrs.evolve(runtime.bundle.settings.results, max_chars=50) == session.state.settings.results
+            assert attrs.evolve(runtime.bundle.settings.results, max_chars=50) == session.settings.results
 
     asyncio.run(run())
