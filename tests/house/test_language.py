@@ -1,0 +1,112 @@
+"""Plain English: habits that make texts hard to read, and how many of each folder's texts still have one."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import tokenize
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = tomllib.loads((ROOT / "tests" / "house" / "language.toml").read_text(encoding="utf-8"))
+ALLOWED: Mapping[str, int] = DATA["allowed"]
+HABITS = [(re.compile(habit["pattern"], re.MULTILINE | re.IGNORECASE), habit) for habit in DATA["habit"]]
+ANY = re.compile("|".join(habit["pattern"] for habit in DATA["habit"]), re.MULTILINE | re.IGNORECASE)
+PATTERNS = ("*.md", "docs/**/*.md", "octoc/**/*", "plugins/**/*", "schemas/*.json", "benchmarks/*", "tests/**/*.py")
+SKIPPED = {"__pycache__", "node_modules", "ready_vectors"}
+
+
+def prose(path: Path) -> str:
+    """Return what people read of a file: comments and texts of a module, descriptions of a schema, a page."""
+    source = path.read_text(encoding="utf-8")
+    if path.suffix == ".json":
+        return "\n".join(descriptions(json.loads(source)))
+    if path.suffix != ".py":
+        return re.sub(r"^```.*?^```", "", source, flags=re.MULTILINE | re.DOTALL)
+    if not ANY.search(source):  # as for most files: taking them apart takes longer than all the rest
+        return ""
+    kinds = (tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING))
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    return "\n".join(token.string for token in tokens if token.type in kinds)
+
+
+def descriptions(schema: object) -> Iterator[str]:
+    """Yield the titles and descriptions of a JSON Schema."""
+    if isinstance(schema, dict):
+        for key, value in schema.items():
+            if key in ("title", "description") and isinstance(value, str):
+                yield value
+            else:
+                yield from descriptions(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from descriptions(value)
+
+
+def found(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each habit in a text: what was found, with the words around it, and what to write instead."""
+    for pattern, habit in HABITS:
+        for match in pattern.finditer(text):
+            around = text[max(0, match.start() - 30) : match.end() + 30]
+            yield " ".join(around.split()), habit["instead"]
+
+
+def folder_of(path: str) -> str:
+    """Return the longest name in [allowed] that a path begins with."""
+    return max((name for name in ALLOWED if path == name or path.startswith(f"{name}/")), key=len, default="")
+
+
+def files() -> Iterator[Path]:
+    """Yield every file with prose."""
+    for pattern in PATTERNS:
+        for path in sorted(ROOT.glob(pattern)):
+            if path.suffix in {".py", ".md", ".json", ".jinja"} and not SKIPPED & set(path.parts) and path.is_file():
+                yield path
+
+
+def test_no_folder_gains_a_habit() -> None:
+    """No folder has more of the habits than [allowed] says; a folder that is not named there has none."""
+    counts: Counter[str] = Counter()
+    lines: dict[str, list[str]] = {}
+    for path in files():
+        name = path.relative_to(ROOT).as_posix()
+        if name in ("tests/house/test_language.py", "tests/house/language.toml"):
+            continue
+        for words, instead in found(prose(path)):
+            counts[folder_of(name)] += 1
+            lines.setdefault(folder_of(name), []).append(f"{name}: …{words}… -> {instead}")
+    over = {folder: lines[folder] for folder, count in counts.items() if count > ALLOWED.get(folder, 0)}
+    report = [line for folder, several in over.items() for line in [f"{folder}: {len(several)}", *several]]
+    assert not over, "\n".join(report)
+
+
+@pytest.mark.parametrize("habit", DATA["habit"], ids=lambda habit: habit["example"])
+def test_a_planted_habit_is_found(habit: Mapping[str, str]) -> None:
+    """The example of each habit is found, with what to write instead."""
+    assert habit["instead"] in [instead for _, instead in found(habit["example"])]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "there is no server `x`",
+        "the key is no longer read",
+        "Return the tools that match `pattern`.",
+        "No such file or directory",
+        "file `a` is unknown; did you mean `b`?",
+    ],
+)
+def test_plain_english_passes(text: str) -> None:
+    """Common phrases near a habit are not taken for one."""
+    assert list(found(text)) == []
+
+
+def test_an_allowance_is_of_a_place_that_exists() -> None:
+    """Each name in [allowed] is a file or a folder of the project."""
+    assert [name for name in ALLOWED if not (ROOT / name).exists()] == []
