@@ -72,7 +72,7 @@ class Edit:
 
 @attrs.frozen(kw_only=True)
 class Fix:
-    """A change that mends the finding and means what was meant: applied as a whole or not at all."""
+    """A change that removes the finding without changing the meaning; applied as a whole or not at all."""
 
     title: str
     edits: tuple[Edit, ...]
@@ -140,7 +140,7 @@ class DiagnosticSink:
         severity: Severity | None = None,
         fix: Callable[[Locator], Fix | None] | None = None,
     ) -> None:
-        """Add a finding, unless the policy silences it. The same rule, place and message twice is one finding.
+        """Add a finding, unless the policy silences it. A finding with the same rule, place and message is added once.
 
         Args:
             fix: makes the fix, from the locator that turns places into spans; called only when the finding stays.

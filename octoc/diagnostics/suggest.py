@@ -48,8 +48,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
 def typo_of(name: str, known: Iterable[str]) -> str | None:
     """Return the one name that `name` is a slip of, or None when there is none or more than one.
 
-    A slip is another case or separator, one character too many or too few, or two neighbours swapped. Another
-    character in place of one is none: `set_user` is no slip of `get_user`, nor `v1` of `v2`.
+    A slip is another case or separator, one character too many or too few, or two neighbours swapped. A
+    replaced character is not a slip: `set_user` is another name than `get_user`, and `v1` another than `v2`.
     """
     found = slips_of(name, known)
     return found[0] if len(found) == 1 else None

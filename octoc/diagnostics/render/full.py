@@ -33,7 +33,7 @@ def render_full(diagnostics: Iterable[Diagnostic], read_line: ReadLine, paint: P
 
 @attrs.frozen(kw_only=True)
 class _Row:
-    """One row of a snippet: a source line with its number, or marks under one, with a label behind them."""
+    """One row of a snippet: a source line with its number, or marks under one, followed by a label."""
 
     number: int | None
     source: str = ""

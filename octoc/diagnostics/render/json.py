@@ -15,7 +15,7 @@ def render_json(diagnostics: Iterable[Diagnostic]) -> str:
 
 
 def as_object(diagnostic: Diagnostic) -> dict[str, Any]:
-    """Return a diagnostic's fields as plain values; what it has not is null.
+    """Return a diagnostic's fields as plain values; absent ones are null.
 
     `fix` is `{title, edits}`: each edit is a place and the text that takes its place there; all are applied, or none.
     """

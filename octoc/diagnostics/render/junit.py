@@ -41,7 +41,7 @@ def render_junit(
 
 
 def _add_case(suite: ET.Element, file: str, found: list[Diagnostic], fail_on: Severity | None) -> bool:
-    """Add a file's test case, and tell whether it failed."""
+    """Add a file's test case, and return whether it failed."""
     name = _sound(escape(file))
     case = ET.SubElement(suite, "testcase", classname="octoc.check", name=name, file=name)
     failures = [one for one in found if fail_on is not None and one.severity >= fail_on]

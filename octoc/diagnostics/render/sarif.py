@@ -15,7 +15,7 @@ from octoc.diagnostics.rule import Rule, Severity
 VERSION = "2.1.0"
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT = "%SRCROOT%"
-"""The base of relative paths, which whoever reads the log knows."""
+"""The base of relative paths, which the reader of the log knows."""
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 # Within a message `[text](target)` is a link and `{0}` an argument, even in plain text (SARIF 3.11.5, 3.11.6).
@@ -122,7 +122,7 @@ def _replacement(edit: Edit) -> Mapping[str, Any]:
 
 def _artifact(file: str) -> dict[str, str]:
     try:
-        written = file.encode("utf-8", "surrogateescape")  # as the system gave a name that is no text
+        written = file.encode("utf-8", "surrogateescape")  # a file name of the system may not be UTF-8
     except UnicodeEncodeError:
         written = file.encode("utf-8", "replace")
     uri = quote(written, safe="/")

@@ -1,4 +1,4 @@
-"""OCT2xx: files whose text is sound and whose content is not what their kind expects."""
+"""OCT2xx: readable files whose content does not fit their kind."""
 
 from functools import partial
 
@@ -6,17 +6,17 @@ from octoc.diagnostics.rule import Rule, Scope, Severity
 
 rule = partial(Rule, scope=Scope.FILE, excludes=True)
 
-UNKNOWN_KEY = rule("OCT201", "unknown-key", "A key that this kind of file does not have.")
-MISSING_KEY = rule("OCT202", "missing-key", "A key without which the entity cannot be used is missing.")
-WRONG_TYPE = rule("OCT203", "wrong-type", "A value is of another type than its key expects.")
-UNEXPECTED_VALUE = rule("OCT204", "unexpected-value", "A value is none of those that its key allows.")
+UNKNOWN_KEY = rule("OCT201", "unknown-key", "A key is unknown in this kind of file.")
+MISSING_KEY = rule("OCT202", "missing-key", "A required key is missing.")
+WRONG_TYPE = rule("OCT203", "wrong-type", "A value has another type than its key expects.")
+UNEXPECTED_VALUE = rule("OCT204", "unexpected-value", "A value is not one that its key allows.")
 OUT_OF_RANGE = rule("OCT205", "out-of-range", "A number is outside the range that its key allows.")
 BAD_NAME = rule("OCT206", "bad-name", "A name has characters that names of its kind cannot have.")
-EMPTY_VALUE = rule("OCT207", "empty-value", "A text or a list is empty where something is expected.")
+EMPTY_VALUE = rule("OCT207", "empty-value", "A text or a list is empty where content is expected.")
 UNKNOWN_FIELD = rule(
-    "OCT208", "unknown-field", "A field that no known client or tap has; it is not carried on.", Severity.WARNING
+    "OCT208", "unknown-field", "A field is unknown to every client and tap, and is ignored.", Severity.WARNING
 )
-UNUSED_FIELD = rule("OCT209", "unused-field", "A field that octoc knows and does not act on.", Severity.WARNING)
+UNUSED_FIELD = rule("OCT209", "unused-field", "octoc knows a field but does not act on it.", Severity.WARNING)
 REPEATED_NAME = rule("OCT210", "repeated-name", "Two entities of one file have the same name.")
 
 TWO_SERVER_LISTS = rule("OCT220", "two-server-lists", "A file has both `mcpServers` and `servers`.")
@@ -26,20 +26,22 @@ FOREIGN_SERVER_LIST = rule(
     "Servers are listed under a key that the client of the file does not read.",
     Severity.WARNING,
 )
-UNKNOWN_TRANSPORT = rule("OCT222", "unknown-transport", "A server's `type` is no transport that octoc knows.")
+UNKNOWN_TRANSPORT = rule("OCT222", "unknown-transport", "A server's `type` is not a transport that octoc knows.")
 AMBIGUOUS_TRANSPORT = rule("OCT223", "ambiguous-transport", "A server has both a `command` and a `url`.")
 UNTYPED_URL = rule(
     "OCT224", "untyped-url", "A server has a `url` and no `type`: some clients skip it.", Severity.WARNING
 )
-INCOMPLETE_SERVER = rule("OCT225", "incomplete-server", "A server lacks what its transport needs.")
+INCOMPLETE_SERVER = rule("OCT225", "incomplete-server", "A server lacks a field that its transport needs.")
 INCOMPLETE_OCTOMIND_SERVER = rule(
     "OCT226", "incomplete-octomind-server", "A server lacks a field that Octomind needs to load it.", Severity.WARNING
 )
 TWO_TOOL_FILTERS = rule("OCT227", "two-tool-filters", "A server has two allow-lists of tools.")
 IGNORED_TIMEOUT = rule(
-    "OCT228", "ignored-timeout", "A `timeout` is below the second that its client needs.", Severity.WARNING
+    "OCT228", "ignored-timeout", "A `timeout` is below 1000 milliseconds, which its client ignores.", Severity.WARNING
 )
-ENV_NUMBER = rule("OCT229", "env-number", "A variable is a number where its client expects text.", Severity.WARNING)
+ENV_NUMBER = rule(
+    "OCT229", "env-number", "A variable's value is a number where its client expects text.", Severity.WARNING
+)
 
 AGENT_WITHOUT_NAME = rule(
     "OCT240", "agent-without-name", "A Markdown file among Claude Code's agents has no name.", Severity.INFO
@@ -47,14 +49,12 @@ AGENT_WITHOUT_NAME = rule(
 AGENT_NAME_FROM_PATH = rule(
     "OCT241", "agent-name-from-path", "An AGENT.md has no `name`, so its path gives it.", Severity.WARNING
 )
-UNUSUAL_AGENT_NAME = rule(
-    "OCT242", "unusual-agent-name", "An agent's name is one that some clients refuse.", Severity.WARNING
-)
+UNUSUAL_AGENT_NAME = rule("OCT242", "unusual-agent-name", "Some clients refuse an agent's name.", Severity.WARNING)
 EXTRA_ROLES = rule("OCT243", "extra-roles", "An agent manifest has more than one role.", Severity.WARNING)
-SKILL_NAME_DIFFERS = rule("OCT244", "skill-name-differs", "A skill's name is not that of its folder.", Severity.WARNING)
+SKILL_NAME_DIFFERS = rule(
+    "OCT244", "skill-name-differs", "A skill's name differs from the name of its folder.", Severity.WARNING
+)
 SNAPSHOT_NAME_DIFFERS = rule(
-    "OCT245", "snapshot-name-differs", "A snapshot's server is not the one that its file name says.", Severity.WARNING
+    "OCT245", "snapshot-name-differs", "A snapshot's server differs from the one in its file name.", Severity.WARNING
 )
-UNUSED_SETTING = rule(
-    "OCT246", "unused-setting", "A setting belongs to another choice than the one that is made.", Severity.WARNING
-)
+UNUSED_SETTING = rule("OCT246", "unused-setting", "A setting has no effect with the chosen option.", Severity.WARNING)

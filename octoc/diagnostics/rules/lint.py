@@ -1,4 +1,4 @@
-"""OCT4xx: what is legal and still likely to be wrong."""
+"""OCT4xx: legal input that is likely to be wrong."""
 
 from functools import partial
 

@@ -16,18 +16,18 @@ LONG_DESCRIPTION = rule(
     Severity.INFO,
 )
 UNUSUAL_MODEL = rule(
-    "OCT457", "unusual-model", "An agent's `model` is no tier of Octo and looks like no model's name.", Severity.WARNING
+    "OCT457", "unusual-model", "An agent's `model` is neither a tier of Octo nor a model's name.", Severity.WARNING
 )
 BARE_TOOL = rule("OCT458", "bare-tool", "An agent names a tool without the server that it is on.", Severity.INFO)
 LARGE_SURFACE = rule(
     "OCT459",
     "large-surface",
-    "The tools in an agent's every prompt are over its budget in number or tokens.",
+    "The tools in each prompt of an agent exceed the budget in number or tokens.",
     Severity.WARNING,
 )
 OVER_BUDGET = rule(
     "OCT460",
     "over-budget",
-    "The tools in an agent's every prompt cost more than `[budget]` allows.",
+    "The tools in each prompt of an agent cost more than `[budget]` allows.",
     Severity.ERROR,
 )

@@ -1,4 +1,4 @@
-"""OCT465 to OCT469: what a workspace needs of the environment that it runs in."""
+"""OCT465 to OCT469: environment variables that a workspace needs at run time."""
 
 from functools import partial
 

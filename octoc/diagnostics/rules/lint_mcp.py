@@ -17,18 +17,18 @@ NESTED_REFERENCE = rule(
 )
 SURROUNDING_SPACE = rule("OCT442", "surrounding-space", "A value begins or ends with white space.", Severity.WARNING)
 UNUSUAL_SERVER_NAME = rule(
-    "OCT443", "unusual-server-name", "A server's name cannot be part of a tool's name as it is.", Severity.WARNING
+    "OCT443", "unusual-server-name", "A server's name has characters that tool names cannot have.", Severity.WARNING
 )
 RESERVED_SERVER_NAME = rule(
-    "OCT444", "reserved-server-name", "A server has a name that Claude Code keeps for itself.", Severity.WARNING
+    "OCT444", "reserved-server-name", "A server has a name that Claude Code reserves.", Severity.WARNING
 )
 DEPRECATED_TRANSPORT = rule(
-    "OCT445", "deprecated-transport", "A server is reached over `sse`, which MCP has given up.", Severity.WARNING
+    "OCT445", "deprecated-transport", "A server uses the transport `sse`, which MCP has deprecated.", Severity.WARNING
 )
 UNSUPPORTED_CONNECTION = rule(
     "OCT446",
     "unsupported-connection",
-    "A server is reached in a way that no transport of octoc knows.",
+    "A server needs a kind of connection that no transport of octoc has.",
     Severity.WARNING,
 )
 ABSOLUTE_PATH = rule(

@@ -9,12 +9,10 @@ rule = partial(Rule, scope=Scope.FILE)
 UNUSED_SILENCE = rule(
     "OCT490",
     "unused-silence",
-    "A comment silences a rule that finds nothing there.",
+    "A comment silences a rule that reports nothing there.",
     Severity.WARNING,
     scope=Scope.WORKSPACE,
 )
 UNKNOWN_RULE = rule("OCT491", "unknown-rule", "A setting or a silence names a rule that does not exist.")
-BARE_SILENCE = rule("OCT492", "bare-silence", "A comment silences without naming a rule.", Severity.WARNING)
-UNMATCHED_OVERRIDE = rule(
-    "OCT493", "unmatched-override", "An override of `[lint]` is for a path that no file has.", Severity.WARNING
-)
+BARE_SILENCE = rule("OCT492", "bare-silence", "A comment silences findings without naming a rule.", Severity.WARNING)
+UNMATCHED_OVERRIDE = rule("OCT493", "unmatched-override", "An override of `[lint]` matches no file.", Severity.WARNING)

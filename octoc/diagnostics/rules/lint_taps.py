@@ -1,4 +1,4 @@
-"""OCT410 to OCT439: what in a tap is legal and still does not do what it says, in octoc or in Octomind."""
+"""OCT410 to OCT439: parts of a tap that are legal and do not do what they say, in octoc or in Octomind."""
 
 from functools import partial
 
@@ -9,7 +9,7 @@ rule = partial(Rule, scope=Scope.WORKSPACE)
 MERGE_DIFFERS = rule(
     "OCT410",
     "octomind-merge-differs",
-    "A server that is granted whole is not once Octomind merges capabilities into an agent.",
+    "Octomind grants fewer tools of a server when it merges capabilities into an agent.",
     Severity.WARNING,
 )
 LIVE_PLACEHOLDER = rule(
@@ -28,7 +28,7 @@ SHARED_TOOL = rule(
     "OCT416", "shared-tool", "Two capabilities grant the same tool of the same server.", Severity.WARNING
 )
 REPEATED_DEFINITION = rule(
-    "OCT417", "repeated-definition", "Several files of a tap define one server alike.", Severity.WARNING
+    "OCT417", "repeated-definition", "Several files of a tap define the same server.", Severity.WARNING
 )
 BARE_TOOL_NAME = rule(
     "OCT418",
@@ -37,12 +37,12 @@ BARE_TOOL_NAME = rule(
     Severity.WARNING,
 )
 UNKNOWN_DOMAIN = rule(
-    "OCT494", "unknown-domain", "A capability or a skill is for a domain that no agent is of.", Severity.INFO
+    "OCT494", "unknown-domain", "A capability or a skill is for a domain that has no agents.", Severity.INFO
 )
 OUT_OF_DOMAIN = rule(
     "OCT419",
     "out-of-domain",
-    "An agent grants itself a capability whose `domains` exclude the agent.",
+    "An agent's own file names a capability whose `domains` exclude the agent.",
     Severity.WARNING,
 )
 SKILL_WITHOUT_SERVERS = rule(
@@ -54,7 +54,7 @@ SKILL_WITHOUT_SERVERS = rule(
 UNLISTED_FOLDER = rule(
     "OCT421",
     "unlisted-skill-folder",
-    "A skill has a folder whose files no model is told about.",
+    "A skill has a folder whose files are not listed to the model.",
     Severity.WARNING,
 )
 VARYING_PROMPT = rule(
@@ -72,7 +72,7 @@ NEAR_EQUAL_TRIGGERS = rule(
 UNREACHABLE = rule(
     "OCT424",
     "unreachable-capability",
-    "Not one of a capability's own triggers activates it.",
+    "None of a capability's own triggers activates it.",
     Severity.WARNING,
     needs=frozenset({Need.GATE}),
 )
@@ -83,7 +83,10 @@ ROUTED_HIGH_TRUST = rule(
     Severity.WARNING,
 )
 CASE_SENSITIVE_MATCH = rule(
-    "OCT426", "case-sensitive-match", "A skill's `match(…)` has capitals, and case counts.", Severity.INFO
+    "OCT426",
+    "case-sensitive-match",
+    "A skill's `match(…)` has capital letters, and it is case-sensitive.",
+    Severity.INFO,
 )
 DORMANT_SKILL = rule("OCT427", "dormant-skill", "A skill has no rule or no domain to activate it.", Severity.INFO)
 STALE_TOOL_NOTE = rule(
@@ -97,12 +100,12 @@ MISSING_SCRIPT = rule(
     "OCT431", "missing-dep-script", "`deps.require` names a script that the tap does not have.", Severity.WARNING
 )
 IGNORED_ROLE_NAME = rule(
-    "OCT432", "ignored-role-name", "A manifest's role has a name of its own, which is not used.", Severity.WARNING
+    "OCT432", "ignored-role-name", "A manifest's role has a `name` that is not used.", Severity.WARNING
 )
 OWN_WIRING = rule(
     "OCT433",
     "own-wiring",
-    "A manifest has servers, patterns or dependencies of its own beside `capabilities`.",
+    "A manifest has its own servers, patterns or dependencies in addition to `capabilities`.",
     Severity.INFO,
 )
 SKILL_NEEDS_HIDDEN = rule(
@@ -114,7 +117,7 @@ SKILL_NEEDS_HIDDEN = rule(
 RIVALS = rule(
     "OCT436",
     "rival-capabilities",
-    "Two capabilities take each other's messages: by meaning, triggers of one are the other's.",
+    "Triggers of one capability are closer in meaning to another capability than to their own.",
     Severity.WARNING,
     needs=frozenset({Need.GATE}),
 )

@@ -25,7 +25,7 @@ PROVIDER_REJECTS = tool_rule(
     "OCT475", "provider-rejects", "A model provider refuses a construct of a tool's `inputSchema`.", Severity.WARNING
 )
 PROVIDER_DROPS = tool_rule(
-    "OCT476", "provider-drops", "A model provider has no place for a keyword of a tool's `inputSchema`.", Severity.INFO
+    "OCT476", "provider-drops", "A model provider does not support a keyword of a tool's `inputSchema`.", Severity.INFO
 )
 ALIAS_SHORTENED = tool_rule(
     "OCT477", "alias-shortened", "A tool's name is too long for model APIs, so its alias is cut.", Severity.INFO
@@ -34,7 +34,7 @@ NO_TOOL_DESCRIPTION = tool_rule("OCT478", "no-tool-description", "A tool has no 
 LONG_TOOL_DESCRIPTION = tool_rule(
     "OCT479",
     "long-tool-description",
-    "A tool's description is longer than a provider or client takes.",
+    "A tool's description is longer than a provider or client accepts.",
     Severity.WARNING,
 )
 INVISIBLE_CHARACTER = rule(
@@ -46,19 +46,19 @@ INVISIBLE_CHARACTER = rule(
 CONFUSABLE_CHARACTER = rule(
     "OCT481",
     "confusable-character",
-    "A word holds letters that only look like those of another script.",
+    "A word has letters that look like letters of another script.",
     Severity.WARNING,
 )
 HIDDEN_TEXT = rule(
     "OCT482", "hidden-text", "A text has a part that is hidden from people and not from models.", Severity.WARNING
 )
 ADDRESSES_MODEL = rule(
-    "OCT483", "addresses-model", "A text gives the model orders that have no place in a description.", Severity.WARNING
+    "OCT483", "addresses-model", "A text gives the model orders that do not belong in a description.", Severity.WARNING
 )
-DRIFT_BREAKING = drift_rule("OCT484", "drift-breaking", "A tool that the lock knows is not recorded any more.")
+DRIFT_BREAKING = drift_rule("OCT484", "drift-breaking", "A tool in the lock is no longer recorded.")
 DRIFT_SCHEMA = drift_rule(
     "OCT485", "drift-schema", "A tool is new, or takes other arguments, since the lock was written.", Severity.WARNING
 )
 DRIFT_WORDING = drift_rule(
-    "OCT486", "drift-wording", "A tool is worded otherwise since the lock was written.", Severity.INFO
+    "OCT486", "drift-wording", "A tool's description changed since the lock was written.", Severity.INFO
 )

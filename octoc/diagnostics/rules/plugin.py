@@ -14,12 +14,12 @@ ENCODER_MISSING = rule(
 ENCODER_FAILED = rule(
     "OCT702",
     "encoder-failed",
-    "The encoder could not be made or could not encode a text.",
+    "The encoder could not be loaded or could not encode a text.",
 )
 GATE_METHOD = rule(
     "OCT704",
     "gate-method",
-    "There are so many capabilities that the gate is learned by another method, with a threshold of its own.",
+    "There are so many capabilities that another method with its own threshold learns the gate.",
     Severity.INFO,
 )
 THRESHOLD_CHOSEN = rule(
@@ -34,7 +34,7 @@ PRECISION_UNMET = rule(
     "The fixtures are too few to choose a threshold, or none is as precise as the workspace states.",
     Severity.WARNING,
 )
-EXPANSION_FAILED = rule("OCT705", "expansion-failed", "A plugin could not say what else people ask of a capability.")
+EXPANSION_FAILED = rule("OCT705", "expansion-failed", "A plugin could not expand the triggers of a capability.")
 PLUGIN_MISSING = rule("OCT720", "plugin-missing", "A plugin that the workspace names is not installed.")
 PLUGIN_BROKEN = rule("OCT721", "plugin-broken", "An installed plugin that the workspace names cannot be used.")
 LINT_RULE_REFUSED = rule("OCT722", "lint-rule-refused", "A plugin registers a rule that octoc cannot use.")

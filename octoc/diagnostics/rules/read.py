@@ -1,4 +1,4 @@
-"""OCT1xx: what discover and read find. 101 to 119 are about one file's text, from 120 on about folders and links."""
+"""OCT1xx: files that cannot be found or read. 101 to 119 concern the text of a file, 120 and up folders and links."""
 
 from functools import partial
 
@@ -11,13 +11,13 @@ UNREADABLE = text_rule("OCT101", "unreadable", "A file or folder that the build 
 TOO_LARGE = text_rule("OCT102", "too-large", "A file is larger than the limit of its kind.")
 NOT_UTF8 = text_rule("OCT103", "not-utf8", "A text file is not encoded as UTF-8.")
 BINARY_FILE = text_rule("OCT104", "binary-file", "A file that should hold text holds binary data.")
-EMPTY_FILE = text_rule("OCT105", "empty-file", "A file that should say something is empty.")
+EMPTY_FILE = text_rule("OCT105", "empty-file", "A file is empty where a definition is expected.")
 TOML_SYNTAX = text_rule("OCT106", "toml-syntax", "A file cannot be read as TOML.")
 JSON_SYNTAX = text_rule("OCT107", "json-syntax", "A file cannot be read as JSON.")
 NOT_STRICT_JSON = text_rule("OCT108", "not-strict-json", "A JSON file has comments or trailing commas.")
 DUPLICATE_KEY = text_rule("OCT109", "duplicate-key", "One object or table has the same key twice.")
 TOO_DEEP = text_rule("OCT110", "too-deep", "Lists and objects are nested deeper than any real file needs.")
-UNUSABLE_VALUE = text_rule("OCT111", "unusable-value", "A value cannot be carried by JSON.")
+UNUSABLE_VALUE = text_rule("OCT111", "unusable-value", "JSON cannot hold a value.")
 NO_FRONT_MATTER = text_rule("OCT112", "no-front-matter", "A markdown definition does not start with front matter.")
 UNCLOSED_FRONT_MATTER = text_rule("OCT113", "unclosed-front-matter", "Front matter has no closing `---`.")
 FRONT_MATTER_SYNTAX = text_rule("OCT114", "front-matter-syntax", "Front matter cannot be read as YAML.")
@@ -30,26 +30,26 @@ LENIENT_FRONT_MATTER = text_rule(
 NOT_AN_AGENT = text_rule(
     "OCT116",
     "not-an-agent",
-    "A markdown file in an agents folder has no front matter, so it is no agent.",
+    "A markdown file in an agents folder has no front matter, so it defines no agent.",
     Severity.INFO,
 )
 
-MISSING_TAP = rule("OCT120", "missing-tap", "A tap that the workspace names is not there.")
-MISSING_PATH = rule("OCT121", "missing-path", "A path that the workspace names is not there.")
+MISSING_TAP = rule("OCT120", "missing-tap", "A tap that the workspace names does not exist.")
+MISSING_PATH = rule("OCT121", "missing-path", "A path that the workspace names does not exist.")
 BROKEN_LINK = rule("OCT122", "broken-link", "A symbolic link leads nowhere.")
 OUTSIDE_ROOT = rule("OCT123", "outside-root", "A path leads out of the workspace or of its tap.")
 LINK_LOOP = rule("OCT124", "link-loop", "A symbolic link leads back to itself or to a folder that holds it.")
-BAD_DEFAULT = rule("OCT125", "bad-default", "A capability's `default.toml` names no provider beside it.")
+BAD_DEFAULT = rule("OCT125", "bad-default", "A capability's `default.toml` names no provider in its folder.")
 BAD_FILE_NAME = rule(
-    "OCT126", "bad-file-name", "A file or folder whose name is a name in octoc is not spelled like one."
+    "OCT126",
+    "bad-file-name",
+    "The name of a file or folder cannot be the name of a capability, provider, domain, agent or skill.",
 )
 INCOMPLETE_FOLDER = rule(
-    "OCT127", "incomplete-folder", "A folder stands where an entity is expected, but lacks its file.", Severity.WARNING
+    "OCT127", "incomplete-folder", "A folder is where an entity is expected, but lacks its file.", Severity.WARNING
 )
 MISPLACED_FILE = rule(
     "OCT130", "misplaced-file", "A file of a tap lies at a depth where nothing reads it.", Severity.WARNING
 )
-UNKNOWN_FILE_KIND = rule("OCT128", "unknown-file-kind", "A file that was named is of no kind that octoc checks.")
-WALK_CUT_SHORT = rule(
-    "OCT129", "walk-cut-short", "A folder is too large or too deep to be looked through.", Severity.WARNING
-)
+UNKNOWN_FILE_KIND = rule("OCT128", "unknown-file-kind", "octoc cannot tell the kind of a file on the command line.")
+WALK_CUT_SHORT = rule("OCT129", "walk-cut-short", "A folder is too large or too deep to be searched.", Severity.WARNING)

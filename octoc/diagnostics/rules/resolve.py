@@ -1,4 +1,4 @@
-"""OCT3xx: names that must mean something, servers that must be told apart, tools that must be found."""
+"""OCT3xx: names that must resolve, servers that must be distinct, tools that must exist."""
 
 from functools import partial
 
@@ -9,13 +9,17 @@ rule = partial(Rule, scope=Scope.WORKSPACE, excludes=True)
 UNKNOWN_SERVER = rule(
     "OCT301", "unknown-server", "A capability, an agent or octoc.toml refers to a server that nothing defines."
 )
-UNKNOWN_PROVIDER = rule("OCT302", "unknown-provider", "`[providers]` names a provider that the capability has not.")
-NO_DEFAULT_PROVIDER = rule("OCT303", "no-default-provider", "A capability has no default and nothing chooses for it.")
+UNKNOWN_PROVIDER = rule(
+    "OCT302", "unknown-provider", "`[providers]` names a provider that the capability does not have."
+)
+NO_DEFAULT_PROVIDER = rule(
+    "OCT303", "no-default-provider", "A capability has no default provider and `[providers]` chooses none."
+)
 UNKNOWN_CAPABILITY = rule("OCT304", "unknown-capability", "A reference names a capability that no tap has.")
 ADDITION_WITHOUT_EFFECT = rule(
     "OCT325",
     "addition-without-effect",
-    "A `config.toml` that only adds triggers to another tap's capability says something in vain.",
+    "A `config.toml` that only adds triggers to another tap's capability has a key without effect.",
     Severity.WARNING,
 )
 SHADOWED = rule("OCT305", "shadowed", "An earlier tap or folder has an entity of this name.", Severity.INFO)
@@ -26,11 +30,14 @@ UNKNOWN_SKILL = rule(
 FOREIGN_REFERENCE = rule(
     "OCT308",
     "foreign-reference",
-    "A tap's server takes a file or a credential that the workspace did not allow.",
+    "A tap's server uses a file or a credential that the workspace did not allow.",
     Severity.WARNING,
 )
 SERVER_RENAMED = rule(
-    "OCT310", "server-renamed", "One server name has several definitions; the later ones get another.", Severity.WARNING
+    "OCT310",
+    "server-renamed",
+    "One server name has several definitions, so the later ones are renamed.",
+    Severity.WARNING,
 )
 SERVER_DISABLED = rule("OCT311", "server-disabled", "A server is disabled and contributes nothing.", Severity.INFO)
 UNLISTED_SERVER = rule("OCT312", "unlisted-server", "A server has no snapshot of its tools.", Severity.INFO)
@@ -42,7 +49,7 @@ BUILTIN_SERVER = rule("OCT315", "builtin-server", "The host or a plugin must bin
 TOOL_LEFT_OUT = rule(
     "OCT316",
     "tool-left-out",
-    "A server listed a tool that cannot be used, and its snapshot has no such tool.",
+    "A server listed an unusable tool, which its snapshot leaves out.",
     Severity.WARNING,
 )
 UNKNOWN_PATTERN_SERVER = rule(
@@ -50,27 +57,27 @@ UNKNOWN_PATTERN_SERVER = rule(
 )
 UNKNOWN_TOOL = rule("OCT321", "unknown-tool", "A tool pattern or name matches no tool of the server.")
 AMBIGUOUS_TOOL = rule("OCT322", "ambiguous-tool", "A bare tool name is found on several servers.")
-SERVER_WITHOUT_TOOLS = rule("OCT323", "server-without-tools", "The patterns leave a server without a single tool.")
+SERVER_WITHOUT_TOOLS = rule("OCT323", "server-without-tools", "The patterns leave a server without any tool.")
 TOOL_ON_UNLISTED_SERVER = rule(
     "OCT324", "tool-on-unlisted-server", "A tool could only be on a server that is not listed yet.", Severity.INFO
 )
-NO_TOOL_RESOLVES = rule("OCT330", "no-tool-resolves", "Nothing in an agent's `tools` is a tool.")
-ALIAS_CLASH = rule("OCT331", "alias-clash", "One agent has two tools of one bare name, and aliases are bare.")
-UNKNOWN_AGENT = rule("OCT350", "unknown-agent", "A fixture or a scope names an agent that is not there.")
+NO_TOOL_RESOLVES = rule("OCT330", "no-tool-resolves", "No entry of an agent's `tools` is a tool.")
+ALIAS_CLASH = rule("OCT331", "alias-clash", "One agent has two tools with the same bare name, and aliases are bare.")
+UNKNOWN_AGENT = rule("OCT350", "unknown-agent", "A fixture or a scope names an agent that does not exist.")
 CONTRADICTING_FIXTURES = rule(
-    "OCT351", "contradicting-fixtures", "Two fixtures expect different things of the same message or query."
+    "OCT351", "contradicting-fixtures", "Two fixtures expect different outcomes for the same message or query."
 )
-REPEATED_FIXTURE = rule("OCT352", "repeated-fixture", "A fixture is there twice.", Severity.WARNING)
+REPEATED_FIXTURE = rule("OCT352", "repeated-fixture", "A fixture occurs twice.", Severity.WARNING)
 FIXTURE_OUT_OF_REACH = rule(
     "OCT353", "fixture-out-of-reach", "A fixture expects what its agent cannot reach.", Severity.WARNING
 )
 REPEATED_NEED = rule(
-    "OCT354", "repeated-need", "Two files of the workspace have a need of the same name.", Severity.WARNING
+    "OCT354", "repeated-need", "Two files of the workspace define a need with the same name.", Severity.WARNING
 )
 STALE_EXPANSION = rule(
     "OCT355",
     "stale-expansion",
-    "`routing/expanded.toml` was made for other triggers, or for a capability that is not there.",
+    "`routing/expanded.toml` was made for other triggers, or for a capability that does not exist.",
     Severity.WARNING,
 )
 LITERAL_SECRET = rule(
@@ -81,36 +88,38 @@ LITERAL_SECRET = rule(
     scope=Scope.FILE,
 )
 REPEATED_HEADER = rule(
-    "OCT341", "repeated-header", "A server has two headers whose names differ in case alone.", scope=Scope.FILE
+    "OCT341", "repeated-header", "A server has two headers whose names differ only in case.", scope=Scope.FILE
 )
-UNNAMED_PROFILE = rule("OCT360", "unnamed-profile", "A production workspace does not say what ungranted tools are.")
-REPEATED_SCOPE = rule("OCT361", "repeated-scope", "Two files have a table of scopes of the same name.")
+UNNAMED_PROFILE = rule(
+    "OCT360", "unnamed-profile", "A production workspace does not set the profile for ungranted tools."
+)
+REPEATED_SCOPE = rule("OCT361", "repeated-scope", "Two tables of scopes have the same name.")
 UNKNOWN_SCOPE = rule(
     "OCT362", "unknown-scope", "A table names a tenant, an area or a group that no table of scopes defines."
 )
-AGENT_IN_TWO_AREAS = rule("OCT363", "agent-in-two-areas", "An agent lives in two areas, and none of them shares it.")
+AGENT_IN_TWO_AREAS = rule("OCT363", "agent-in-two-areas", "An agent is in two areas, and neither shares it.")
 GRANT_OUTSIDE_AREA = rule(
     "OCT364", "grant-outside-area", "A group is granted to an agent that is not in the group's area."
 )
-WITHHELD_GRANT = rule("OCT365", "withheld-grant", "A grant brings tools that another area or agent has for itself.")
-UNGRANTED_GROUP = rule("OCT366", "ungranted-group", "A tool group is granted to nobody, and so does nothing.")
-EMPTY_GRANT = rule("OCT367", "empty-grant", "A grant gives nothing, or gives it to nobody.")
+WITHHELD_GRANT = rule("OCT365", "withheld-grant", "A grant includes tools that are reserved for another area or agent.")
+UNGRANTED_GROUP = rule("OCT366", "ungranted-group", "No agent is granted a tool group, so it has no effect.")
+EMPTY_GRANT = rule("OCT367", "empty-grant", "A grant gives no tools, or is for no agent.")
 NOT_GRANTED = rule(
-    "OCT368", "not-granted", "An agent's own file asks for what its scope does not have.", Severity.WARNING
+    "OCT368", "not-granted", "An agent's own file asks for tools that its scope does not include.", Severity.WARNING
 )
-BROKEN_DENY = rule("OCT369", "broken-deny", "An agent reaches a tool that a `[[deny]]` says it never may.")
-AGENT_LEFT_OUT = rule("OCT370", "agent-left-out", "An agent is switched off, and not in the bundle.", Severity.INFO)
+BROKEN_DENY = rule("OCT369", "broken-deny", "An agent reaches a tool that a `[[deny]]` forbids.")
+AGENT_LEFT_OUT = rule("OCT370", "agent-left-out", "An agent is disabled, and not in the bundle.", Severity.INFO)
 DEFAULT_AGENT_OUTSIDE = rule("OCT371", "default-agent-outside", "An area's default agent is not one of its agents.")
 UNREAD_SCOPES = rule(
     "OCT372",
     "unread-scopes",
-    "A table of scopes cannot be read, so that nobody knows what it withholds.",
+    "A table of scopes cannot be read, so its limits are unknown.",
     Severity.WARNING,
 )
 UNREACHED_GRANT = rule(
     "OCT373",
     "unreached-grant",
-    "An agent is granted tools that its kind, or its own `tools`, gives it no way to.",
+    "An agent is granted tools that it cannot reach by its kind or its own `tools`.",
     Severity.WARNING,
 )
-UNMATCHED_EXCLUSION = rule("OCT374", "unmatched-exclusion", "An exclusion matches no tool, and so excludes nothing.")
+UNMATCHED_EXCLUSION = rule("OCT374", "unmatched-exclusion", "An exclusion matches no tool, so it excludes nothing.")
