@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001  # the one place where a bug becomes a message instead of a traceback
         if isinstance(error, OSError) and error.errno in _FULL:
             _forget_stdout()
-            click.echo(f"error: it could not be written: {error.strerror}", err=True)
+            click.echo(f"error: the output could not be written: {error.strerror}", err=True)
             return 2
         from octoc.cli.failures import report_failure
 
@@ -48,15 +48,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _open_standard_streams() -> None:
-    """Have the null device stand for those of stdin, stdout and stderr that this process was started without.
+    """Open the null device for each of stdin, stdout and stderr that this process was started without.
 
-    Else the next file that is opened would have the number of one, and be read or written in its place.
+    Otherwise the next file that is opened would get the number of one of them, and be read or written instead.
     """
     import os
 
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            number = os.open(os.devnull, os.O_RDWR)  # the lowest that is free, and so the stream's own
+            number = os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is the stream's own
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115  # it stays open
 
 

@@ -1,4 +1,4 @@
-"""`octoc show --cache`: how much of each agent's tool block stays as it is."""
+"""`octoc show --cache`: how much of each agent's tool block stays unchanged."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def _print(agent: str, report: CacheReport) -> None:
     if report.activations:
         columns = ("activating", "appends tools", "tokens", "bytes", "")
         print_table("what each activation appends", columns, [_row(activation) for activation in report.activations])
-        click.echo("An eviction changes the block from the first tool on that goes, never what is before all of them.")
+        click.echo("An eviction changes the block from the first removed tool on; the tools before it stay unchanged.")
 
 
 def _row(activation: Activation) -> tuple[str | int, ...]:
     notes = []
     if activation.unknown:
-        notes.append(f"and what {', '.join(activation.unknown)} has: not known before it is connected")
+        notes.append(f"and the tools of {', '.join(activation.unknown)}, which are unknown until it is connected")
     if activation.evicts is None:
         notes.append("refused: over the limits")
     size = activation.appends

@@ -1,4 +1,4 @@
-"""`octoc show --context`: what an agent's model is given before anybody has said anything, part by part."""
+"""`octoc show --context`: the context of an agent's model before the first message, part by part."""
 
 from __future__ import annotations
 

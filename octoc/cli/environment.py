@@ -1,4 +1,4 @@
-"""The options that say what an environment has, and the one way to read them: names alone, never a value."""
+"""The options that describe an environment, and how they are read: names only, never a value."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def environment_options(function: Command) -> Command:
         type=click.Path(path_type=Path, dir_okay=False),
         multiple=True,
         metavar="FILE",
-        help="A .env file that the bundle will run with. Its values are neither kept nor shown. Repeatable.",
+        help="A .env file that the bundle will run with. Only its names are used. Repeatable.",
     )
     names = click.option(
         "--env",
@@ -50,7 +50,7 @@ def environment_of(files: tuple[Path, ...], names: tuple[str, ...]) -> Environme
 
 
 def _bare_names(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
-    # What was given is not repeated in the message: behind a `=` it is a value.
+    # The message does not repeat the text: after a `=` it has a value.
     if any("=" in name or not name.strip() for name in given):
-        raise click.BadParameter("expected the name of a variable alone, without `=` and value", ctx, parameter)
+        raise click.BadParameter("expected only the name of a variable, without `=` and value", ctx, parameter)
     return given

@@ -1,4 +1,4 @@
-"""What `octoc test` works on, and how its report is printed."""
+"""Inputs of `octoc test`, and its report."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def built_bundle(root: Path, *, allow_degraded: bool = False) -> Path:
         print_diagnostics(outcome.diagnostics, root, output_format="full", verbose=False, err=True)
         raise UserError("the build failed, so there is no bundle to test", "fix the errors above")
     if outcome.worst is not None and outcome.worst >= Severity.ERROR:
-        click.echo("warning: the workspace has errors, and is tested without what they exclude: octoc check", err=True)
+        click.echo("warning: the workspace has errors, and their entities are not tested; run `octoc check`", err=True)
     return outcome.bundle
 
 
@@ -116,7 +116,7 @@ def print_text(report: Report, *, verbose: bool) -> None:
     if results.messages:
         click.echo(f"gate: {escape(results.gate)}")
     if results.messages and results.no_encoder:
-        click.echo(f"warning: no encoder, so messages are decided without one: {escape(results.no_encoder)}", err=True)
+        click.echo(f"warning: routing without an encoder: {escape(results.no_encoder)}", err=True)
     rows = []
     if results.messages:
         figures = attrs.asdict(routing_figures(results.messages), recurse=False)
@@ -177,7 +177,7 @@ def _print_each(outcomes: Sequence[Outcome]) -> None:
 
 def _print_changes(comparison: Comparison | None) -> None:
     if comparison is None:
-        click.echo("nothing is recorded yet, so nothing is compared: octoc test --record", err=True)
+        click.echo("no recorded results to compare with: run `octoc test --record`", err=True)
         return
     for word, changes in (("worse", comparison.regressions), ("better", comparison.improvements)):
         for change in changes:

@@ -1,4 +1,4 @@
-"""How the command line ends when a command cannot: a user's mistake, a missing package, a bug in octoc."""
+"""How the command line ends when a command cannot: a user's mistake, a missing package, or a bug in octoc."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BROUGHT_BY = {
 
 
 class UserError(click.ClickException):
-    """A mistake of the user that has no place in a file: one line, and the next step."""
+    """A user's mistake without a place in a file: one line, and the next step."""
 
     exit_code = 1
 
@@ -50,7 +50,7 @@ class UserError(click.ClickException):
 
 
 class UnavailableError(UserError):
-    """What the command needs to begin is not there: no workspace, a missing package. The exit status is 2."""
+    """The command cannot start: no workspace, or a missing package. The exit status is 2."""
 
     exit_code = 2
 
@@ -95,10 +95,10 @@ class UnreadableError(FindingsError):
 
 
 def report_failure(error: Exception, words: Sequence[str]) -> int:
-    """Say what an unexpected exception is, on stderr, and return the exit status 2.
+    """Report an unexpected exception on stderr, and return the exit status 2.
 
-    Nothing that came from an input is written: no message of the exception, no argument, no path. With OCTOC_DEBUG=1
-    the traceback is, too.
+    The report has no text from inputs: not the exception's message, no argument, no path. With OCTOC_DEBUG=1 it has the
+    traceback.
     """
     if os.environ.get("OCTOC_DEBUG") == "1":
         traceback.print_exception(error)
@@ -107,7 +107,7 @@ def report_failure(error: Exception, words: Sequence[str]) -> int:
         missing.show()
         return 2
     if isinstance(error, FileNotFoundError) and _is_nowhere():
-        UnavailableError("the working directory is not there any more", "go to a folder that is").show()
+        UnavailableError("the working directory no longer exists", "change to an existing folder").show()
         return 2
     from octoc import __version__
     from octoc.cli.commands import SUMMARIES

@@ -1,4 +1,4 @@
-"""`octoc check --fix` and `--diff`: what is applied or shown, and what is said about what is left."""
+"""`octoc check --fix` and `--diff`: apply or show fixes, and report what remains."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def apply_fixes(checked: CheckedPaths, environment: Environment | None) -> bool:
-    """Write what can be fixed, say so on stderr, and return whether a file has changed.
+    """Apply the fixes, report them on stderr, and return whether a file has changed.
 
     Raises: UserError when a file cannot be written; no file is then changed.
     """
@@ -44,7 +44,7 @@ def show_fixes(checked: CheckedPaths, environment: Environment | None) -> None:
     roles = {"-": "error", "+": "bold", "@": "gutter"}
     for change in changes.values():
         for line in unified_diff(change):
-            # A tab is layout, and a diff without it would not apply.
+            # A diff without its tabs would not apply.
             text = "\t".join(map(escape, line.removesuffix("\r").split("\t")))
             role = roles.get(line[:1])
             click.echo(paint(role, text) if role else text)
@@ -61,11 +61,9 @@ def _say(plans: Iterable[Fixed], done: str, nothing: str) -> None:
     click.echo(nothing or done, err=True)
     outside = [found for plan in plans for found in plan.outside]
     if outside:
-        click.echo(
-            f"{len(outside)} more could be fixed in files that are not below this folder: {_first(outside)}", err=True
-        )
+        click.echo(f"{len(outside)} more could be fixed in files outside this folder: {_first(outside)}", err=True)
     for found in (found for plan in plans for found in plan.refused):
-        click.echo(f"not fixed, since the result would not be sound: {_where(found)}", err=True)
+        click.echo(f"not fixed, because the result would be invalid: {_where(found)}", err=True)
 
 
 def _count(plans: Iterable[Fixed]) -> str:

@@ -15,30 +15,28 @@ workspace_option = click.option(
     "--workspace",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="The workspace's folder. Default: the nearest one, upwards, with an octoc.toml.",
+    help="The workspace's folder. Default: this folder or the nearest parent with an octoc.toml.",
 )
 bundle_option = click.option(
     "--bundle",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="The bundle to open. Default: the workspace's dist/<name>.octoc, built when it is not there.",
+    help="The bundle to open. Default: the workspace's dist/<name>.octoc, built if missing.",
 )
 agent_option = click.option("--agent", default="supervisor", show_default=True, metavar="NAME", help="As which agent.")
-verbose_option = click.option("-v", "--verbose", is_flag=True, help="Show infos and log messages too.")
-no_cache_option = click.option(
-    "--no-cache", is_flag=True, help="Read nothing from the user's cache folder, and keep nothing in it."
-)
+verbose_option = click.option("-v", "--verbose", is_flag=True, help="Also show infos and log messages.")
+no_cache_option = click.option("--no-cache", is_flag=True, help="Do not read or write the user's cache folder.")
 allow_degraded_option = click.option(
     "--allow-degraded",
     is_flag=True,
-    help="Build without vectors where the encoder is missing or fails; routing and search then go by words alone.",
+    help="Build without vectors if the encoder is missing or fails; routing and search then use words only.",
 )
 fail_on_option = click.option(
     "--fail-on",
     type=click.Choice(["none", "info", "warning", "error"]),
     default="error",
     show_default=True,
-    help="Exit with 1 when there is a finding of this severity or above; `none`: never because of a finding.",
+    help="Exit with 1 if there is a finding of this severity or above; `none`: never.",
 )
 
 

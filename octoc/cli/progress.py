@@ -1,4 +1,4 @@
-"""One line on stderr that says how far long work is, on a terminal only."""
+"""A progress line on stderr, on a terminal only."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def line_reader(root: Path) -> ReadLine:
             if not path.is_file() or path.stat().st_size > _MAX_QUOTED_BYTES:
                 return ()
             text = path.read_bytes().decode("utf-8-sig", errors="replace")
-        except OSError:  # gone or closed since: the place is named without its line
+        except OSError:  # deleted meanwhile: the place is shown without its line
             return ()
         return tuple(line.removesuffix("\r") for line in text.split("\n"))
 

@@ -1,4 +1,4 @@
-"""Running what a command does with servers: whatever ends the command, what it has started ends, too."""
+"""Runs the work of a command with servers; the servers end with the command."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
             if task is not None:
                 task.cancel()
 
-        # Whoever started us with a signal ignored, as `nohup` does, wants it ignored.
+        # A parent process that ignores a signal, such as `nohup`, wants it ignored.
         asked = [one for one in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(one) is not signal.SIG_IGN]
         if threading.current_thread() is threading.main_thread():
             for number in asked:

@@ -1,4 +1,4 @@
-"""A workspace compiled as far as what each agent may reach, for commands that tell of that."""
+"""A workspace compiled up to the scopes of its agents, for commands that show them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def scoped_of(root: Path) -> Build:
-    """Return what the workspace in `root` comes to; its errors are counted on stderr, since `octoc check` shows them.
+    """Return the compiled workspace in `root`; its errors are only counted on stderr, because `octoc check` shows them.
 
     Raises: UnreadableError, exit status 2, when octoc.toml cannot be read.
     """
@@ -37,7 +37,9 @@ def scoped_of(root: Path) -> Build:
     errors = sum(diagnostic.severity >= Severity.ERROR for diagnostic in (*before, *sink.diagnostics))
     if errors:
         many = "1 error" if errors == 1 else f"{errors} errors"
-        click.echo(f"the workspace has {many}, shown by `octoc check`; what is unsound is not counted here", err=True)
+        click.echo(
+            f"the workspace has {many}, shown by `octoc check`; entities with errors are left out here", err=True
+        )
     return build
 
 

@@ -32,9 +32,9 @@ class Target:
 
 
 def workspace_root(named: Path | None) -> Path:
-    """Return the workspace's folder, absolute: the one that is named, else the nearest upwards that is one.
+    """Return the workspace's folder, absolute: the named one, or else the nearest parent folder that is a workspace.
 
-    A folder that has only a `.mcp.json` is one, too, where no folder above has an octoc.toml.
+    A folder with only a `.mcp.json` is a workspace if no folder above has an octoc.toml.
     Raises: UnavailableError, exit status 2.
     """
     from octoc.compiler.workspace.paths import MCP_FILE, WORKSPACE_FILE, find_bare_workspace, find_workspace, is_folder
@@ -43,8 +43,8 @@ def workspace_root(named: Path | None) -> Path:
         found = find_workspace(Path()) or find_bare_workspace(Path())
         if found is None:
             raise UnavailableError(
-                f"neither this folder nor one above it has an `{WORKSPACE_FILE}` or a `{MCP_FILE}`",
-                "run `octoc init` here, or name a folder with --workspace",
+                f"no `{WORKSPACE_FILE}` or `{MCP_FILE}` in this folder or a parent folder",
+                "run `octoc init` here, or set --workspace",
             )
         return found
     folder = named.absolute()
@@ -52,21 +52,23 @@ def workspace_root(named: Path | None) -> Path:
         raise UnavailableError(f"there is no folder `{named}`", "--workspace names a folder with an octoc.toml")
     if not any((folder / name).is_file() for name in (WORKSPACE_FILE, MCP_FILE)):
         raise UnavailableError(
-            f"the folder `{named}` has neither an `{WORKSPACE_FILE}` nor a `{MCP_FILE}`",
+            f"folder `{named}` has no `{WORKSPACE_FILE}` and no `{MCP_FILE}`",
             "run `octoc init` in it, or name another folder",
         )
     return folder
 
 
 def target_of(bundle: Path | None, workspace: Path | None) -> Target:
-    """Return the bundle to open: the one that is named, else the workspace's own, built when it is not there.
+    """Return the bundle to open: the named one, or else the workspace's own, built if missing.
 
     With both, the bundle runs in the folder `workspace`. Imports the compiler only without `bundle`.
     """
     if bundle is not None:
         folder = None if workspace is None else workspace.absolute()
         if folder is not None and not folder.is_dir():
-            raise UnavailableError(f"there is no folder `{workspace}`", "--workspace names what the bundle runs in")
+            raise UnavailableError(
+                f"there is no folder `{workspace}`", "--workspace is the folder that the bundle runs in"
+            )
         return Target(bundle=bundle, workspace=folder)
     root = workspace_root(workspace)
     from octoc.compiler.workspace.build import current_inputs
@@ -90,12 +92,12 @@ def _built(root: Path) -> Path:
         print_diagnostics(outcome.diagnostics, root, output_format="full", verbose=False, err=True)
     if outcome.bundle is None:
         raise UserError("the build failed, so there is no bundle to open", "fix the errors above")
-    click.echo(f"built `{outcome.bundle.name}`, which was not there", err=True)
+    click.echo(f"built `{outcome.bundle.name}`, which did not exist", err=True)
     return outcome.bundle
 
 
 def with_runtime(target: Target, work: Callable[[Runtime], Awaitable[T]]) -> T:
-    """Open the bundle, do the work, close every connection. What the user got wrong becomes an error of the command.
+    """Open the bundle, do the work, close every connection. A user's mistake becomes an error of the command.
 
     A bundle whose inputs changed since it was built is used, with a warning on stderr.
     """
@@ -110,7 +112,7 @@ def with_runtime(target: Target, work: Callable[[Runtime], Awaitable[T]]) -> T:
             if target.inputs not in {None, runtime.bundle.inputs}:
                 name = target.bundle.name
                 click.echo(
-                    f"warning: inputs changed since `{name}` was built; `octoc build` brings it up to date", err=True
+                    f"warning: inputs changed since `{name}` was built; run `octoc build` to update it", err=True
                 )
             return await work(runtime)
 
@@ -118,7 +120,8 @@ def with_runtime(target: Target, work: Callable[[Runtime], Awaitable[T]]) -> T:
         return run(opened())
     except BundleRefused as refused:
         if target.inputs is not None:
-            refused.help = "run `octoc build`: it writes this file again"  # the workspace's own, which nobody named
+            # The user did not name this bundle: it is the workspace's own.
+            refused.help = "run `octoc build`: it writes this file again"
         raise FindingsError([refused.diagnostic()]) from None
     except UnknownNameError as error:
         raise UserError(str(error)) from None
@@ -136,7 +139,7 @@ def with_session(target: Target, agent: str, work: Callable[[Session], T]) -> T:
 
 
 def log_to_stderr(*, verbose: bool, failures: bool = True) -> None:
-    """Send log messages to stderr: with `verbose` from info on, else from warnings on.
+    """Send log messages to stderr: with `verbose` from info up, else from warning up.
 
     Args:
         failures: log failed calls; False for a command that prints the failure itself.

@@ -89,7 +89,7 @@ def test_log_in_call_log_out(octoc: Run, root: Path, server: OAuthServer, opened
     assert run("auth", "status", "notes").status == 0
 
     assert run("auth", "logout", "notes").out == "logged out of `notes`\n"
-    assert run("auth", "logout", "notes").out == "nobody was logged in to `notes`\n"
+    assert run("auth", "logout", "notes").out == "there was no login to `notes`\n"
     assert run("call", "notes", "echo", '{"words": "hello"}').status == 1
     secrets = [*server.tokens, *server.refresh_tokens]
     assert secrets
@@ -108,7 +108,7 @@ def test_without_a_browser(octoc: Run, root: Path, opened: list[str]) -> None:
 def test_servers_that_have_no_logins(octoc: Run, root: Path) -> None:
     """A server on this machine, one with a key of its own and one that is not there are each told of in a line."""
     for name, why in {
-        "local": "server `local` is of kind `stdio`, which has no logins",
+        "local": "server `local` uses transport `stdio`, which has no logins",
         "robot": "the `auth` of `robot` is `client_credentials`, which needs no login",
         "note": "did you mean `notes`",
     }.items():

@@ -219,7 +219,7 @@ def test_pin_of_a_workspace_without_servers(octoc: Run, tmp_path: Path) -> None:
     WorkspaceBuilder(tmp_path).write()
     done = octoc("pin", "--workspace", str(tmp_path))
     assert (done.status, done.out) == (0, "")
-    assert done.err == "the workspace has no server that could be pinned\n"
+    assert done.err == "the workspace has no server to pin\n"
 
 
 def test_pin_of_an_unknown_server(octoc: Run, workspace: Path) -> None:

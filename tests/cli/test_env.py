@@ -77,7 +77,7 @@ def test_what_an_agent_needs_is_apart_from_what_it_could_route_to(octoc: Run, tm
     assert [(entry["name"], entry["routed"]) for entry in entries] == [("Z_TOKEN", False), ("A_TOKEN", True)]
     shown = octoc(*asked).out.splitlines()
     assert shown[0] == "variables of agent supervisor"
-    routed = shown.index("variables of what agent supervisor could route to")
+    routed = shown.index("variables that agent supervisor needs after routing")
     assert [line.split()[0] for line in shown if "_TOKEN" in line] == ["Z_TOKEN", "A_TOKEN"]
     assert shown[routed + 2].startswith("A_TOKEN")
     assert octoc(*asked, "--env", "Z_TOKEN").status == 0
@@ -145,7 +145,7 @@ def test_an_unsound_workspace(octoc: Run, needy: Path) -> None:
     (needy / "agents" / "reviewer" / "AGENT.md").write_text("---\nname: reviewer\n---\n", encoding="utf-8")
     done = octoc("env", "--workspace", str(needy))
     assert done.status == 0
-    assert done.err == "the workspace has 1 error, shown by `octoc check`; what is unsound is not counted here\n"
+    assert done.err == "the workspace has 1 error, shown by `octoc check`; entities with errors are left out here\n"
 
 
 @pytest.mark.parametrize("command", ["env", "scope"])

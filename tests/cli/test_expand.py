@@ -38,7 +38,7 @@ def test_what_was_asked_is_told(installed: Path, octoc: Callable[..., Any]) -> N
     done = octoc("expand", "--workspace", str(installed))
     assert (done.status, done.out) == (0, "clock: 1 new, 0 kept\nreview routing/expanded.toml\n")
     done = octoc("expand", "--workspace", str(installed))
-    assert done.out == "nothing changed of 1 capability: not asked for again\nrouting/expanded.toml is as it was\n"
+    assert done.out == "1 capability unchanged: not asked again\nrouting/expanded.toml is unchanged\n"
 
 
 def test_json(installed: Path, octoc: Callable[..., Any]) -> None:
@@ -76,7 +76,7 @@ def test_without_a_plugin(tmp_path: Path, octoc: Callable[..., Any]) -> None:
     builder.capability("clock", ["what time is it", "the hour", "clock of Tokyo"], server={"command": "c"}).write()
     done = octoc("expand", "--workspace", str(tmp_path))
     assert done.status == 1
-    assert "no plugin expands triggers" in done.err
+    assert "no installed plugin expands triggers" in done.err
 
 
 def test_a_file_that_cannot_be_written_is_told(installed: Path, octoc: Callable[..., Any]) -> None:

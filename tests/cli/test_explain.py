@@ -31,8 +31,8 @@ def test_json_is_one_object(octoc: Run) -> None:
 @pytest.mark.parametrize(
     "asked,near",
     [
-        ("OCT30", "near codes are OCT301, OCT302, OCT303"),
-        ("309", "near codes are OCT307, OCT308, OCT310"),
+        ("OCT30", "similar codes: OCT301, OCT302, OCT303"),
+        ("309", "similar codes: OCT307, OCT308, OCT310"),
         ("unknwon-server", "did you mean `unknown-server`"),
         ("zzz", "codes go from OCT101 to OCT901"),
     ],
@@ -42,7 +42,7 @@ def test_a_miss_names_what_is_near(octoc: Run, asked: str, near: str) -> None:
     done = octoc("explain", asked)
     assert (done.status, done.out) == (1, "")
     message, help_line = done.err.splitlines()
-    assert message == f"error: there is no rule `{asked}`"
+    assert message == f"error: unknown rule `{asked}`"
     assert help_line.startswith(f"  = help: {near}")
 
 

@@ -197,7 +197,7 @@ def test_a_tap_elsewhere_is_left_alone(octoc: Run, tmp_path: Path) -> None:
     _write(tmp_path / "w", {"octoc.toml": OCTOC_TOML.replace("taps/acme", "../shared")})
     done = octoc("check", "--workspace", str(tmp_path / "w"), "--fix")
     assert (tmp_path / "shared/skills/clock/SKILL.md").read_text(encoding="utf-8") == wrong
-    assert "1 more could be fixed in files that are not below this folder: OCT304" in done.err
+    assert "1 more could be fixed in files outside this folder: OCT304" in done.err
 
 
 def test_a_link_stays_a_link_and_the_diff_names_the_file(octoc: Run, tmp_path: Path) -> None:

@@ -87,9 +87,7 @@ def test_what_is_there_is_never_overwritten(octoc: Run, tmp_path: Path, kind: st
         path.symlink_to(tmp_path / "nowhere")
     done = octoc("init", "--workspace", str(tmp_path), "--no-pin")
     assert (done.status, done.out) == (1, "")
-    assert done.err == (
-        "error: there is an `octoc.toml` already, and it is left as it is\n  = help: run `octoc check`\n"
-    )
+    assert done.err == ("error: `octoc.toml` exists already and was not changed\n  = help: run `octoc check`\n")
     assert not (tmp_path / "nowhere").exists()
     assert kind != "file" or path.read_text(encoding="utf-8") == "mine"
 

@@ -419,7 +419,7 @@ def test_nothing_is_overwritten(start: Run, ws: Path, there: str) -> None:
     (ws / there).write_text("{}", encoding="utf-8")
     done = start(EXPORT)
     assert (done.status, done.out) == (1, "")
-    assert f"`{there}` already" in done.err
+    assert f"`{there}` exists already" in done.err
     assert files(ws) == [there]
     assert (ws / there).read_text(encoding="utf-8") == "{}"
 

@@ -73,7 +73,7 @@ def test_an_interrupt_keeps_the_answers_that_are_there(tmp_path: Path) -> None:
     os.close(terminal)
     assert (pinning.returncode, out) == (2, "quick: 1 tool, new\n"), shown
     assert "waiting for slow 1/2" in shown
-    assert "stopped while waiting for `slow`; what the others answered is kept" in shown
+    assert "stopped while waiting for `slow`; the answers of the others are kept" in shown
     assert not (folder / "snapshots" / "slow.json").exists()
 
 

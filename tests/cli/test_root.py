@@ -44,7 +44,7 @@ def test_a_working_directory_that_was_deleted(tmp_path: Path) -> None:
         env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: the working directory is not there any more\n")
+    assert done.stderr.startswith("error: the working directory no longer exists\n")
 
 
 def test_a_workspace_that_no_folder_can_be(octoc: Run) -> None:
@@ -210,7 +210,7 @@ def test_a_full_disk_is_no_bug_of_octoc() -> None:
         done = subprocess.run(
             [sys.executable, "-c", program], stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=CHECKOUT
         )
-    said = "error: it could not be written: No space left on device\n"
+    said = "error: the output could not be written: No space left on device\n"
     assert (done.returncode, done.stderr) == (2, said)
 
 

@@ -86,7 +86,7 @@ def test_one_agent_with_every_reason(octoc: Run, company: Path) -> None:
     assert f"ledger/pay   by find_tools  {where}\n" in done.out
     assert f"raw/pay*     by find_tools  {where}\n" in done.out
     assert "<- capability docs (taps/local/capabilities/docs/default.toml)" in done.out
-    assert "settings of its own: quota.calls 5, quota.window_s 3600.0\n" in done.out
+    assert "own settings: quota.calls 5, quota.window_s 3600.0\n" in done.out
     found = json.loads(octoc("scope", "cfo", "--workspace", str(company), "--json").out)
     assert found["tools"][0]["reasons"] == [
         [

@@ -225,7 +225,7 @@ def test_a_tool_that_fails_is_exit_status_1(octoc: Run, bundle: str) -> None:
     done = octoc("call", "time", "get_current_time", '{"timezone": "Nowhere/Land"}', "--bundle", bundle)
     assert done.status == 1
     assert "Nowhere/Land" in done.out
-    assert "the tool says that the call failed" in done.err
+    assert "the tool reports that the call failed" in done.err
 
 
 def test_a_tool_that_a_listed_server_lacks_is_told_at_once(octoc: Run, bundle: str) -> None:
@@ -243,7 +243,7 @@ def test_arguments_that_do_not_fit_are_said_and_sent(octoc: Run, bundle: str, ca
     done = octoc("call", "time", "get_current_time", '{"timezon": "UTC"}', "--bundle", bundle)
     assert done.status == 1
     assert "missing required property `timezone` (string); `timezon` is not its name" in caplog.text
-    assert "the tool says that the call failed" in done.err
+    assert "the tool reports that the call failed" in done.err
 
 
 def test_a_call_as_an_agent_is_its_models(octoc: Run, workspace: Path, dump: Path) -> None:
@@ -280,15 +280,15 @@ def test_a_server_that_does_not_start_is_exit_status_1(bundle: str) -> None:
 @pytest.mark.parametrize(
     "arguments,reason",
     [
-        ('{"timezone" "UTC"}', "the arguments are no JSON: expecting ':' delimiter at column 13"),
+        ('{"timezone" "UTC"}', "the arguments are not JSON: expecting ':' delimiter at column 13"),
         (
             "{\n'a': 1}",
-            "the arguments are no JSON: expecting property name enclosed in double quotes at line 2, column 1",
+            "the arguments are not JSON: expecting property name enclosed in double quotes at line 2, column 1",
         ),
         ("[1]", "the arguments are a JSON array, not an object"),
-        ("UTC", "the arguments are no JSON: expecting value at column 1"),
+        ("UTC", "the arguments are not JSON: expecting value at column 1"),
         *(
-            (f'{{"a": [{name}]}}', f"the arguments are no JSON: `{name}` is not a number that JSON has")
+            (f'{{"a": [{name}]}}', f"the arguments are not JSON: `{name}` is not a number that JSON has")
             for name in ("NaN", "Infinity", "-Infinity")
         ),
         ('{"a": -1e999}', "the arguments have a number that is too large"),
@@ -309,7 +309,7 @@ def test_bad_arguments_say_where(octoc: Run, bundle: str, arguments: str, reason
         (["get_curent_time"], "`get_current_time`"),
         (["zzz"], "octoc show tools"),
         (["time"], "its tools are `get_current_time`, `convert_time`"),
-        (["notes"], "no tool of it is recorded"),
+        (["notes"], "none is recorded"),
     ],
 )
 def test_call_of_what_is_not_there(octoc: Run, bundle: str, names: list[str], hint: str) -> None:
@@ -405,7 +405,7 @@ def test_the_bundle_is_built_when_it_is_not_there(octoc: Run, workspace: Path) -
     """In a workspace that was never built, `find` builds first and says so on stderr."""
     done = octoc("find", "x", "--json", "--workspace", str(workspace))
     assert (done.status, json.loads(done.out)) == (0, [])
-    assert "built `acme.octoc`, which was not there" in done.err
+    assert "built `acme.octoc`, which did not exist" in done.err
     again = octoc("find", "x", "--json", "--workspace", str(workspace))
     assert "built" not in again.err
 

@@ -148,7 +148,9 @@ def demo(shell: Terminal) -> None:
         "serve token revoke none",
         "serve token add --agent nobody",
     )
-    shell.run("expand", "pin no_such", "schema", "schema lock --path", "schema no_such", "rules", "explain oct301")
+    shell.run(
+        "expand", "pin no_such", "schema", "schema lock --path", "schema no_such", "rules --json", "explain oct301"
+    )
 
 
 def misuse(shell: Terminal) -> None:

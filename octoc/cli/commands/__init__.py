@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 SUMMARIES: Mapping[str, str] = {
-    "init": "Write an octoc.toml for what is here.",
-    "check": "Find every mistake; write nothing, unless told to --fix.",
+    "init": "Write an octoc.toml for this folder.",
+    "check": "Find every mistake; change files only with --fix.",
     "build": "Compile the workspace to one file.",
-    "expand": "Ask plugins what else people say for capabilities.",
+    "expand": "Ask plugins for more triggers of capabilities.",
     "pin": "Record the tools of servers.",
     "show": "Show what is in the bundle.",
     "scope": "Show what AGENT may reach, and why.",
@@ -17,7 +17,7 @@ SUMMARIES: Mapping[str, str] = {
     "find": "Search an agent's tools for QUERY.",
     "call": "Call one tool and print its result.",
     "serve": "Serve an agent's tools to an MCP client.",
-    "auth": "Log in to servers by OAuth, see where you are logged in, log out.",
+    "auth": "Log in to servers by OAuth, show logins, log out.",
     "env": "List the variables that servers need.",
     "rules": "List every rule.",
     "explain": "Print the page of RULE.",

@@ -20,23 +20,23 @@ _URL_KINDS = ("http", "sse")
 
 @click.group
 def command() -> None:
-    """Log in to servers by OAuth, see where you are logged in, log out.
+    """Log in to servers by OAuth, show logins, log out.
 
-    What a server gives is kept for you alone in `$XDG_STATE_HOME/octoc/oauth` (`~/.local/state/octoc/oauth`), never in
-    the workspace or a bundle, and renewed unasked for as long as the server allows.
+    Tokens are stored for your user only, in `$XDG_STATE_HOME/octoc/oauth` (`~/.local/state/octoc/oauth`), never in the
+    workspace or a bundle. octoc renews them automatically for as long as the server allows.
     """
 
 
 @command.command
 @click.argument("server")
-@click.option("--no-browser", is_flag=True, help="Only print the address to open, here or on a machine that can.")
+@click.option("--no-browser", is_flag=True, help="Only print the address; open it in any browser.")
 @click.option("--timeout", type=click.FloatRange(min=1), default=300.0, show_default=True, help="Seconds to wait.")
 @workspace_option
 @bundle_option
 def login(server: str, *, no_browser: bool, timeout: float, workspace: Path | None, bundle: Path | None) -> int:
     """Log in to SERVER in a browser.
 
-    The browser comes back to this machine, by default to port 9876.
+    After the login the browser calls this machine back, by default on port 9876.
     """
 
     def show(address: str) -> None:
@@ -59,9 +59,9 @@ def login(server: str, *, no_browser: bool, timeout: float, workspace: Path | No
 @bundle_option
 @format_options("text", "json")
 def status(server: str | None, workspace: Path | None, bundle: Path | None, output_format: str) -> int:
-    """Show where you are logged in: SERVER, or every server that could be.
+    """Show the login of SERVER, or of every server that has logins.
 
-    Nothing is connected and no token is shown. With SERVER the exit status is 1 when its login has to be made.
+    octoc connects to no server and shows no token. With SERVER the exit status is 1 when a login is needed.
     """
 
     async def work(runtime: Runtime) -> list[dict[str, Any]]:
@@ -91,7 +91,7 @@ def status(server: str | None, workspace: Path | None, bundle: Path | None, outp
 def logout(server: str, workspace: Path | None, bundle: Path | None) -> int:
     """Forget the login to SERVER on this machine.
 
-    The server itself is not told: what it gave stays good until it expires, or is revoked there.
+    octoc does not notify the server: its token stays valid until it expires or is revoked there.
     """
 
     async def work(runtime: Runtime) -> bool:
@@ -99,7 +99,7 @@ def logout(server: str, workspace: Path | None, bundle: Path | None) -> int:
         return _login_of(runtime, target).logout(target)
 
     was = _run(bundle, workspace, work)
-    click.echo(f"logged out of `{server}`" if was else f"nobody was logged in to `{server}`")
+    click.echo(f"logged out of `{server}`" if was else f"there was no login to `{server}`")
     return 0
 
 
@@ -114,7 +114,8 @@ def _run(bundle: Path | None, workspace: Path | None, work: Callable[[Runtime], 
     except (ConnectionFailed, NotReady) as error:
         raise UserError(str(error)) from None
     except OSError as error:
-        raise UserError(f"the login could not be kept: {error.strerror}", "`$XDG_STATE_HOME` says where") from None
+        hint = "set `$XDG_STATE_HOME` to a writable folder"
+        raise UserError(f"the login could not be stored: {error.strerror}", hint) from None
 
 
 def _entry(runtime: Runtime, server: str) -> Any:
@@ -126,8 +127,8 @@ def _entry(runtime: Runtime, server: str) -> Any:
         raise UnknownNameError("server", server, runtime.servers)
     if entry.transport not in _URL_KINDS:
         raise UserError(
-            f"server `{server}` is of kind `{entry.transport}`, which has no logins",
-            "give it its credential by a reference in `env` or `auth`",
+            f"server `{server}` uses transport `{entry.transport}`, which has no logins",
+            "set its credential by a reference in `env` or `auth`",
         )
     return entry
 
@@ -189,5 +190,5 @@ def _time(seconds: float | None) -> str | None:
 def _open(address: str) -> None:
     import webbrowser
 
-    # Without a browser to be found the address is on the screen all the same.
+    # If no browser is found, the address is still on the screen.
     webbrowser.open(address)

@@ -26,8 +26,10 @@ _MOST_ROWS = 12
 
 @click.command
 @workspace_option
-@click.option("--locked", is_flag=True, help="Write nothing, read no cache; what octoc.lock does not say is an error.")
-@click.option("--strict", is_flag=True, help="Write no bundle when there is an error. Always so in production mode.")
+@click.option(
+    "--locked", is_flag=True, help="Write nothing, read no cache; report every difference from octoc.lock as an error."
+)
+@click.option("--strict", is_flag=True, help="Write no bundle if there is an error. Always on in production mode.")
 @allow_degraded_option
 @click.option(
     "--output", type=click.Path(path_type=Path), metavar="FILE", help="The bundle's path, not dist/<name>.octoc."
@@ -97,7 +99,7 @@ def _print_outcome(outcome: BuildOutcome, root: Path, *, locked: bool, err: bool
 
 
 def _print_tokens(outcome: BuildOutcome, *, err: bool) -> None:
-    """Print what tools cost, the dearest first; plain text, as a build that has nothing to do must not load rich."""
+    """Print the token costs of tools, highest first; plain text, because a build without work must not load rich."""
     agents = sorted(outcome.tokens.agents, key=lambda one: (-one.direct_tokens, one.agent))
     rows = [(one.agent, one.direct_tools, one.direct_tokens, one.deferred_tools, one.deferred_tokens) for one in agents]
     _print_rows(("agent", "shown", "tokens", "deferred", "tokens"), rows, err=err)
@@ -106,7 +108,7 @@ def _print_tokens(outcome: BuildOutcome, *, err: bool) -> None:
     _print_rows(("capability", "tools", "tokens"), [(one.capability, one.tools, one.tokens) for one in known], err=err)
     unknown = len(outcome.tokens.capabilities) - len(known)
     if unknown:
-        click.echo(f"{unknown} without a recorded tool: what they cost is not known", err=err)
+        click.echo(f"{unknown} without recorded tools: their cost is unknown", err=err)
 
 
 def _print_rows(header: Sequence[str], rows: Sequence[Sequence[str | int]], *, err: bool) -> None:
@@ -121,11 +123,11 @@ def _print_rows(header: Sequence[str], rows: Sequence[Sequence[str | int]], *, e
         cells = [cell.rjust(width) for cell, width in zip(numbers, widths[1:], strict=True)]
         click.echo("  ".join([first.ljust(widths[0]), *cells]), err=err)
     if len(rows) > _MOST_ROWS:
-        click.echo(f"and {len(rows) - _MOST_ROWS} more: --json has them all", err=err)
+        click.echo(f"and {len(rows) - _MOST_ROWS} more: use --json for all", err=err)
 
 
 def _said_of_the_gate(outcome: BuildOutcome) -> list[str]:
-    """Return how the gate was made, where that was not the usual way: infos are hidden, and this is no mistake."""
+    """Return how the gate was made if that was unusual: infos are hidden by default."""
     from octoc.diagnostics.rules.plugin import GATE_METHOD, THRESHOLD_CHOSEN
 
     return [found.message for found in outcome.diagnostics if found.rule in (GATE_METHOD, THRESHOLD_CHOSEN)]

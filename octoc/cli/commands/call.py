@@ -25,7 +25,7 @@ _PLUGIN_OF = {**dict.fromkeys(("stdio", "http", "sse"), "transport-mcp"), "rest"
 @click.argument("words", nargs=-1, required=True, metavar="SERVER TOOL [ARGUMENTS]")
 @workspace_option
 @bundle_option
-@click.option("--agent", metavar="NAME", help="As this agent: within its scope, and cut as its results are.")
+@click.option("--agent", metavar="NAME", help="Call as this agent: within its scope, and with its limits for results.")
 @format_options("text", "json")
 @verbose_option
 def command(
@@ -38,10 +38,10 @@ def command(
 ) -> int:
     """Call one tool and print its result.
 
-    ARGUMENTS is a JSON object; where it does not fit the tool's schema, that is said, and the call is made all the
-    same. SERVER/TOOL, or a TOOL that only one server has, are understood too. The exit status is 1 when the tool fails.
-    With --agent the call is one that its model makes: a tool out of its scope is not there, and arguments that do not
-    fit are not sent.
+    ARGUMENTS is a JSON object. If it does not fit the tool's schema, octoc warns and still makes the call. SERVER/TOOL,
+    or a TOOL that only one server has, also work. The exit status is 1 when the tool fails. With --agent the call is
+    made as that agent's model would make it: tools out of its scope do not exist, and arguments that do not fit are not
+    sent.
     """
     from octoc.cli.failures import plugin_missing
     from octoc.cli.workspace import log_to_stderr, target_of, with_runtime
@@ -51,7 +51,7 @@ def command(
 
     async def work(runtime: Runtime) -> ToolResult | ToolFailure:
         if agent is not None:
-            # What the bundle has besides is no matter here: the agent's registry alone says what a name means.
+            # The agent's registry alone decides what a name means, whatever else the bundle has.
             return await runtime.owners_session(agent).call("/".join(names), arguments)
         server, tool = _meant(names, runtime.bundle)
         outcome = await runtime.call_direct(server, tool, arguments)
@@ -84,7 +84,7 @@ def _split(words: Sequence[str]) -> tuple[Sequence[str], dict[str, Any]]:
 def _no_number(name: str) -> Any:
     from octoc.cli.failures import UserError
 
-    raise UserError(f"the arguments are no JSON: `{name}` is not a number that JSON has", "write `null` or a number")
+    raise UserError(f"the arguments are not JSON: `{name}` is not a number that JSON has", "write `null` or a number")
 
 
 def _arguments(text: str) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def _arguments(text: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         place = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}, column {error.colno}"
         reason = error.msg[:1].lower() + error.msg[1:]
-        raise UserError(f"the arguments are no JSON: {reason} at {place}", f"expected {example}") from None
+        raise UserError(f"the arguments are not JSON: {reason} at {place}", f"expected {example}") from None
     except ValueError:
         raise UserError("the arguments have a number that is too large", "write a smaller number, or text") from None
     except RecursionError:
@@ -129,8 +129,8 @@ def _meant(names: Sequence[str], bundle: Bundle) -> tuple[str, str]:
         raise UserError(f"several servers have a tool `{name}`", f"name one: {ids}")
     if not found and any(name == entry.name for entry in bundle.servers):
         tools = [entry.name for entry in bundle.tools if entry.server == name]
-        hint = f"its tools are {some_names(tools)}" if tools else "ask it with a tool's name: no tool of it is recorded"
-        raise UserError(f"`{name}` is a server, and which of its tools is meant was not said", hint)
+        hint = f"its tools are {some_names(tools)}" if tools else "name one of its tools; none is recorded"
+        raise UserError(f"`{name}` is a server; the tool is missing", hint)
     if not found:
         known = [*(entry.name for entry in bundle.tools), *(f"{entry.server}/{entry.name}" for entry in bundle.tools)]
         hint = did_you_mean(name, known) or "`octoc show tools` lists the tools; name the server of an unlisted one"
@@ -181,7 +181,7 @@ def _print(outcome: ToolResult | ToolFailure) -> None:
         what = f"the first {cut.kept:,} {cut.unit} of at least {cut.original:,}"
         click.echo(f"the result is cut: {what}; `max_body_bytes` of the server is the limit", err=True)
     if outcome.is_error:
-        click.echo("the tool says that the call failed", err=True)
+        click.echo("the tool reports that the call failed", err=True)
 
 
 def _shown(part: ContentPart) -> str:

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path), metavar="[PATH]...")
 @workspace_option
 @click.option(
-    "--kind", metavar="KIND", help="What the files are, as `mcp:cursor`. Default: told by path, then content."
+    "--kind",
+    metavar="KIND",
+    help="The kind of the files, such as `mcp:cursor`. Default: from the path, then the content.",
 )
 @click.option("--fix", "fixing", is_flag=True, help="Apply the fixes that are safe, and show what remains.")
-@click.option("--diff", "diffing", is_flag=True, help="Show what --fix would change, and change nothing.")
+@click.option("--diff", "diffing", is_flag=True, help="Show what --fix would change, without changing it.")
 @no_cache_option
 @format_options("full", "concise", "json", "sarif", "github", "junit")
 @fail_on_option
@@ -41,10 +43,10 @@ def command(
     env_names: tuple[str, ...],
     verbose: bool,
 ) -> int:
-    """Find every mistake; write nothing, unless told to --fix.
+    """Find every mistake; change files only with --fix.
 
-    Without PATH: the workspace that this folder lies in, else whatever is found below it (.mcp.json and its
-    dialects, agents, taps). A PATH in a workspace filters what is shown; a file is checked whatever its name is.
+    Without PATH, octoc checks the workspace that contains this folder, or else the known files below it (.mcp.json and
+    its dialects, agents, taps). A PATH in a workspace filters the findings; a file is checked whatever its name is.
     """
     from octoc.cli.failures import UnavailableError
     from octoc.cli.progress import ProgressLine
@@ -71,7 +73,7 @@ def command(
     checked = run()
     if not any(checkup.read or checkup.diagnostics for _, checkup in checked.parts):
         raise UnavailableError(
-            f"there is nothing to check {'there' if paths else 'here'}: no `octoc.toml`, `.mcp.json`, agent or tap",
+            f"nothing to check {'there' if paths else 'here'}: found no `octoc.toml`, `.mcp.json`, agent or tap",
             "run `octoc init` here, or name a file or a folder",
         )
     if diffing:
@@ -97,7 +99,7 @@ def command(
 
 
 def _refuse_kind(kind: str | None, paths: tuple[Path, ...]) -> None:
-    """Raise click.UsageError for a kind that is none, and for one that no file is named for."""
+    """Raise click.UsageError for an unknown kind, and for a kind without files."""
     if kind is None:
         return
     from octoc.compiler.checkup.kinds import KINDS
@@ -105,6 +107,6 @@ def _refuse_kind(kind: str | None, paths: tuple[Path, ...]) -> None:
 
     if kind not in KINDS:
         hint = did_you_mean(kind, KINDS) or f"expected one of {', '.join(KINDS)}"
-        raise click.UsageError(f"there is no kind `{kind}`: {hint}")
+        raise click.UsageError(f"unknown kind `{kind}`: {hint}")
     if not paths or any(path.is_dir() for path in paths):
-        raise click.UsageError("--kind is of files: name them, and no folder")
+        raise click.UsageError("--kind needs files: name files, not folders")

@@ -1,4 +1,4 @@
-"""`octoc env`: which variables the workspace needs, and who needs them."""
+"""`octoc env`: the variables that the workspace needs, and what needs each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHOWN = 4
 
 @click.command
 @workspace_option
-@click.option("--agent", metavar="NAME", help="Only what this agent can come to need. Default: all of the workspace.")
+@click.option("--agent", metavar="NAME", help="Only what this agent can need. Default: the whole workspace.")
 @environment_options
 @format_options("text", "json")
 def command(
@@ -31,10 +31,10 @@ def command(
 ) -> int:
     """List the variables that servers need.
 
-    Of each, whether it is required, and the servers, capabilities and agents that need it; files, keyring entries and
-    credentials likewise. With --agent, what the agent needs from the start is apart from what it may need after it
-    activated a capability. With --env-file or --env also whether it is set there; the exit status is 1 when a required
-    one is not, unless it is only routed to. No value is ever shown, and the environment of this process is not read.
+    For each variable: whether it is required, and the servers, capabilities and agents that need it. Files, keyring
+    entries and credentials are listed too. With --agent, needs from the start and needs after an activation are
+    separate. With --env-file or --env the list also shows whether each is set there; the exit status is 1 if a variable
+    that is required from the start is not. octoc shows no value and does not read the environment of this process.
     """
     from octoc.cli.scoped import check_agent, scoped_of
     from octoc.cli.workspace import workspace_root
@@ -98,7 +98,7 @@ def _print(variables: Sequence[Variable], environment: Environment | None, agent
     count = sum(not variable.routed for variable in variables)
     print_table(f"variables of agent {agent}", columns, rows[:count])
     if rows[count:]:
-        print_table(f"variables of what agent {agent} could route to", columns, rows[count:])
+        print_table(f"variables that agent {agent} needs after routing", columns, rows[count:])
 
 
 def _some(names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""`octoc expand`: what else people say for capabilities, asked of a plugin and written down for review."""
+"""`octoc expand`: ask a plugin for more triggers, and write them for review."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 @click.command
 @click.argument("capabilities", nargs=-1, metavar="[CAPABILITY...]")
-@click.option("--again", is_flag=True, help="Ask also for capabilities that did not change since they were asked for.")
+@click.option("--again", is_flag=True, help="Also ask for capabilities that did not change since the last time.")
 @workspace_option
 @format_options("full", "concise", "json")
 def command(capabilities: tuple[str, ...], again: bool, workspace: Path | None, output_format: str) -> int:
-    """Ask plugins what else people say for capabilities.
+    """Ask plugins for more triggers of capabilities.
 
-    Each CAPABILITY, or every one with triggers, that is new or was reworded is asked for, and what a plugin answers is
-    written to routing/expanded.toml, which every build reads: review it. What you delete there stays deleted. The exit
+    octoc asks for each CAPABILITY, or each one with triggers, that is new or was reworded. It writes the answers to
+    routing/expanded.toml, which every build reads: review that file. Lines that you delete there stay deleted. The exit
     status is 1 when a capability could not be expanded.
     """
     from octoc.cli.evaluation import writing
@@ -45,7 +45,7 @@ def command(capabilities: tuple[str, ...], again: bool, workspace: Path | None, 
     if build is None or plugins is None:
         print_diagnostics(found, root, output_format="full", verbose=False, err=True)
         return 2
-    # What cannot be read of the file would be lost when it is written again.
+    # Parts that cannot be read would be lost when the file is written again.
     broken = [d for d in found if d.severity >= Severity.ERROR and _is_of_the_file(d.span.file if d.span else "")]
     if broken:
         print_diagnostics(tuple(broken), root, output_format="full", verbose=False, err=True)
@@ -55,8 +55,8 @@ def command(capabilities: tuple[str, ...], again: bool, workspace: Path | None, 
         outcome = expand(build, root, plugins, sink, names=capabilities, again=again, advance=progress)
     if not outcome.answers:
         raise UserError(
-            "no plugin expands triggers",
-            "name one that has the hook `octoc_expand_triggers` under `[plugins] use`; routing works without it",
+            "no installed plugin expands triggers",
+            "name a plugin with the hook `octoc_expand_triggers` under `[plugins] use`; routing works without one",
         )
     if output_format == "json":
         _print_json(outcome, sink)
@@ -81,11 +81,11 @@ def _print(outcome: Expanded) -> None:
         left_out = f", {asked.dropped} left out" if asked.dropped else ""
         click.echo(f"{escape(asked.capability)}: {len(asked.new)} new, {asked.kept} kept{left_out}")
     for name in outcome.gone:
-        click.echo(f"{escape(name)}: no tap has it, its texts were left out")
+        click.echo(f"{escape(name)}: no tap has this capability, so its texts were removed")
     if outcome.current:
         many = "1 capability" if len(outcome.current) == 1 else f"{len(outcome.current)} capabilities"
-        click.echo(f"nothing changed of {many}: not asked for again")
-    click.echo(f"review {EXPANDED_FILE}" if outcome.changed else f"{EXPANDED_FILE} is as it was")
+        click.echo(f"{many} unchanged: not asked again")
+    click.echo(f"review {EXPANDED_FILE}" if outcome.changed else f"{EXPANDED_FILE} is unchanged")
 
 
 def _print_json(outcome: Expanded, sink: DiagnosticSink) -> None:

@@ -13,9 +13,9 @@ from octoc.cli.options import format_options
 def command(rule: str, output_format: str) -> int:
     """Print the page of RULE.
 
-    It says what the rule does, why it matters, and has a bad and a good example.
+    The page says what the rule does and why it matters, with a bad and a good example.
 
-    RULE is a code as OCT301, or a name as unknown-server. The rules of installed plugins have pages too.
+    RULE is a code such as OCT301, or a name such as unknown-server. The rules of installed plugins have pages too.
     """
     import json
 
@@ -32,12 +32,12 @@ def command(rule: str, output_format: str) -> int:
         rules = all_rules()
         digits = wanted.upper().removeprefix(PREFIX)
         if digits.isdecimal() and len(digits) <= 3:
-            near = f"near codes are {', '.join(near_codes(digits))}"
+            near = f"similar codes: {', '.join(near_codes(digits))}"
         else:
             near = did_you_mean(wanted, [one.name for one in rules.values()]) or (
                 f"codes go from {min(rules)} to {max(rules)}"
             )
-        raise UserError(f"there is no rule `{rule}`", near)
+        raise UserError(f"unknown rule `{rule}`", near)
     page = page_of(found) or f"# {found.code} {found.name}\n\n{found.summary}\n"
     if output_format == "json":
         fields = {"code": found.code, "name": found.name, "severity": found.severity.label}

@@ -1,4 +1,4 @@
-"""`octoc find "query"`: what `find_tools` would answer an agent."""
+"""`octoc find "query"`: the answer of `find_tools` to an agent."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 @workspace_option
 @bundle_option
 @agent_option
-@click.option("--limit", type=click.IntRange(min=1), default=15, show_default=True, help="How many tools at most.")
-@click.option("--explain", "explained", is_flag=True, help="Say what each part of a score gave, and what fell short.")
+@click.option("--limit", type=click.IntRange(min=1), default=15, show_default=True, help="Maximum number of tools.")
+@click.option("--explain", "explained", is_flag=True, help="Show each part of a score, and the tools below the limit.")
 @format_options("text", "json")
 def command(
     query: str,
@@ -33,8 +33,8 @@ def command(
 ) -> int:
     """Search an agent's tools for QUERY.
 
-    They are ranked as find_tools ranks them. Nothing is connected to. A score compares the tools of one search with
-    each other, so the list has places, and --explain and --json have the scores.
+    The ranking is that of find_tools. octoc connects to no server. Scores are comparable only within one search, so the
+    list shows places; --explain and --json show the scores.
     """
     from octoc.cli.workspace import target_of, with_session
 
@@ -71,7 +71,7 @@ def command(
     else:
         from octoc.cli.tables import one_line, print_table
 
-        # The scores of two tools are opposite or zero, whatever the query: a place says what a score would.
+        # Two tools have opposite scores or zero, whatever the query, so a place says as much as a score.
         rows = [(place, hit["name"], one_line(hit["description"])) for place, hit in enumerate(hits, start=1)]
         print_table("tools", ("place", "tool", "description"), rows)
     if unlisted:
@@ -102,7 +102,7 @@ def _print_explained(hits: list[dict[str, Any]], answer: Answer) -> None:
     left_out = len(answer.others)
     click.echo(
         f"answer: {len(answer.hits)} tool{'' if len(answer.hits) == 1 else 's'}"
-        + (f"; {left_out} more shown, and not answered" if left_out else "")
+        + (f"; {left_out} more shown, but not in the answer" if left_out else "")
     )
     parts = list(dict.fromkeys(name for hit in hits for name in hit["parts"]))
     rows = [

@@ -1,4 +1,4 @@
-"""`octoc init`: an octoc.toml for what lies in a folder, or a workspace of what another system exports."""
+"""`octoc init`: write an octoc.toml for a folder, or a workspace from another system's export."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     "--from",
     "source",
     type=click.Choice(["octopus"]),
-    help="Make the workspace of EXPORT, a JSON file with what this system's API answers.",
+    help="Make a workspace from EXPORT, a JSON file with the answers of this system's API.",
 )
 @click.option(
     "--workspace",
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="The folder. Default: this one.",
 )
-@click.option("--pin/--no-pin", default=None, help="Record the servers' tools now, or not. Default: ask on a terminal.")
+@click.option("--pin/--no-pin", default=None, help="Record the servers' tools now. Default: ask on a terminal.")
 @click.pass_context
 def command(ctx: click.Context, export: Path | None, source: str | None, workspace: Path, pin: bool | None) -> int:
-    """Write an octoc.toml for what is here.
+    """Write an octoc.toml for this folder.
 
-    It names the MCP files, agent folders and taps that are found. With --from, tables of scopes, agents and servers
-    are made of an export, too. What is there is never overwritten.
+    It names the MCP files, agent folders and taps that octoc finds. With --from, octoc also writes tables of scopes,
+    agents and servers from an export. Existing files are never overwritten.
     """
     if (export is None) != (source is None):
         raise click.UsageError("--from and EXPORT belong together: octoc init --from octopus EXPORT.json")
@@ -42,7 +42,7 @@ def command(ctx: click.Context, export: Path | None, source: str | None, workspa
     status = 0
     if has_servers:
         if pin is None:
-            # Asked only where someone can answer: starting servers is never done unasked.
+            # Ask only on a terminal, because servers are started only with consent.
             pin = (
                 sys.stdin.isatty()
                 and sys.stderr.isatty()
@@ -59,7 +59,7 @@ def command(ctx: click.Context, export: Path | None, source: str | None, workspa
 
 
 def _write_found(folder: Path) -> bool:
-    """Write octoc.toml for what lies in `folder`; tell whether it names what may have servers. Raises: UserError."""
+    """Write octoc.toml for `folder`; return whether it names files that may have servers. Raises: UserError."""
     from octoc.cli.failures import UserError
     from octoc.compiler.structure.settings import name_of_folder
     from octoc.compiler.workspace.init import find_inputs, settings_text, write_settings
@@ -77,7 +77,7 @@ def _write_found(folder: Path) -> bool:
 
 
 def _write_migrated(folder: Path, export: Path) -> bool:
-    """Write the workspace of an export; tell whether it has servers. Raises: UserError, or ends with the findings."""
+    """Write the workspace of an export; return whether it has servers. Raises: UserError, or ends with the findings."""
     from octoc.cli.failures import UserError
     from octoc.cli.report import print_diagnostics
     from octoc.compiler.migrate.octopus import migrate, read_octopus
@@ -109,9 +109,9 @@ def _there_already(name: str) -> Exception:
     from octoc.cli.failures import UserError
 
     if name == "octoc.toml":
-        return UserError("there is an `octoc.toml` already, and it is left as it is", "run `octoc check`")
+        return UserError("`octoc.toml` exists already and was not changed", "run `octoc check`")
     return UserError(
-        f"there is a `{name}` already, and nothing is written",
+        f"`{name}` exists already, so nothing was written",
         "move it away, or make the workspace in another folder with --workspace",
     )
 
@@ -127,4 +127,4 @@ def _say(inputs: Inputs) -> None:
     for kind, name in found:
         click.echo(f"found {kind}: {escape(name)}")
     if not found:
-        click.echo("found no MCP file, agents or tap here: octoc.toml says in comments how to name them")
+        click.echo("found no MCP file, agents or tap here: see the comments in octoc.toml for how to name them")

@@ -1,4 +1,4 @@
-"""`octoc pin`: record what servers offer, so that a build knows their tools."""
+"""`octoc pin`: record the tools of servers for the build."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from octoc.results import ServerListing
 
 _AT_ONCE = 4
-"""How many servers are started at the same time."""
+"""Maximum number of servers started at the same time."""
 
 
 @attrs.frozen(kw_only=True)
@@ -41,9 +41,9 @@ class _Recorded:
     "dump",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     metavar="FILE",
-    help="Take a recorded answer to tools/list instead of starting a server.",
+    help="Read a recorded answer to tools/list instead of starting a server.",
 )
-@click.option("--strict", is_flag=True, help="Fail when a server lacks variables, too.")
+@click.option("--strict", is_flag=True, help="Also fail when a server lacks variables.")
 @workspace_option
 @no_cache_option
 @format_options("full", "concise", "json")
@@ -58,16 +58,16 @@ def command(
 ) -> int:
     """Record the tools of servers.
 
-    Each SERVER, or every one, is started and asked, and its answer written to snapshots/ as soon as it is there. With
-    --from nothing is started: FILE is recorded for SERVER, or for every server whose command runs the package that FILE
-    is of. The exit status is 1 when a server could not be pinned, and 2 when the workspace cannot be read. A server
-    that only lacks variables is listed, and fails the command with --strict.
+    octoc starts each SERVER, or every server, asks for its tools, and writes each answer to snapshots/ at once. With
+    --from no server is started: FILE is recorded for SERVER, or for every server whose command runs the package of
+    FILE. The exit status is 1 if a server could not be pinned, and 2 if the workspace cannot be read. A server that
+    only lacks variables is listed; with --strict it fails the command.
     """
     from octoc.cli.report import exit_status, print_diagnostics
     from octoc.cli.workspace import workspace_root
 
     if dump is not None and len(servers) > 1:
-        raise click.UsageError("with --from, name one server at most")
+        raise click.UsageError("with --from, name at most one server")
     root = workspace_root(workspace)
     from octoc.compiler.read.spans import SpanIndex
     from octoc.compiler.read.text import text_reader
@@ -86,7 +86,7 @@ def command(
     sink = DiagnosticSink(SpanIndex(text_reader(root)))
     if dump is None:
         if not servers and not _connectable(build.resolved.servers):
-            click.echo("the workspace has no server that could be pinned", err=True)
+            click.echo("the workspace has no server to pin", err=True)
         pinning = _Pinning(root=root, plugins=plugins, sink=sink, strict=strict)
         interrupted = _pin_live(build, servers, pinning)
         recorded = pinning.recorded
@@ -140,7 +140,7 @@ class _Pinning:
 
 
 def _pin_live(build: Build, names: Sequence[str], pinning: _Pinning) -> bool:
-    """Ask the servers and write what they answer; return whether somebody interrupted it."""
+    """Ask the servers and write their answers; return whether the user interrupted it."""
     from octoc.cli.progress import ProgressLine
     from octoc.cli.running import run
     from octoc.compiler.pin.record import named_servers
@@ -156,7 +156,7 @@ def _pin_live(build: Build, names: Sequence[str], pinning: _Pinning) -> bool:
     except (KeyboardInterrupt, click.exceptions.Abort):
         interrupted = True
         waiting = name_list(pinning.waiting)
-        click.echo(f"stopped while waiting for {waiting}; what the others answered is kept", err=True)
+        click.echo(f"stopped while waiting for {waiting}; the answers of the others are kept", err=True)
     order = {server.name: index for index, server in enumerate(chosen)}
     pinning.recorded.sort(key=lambda one: order[one.server])
     return interrupted

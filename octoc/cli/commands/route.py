@@ -25,9 +25,11 @@ _ENCODER = "embed-onnx"
 @bundle_option
 @agent_option
 @click.option(
-    "--before", multiple=True, metavar="TEXT", help="What the user said earlier; repeat it, the oldest first."
+    "--before", multiple=True, metavar="TEXT", help="An earlier message of the user; repeatable, the oldest first."
 )
-@click.option("--explain", "explained", is_flag=True, help="Say which words won, and what would change it.")
+@click.option(
+    "--explain", "explained", is_flag=True, help="Show which words decided, and what would change the decision."
+)
 @format_options("text", "json")
 @verbose_option
 def command(
@@ -42,7 +44,7 @@ def command(
 ) -> int:
     """Show how MESSAGE is routed.
 
-    Scores, gate and decision are printed; nothing is activated.
+    octoc prints scores, gate and decision, and activates nothing.
     """
     from octoc.cli.failures import plugin_missing
     from octoc.cli.workspace import log_to_stderr, target_of, with_session
@@ -138,7 +140,7 @@ def _print_explanation(message: str, routing: Routing, explanation: Explanation)
     for line in stripped(message, routing.intent):
         click.echo(f"left out: {escape(line)}")
     for part in explanation.clauses:
-        won = f"{escape(part.winner or 'nobody')} ({escape(part.reason)})"
+        won = f"{escape(part.winner or 'none')} ({escape(part.reason)})"
         click.echo(f"clause:   {escape(repr(part.clause))}: {won}")
     for near in explanation.triggers:
         click.echo(f"trigger:  {escape(near.capability)}: {escape(repr(near.trigger))} ({near.similarity:.2f})")

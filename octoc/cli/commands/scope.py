@@ -20,18 +20,20 @@ if TYPE_CHECKING:
 @click.command
 @click.argument("agent", required=False)
 @workspace_option
-@click.option("--who-can", metavar="TOOL", help="Which agents reach `server/tool`, or what a pattern matches.")
+@click.option(
+    "--who-can", metavar="TOOL", help="Show the agents that reach `server/tool`, or tools that match a pattern."
+)
 @format_options("text", "json")
 def command(agent: str | None, workspace: Path | None, who_can: str | None, output_format: str) -> int:
     """Show what AGENT may reach, and why.
 
-    Each tool with the grant, the group, the capability or the profile that gives it; and what is excluded.
+    Lists each tool with the grant, group, capability or profile that gives it, and the excluded tools.
 
-    Without AGENT: all agents with their areas, tenants and how much they reach, and all areas and groups. Octoc's own
-    tools and the host's are nobody's to grant, and not among them.
+    Without AGENT, lists all agents with their areas, tenants and number of tools, and all areas and groups. Octoc's
+    own tools and the host's tools cannot be granted and are not listed.
     """
     if agent is not None and who_can is not None:
-        raise click.UsageError("AGENT and --who-can are both given: ask one after the other")
+        raise click.UsageError("AGENT and --who-can cannot be combined")
     from octoc.cli.scoped import check_agent, scoped_of
     from octoc.cli.workspace import workspace_root
     from octoc.compiler.read.spans import SpanIndex
@@ -86,10 +88,10 @@ def _print_agent(scope: AgentScope, build: Build, locate: Callable[[Place], Span
     click.echo(f"agent {scope.name}")
     click.echo(f"profile: {scopes_of(build).profile}")
     click.echo(f"areas: {', '.join(scope.areas) or 'none'}")
-    click.echo(f"tenants: {', '.join(scope.tenants) or 'anybody'}")
+    click.echo(f"tenants: {', '.join(scope.tenants) or 'all'}")
     own = _settings(scope)
     if own:
-        click.echo("settings of its own: " + ", ".join(f"{key} {value}" for key, value in own.items()))
+        click.echo("own settings: " + ", ".join(f"{key} {value}" for key, value in own.items()))
     click.echo()
     print_table(
         "tools", ("tool", "how", "why"), [(one.tool, one.how, _why(one.reasons, locate)) for one in scope.tools]

@@ -1,4 +1,4 @@
-"""`octoc show`: what is in the bundle."""
+"""`octoc show`: the content of the bundle."""
 
 from __future__ import annotations
 
@@ -24,20 +24,22 @@ _DEFAULT = ("agents", "tools", "tokens")
 @click.argument("sections", nargs=-1, type=click.Choice(SECTIONS))
 @workspace_option
 @bundle_option
-@click.option("--agent", metavar="NAME", help="Only this agent, and what it may see and call. Default: every agent.")
+@click.option(
+    "--agent", metavar="NAME", help="Only this agent, with the tools that it may see and call. Default: every agent."
+)
 @click.option(
     "--cache",
     is_flag=False,
     flag_value="",
     metavar="[AGENT]",
-    help="What a prompt cache keeps of the tool block: of this agent, or of each.",
+    help="The part of the tool block that a prompt cache keeps, for this agent or for each.",
 )
 @click.option(
     "--context",
     is_flag=False,
     flag_value="",
     metavar="[AGENT]",
-    help="What this agent's model is given at the start, and what it costs. Default: supervisor.",
+    help="The context of this agent's model at the start, and its cost. Default: supervisor.",
 )
 @format_options("text", "json")
 def command(
@@ -51,10 +53,9 @@ def command(
 ) -> int:
     """Show what is in the bundle.
 
-    SECTIONS are any of capabilities, agents, skills, servers, tools, tokens. Without one: agents, tools and tokens, and
-    with --json all. With --cache: the tokens and bytes of the tool block that stay as they are from turn to turn, what
-    each activation appends, and what gives way for it. With --context: each part of what the model is given, and where
-    it is from.
+    SECTIONS are any of capabilities, agents, skills, servers, tools, tokens. Default: agents, tools and tokens; with
+    --json all. --cache shows the tokens and bytes of the tool block that stay unchanged between turns, what each
+    activation appends, and what it evicts. --context shows each part of the model's context and its source.
     """
     from octoc.cli.workspace import target_of, with_runtime
 
@@ -62,13 +63,13 @@ def command(
         from octoc.cli.cache import show_cache
 
         if sections:
-            raise click.UsageError("--cache stands without sections")
+            raise click.UsageError("--cache takes no sections")
         return show_cache(target_of(bundle, workspace), cache or agent, output_format)
     if context is not None:
         from octoc.cli.context import show_context
 
         if sections:
-            raise click.UsageError("--context stands without sections")
+            raise click.UsageError("--context takes no sections")
         return show_context(target_of(bundle, workspace), context or agent or "supervisor", output_format)
     asked = sections or (SECTIONS if output_format == "json" else _DEFAULT)
 
@@ -256,7 +257,7 @@ def _print(found: dict[str, Any]) -> None:
             title = f"tokens in each request (counter: {entries['counter']}, approximate)"
             entries = entries["agents"]
         names, row = columns[section]
-        if section == "skills" and not any("why" in entry for entry in entries):  # told of one agent's alone
+        if section == "skills" and not any("why" in entry for entry in entries):  # known for one agent only
             names, row = ("skill", "description"), lambda e: (e["name"], one_line(e["description"]))
         print_table(title, names, [row(entry) for entry in entries])
         if section != sections[-1]:

@@ -14,15 +14,13 @@ from octoc.lists import name_list
 @click.command
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="[FILE]...")
 @workspace_option
-@click.option(
-    "--bundle", type=click.Path(path_type=Path), metavar="FILE", help="Test this bundle; without it one is built."
-)
+@click.option("--bundle", type=click.Path(path_type=Path), metavar="FILE", help="Test this bundle. Default: build one.")
 @allow_degraded_option
-@click.option("--record", is_flag=True, help="Write what came out to routing.lock, for review.")
-@click.option("-k", "only", metavar="TEXT", help="Only fixtures that have TEXT in what they say, expect or note.")
+@click.option("--record", is_flag=True, help="Write the results to routing.lock, for review.")
+@click.option("-k", "only", metavar="TEXT", help="Only fixtures with TEXT in their message, expectation or note.")
 @click.option("--agent", metavar="NAME", help="Only fixtures of this agent.")
 @click.option(
-    "--junit", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write JUnit XML there, too."
+    "--junit", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Also write JUnit XML to FILE."
 )
 @format_options("text", "json")
 @verbose_option
@@ -40,9 +38,9 @@ def command(
 ) -> int:
     """Run the workspace's fixtures, or those of each FILE.
 
-    Each message is routed and each query searched for as the runtime does it; no server is started. It fails on what
-    came out better when it was recorded (routing.lock), and on a share that octoc.toml sets a limit to. Of a part of
-    the fixtures no share is held against a limit.
+    octoc routes each message and runs each query as the runtime does, without starting a server. The test fails if a
+    result is worse than the recorded one (routing.lock), or if a share is outside a limit of octoc.toml. Limits apply
+    only when all fixtures run.
     """
     from octoc.cli.evaluation import built_bundle, evaluated, known_of, place_of_tests, print_text, writing
     from octoc.cli.failures import UnavailableError, UserError
@@ -53,7 +51,7 @@ def command(
     log_to_stderr(verbose=verbose)
     is_part = bool(only or agent or files)
     if record and is_part:
-        raise click.UsageError("--record writes all results: leave out FILE, -k and --agent")
+        raise click.UsageError("--record writes all results: omit FILE, -k and --agent")
     root = place_of_tests(workspace, bundle, files)
     from octoc.compiler.workspace.fixtures import load_fixtures, look_up
 
@@ -71,7 +69,7 @@ def command(
         print_diagnostics(loaded.diagnostics, root, output_format="full", verbose=False, err=True)
     fixtures = known.only(text=only, agent=agent)
     if known and not fixtures:
-        raise UnavailableError("no fixture is left to run", "-k and --agent leave out every one")
+        raise UnavailableError("no fixture is left to run", "-k and --agent exclude all of them")
     results = evaluated(target, root, fixtures)
     from octoc.evaluation.recorded import LOCK_NAME, RecordedError, recorded_text
     from octoc.evaluation.report import as_object, report_of

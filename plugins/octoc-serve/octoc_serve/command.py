@@ -56,41 +56,61 @@ def _origin(text: str) -> str:
     metavar="NAMES",
     help="With http: `all`, or names with commas between; each at /agents/NAME/mcp, and --agent at /mcp.",
 )
-@click.option("--tenant", metavar="NAME", help="For whom clients without a token work.")
-@click.option("--user", metavar="NAME", help="Who clients without a token are, for servers and logs.")
+@click.option("--tenant", metavar="NAME", help="The tenant of clients without a token.")
+@click.option("--user", metavar="NAME", help="The user of clients without a token, for servers and logs.")
 @click.option(
-    "--transport", type=click.Choice(["stdio", "http"]), default="stdio", show_default=True, help="Over what."
+    "--transport", type=click.Choice(["stdio", "http"]), default="stdio", show_default=True, help="How clients connect."
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="With http: the address; others need a token.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="With http: the port; 0 is any."
+    "--host", default="127.0.0.1", show_default=True, help="With http: the address. Any but loopback needs tokens."
 )
-@click.option("--stateless", is_flag=True, help="Keep nothing: only find_tools, call_mcp_tool and direct tools.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="With http: the port; 0 picks a free one.",
+)
+@click.option("--stateless", is_flag=True, help="Keep no state: only find_tools, call_mcp_tool and direct tools.")
 @click.option(
     "--allow-origin",
     "origins",
     multiple=True,
     metavar="URL",
     callback=lambda _, __, texts: tuple(map(_origin, texts)),
-    help="With http: a web page's origin.",
+    help="With http: allow web pages of this origin. Repeatable.",
 )
 @click.option("--tls-cert", type=_file, metavar="FILE", help="With http: speak TLS with this certificate, PEM.")
 @click.option("--tls-key", type=_file, metavar="FILE", help="The certificate's key, PEM, without a passphrase.")
-@click.option("--request-timeout", type=_seconds, default=30.0, show_default=True, help="Seconds for a whole request.")
-@click.option("--write-timeout", type=_seconds, default=60.0, show_default=True, help="Seconds to read an answer.")
+@click.option(
+    "--request-timeout", type=_seconds, default=30.0, show_default=True, help="Seconds to receive a whole request."
+)
+@click.option(
+    "--write-timeout", type=_seconds, default=60.0, show_default=True, help="Seconds for a client to read an answer."
+)
 @click.option("--keep-alive", type=_seconds, default=30.0, show_default=True, help="Seconds between two requests.")
 @click.option(
-    "--max-connections", type=click.IntRange(min=1), default=800, show_default=True, help="Connections at once."
+    "--max-connections", type=click.IntRange(min=1), default=800, show_default=True, help="Maximum connections."
 )
-@click.option("--max-sessions", type=click.IntRange(min=1), default=1000, show_default=True, help="Clients at once.")
-@click.option("--max-calls", type=click.IntRange(min=1), default=800, show_default=True, help="Calls at once.")
-@click.option("--idle", type=click.FloatRange(min=1), default=1800.0, show_default=True, help="Seconds until one ends.")
+@click.option(
+    "--max-sessions", type=click.IntRange(min=1), default=1000, show_default=True, help="Maximum MCP sessions."
+)
+@click.option(
+    "--max-calls", type=click.IntRange(min=1), default=800, show_default=True, help="Maximum calls at the same time."
+)
+@click.option(
+    "--idle",
+    type=click.FloatRange(min=1),
+    default=1800.0,
+    show_default=True,
+    help="Seconds until an idle session ends.",
+)
 @tokens_option
 @click.option(
     "--print-config",
     "client",
     type=click.Choice(["claude", "cursor", "vscode"]),
-    help="Print what to paste into this client's file, and end.",
+    help="Print the entry for this client's configuration file, and exit.",
 )
 @verbose_option
 @click.pass_context
@@ -123,10 +143,10 @@ def command(
 ) -> int:
     """Serve an agent's tools to an MCP client.
 
-    The client sees the agent's direct tools and find_tools, call_mcp_tool, capability, skill and read_result, as far as
-    the agent has them. Over stdio it starts this command itself; --print-config prints the line for it. Over http a
-    bearer token says which agent it is; without tokens only this machine is served. With --agents several have a path
-    of their own, and a token is good for its agent's alone.
+    The client sees the agent's direct tools, and find_tools, call_mcp_tool, capability, skill and read_result if the
+    agent has them. Over stdio the client starts this command; --print-config prints its configuration. Over http a
+    bearer token selects the agent; without tokens only this machine is served. With --agents each agent has its own
+    path, and a token is valid only for its agent.
     """
     if context.invoked_subcommand is not None:
         return 0
