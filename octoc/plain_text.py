@@ -55,6 +55,11 @@ def plain_error(text: str) -> str:
     return _PYDANTIC.sub("", plain(text))
 
 
+def shortened(text: str, most: int) -> str:
+    """Return `text`, at most `most` characters of it, the last of which then is `…`."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def words_of(error: BaseException) -> str:
     """Return what an exception says, on one line, without the names of classes; empty where it says nothing."""
     if type(error).__module__.partition(".")[0] in ("pydantic", "pydantic_core"):
@@ -64,7 +69,7 @@ def words_of(error: BaseException) -> str:
     if isinstance(error, KeyError):
         return f"there is no {' '.join(map(repr, error.args))}" if error.args else ""
     text = " ".join(_HEADING.sub("", plain_error(str(error))).split())
-    return text if len(text) <= MAX_WORDS else f"{text[: MAX_WORDS - 1]}…"
+    return shortened(text, MAX_WORDS)
 
 
 def because(error: BaseException, secrets: tuple[str, ...] = ()) -> str:

@@ -82,6 +82,11 @@ def redact(text: str, values: Iterable[str]) -> str:
 
 def redact_plain(value: Any, values: Iterable[str]) -> Any:
     """Return a JSON value with every text in it, keys too, as `redact` leaves it; what lies deep down is `***`."""
+    return plain_redactor(values)(value)
+
+
+def plain_redactor(values: Iterable[str]) -> Callable[[Any], Any]:
+    """Return a function that does the same as `redact_plain` with `values`, for many JSON values."""
     redacted = redactor(values)
 
     def walk(value: Any, depth: int) -> Any:
@@ -93,7 +98,7 @@ def redact_plain(value: Any, values: Iterable[str]) -> Any:
             return {redacted(str(key)): walk(item, depth + 1) for key, item in value.items()}
         return [walk(item, depth + 1) for item in value] if isinstance(value, (list, tuple)) else value
 
-    return walk(value, 0)
+    return lambda value: walk(value, 0)
 
 
 def _base64_cores(value: str) -> Iterator[str]:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 
 import click
 
+from octoc.plain_text import shortened
+
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str | int]]) -> None:
     """Write a table with a title; a column whose cells are all numbers is right-aligned, with thousands marked."""
@@ -34,4 +36,4 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str 
 def one_line(text: str, width: int = 100) -> str:
     """Return the first line of `text` that is not blank, cut to `width` characters."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    return line if len(line) <= width else f"{line[: width - 1]}…"
+    return shortened(line, width)

@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from octoc.formats.references import MISSING, Resources
+from octoc.plain_text import shortened
 
 COMBINERS = ("allOf", "anyOf", "oneOf")
 _MOST = 64
@@ -152,4 +153,4 @@ def _told(key: str, value: Any, resources: Resources) -> str:
 def brief(value: Any, most: int = _SHOWN) -> str:
     """Return a value as compact JSON, cut."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return shortened(text, most)

@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 
 from octoc.bundle.model import CapabilityEntry
+from octoc.plain_text import shortened
 from octoc.routing.clean import MIN_INTENT_CHARS
 from octoc.routing.decision import Decision, Reason
 from octoc.routing.gate import NOBODY
@@ -151,7 +152,7 @@ def stripped(message: str, intent: str) -> tuple[str, ...]:
         if kept[line]:
             kept[line] -= 1
         else:
-            dropped.append(line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…")
+            dropped.append(shortened(line, _SHOWN))
     return tuple(dropped)
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import attrs
 
@@ -31,7 +30,7 @@ from octoc.plugin.manager import Plugins
 from octoc.plugin.protocols import ConnectionFailed, PluginError
 from octoc.plugin.targets import NotReady, make_target
 from octoc.results import ListedTool, ServerListing
-from octoc.secrets import SHORTEST_SECRET, redact, redactor
+from octoc.secrets import SHORTEST_SECRET, plain_redactor, redact
 
 _PYTHON = re.compile(r"python(?:3(?:\.[0-9]+)?)?|py")
 
@@ -101,14 +100,7 @@ def redacted(listing: ServerListing, values: Sequence[str]) -> ServerListing:
     secrets = tuple(value for value in set(values) if len(value) >= SHORTEST_SECRET)
     if not secrets:
         return listing
-    redacted = redactor(secrets)
-
-    def clean(value: Any) -> Any:
-        if isinstance(value, str):
-            return redacted(value)
-        if isinstance(value, Mapping):
-            return {redacted(str(key)): clean(item) for key, item in value.items()}
-        return [clean(item) for item in value] if isinstance(value, list | tuple) else value
+    clean = plain_redactor(secrets)
 
     def cleaned(tool: ListedTool) -> ListedTool:
         return ListedTool(
@@ -120,7 +112,7 @@ def redacted(listing: ServerListing, values: Sequence[str]) -> ServerListing:
         protocol_version=listing.protocol_version,
         instructions=clean(listing.instructions),
         tools=tuple(map(cleaned, listing.tools)),
-        left_out=tuple(map(redacted, listing.left_out)),
+        left_out=tuple(map(clean, listing.left_out)),
     )
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import attrs
 import httpx2
@@ -12,10 +11,10 @@ import mcp_types
 from mcp.shared.exceptions import MCPError
 
 from octoc.addresses import origin
-from octoc.plain_text import because, plain_error
+from octoc.plain_text import because, plain_error, shortened
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 from octoc.results import ContentPart, FailureKind, ToolFailure, ToolResult
-from octoc.secrets import redactor
+from octoc.secrets import plain_redactor, redactor
 from octoc_transport_mcp.messages import LineFault
 from octoc_transport_mcp.process import ServerProcess
 
@@ -44,8 +43,7 @@ def leaf(error: BaseException) -> BaseException:
 
 def one_line(text: str, target: ServerTarget) -> str:
     """Return `text` on one line of at most MAX_MESSAGE_CHARS, with the target's values cut out."""
-    text = " ".join(redact(plain_error(text), target).split()).rstrip(".")
-    return text if len(text) <= MAX_MESSAGE_CHARS else text[: MAX_MESSAGE_CHARS - 1] + "…"
+    return shortened(" ".join(redact(plain_error(text), target).split()).rstrip("."), MAX_MESSAGE_CHARS)
 
 
 def redact(text: str, target: ServerTarget) -> str:
@@ -58,19 +56,8 @@ def redact_error(result: ToolResult, target: ServerTarget) -> ToolResult:
     secrets = secrets_of(target)
     if not secrets:
         return result
-    redacted = redactor(secrets)
-
-    def cut(value: Any) -> Any:
-        if isinstance(value, str):
-            return redacted(value)
-        if isinstance(value, Mapping):
-            return {cut(key): cut(item) for key, item in value.items()}
-        return [cut(item) for item in value] if isinstance(value, list) else value
-
-    content = tuple(
-        ContentPart(type=part.type, text=cut(part.text), data=None if part.data is None else cut(part.data))
-        for part in result.content
-    )
+    cut = plain_redactor(secrets)
+    content = tuple(ContentPart(type=part.type, text=cut(part.text), data=cut(part.data)) for part in result.content)
     return attrs.evolve(result, content=content, structured=cut(result.structured))
 
 

@@ -12,7 +12,7 @@ import httpx
 
 from octoc.addresses import origin
 from octoc.network_errors import causes_of, reason_of, retry_after_s
-from octoc.plain_text import plain_error
+from octoc.plain_text import plain_error, shortened
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 from octoc.results import FailureKind, ToolFailure, bounded_wait
 from octoc.secrets import SHORTEST_SECRET, redactor
@@ -87,8 +87,7 @@ def without_secrets(value: Any, secrets: tuple[str, ...]) -> Any:
 
 def one_line(text: str, secrets: tuple[str, ...]) -> str:
     """Return `text` on one line of at most MAX_MESSAGE_CHARS, with the secrets cut out."""
-    text = " ".join(without_secrets(plain_error(text), secrets).split()).rstrip(".")
-    return text if len(text) <= MAX_MESSAGE_CHARS else text[: MAX_MESSAGE_CHARS - 1] + "…"
+    return shortened(" ".join(without_secrets(plain_error(text), secrets).split()).rstrip("."), MAX_MESSAGE_CHARS)
 
 
 def of_exception(error: Exception, target: ServerTarget, secrets: tuple[str, ...]) -> Fault:

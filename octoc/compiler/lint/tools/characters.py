@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 import attrs
 
+from octoc.plain_text import shortened
+
 _CONTROLS = "\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f"
 _INVISIBLE = (
     "\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u3164"
@@ -110,7 +112,7 @@ def confusable_words(text: str, *, is_name: bool) -> Iterator[tuple[int, int, st
 def quoted(text: str) -> str:
     """Return text that may be shown: one line, no back-tick, nothing that does not show, 60 characters at most."""
     plain = printable(" ".join(text.split())).replace("`", "'")
-    return plain if len(plain) <= _QUOTED else plain[: _QUOTED - 1] + "…"
+    return shortened(plain, _QUOTED)
 
 
 def printable(text: str) -> str:
