@@ -19,7 +19,7 @@ SUMMARIES: Mapping[str, str] = {
     "serve": "Serve an agent's tools to an MCP client.",
     "auth": "Log in to servers by OAuth, show logins, log out.",
     "env": "List the variables that servers need.",
-    "rules": "List every rule.",
+    "rules": "List every rule, those of installed plugins last.",
     "explain": "Print the page of RULE.",
     "schema": "Print the JSON Schema NAME, or list all of them.",
 }
