@@ -66,7 +66,7 @@ def command(
             raise click.UsageError("--cache takes no sections")
         return show_cache(target_of(bundle, workspace), cache or agent, output_format)
     if context is not None:
-        from octoc.cli.context import show_context
+        from octoc.cli.show_context import show_context
 
         if sections:
             raise click.UsageError("--context takes no sections")
