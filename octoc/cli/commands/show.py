@@ -60,7 +60,7 @@ def command(
     from octoc.cli.workspace import target_of, with_runtime
 
     if cache is not None:
-        from octoc.cli.cache import show_cache
+        from octoc.cli.show_cache import show_cache
 
         if sections:
             raise click.UsageError("--cache takes no sections")
