@@ -131,7 +131,7 @@ def _agents(runtime: Runtime, agent: str | None) -> Entries:
 
 
 def _skills(runtime: Runtime, agent: str | None) -> Entries:
-    from octoc.cli.skills import skills_shown
+    from octoc.cli.show_skills import skills_shown
 
     return skills_shown(runtime, agent)
 
