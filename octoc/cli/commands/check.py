@@ -77,12 +77,12 @@ def command(
             "run `octoc init` here, or name a file or a folder",
         )
     if diffing:
-        from octoc.cli.fixing import show_fixes
+        from octoc.cli.check_fixes import show_fixes
 
         show_fixes(checked, environment)
         return exit_status(checked.diagnostics, fail_on)
     if fixing:
-        from octoc.cli.fixing import apply_fixes
+        from octoc.cli.check_fixes import apply_fixes
 
         checked = run() if apply_fixes(checked, environment) else checked
     print_diagnostics(
