@@ -102,7 +102,7 @@ def with_runtime(target: Target, work: Callable[[Runtime], Awaitable[T]]) -> T:
     A bundle whose inputs changed since it was built is used, with a warning on stderr.
     """
     from octoc.bundle.refusal import BundleRefused
-    from octoc.cli.running import run
+    from octoc.cli.run_async import run
     from octoc.plugin.protocols import PluginError
     from octoc.runtime import Runtime
     from octoc.runtime.values import UnknownNameError

@@ -142,7 +142,7 @@ class _Pinning:
 def _pin_live(build: Build, names: Sequence[str], pinning: _Pinning) -> bool:
     """Ask the servers and write their answers; return whether the user interrupted it."""
     from octoc.cli.progress import ProgressLine
-    from octoc.cli.running import run
+    from octoc.cli.run_async import run
     from octoc.compiler.pin.record import named_servers
 
     chosen = (
