@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from octoc.cli.environment import environment_of, environment_options
+from octoc.cli.environment_options import environment_of, environment_options
 from octoc.cli.options import fail_on_option, format_options, no_cache_option, verbose_option, workspace_option
 
 if TYPE_CHECKING:

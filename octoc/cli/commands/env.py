@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from octoc.cli.environment import environment_of, environment_options
+from octoc.cli.environment_options import environment_of, environment_options
 from octoc.cli.options import format_options, workspace_option
 
 if TYPE_CHECKING:
