@@ -90,6 +90,9 @@ LITERAL_SECRET = rule(
 REPEATED_HEADER = rule(
     "OCT341", "repeated-header", "A server has two headers whose names differ only in case.", scope=Scope.FILE
 )
+TWO_CREDENTIALS = rule(
+    "OCT342", "two-credentials", "A server has both `auth` and a header `Authorization`.", scope=Scope.FILE
+)
 UNNAMED_PROFILE = rule(
     "OCT360", "unnamed-profile", "A production workspace does not set the profile for ungranted tools."
 )

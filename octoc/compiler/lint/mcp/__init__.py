@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from octoc.compiler.lint.mcp.commands import check_paths
-from octoc.compiler.lint.mcp.headers import check_headers
+from octoc.compiler.lint.mcp.headers import check_credentials, check_headers
 from octoc.compiler.lint.mcp.inputs import check_inputs
 from octoc.compiler.lint.mcp.names import check_connections, check_names
 from octoc.compiler.lint.mcp.shells import check_shells
@@ -11,4 +11,13 @@ from octoc.compiler.lint.mcp.values import check_values
 
 __all__ = ["CHECKS"]
 
-CHECKS = (check_values, check_headers, check_inputs, check_names, check_connections, check_paths, check_shells)
+CHECKS = (
+    check_values,
+    check_headers,
+    check_credentials,
+    check_inputs,
+    check_names,
+    check_connections,
+    check_paths,
+    check_shells,
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from octoc.compiler.model.build import Build
 from octoc.compiler.resolve.definitions import definitions
 from octoc.diagnostics.model import DiagnosticSink
-from octoc.diagnostics.rules.resolve import REPEATED_HEADER
+from octoc.diagnostics.rules.resolve import REPEATED_HEADER, TWO_CREDENTIALS
 from octoc.plugin.lint import lint_check
 
 
@@ -27,3 +27,18 @@ def check_headers(build: Build, sink: DiagnosticSink) -> None:
                     related={f"`{other}` is here": server.place.child("headers", other).key()},
                     help="remove one of them: the case of a header's name means nothing",
                 )
+
+
+@lint_check(TWO_CREDENTIALS)
+def check_credentials(build: Build, sink: DiagnosticSink) -> None:
+    """Report `auth` beside a header `Authorization`: no transport connects a server that has both."""
+    for definition in definitions(build.sources):
+        server = definition.source
+        name = next((name for name in server.headers if name.lower() == "authorization"), None)
+        if server.auth and name is not None and not server.disabled:
+            sink.report(
+                TWO_CREDENTIALS,
+                f"server `{server.name}` has both `auth` and a header `{name}`",
+                at=server.place.child("headers", name).key(),
+                help="remove one of them: both would be the credential of every request",
+            )

@@ -75,6 +75,29 @@ def test_different_headers_and_disabled_servers(lint: Lint) -> None:
     assert lint(servers={"one": one, "off": {**ENTRY, "disabled": True}}).of("OCT341") == []
 
 
+BEARER = {"Authorization": "Bearer ${A}"}
+CREDENTIALS: dict[str, tuple[dict[str, Any], bool]] = {
+    "auth and a header": ({"headers": BEARER, "auth": {"type": "bearer", "token": "${B}"}}, True),
+    "oauth and a header": ({"headers": {"AUTHORIZATION": "Bearer ${A}"}, "oauth": {"clientId": "c"}}, True),
+    "a header": ({"headers": BEARER}, False),
+    "oauth": ({"headers": {"Authorization-Info": "x"}, "oauth": {"clientId": "c"}}, False),
+    "disabled": ({"headers": BEARER, "oauth": {"clientId": "c"}, "disabled": True}, False),
+}
+
+
+@pytest.mark.parametrize("name", CREDENTIALS)
+def test_auth_beside_a_header_authorization(lint: Lint, name: str) -> None:
+    """Two credentials of one server are an error at the header, whatever its case."""
+    fields, is_wrong = CREDENTIALS[name]
+    linted = lint(servers={"notes": {**ENTRY, "headers": {}, **fields}})
+    found = linted.of("OCT342")
+    assert len(found) == is_wrong
+    if found:
+        assert found[0].severity.name == "ERROR"
+        assert linted.text_at(found[0].span).strip('"').lower() == "authorization"
+        assert found[0].message.startswith("server `notes` has both `auth` and a header `A")
+
+
 def test_one_file_by_itself(tmp_path: Path) -> None:
     """A provider that is checked by itself has the finding too."""
     provider = tmp_path / "notes.toml"
