@@ -233,6 +233,7 @@ async def _token(state: OAuthServer, request: Request) -> Response:
         return _json({"error": "temporarily_unavailable"}, 503)
     grant = form.get("grant_type", "")
     state.grants.append(grant)
+    public = [(name, "") for name in state.registered if name != CLIENT_ID]
     if grant == "authorization_code":
         client, redirect, challenge = state._codes.pop(form.get("code", ""), ("", "", ""))  # noqa: SLF001
         made = base64.urlsafe_b64encode(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
@@ -242,6 +243,8 @@ async def _token(state: OAuthServer, request: Request) -> Response:
             challenge,
         ):
             return _json(state._issue(refresh=True))  # noqa: SLF001
+    elif grant == "refresh_token" and _client(request, form) not in ((CLIENT_ID, state.client_secret), *public):
+        return _json({"error": "invalid_client"}, 401)
     elif grant == "refresh_token" and form.get("refresh_token") in state.refresh_tokens:
         state.refresh_tokens.discard(form["refresh_token"])
         return _json(state._issue(refresh=True))  # noqa: SLF001

@@ -168,24 +168,18 @@ class ClientCredentials:
 
     async def _renew(self) -> bool:
         """Resolve the id and the secret again, and return whether they changed."""
-        renewed = None if self._target.renew is None else await self._target.renew()
+        renewed = await _renewed(self, self._target, self._settings)
         if renewed is None:
             return False
-        try:
-            settings = settings_of(renewed)
-        except ConnectionFailed as error:
-            self.refusal = str(error)
-            return False
-        if settings == self._settings:
-            return False
-        self._target = attrs.evolve(self._target, auth=renewed.auth, secrets=renewed.secrets)
-        self._settings = settings
-        self.secrets.add(settings.client_secret or "")
+        self._target, self._settings = renewed
         return True
 
 
 class Login:
-    """A login that somebody made with `octoc auth login`: refreshed when it expires, and read anew when it changed."""
+    """A login that a person made with `octoc auth login`: refreshed when it expires, and read again when it changed.
+
+    When the authorization server refuses a configured client secret the secret is resolved again, once per call.
+    """
 
     def __init__(self, target: ServerTarget, settings: AuthSettings, stored: Stored) -> None:
         self._target = target
@@ -223,21 +217,33 @@ class Login:
             self.refusal = "the login has expired"
             self._stored = attrs.evolve(held, expires_at=0.0)
             return
-        provider = refreshing_provider(self._target, self._settings, held)
-        request = httpx2.Request("POST", self._target.url or "")
-        if await _run(self, provider, request, None, self._target) and provider.context.is_token_valid():
-            self._take(stored_of(self._target, self._settings, provider))
-            try:
-                self._store.write(self._stored)
-            except OSError as error:
-                logger.warning("the refreshed login of `%s` could not be kept: %s", self._target.name, error.strerror)
+        if await self._refresh(held):
             return
+        if self._settings.client_secret is not None:
+            renewed = await _renewed(self, self._target, self._settings)
+            if renewed is not None:
+                self._target, self._settings = renewed
+                if await self._refresh(held):
+                    return
         self.refusal = self.refusal or "the login was revoked, or has expired"
         after = self._store.read()  # another process may have used the refresh token first, and got the next one
         if after is not None and after.tokens["access_token"] != held.tokens["access_token"]:
             self._take(after)
         else:
             self._stored = attrs.evolve(held, expires_at=0.0)
+
+    async def _refresh(self, held: Stored) -> bool:
+        """Ask the authorization server for new tokens, and return whether it gave them. Raises: httpx2.ConnectError."""
+        provider = refreshing_provider(self._target, self._settings, held)
+        request = httpx2.Request("POST", self._target.url or "")
+        if not await _run(self, provider, request, None, self._target) or not provider.context.is_token_valid():
+            return False
+        self._take(stored_of(self._target, self._settings, provider))
+        try:
+            self._store.write(self._stored)
+        except OSError as error:
+            logger.warning("the refreshed login of `%s` could not be kept: %s", self._target.name, error.strerror)
+        return True
 
     def _take(self, stored: Stored) -> None:
         self._stored = stored
@@ -255,6 +261,24 @@ class Login:
 
     def _is_current(self, stored: Stored) -> bool:
         return stored.is_current(time.time() + EXPIRY_MARGIN_S)
+
+
+async def _renewed(
+    source: Source, target: ServerTarget, settings: AuthSettings
+) -> tuple[ServerTarget, AuthSettings] | None:
+    """Resolve a target's references again. Return it with its settings, or None if the settings did not change."""
+    renewed = None if target.renew is None else await target.renew()
+    if renewed is None:
+        return None
+    try:
+        changed = settings_of(renewed)
+    except ConnectionFailed as error:
+        source.refusal = str(error)
+        return None
+    if changed == settings:
+        return None
+    source.secrets.add(changed.client_secret or "")
+    return attrs.evolve(target, auth=renewed.auth, secrets=renewed.secrets), changed
 
 
 def _learn(source: Source, target: ServerTarget, secret: str | None) -> None:

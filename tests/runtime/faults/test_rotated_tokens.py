@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import threading
+import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 
 from octoc.bundle.model import Settings
-from octoc.plugin import hookimpl
+from octoc.plugin import ServerTarget, hookimpl
 from octoc.plugin.manager import Plugins
 from octoc.results import ToolFailure
 from octoc.runtime import Runtime
 from octoc.testing.faulty_http import Era, faulty_http
 from octoc.testing.oauth_server import CLIENT_ID, oauth_server
+from octoc_transport_mcp import octoc_make_login
 
 if TYPE_CHECKING:
     from tests.runtime.conftest import Fleet
@@ -139,6 +143,78 @@ def test_a_rotated_client_secret_is_resolved_again(fleet: Fleet, tmp_path: Path,
                 assert isinstance(refused, ToolFailure)
                 assert (refused.kind, refused.sent) == ("unauthorized", False)
                 assert len(server.grants) - grants == 1
+                assert helper.asked - asked == (kind == "resolver")
+                assert not any(secret in refused.text for secret in (OLD, NEW))
+
+    asyncio.run(run())
+
+
+def _open(address: str) -> None:
+    """Open an address as a browser does, in a thread, and follow the way back."""
+
+    def visit() -> None:
+        with urllib.request.urlopen(address) as page:  # noqa: S310  # the loopback
+            page.read()
+
+    threading.Thread(target=visit, daemon=True).start()
+
+
+@pytest.mark.parametrize("kind", ["env", "file", "resolver"])
+def test_a_rotated_client_secret_of_a_login_is_resolved_again(
+    fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """A login is refreshed with the new secret and the model sees no failure; a wrong one costs one more look."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    helper, env = Helper(), {"TOKEN": OLD}
+
+    def rotate(value: str) -> None:
+        helper.value = env["TOKEN"] = value
+        (tmp_path / "token").write_text(value)
+
+    async def run() -> None:
+        with oauth_server() as server, socket.create_server(("127.0.0.1", 0)) as listener:
+            redirect = f"http://localhost:{listener.getsockname()[1]}/callback"
+            listener.close()
+            server.registered[CLIENT_ID] = {"redirect_uris": [redirect]}
+            server.client_secret = OLD
+            rotate(OLD)
+            auth = {"type": "oauth", "client_id": CLIENT_ID, "redirect_uri": redirect}
+            login = octoc_make_login("http")
+            assert login is not None
+            target = ServerTarget(name="s", transport="http", url=server.url, auth={**auth, "client_secret": OLD})
+            await login.login(target, _open, 120.0)
+            fleet.server(
+                "s",
+                ["echo"],
+                transport="http",
+                url=server.url,
+                timeout_s=60.0,
+                auth={**auth, "client_secret": REFERENCES[kind]},
+            )
+            fleet.settings = Settings(breaker_failures=0)
+            fleet.agent(proxy=True)
+            plugins = Plugins(["transport-mcp"], [helper], env)
+            async with Runtime.open(fleet.write(), plugins=plugins, workspace=tmp_path) as runtime:
+                session = runtime.session()
+
+                async def echo(words: str) -> Any:
+                    return await session.call("s__echo", {"words": words})
+
+                assert (await echo("first")).text == "first"
+                server.client_secret = NEW
+                server.expire()
+                rotate(NEW)
+                grants, asked = len(server.grants), helper.asked
+                assert (await echo("second")).text == "second"
+                assert server.grants[grants:] == ["refresh_token", "refresh_token"]
+                assert helper.asked - asked == (kind == "resolver")
+                server.client_secret = "another one"
+                server.expire()
+                grants, asked = len(server.grants), helper.asked
+                refused = await echo("third")
+                assert isinstance(refused, ToolFailure)
+                assert (refused.kind, refused.sent) == ("unauthorized", False)
+                assert server.grants[grants:] == ["refresh_token"]
                 assert helper.asked - asked == (kind == "resolver")
                 assert not any(secret in refused.text for secret in (OLD, NEW))
 
