@@ -88,7 +88,7 @@ async def _octoc(definition: dict[str, Any]) -> AsyncIterator[Block]:
                 answer = await session.call(f"time/{TOOL}", ARGUMENTS)
                 assert answer.ok
 
-            yield lambda count: _timed(call, count)
+            yield lambda count: timed(call, count)
 
 
 @contextlib.asynccontextmanager
@@ -102,10 +102,11 @@ async def _direct(definition: dict[str, Any]) -> AsyncIterator[Block]:
             answer = await client.call_tool(TOOL, ARGUMENTS)
             assert not answer.is_error
 
-        yield lambda count: _timed(call, count)
+        yield lambda count: timed(call, count)
 
 
-async def _timed(call: Callable[[], Awaitable[None]], count: int) -> list[float]:
+async def timed(call: Callable[[], Awaitable[None]], count: int) -> list[float]:
+    """Make so many calls, and return how long each took, in seconds."""
     taken = []
     for _ in range(count):
         start = time.perf_counter()

@@ -21,6 +21,7 @@ from mcp.shared.dispatcher import coerce_request_id
 from mcp.shared.exceptions import MCPError
 
 from octoc.results import Caller
+from octoc_transport_mcp.outbound import sent_through
 from octoc_transport_mcp.streams import ATTEMPT
 
 if TYPE_CHECKING:
@@ -199,16 +200,8 @@ def claimed_calls(
     Args:
         is_answer: tells of an error whether the server has answered with it; None that the call was not begun.
     """
-    # As with `direct_calls`: a release of the SDK that keeps it elsewhere has no claims, so all is declined.
-    inner: Outbound | None = getattr(session, "_dispatcher", None)
-    if inner is None:
+    with sent_through(session, lambda inner: ClaimedCalls(inner, claims, is_answer)):
         yield
-        return
-    session._dispatcher = ClaimedCalls(inner, claims, is_answer)  # type: ignore[assignment]  # noqa: SLF001  # it runs already: it is only sent through
-    try:
-        yield
-    finally:
-        session._dispatcher = inner  # type: ignore[assignment]  # noqa: SLF001  # as it was
 
 
 class ClaimedCalls:

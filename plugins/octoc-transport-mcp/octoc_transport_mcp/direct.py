@@ -23,6 +23,7 @@ from opentelemetry.propagate import inject
 from opentelemetry.trace import SpanKind, StatusCode, get_tracer
 
 from octoc_transport_mcp.claims import FIRST_ID
+from octoc_transport_mcp.outbound import sent_through
 
 if TYPE_CHECKING:
     from mcp.client.session import ClientSession
@@ -43,19 +44,16 @@ _TRACER = get_tracer("mcp-python-sdk")
 def direct_calls(session: ClientSession, state: HttpState) -> Iterator[None]:
     """Have the calls of a session over Streamable HTTP go this way until the block ends, which ends them too."""
     client = state.client
-    # What a session sends through can be given to it, but not by `Client`. A release of the SDK that keeps it elsewhere
-    # sends all calls its own way.
-    inner: Outbound | None = getattr(session, "_dispatcher", None)
-    if client is None or inner is None:
+    if client is None:
         yield
         return
-    calls = DirectCalls(inner, client, httpx2.URL(state.target.url or ""))
-    session._dispatcher = calls  # type: ignore[assignment]  # noqa: SLF001  # it runs already: it is only sent through
-    try:
-        yield
-    finally:
-        session._dispatcher = inner  # type: ignore[assignment]  # noqa: SLF001  # as it was
-        calls.close()
+    url = httpx2.URL(state.target.url or "")
+    with sent_through(session, lambda inner: DirectCalls(inner, client, url)) as calls:
+        try:
+            yield
+        finally:
+            if calls is not None:
+                calls.close()
 
 
 class DirectCalls:

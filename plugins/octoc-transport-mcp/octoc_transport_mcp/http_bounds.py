@@ -12,10 +12,11 @@ from typing import Any
 import httpx2
 
 from octoc.addresses import is_loopback
-from octoc_transport_mcp.http_joined import IDLE_S, JoiningBackend
 
 DEFAULT_MAX_BODY_BYTES = 16 * 1024 * 1024
 EVENT_STREAM = "text/event-stream"
+IDLE_S = 3.0
+"""How long a connection may be idle and be used again. Usual servers close one that was idle for 5 s."""
 _PIECE = 64 * 1024
 _LIMITS = httpx2.Limits(max_connections=200, max_keepalive_connections=20, keepalive_expiry=IDLE_S)
 _WINDOW_BITS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
@@ -79,8 +80,6 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
             tls = await asyncio.to_thread(_trusting) if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             tls.minimum_version = ssl.TLSVersion.TLSv1_2
             made = httpx2.AsyncHTTPTransport(verify=tls, limits=_LIMITS, proxy=proxy)
-            pool: Any = made._pool  # noqa: SLF001  # which takes a backend, but not from who makes the transport
-            pool._network_backend = JoiningBackend(pool._network_backend)  # noqa: SLF001  # as above
             route = self._routes.setdefault((secure, proxy), made)
         return route
 

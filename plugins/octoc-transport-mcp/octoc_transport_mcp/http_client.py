@@ -17,7 +17,6 @@ import anyio
 import attrs
 import httpx2
 import mcp_types
-from mcp.shared._httpx_utils import next_request_within_origin
 from mcp.shared.dispatcher import coerce_request_id
 from mcp_types import RequestId
 
@@ -26,6 +25,7 @@ from octoc_transport_mcp.http_bounds import EVENT_STREAM, BodyTooLarge, media_ty
 from octoc_transport_mcp.http_events import DroppedEvent, EventCutter, parse_event
 from octoc_transport_mcp.http_faults import Fault, HttpFault, HttpState, json_of
 from octoc_transport_mcp.messages import ElementLimits, Read, read_aside
+from octoc_transport_mcp.redirects import next_within_origin
 from octoc_transport_mcp.surrogates import mended
 
 NOTICE_S = 5.0
@@ -220,7 +220,7 @@ class GuardedClient(httpx2.AsyncClient):
         if exchange.direct and response.has_redirect_location:
             return response  # what is redirected has not been begun
         if response.next_request is not None:
-            if next_request_within_origin(response) is None:
+            if next_within_origin(response) is None:
                 raise HttpFault(self.state.of_redirect(response))
             return response  # the SDK follows, and asks this client again
         if status >= HTTPStatus.BAD_REQUEST:

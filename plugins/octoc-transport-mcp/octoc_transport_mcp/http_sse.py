@@ -19,7 +19,6 @@ import httpx2
 import mcp_types
 from anyio.abc import TaskStatus
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.shared._httpx_utils import stream_within_origin
 from mcp.shared.dispatcher import coerce_request_id
 from mcp.shared.message import SessionMessage
 from mcp_types import RequestId
@@ -29,6 +28,7 @@ from octoc_transport_mcp.http_client import NOTICE_S, fault_in
 from octoc_transport_mcp.http_events import DroppedEvent, EventCutter, parse_event
 from octoc_transport_mcp.http_faults import Fault, HttpFault, HttpState
 from octoc_transport_mcp.messages import ElementLimits, read_aside
+from octoc_transport_mcp.redirects import stream_within_origin
 
 _ENDS_BYTES = 512
 _ID = re.compile(rb'"id"\s*:\s*(?:(-?\d{1,18})|"([^"\\]{1,80})")')

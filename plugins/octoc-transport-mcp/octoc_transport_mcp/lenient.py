@@ -16,6 +16,7 @@ from mcp_types.methods import validate_server_result
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from octoc.plain_text import because, plain
+from octoc_transport_mcp.outbound import sent_through
 
 if TYPE_CHECKING:
     from mcp.client.session import ClientSession
@@ -51,16 +52,8 @@ REST: ContextVar[PageRest | None] = ContextVar("octoc_mcp_page_rest", default=No
 @contextlib.contextmanager
 def lenient_answers(session: ClientSession, server: str, version: str) -> Iterator[None]:
     """Have the answers of a session pass through `lenient` until the block ends."""
-    # As with `direct_calls`: a release of the SDK that keeps it elsewhere judges all answers itself.
-    inner: Outbound | None = getattr(session, "_dispatcher", None)
-    if inner is None:
+    with sent_through(session, lambda inner: LenientAnswers(inner, server, version)):
         yield
-        return
-    session._dispatcher = LenientAnswers(inner, server, version)  # type: ignore[assignment]  # noqa: SLF001  # it runs already: it is only sent through
-    try:
-        yield
-    finally:
-        session._dispatcher = inner  # type: ignore[assignment]  # noqa: SLF001  # as it was
 
 
 class LenientAnswers:

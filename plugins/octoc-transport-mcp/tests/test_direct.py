@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import inspect
 import json
-import socket
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-import httpcore2
 import httpx2
 import mcp.client.session
 import pytest
@@ -22,10 +19,8 @@ from octoc.testing.faulty_http import Era, faulty_http
 from octoc_transport_mcp import octoc_make_transport
 from octoc_transport_mcp.claims import FIRST_ID
 from octoc_transport_mcp.direct import DirectCalls
-from octoc_transport_mcp.http_bounds import BoundedTransport
 from octoc_transport_mcp.http_client import GuardedClient
 from octoc_transport_mcp.http_faults import HttpState
-from octoc_transport_mcp.http_joined import MAX_JOINED_BYTES, JoinedStream
 
 URL = "http://127.0.0.1:1/mcp"
 STEP = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "step"}}
@@ -195,73 +190,3 @@ def test_a_call_that_is_given_up_is_told_and_one_of_a_closed_session_ends() -> N
             call.result()
 
     play(lambda message: httpx2.Response(200, json=answer(message["id"])), scenario)
-
-
-def test_a_request_is_not_sent_where_the_server_has_left_since_the_pool_chose(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The server closes between the choice of a connection and the first byte: it goes over another, once."""
-    received: list[bytes] = []
-    write = JoinedStream.write
-
-    async def scenario() -> None:
-        first, chosen = asyncio.Event(), asyncio.Event()
-
-        async def late(stream: JoinedStream, buffer: bytes, timeout: float | None = None) -> None:
-            if first.is_set() and not chosen.is_set():
-                chosen.set()
-                while not stream.get_extra_info("is_readable"):  # noqa: ASYNC110  # nothing else tells of the end
-                    await asyncio.sleep(0)
-            await write(stream, buffer, timeout)
-
-        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            with contextlib.closing(writer):
-                await reader.readuntil(b"\r\n\r\n")
-                received.append(await reader.readexactly(2))
-                writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n" + received[-1])
-                await writer.drain()
-                await chosen.wait()
-
-        monkeypatch.setattr(JoinedStream, "write", late)
-        async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
-            url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
-            async with httpx2.AsyncClient(transport=BoundedTransport(100)) as client:
-                assert (await client.post(url, content=b"{}")).content == b"{}"
-                first.set()
-                assert (await client.post(url, content=b"[]")).content == b"[]"
-
-    asyncio.run(asyncio.wait_for(scenario(), 60))
-    assert received == [b"{}", b"[]"]
-
-
-class Written(httpcore2.AsyncNetworkStream):
-    """A connection that keeps what is written, on which nothing is there to be read."""
-
-    def __init__(self, silent: socket.socket) -> None:
-        self.writes: list[bytes] = []
-        self._silent = silent
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._silent if info == "socket" else None
-
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self.writes.append(buffer)
-
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return b""
-
-
-def test_head_and_body_of_a_request_are_one_write() -> None:
-    """A body that is large goes by itself, and a head without one goes before an answer is read."""
-    head = b"POST /mcp HTTP/1.1\r\nhost: a\r\n\r\n"
-    large = b"x" * (MAX_JOINED_BYTES + 1)
-
-    async def scenario() -> list[bytes]:
-        silent, other = socket.socketpair()
-        with silent, other:
-            stream = JoinedStream(inner := Written(silent))
-            for pieces in ((head, b"{}"), (head, large), (head,), (b"GET / HTTP/1.1\r\n\r\n",)):
-                for piece in pieces:
-                    await stream.write(piece)
-                await stream.read(1)
-            return inner.writes
-
-    assert asyncio.run(scenario()) == [head + b"{}", head, large, head, b"GET / HTTP/1.1\r\n\r\n"]
