@@ -169,7 +169,7 @@ class BoundedProtocol(H11Protocol):
         if not begun or self.transport.is_closing():
             self._arriving = _stopped(self._arriving)
             return
-        self._unset_keepalive_if_required()
+        self.timeout_keep_alive_task = _stopped(self.timeout_keep_alive_task)
         if self._arriving is None:
             self._arriving = self._after(self.request_s, self._too_slow)
 

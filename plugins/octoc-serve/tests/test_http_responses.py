@@ -92,7 +92,7 @@ def test_the_sdk_has_what_is_used_of_it() -> None:
     assert [name for name in USED if not hasattr(transport, name)] == []
 
 
-@pytest.mark.parametrize("lacking", ["the transport", "the manager", None])
+@pytest.mark.parametrize("lacking", ["the transport", "the manager", "the shares", None])
 def test_a_release_of_the_sdk_without_what_is_used_of_it_answers_itself(
     root: Path,
     tmp_path: Path,
@@ -101,11 +101,13 @@ def test_a_release_of_the_sdk_without_what_is_used_of_it_answers_itself(
     monkeypatch: pytest.MonkeyPatch,
     lacking: str | None,
 ) -> None:
-    """A session is served all the same, by the SDK's own streams of events."""
+    """A session is served all the same, without shares of accounts, or by the SDK's own streams of events."""
     if lacking == "the transport":
         monkeypatch.setattr(octoc_serve.http_responses, "USED", (*USED, "_not_there"))
     elif lacking == "the manager":
         monkeypatch.setattr(octoc_serve.http_responses, "USED_OF_MANAGER", "_not_there")
+    elif lacking == "the shares":
+        monkeypatch.setattr(octoc_serve.http_responses, "USED_FOR_SHARES", ("_not_there",))
 
     async def scenario() -> tuple[str, Any]:
         async with _application(root, tmp_path) as (app, _), app.manager.run():
@@ -115,7 +117,7 @@ def test_a_release_of_the_sdk_without_what_is_used_of_it_answers_itself(
             return headers["content-type"].partition(";")[0], answer["result"]
 
     kind, result = asyncio.run(asyncio.wait_for(scenario(), 300))
-    assert kind == ("application/json" if lacking is None else "text/event-stream")
+    assert kind == ("application/json" if lacking in {None, "the shares"} else "text/event-stream")
     assert not result.get("isError")
 
 
