@@ -9,7 +9,7 @@ import attrs
 
 from octoc.runtime.history.groups import matched
 from octoc.runtime.history.shapes.base import Message, Shape
-from octoc.runtime.results.notice import read_call
+from octoc.runtime.results.parts import read_call
 
 RECENT_MESSAGES = 10
 """Results in the last ten messages are left alone. Source: Octo."""

@@ -10,7 +10,7 @@ import attrs
 
 from octoc.names import ToolId
 from octoc.results import ContentPart, ToolFailure, ToolResult, Truncation
-from octoc.runtime.results.json_text import whole
+from octoc.runtime.results.json_cut import whole
 from octoc.runtime.results.limits import Limits
 from octoc.runtime.results.parts import STAGE, Keep, document_of, is_large, text_of, transport_cut, with_text
 from octoc.runtime.shares import account_of

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import attrs
 
 from octoc.results import ContentPart, ToolResult, Truncation
-from octoc.runtime.results.json_cut import JsonCutter, Omission
-from octoc.runtime.results.json_text import parse_container, whole
+from octoc.runtime.results.json_cut import JsonCutter, Omission, parse_container, whole
 from octoc.runtime.results.limits import Limits
-from octoc.runtime.results.notice import LONGEST_POINTER, notice, read_call
 from octoc.runtime.results.parts import (
+    LONGEST_POINTER,
     MEDIA_STAGE,
     RESOURCE_TEXT,
     STAGE,
     Keep,
     document_of,
     media_of,
+    notice,
+    read_call,
     text_of,
     transport_cut,
     with_text,

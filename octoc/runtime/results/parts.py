@@ -1,14 +1,15 @@
-"""The parts of a result as texts: what of each counts against a limit, and what is kept of it under a handle."""
+"""The parts of a result: what counts against a limit, what is stored under a handle, and the notice of what is gone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from octoc.results import ContentPart, ToolResult, Truncation
-from octoc.runtime.results.json_text import whole
+from octoc.runtime.results.json_cut import whole
 
 STAGE = "result"
 """The stage under which a cut is recorded; a result that carries it is not cut again."""
@@ -19,6 +20,12 @@ LARGE_CHARS = 1024 * 1024
 """A longer result is cut in a thread: reading JSON of that length takes some milliseconds."""
 _CHARS_PER_VALUE = 200
 """Many small values take as long as a long text."""
+
+MAX_NOTICE_CHARS = 256
+"""Longest notice, which comes on top of a limit."""
+LONGEST_POINTER = 48
+"""Longest JSON pointer in a notice, which has to leave room for the rest."""
+READ_RESULT = "read_result"
 
 Keep = Callable[[tuple[str, ...]], str | None]
 """Keeps the texts of a result's parts and returns their handle, or None."""
@@ -95,3 +102,29 @@ def _outweighs(value: Any, chars: int) -> bool:
 def transport_cut(result: ToolResult) -> Truncation | None:
     """Return the record of what the transport did not read, or None."""
     return next((cut for cut in result.truncations if cut.stage == TRANSPORT_STAGE), None)
+
+
+def read_call(handle: str, **arguments: str | int) -> str:
+    """Return the call of `read_result` that reads on, with those arguments that are not what they are without."""
+    given = [f'handle="{handle}"']
+    for name, value in arguments.items():
+        if value != 0:
+            given.append(f"{name}={json.dumps(value, ensure_ascii=False)}")
+    return f"{READ_RESULT}({', '.join(given)})"
+
+
+def notice(facts: Iterable[str], details: Iterable[str] = (), advice: Sequence[str] = ()) -> ContentPart:
+    """Return a notice: all facts, the details for which there is room, and the first advice that fits, or the last."""
+    said = "; ".join(facts)
+    room = MAX_NOTICE_CHARS - len("[octoc: ]") - len(said) - 2
+    if advice:
+        chosen = next((one for one in advice if len(one) <= room), advice[-1])
+        room -= len(chosen) + 2
+    for detail in details:
+        room -= len(detail) + 2
+        if room < 0:
+            break
+        said = f"{said}; {detail}" if said else detail
+    if advice:
+        said = f"{said}; {chosen}" if said else chosen
+    return ContentPart(type="text", text=f"[octoc: {said}]")

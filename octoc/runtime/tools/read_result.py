@@ -12,11 +12,9 @@ from octoc.json_pointer import index_of_token, key_of_token, pointer_token
 from octoc.results import ContentPart, ToolResult, Truncation
 from octoc.runtime.results.failures import failure
 from octoc.runtime.results.fit import is_readable, limits_for
-from octoc.runtime.results.json_cut import JsonCutter
-from octoc.runtime.results.json_text import MAX_DEPTH, parse_container, quoted, scalar, written
+from octoc.runtime.results.json_cut import MAX_DEPTH, JsonCutter, parse_container, quoted, scalar, written
 from octoc.runtime.results.limits import Limits
-from octoc.runtime.results.notice import LONGEST_POINTER, notice, read_call
-from octoc.runtime.results.parts import STAGE
+from octoc.runtime.results.parts import LONGEST_POINTER, STAGE, notice, read_call
 from octoc.runtime.results.store import LostResultError
 from octoc.runtime.values import whole_characters
 

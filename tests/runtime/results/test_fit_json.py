@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from octoc.results import ContentPart, ToolResult, Truncation
 from octoc.runtime.results.fit import truncate
 from octoc.runtime.results.limits import Limits
-from octoc.runtime.results.notice import MAX_CHARS
-from octoc.runtime.results.parts import text_of
+from octoc.runtime.results.parts import MAX_NOTICE_CHARS, text_of
 from octoc.tokens import APPROXIMATE
 
 ITEMS = [{"id": number, "name": f"item {number}"} for number in range(10, 100)]
@@ -188,7 +187,7 @@ def test_no_result_exceeds_its_limits_and_what_lacks_is_told_once(result: ToolRe
         rest = cut
     else:
         assert notices == [cut.content[-1].text]
-        assert len(notices[0] or "") <= MAX_CHARS
+        assert len(notices[0] or "") <= MAX_NOTICE_CHARS
         rest = attrs.evolve(cut, content=cut.content[:-1])
     assert len(_shown(rest)) <= limits.max_chars
     structured = "" if cut.structured is None else json.dumps(cut.structured, ensure_ascii=False, separators=(",", ":"))
@@ -223,5 +222,5 @@ def test_a_notice_is_short_however_much_there_is_to_say(key: str, is_cut: bool) 
     result = ToolResult(content=parts, structured=value, truncations=(dropped,) if is_cut else ())
     cut = truncate(result, _limits(5000), APPROXIMATE, lambda _: f"r-{'h' * 16}")
     notice = cut.content[-1].text or ""
-    assert len(notice) <= MAX_CHARS
+    assert len(notice) <= MAX_NOTICE_CHARS
     assert f'read_result(handle="r-{"h" * 16}"' in notice

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.runtime.results.json_cut import JsonCutter
-from octoc.runtime.results.json_text import MAX_DEPTH, parse_container, whole, written
+from octoc.runtime.results.json_cut import MAX_DEPTH, JsonCutter, parse_container, whole, written
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text('aé"\n🙂', max_size=30) | st.just("\ud800")
 JSON = st.recursive(

@@ -18,8 +18,8 @@ from octoc.bundle.model import ResultSettings, Settings
 from octoc.results import ContentPart, ToolFailure, ToolResult
 from octoc.runtime import Session
 from octoc.runtime.lifecycle import begin_session
-from octoc.runtime.results.json_text import parse_container
-from octoc.runtime.results.notice import MAX_CHARS
+from octoc.runtime.results.json_cut import parse_container
+from octoc.runtime.results.parts import MAX_NOTICE_CHARS
 from octoc.runtime.tools.read_result import BadRequest, json_page, resolve, text_page
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _read(session: Session, **arguments: Any) -> tuple[str, str]:
     page, notice = outcome.content
     assert page.text is not None
     assert notice.text is not None
-    assert len(notice.text) <= MAX_CHARS
+    assert len(notice.text) <= MAX_NOTICE_CHARS
     return page.text, notice.text
 
 
