@@ -74,7 +74,7 @@ def main() -> None:
             known = checks._tools.get(name)  # noqa: SLF001  # the time of the loop around it is not what is measured
             if known is None or known.compiled is None:
                 continue
-            compiled, judge = known.compiled, checks._judge  # noqa: SLF001  # likewise
+            compiled, judge = known.compiled, checks._validator  # noqa: SLF001  # likewise
             alone: Any = validator_for(schema, default=Draft202012Validator)(schema, registry=Registry())
             judged, listed = partial(judge.errors, compiled, arguments), partial(_errors, alone, arguments)
             ours.append(min(seconds_a_call(judged) for _ in range(ROUNDS)))

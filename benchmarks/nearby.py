@@ -194,7 +194,7 @@ def _weights(judged: Sequence[Judged]) -> list[float]:
 
 
 def _tap(tap: Path, half: str) -> list[Judged]:
-    """Judge one half of the messages for the sample tap, each by itself."""
+    """Validator one half of the messages for the sample tap, each by itself."""
     messages = messages_of(half)
     with tempfile.TemporaryDirectory() as folder:
         generation = built(Path(folder), tap, "")

@@ -26,7 +26,7 @@ from typing import Any
 from benchmarks.measure import ROOT, realworld
 from octoc.runtime import Runtime, Session
 from octoc.runtime.tools.find_tools import look
-from octoc.runtime.tools.search import Answer
+from octoc.runtime.tools.search import SearchResult
 from octoc.search.fields import ToolText
 from octoc.search.keyword import Document
 from octoc.search.keyword import rank as rank_by_keywords
@@ -151,7 +151,7 @@ def _rankers(session: Session) -> dict[str, Ranker]:
     }
 
 
-def _tools(answer: Answer) -> list[str]:
+def _tools(answer: SearchResult) -> list[str]:
     return [ranked.hit.tool for ranked in (*answer.hits, *answer.others)]
 
 

@@ -14,7 +14,7 @@ from octoc.plugin import hookimpl
 from octoc.routing.decision import Reason
 from octoc.routing.fixtures import Fixtures, RoutingFixture
 from octoc.runtime import Runtime
-from octoc.runtime.activation.encoder import EncoderUnavailable
+from octoc.runtime.activation.encoder import EncoderUnavailableError
 
 if TYPE_CHECKING:
     from octoc.plugin import Embedder
@@ -112,6 +112,6 @@ def _gate(runtime: Runtime) -> tuple[str, str]:
     kind = "no gate" if gate is None else " ".join(filter(None, (gate.kind, str(gate.data.get("profile", "")))))
     try:
         runtime.state.current.routing.vector("a message, to see whether it can be encoded")
-    except EncoderUnavailable as error:
+    except EncoderUnavailableError as error:
         return f"{kind}, by words alone", str(error)
     return f"{kind} {encoder.name}" if encoder is not None else kind, ""

@@ -112,7 +112,7 @@ def inspect(
     Raises: ValueError for an unknown format, BundleRefused.
     """
     form = Form(COUNTED_FORMAT) if session.form == MCP else session.form
-    said, agent = _Said.of(messages or (), format), session.agent
+    said, agent = _Conversation.of(messages or (), format), session.agent
     sections = [
         Section(name="system prompt", parts=_prompt(session, agent.prompt, "written by the agent's file")),
         Section(name="servers prompt", parts=_prompt(session, agent.servers_prompt, "made of the bundle's servers")),
@@ -142,7 +142,7 @@ def inspect(
 
 
 @attrs.frozen
-class _Said:
+class _Conversation:
     """A conversation and its shape."""
 
     messages: list[Any]
@@ -150,7 +150,7 @@ class _Said:
     texts: str
 
     @classmethod
-    def of(cls, messages: Sequence[Message], format: str | None) -> _Said:  # noqa: A002  # as above
+    def of(cls, messages: Sequence[Message], format: str | None) -> _Conversation:  # noqa: A002  # as above
         from octoc.runtime.history import shape_of
 
         shape = shape_of(messages, format)
@@ -195,7 +195,7 @@ def _tools(session: SessionState, form: Form) -> Iterator[Section]:
     yield Section(name="active tools", parts=tuple(active))
 
 
-def _skills(session: SessionState, said: _Said) -> Iterator[Part]:
+def _skills(session: SessionState, said: _Conversation) -> Iterator[Part]:
     for name in skills_in_use(session):
         block = skill_block(session, session.loaded.skills[name])
         # The host has put it into the conversation, where it is counted with its message.
@@ -204,7 +204,7 @@ def _skills(session: SessionState, said: _Said) -> Iterator[Part]:
         yield Part(name=name, source=source, tokens=0 if told else session.counter.count(block))
 
 
-def _history(session: SessionState, said: _Said, budget: int | None) -> _History:
+def _history(session: SessionState, said: _Conversation, budget: int | None) -> _History:
     from octoc.runtime.history import age, message_tokens, prune
 
     messages, shape, counter = said.messages, said.shape, session.counter
@@ -223,7 +223,7 @@ def _history(session: SessionState, said: _Said, budget: int | None) -> _History
     return _History(tuple(parts), fitted.why_over)
 
 
-def _message(said: _Said, number: int, tokens: int, before: int, fate: Fate) -> Part:
+def _message(said: _Conversation, number: int, tokens: int, before: int, fate: Fate) -> Part:
     shape, message = said.shape, said.messages[number]
     answers = shape.answers(message)
     if shape.is_system(message):

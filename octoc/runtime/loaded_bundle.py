@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from octoc.runtime.lazy_plugins import LazyPlugins
     from octoc.runtime.servers.bindings import Bindings
     from octoc.runtime.servers.connect import Connector
-    from octoc.runtime.servers.connection import Made
+    from octoc.runtime.servers.connection import NewConnection
     from octoc.runtime.servers.drift import Drift
     from octoc.runtime.shares import Accounts
     from octoc.runtime.skills.rules import SkillRules
@@ -220,7 +220,7 @@ async def _connect(
     first: bool,
     production: bool,
     workspace: Path,
-) -> Made:
+) -> NewConnection:
     return await connector.connect(plugins(), entry, changed, first=first, production=production, workspace=workspace)
 
 

@@ -201,9 +201,9 @@ class Session:
             tenant = state.caller.tenant if caller.tenant is None else caller.tenant
             caller = attrs.evolve(caller, tenant=tenant, account=caller.account or state.caller.account)
             state.runtime.shared.accounts.note(account_of(caller))
-        from octoc.runtime.tools.dispatch import Asked, dispatch
+        from octoc.runtime.tools.dispatch import CallRequest, dispatch
 
-        return await dispatch(state, name, arguments, Asked(on_progress, caller, form))
+        return await dispatch(state, name, arguments, CallRequest(on_progress, caller, form))
 
     async def call_all(
         self, calls: Sequence[Call], *, on_progress: Callable[[int, Progress], None] | None = None

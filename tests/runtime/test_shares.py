@@ -13,7 +13,7 @@ import pytest
 from octoc.results import Caller, ToolResult
 from octoc.runtime import Runtime
 from octoc.runtime.servers.concurrency import Places
-from octoc.runtime.servers.unreachable import Unreachable
+from octoc.runtime.servers.unreachable import UnreachableError
 from octoc.runtime.shares import NOBODY, Accounts, account_of, gives_way, may_take
 from tests.runtime.conftest import Fleet
 
@@ -100,7 +100,7 @@ def test_one_account_does_not_fill_the_queue(monkeypatch: pytest.MonkeyPatch) ->
         await places.enter("a")
         waiting = [asyncio.create_task(places.enter("a")) for _ in range(6)]
         await asyncio.sleep(0)
-        with pytest.raises(Unreachable, match="busy"):
+        with pytest.raises(UnreachableError, match="busy"):
             await places.enter("a")
         other = asyncio.create_task(places.enter("b"))
         await asyncio.sleep(0)

@@ -11,7 +11,7 @@ from octoc.cli.options import agent_option, bundle_option, format_options, works
 
 if TYPE_CHECKING:
     from octoc.runtime.session import Session
-    from octoc.runtime.tools.search import Answer
+    from octoc.runtime.tools.search import SearchResult
 
 
 @click.command
@@ -38,7 +38,7 @@ def command(
     """
     from octoc.cli.workspace import target_of, with_session
 
-    def search(session: Session) -> tuple[list[dict[str, Any]], int, Answer]:
+    def search(session: Session) -> tuple[list[dict[str, Any]], int, SearchResult]:
         from octoc.runtime.tools.find_tools import look
 
         tools = {(tool.server, tool.name): tool for tool in session.state.loaded.bundle.tools}
@@ -80,7 +80,7 @@ def command(
     return 0
 
 
-def _explained(hits: list[dict[str, Any]], answer: Answer) -> dict[str, Any]:
+def _explained(hits: list[dict[str, Any]], answer: SearchResult) -> dict[str, Any]:
     return {
         "method": answer.method,
         "why": answer.why or None,
@@ -91,7 +91,7 @@ def _explained(hits: list[dict[str, Any]], answer: Answer) -> dict[str, Any]:
     }
 
 
-def _print_explained(hits: list[dict[str, Any]], answer: Answer) -> None:
+def _print_explained(hits: list[dict[str, Any]], answer: SearchResult) -> None:
     from octoc.cli.tables import print_table
     from octoc.diagnostics.render import escape
 

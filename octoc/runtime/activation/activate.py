@@ -19,7 +19,7 @@ from octoc.runtime import telemetry
 from octoc.runtime.activation.eviction import making_room, no_room, surplus
 from octoc.runtime.activation.holding import hold, release, release_all
 from octoc.runtime.cancellation import outlast
-from octoc.runtime.servers.pool import Unreachable
+from octoc.runtime.servers.unreachable import UnreachableError
 from octoc.secrets import redact
 
 if TYPE_CHECKING:
@@ -268,7 +268,7 @@ async def _open(loaded: LoadedBundle, server: str) -> str | None:
     try:
         async with loaded.pool.use(server):
             return None
-    except Unreachable as unreachable:
+    except UnreachableError as unreachable:
         message = redact(unreachable.failure.message, loaded.connector.secrets(server))
         return f"server '{server}': {message}"
 

@@ -21,7 +21,7 @@ _MEMO = 64
 """Of so many texts the vector is remembered: the gate, the rules of skills and the next messages ask for the same."""
 
 
-class EncoderUnavailable(Exception):  # noqa: N818  # a state of the installation, not a fault in the program
+class EncoderUnavailableError(Exception):
     """There is no encoder that makes vectors like the bundle's, or it failed on a text; the message says why."""
 
 
@@ -42,19 +42,19 @@ class RoutingParts:
         self._lock = threading.Lock()
 
     def embedder(self) -> Embedder:
-        """Return the encoder that the bundle's vectors were made with. Raises: EncoderUnavailable."""
+        """Return the encoder that the bundle's vectors were made with. Raises: EncoderUnavailableError."""
         with self._lock:
             if self._embedder is None:
                 if self._problem is None:
                     self._load_embedder()
                 if self._embedder is None:
-                    raise EncoderUnavailable(self._problem)
+                    raise EncoderUnavailableError(self._problem)
             return self._embedder
 
     def vector(self, text: str) -> Vector:
         """Return the vector of a text, encoded once of those that were asked for last; not to be written to.
 
-        Raises: EncoderUnavailable.
+        Raises: EncoderUnavailableError.
         """
         found = self._vectors.get(text)
         if found is None:
@@ -66,7 +66,7 @@ class RoutingParts:
         return found
 
     def encode(self, text: str) -> Vector:
-        """Return the vector of a text. Raises: EncoderUnavailable, also where the encoder fails on this text alone."""
+        """Return the vector of a text. Raises: EncoderUnavailableError, also if this text alone fails."""
         embedder = self.embedder()
         try:
             return embedder.embed(text)
@@ -80,7 +80,7 @@ class RoutingParts:
             # Once: what cannot be opened fails on every message.
             self._failed = True
             logger.warning("words alone have to do: %s", problem)
-        raise EncoderUnavailable(problem)
+        raise EncoderUnavailableError(problem)
 
     def embedder_like(self, identity: str) -> Embedder | None:
         """Return the encoder if it has been made and has this identity, for another bundle of the same encoder."""

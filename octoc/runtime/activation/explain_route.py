@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from octoc.runtime.activation.encoder import EncoderUnavailable
+from octoc.runtime.activation.encoder import EncoderUnavailableError
 from octoc.runtime.activation.route import candidates_of, held_of, route
 from octoc.runtime.values import Routing
 
@@ -49,7 +49,7 @@ def _field(session: SessionState, router: Router, intent: str) -> Field:
     def embed(text: str) -> Vector | None:
         try:
             return parts.encode(text)
-        except EncoderUnavailable:
+        except EncoderUnavailableError:
             return None
 
     return Field(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from octoc.lists import name_list
-from octoc.runtime.activation.encoder import EncoderUnavailable
+from octoc.runtime.activation.encoder import EncoderUnavailableError
 from octoc.runtime.activation.eviction import fit_together, making_room, no_room
 from octoc.runtime.state import MAX_TURNS, SessionState
 from octoc.runtime.values import Routing
@@ -168,7 +168,7 @@ class _Attempt:
             return None
         try:
             return self._loaded.routing.vector(intent)
-        except EncoderUnavailable as error:
+        except EncoderUnavailableError as error:
             self.problem = str(error)
             return None
 
@@ -176,7 +176,7 @@ class _Attempt:
 def discover_scores(loaded: LoadedBundle, intent: str, names: Sequence[str]) -> dict[str, float]:
     """Return the mean of the three highest cosines between `intent` and each capability's triggers, 0 without any.
 
-    Raises: EncoderUnavailable.
+    Raises: EncoderUnavailableError.
     """
     from octoc.routing.scores import capability_scores
 

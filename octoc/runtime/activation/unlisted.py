@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from octoc.runtime.activation.holding import hold_base
-from octoc.runtime.servers.unreachable import Unreachable
+from octoc.runtime.servers.unreachable import UnreachableError
 
 if TYPE_CHECKING:
     from octoc.runtime.loaded_bundle import LoadedBundle
@@ -34,5 +34,5 @@ async def _try(loaded: LoadedBundle, server: str) -> str | None:
     try:
         async with loaded.pool.use(server):
             return None
-    except Unreachable as unreachable:
+    except UnreachableError as unreachable:
         return unreachable.failure.message

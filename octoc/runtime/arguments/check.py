@@ -11,7 +11,7 @@ import attrs
 
 from octoc.names import ToolId
 from octoc.runtime.arguments.messages import Problem, problems_of
-from octoc.runtime.arguments.validator import DEFAULT_DIALECT, REST_DIALECT, Compiled, Doubt, Judge
+from octoc.runtime.arguments.validator import DEFAULT_DIALECT, REST_DIALECT, Compiled, SchemaUnusableError, Validator
 
 logger = logging.getLogger("octoc.runtime")
 
@@ -37,7 +37,7 @@ class ArgumentChecks:
     """The schemas of one bundle's tools, compiled; the last 2,048 that were used."""
 
     def __init__(self) -> None:
-        self._judge = Judge()
+        self._validator = Validator()
         self._tools: dict[ToolId, _Tool] = {}
 
     async def problems(
@@ -61,12 +61,12 @@ class ArgumentChecks:
         if known.compiled is None:
             return ()
         try:
-            errors = self._judge.errors(known.compiled, arguments)
+            errors = self._validator.errors(known.compiled, arguments)
             if errors and not known.sound:
                 # A schema that is none can refuse what its author meant to allow, so it is looked at before it refuses.
-                self._judge.check_schema(known.compiled)
+                self._validator.check_schema(known.compiled)
                 known.sound = True
-        except Doubt as doubt:
+        except SchemaUnusableError as doubt:
             if doubt.costly and _is_small(arguments):
                 known.trials += 1
             self._doubt(tool, known, doubt)
@@ -79,15 +79,15 @@ class ArgumentChecks:
         if known is None or known.schema is not schema:
             known = _Tool(schema=schema, compiled=None)
             try:
-                known.compiled = self._judge.compile(schema, dialect)
-            except Doubt as doubt:
+                known.compiled = self._validator.compile(schema, dialect)
+            except SchemaUnusableError as doubt:
                 self._doubt(tool, known, doubt)
             while len(self._tools) >= _MAX_COMPILED:
                 del self._tools[next(iter(self._tools))]
         self._tools[tool] = known
         return known
 
-    def _doubt(self, tool: ToolId, known: _Tool, doubt: Doubt) -> None:
+    def _doubt(self, tool: ToolId, known: _Tool, doubt: SchemaUnusableError) -> None:
         if doubt.final or known.trials >= MAX_TRIALS:
             known.compiled = None
         if not known.doubted:

@@ -41,7 +41,7 @@ _MAX_PATTERNS = 1000
 _PATTERN_MEMORY = 1 << 20
 
 
-class Doubt(Exception):  # noqa: N818  # a state of the world, not a fault in the program
+class SchemaUnusableError(Exception):
     """Nothing can be said by a schema; the message says why, and quotes nothing of a value.
 
     `final` tells that it cannot for any value; `costly` that it took too long for this one, which may be the doing of
@@ -55,7 +55,7 @@ class Doubt(Exception):  # noqa: N818  # a state of the world, not a fault in th
 
 
 def dialect_of(schema: Mapping[str, Any], default: str) -> str:
-    """Return the dialect that a schema names, `default` when it names none. Raises: Doubt when it is not known."""
+    """Return the dialect that a schema names, else `default`. Raises: SchemaUnusableError for an unknown one."""
     named = schema.get("$schema")
     if not isinstance(named, str):
         return default
@@ -64,11 +64,11 @@ def dialect_of(schema: Mapping[str, Any], default: str) -> str:
     for known in _DIALECTS:
         if plain == known.replace("https://", "http://", 1):
             return known
-    raise Doubt(f"it is in the dialect `{named[:80]}`, which is not known")
+    raise SchemaUnusableError(f"it is in the dialect `{named[:80]}`, which is not known")
 
 
 def _survey(schema: Any) -> bool:
-    """Tell whether a schema says `patternProperties` anywhere. Raises: Doubt when it is too large to be judged by."""
+    """Return whether a schema has `patternProperties` anywhere. Raises: SchemaUnusableError for one too large."""
     waiting, seen, patterned = [schema], 0, False
     while waiting:
         value = waiting.pop()
@@ -79,7 +79,7 @@ def _survey(schema: Any) -> bool:
             waiting += (inner for inner in value if isinstance(inner, (dict, list)))
         seen += 1
         if seen + len(waiting) > MAX_NODES:
-            raise Doubt(f"it has more than {MAX_NODES} parts")
+            raise SchemaUnusableError(f"it has more than {MAX_NODES} parts")
     return patterned
 
 
@@ -93,7 +93,7 @@ class Compiled:
     validator: Any
 
 
-class Judge:
+class Validator:
     """Makes validators that share one count of steps, so one judge serves one thread at a time."""
 
     def __init__(self) -> None:
@@ -104,7 +104,7 @@ class Judge:
         self._patterned = False
 
     def compile(self, schema: Mapping[str, Any], default: str) -> Compiled:
-        """Return a schema made ready, in its own dialect or else in `default`. Raises: Doubt."""
+        """Return a schema made ready, in its own dialect or else in `default`. Raises: SchemaUnusableError."""
         from referencing import Registry
 
         dialect, patterned = dialect_of(schema, default), _survey(schema)
@@ -114,19 +114,19 @@ class Judge:
         return Compiled(schema=schema, dialect=dialect, patterned=patterned, validator=validator)
 
     def errors(self, compiled: Compiled, instance: Any) -> list[ValidationError]:
-        """Return the first errors of a value, at most 20. Raises: Doubt."""
+        """Return the first errors of a value, at most 20. Raises: SchemaUnusableError."""
         self._patterned = compiled.patterned
         return self._guarded(lambda: list(itertools.islice(compiled.validator.iter_errors(instance), _MAX_ERRORS)))
 
     def check_schema(self, compiled: Compiled) -> None:
-        """Raises: Doubt when a schema is not what its own dialect says that a schema is."""
+        """Raises: SchemaUnusableError when a schema is not what its own dialect says that a schema is."""
         self._patterned = False
         cls = self._class(compiled.dialect)
         # The default registry has the dialects themselves, which is all that they refer to.
         error = self._guarded(lambda: next(cls(cls.META_SCHEMA).iter_errors(compiled.schema), None))
         if error is not None:
             where = "/".join(map(str, error.absolute_path))[:80]
-            raise Doubt(f"it is no sound schema at `{where}`" if where else "it is no sound schema")
+            raise SchemaUnusableError(f"it is no sound schema at `{where}`" if where else "it is no sound schema")
 
     def _guarded(self, work: Callable[[], T]) -> T:
         from referencing.exceptions import Unresolvable
@@ -134,15 +134,17 @@ class Judge:
         self._steps = 0
         try:
             return work()
-        except Doubt:
+        except SchemaUnusableError:
             raise
         except RecursionError:
-            raise Doubt("it is nested too deeply, or refers to itself", final=False) from None
+            raise SchemaUnusableError("it is nested too deeply, or refers to itself", final=False) from None
         except Unresolvable as error:
             # Another call may not come to that part of the schema.
-            raise Doubt(f"its `$ref` to `{str(error.ref)[:80]}` leads nowhere within it", final=False) from None
+            raise SchemaUnusableError(
+                f"its `$ref` to `{str(error.ref)[:80]}` leads nowhere within it", final=False
+            ) from None
         except Exception as error:  # noqa: BLE001  # a schema that is none makes jsonschema raise whatever it meets
-            raise Doubt(f"judging by it failed with `{type(error).__name__}`", final=False) from None
+            raise SchemaUnusableError(f"judging by it failed with `{type(error).__name__}`", final=False) from None
 
     def _step(self) -> None:
         self._steps += 1
@@ -151,7 +153,7 @@ class Judge:
         if self._steps == UNTIMED_STEPS:
             self._until = time.thread_time() + MAX_SECONDS
         elif self._steps > MAX_STEPS or time.thread_time() > self._until:
-            raise Doubt("judging by it takes too long", final=False, costly=True)
+            raise SchemaUnusableError("judging by it takes too long", final=False, costly=True)
 
     def _class(self, dialect: str) -> Any:
         made = self._classes.get(dialect)

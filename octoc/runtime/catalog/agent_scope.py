@@ -10,7 +10,7 @@ import attrs
 
 from octoc.aliases import ToolNames, sanitize
 from octoc.names import any_glob_matches, glob_covers, globs_meet
-from octoc.runtime.catalog.aliases import Naming
+from octoc.runtime.catalog.aliases import AgentAliases
 
 if TYPE_CHECKING:
     from octoc.bundle.model import AgentEntry, CapabilityEntry, Grant, ServerEntry, Settings
@@ -57,8 +57,8 @@ class AgentScope:
         self._servers = servers
         self._costs = costs
         self._forms = forms
-        self._naming = Naming(catalog, agent.registry.tools, self.known)
-        self._seen: _Seen | None = None
+        self._naming = AgentAliases(catalog, agent.registry.tools, self.known)
+        self._seen: _Computed | None = None
 
     @cached_property
     def registered(self) -> frozenset[int]:
@@ -239,16 +239,16 @@ class AgentScope:
         # Also as a model API spells it: a file may name the tool by what a model calls it.
         return any_glob_matches(globs, tool.tool) or any_glob_matches(globs, sanitize(tool.tool))
 
-    def _now(self) -> _Seen:
+    def _now(self) -> _Computed:
         """Return what was worked out while the set of tools is what it is."""
         tools = self.catalog.generation
         if self._seen is None or self._seen.tools != tools:
-            self._seen = _Seen(tools=tools)
+            self._seen = _Computed(tools=tools)
         return self._seen
 
 
 @attrs.define(kw_only=True, eq=False)
-class _Seen:
+class _Computed:
     """What was worked out of an agent's tools, while `Catalog.generation` was `tools`."""
 
     tools: int
@@ -268,16 +268,16 @@ def settings_of(settings: Settings, agent: AgentEntry) -> Settings:
         settings,
         results=attrs.evolve(
             results,
-            profile=_told(own.results_profile, results.profile),
-            max_chars=_told(own.max_chars, results.max_chars),
-            max_tokens=_told(own.max_tokens, results.max_tokens),
-            keep=_told(own.keep, results.keep),
+            profile=_or_default(own.results_profile, results.profile),
+            max_chars=_or_default(own.max_chars, results.max_chars),
+            max_tokens=_or_default(own.max_tokens, results.max_tokens),
+            keep=_or_default(own.keep, results.keep),
         ),
-        max_active=_told(own.max_active, settings.max_active),
-        max_active_tokens=_told(own.max_active_tokens, settings.max_active_tokens),
-        quota=_told(own.quota, settings.quota),
+        max_active=_or_default(own.max_active, settings.max_active),
+        max_active_tokens=_or_default(own.max_active_tokens, settings.max_active_tokens),
+        quota=_or_default(own.quota, settings.quota),
     )
 
 
-def _told(own: T | None, otherwise: T) -> T:
+def _or_default(own: T | None, otherwise: T) -> T:
     return otherwise if own is None else own

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from octoc.runtime.catalog.registry import Catalog
 
 
-class Naming:
+class AgentAliases:
     """The aliases of an agent's tools. Each is given once, so that what a model was shown does not change its meaning.
 
     A tool of the bundle has the bundle's alias, but where that was made longer because of a tool that the agent may not

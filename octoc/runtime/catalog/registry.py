@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen(kw_only=True)
 class CatalogTool:
-    """A tool and the number that it has as long as the runtime lives. What it is called is each agent's: `Naming`."""
+    """A tool and the number that it has as long as the runtime lives. `AgentAliases` names it."""
 
     index: int
     id: ToolId

@@ -38,7 +38,7 @@ Built = TypeVar("Built")
 
 
 @attrs.define
-class _Made:
+class _Shortened:
     """What is left of a result's parts within some number of characters."""
 
     parts: dict[int, ContentPart] = attrs.field(factory=dict)
@@ -72,7 +72,7 @@ def cut_sampled(result: ToolResult, limits: Limits, counter: TokenCounter, keep:
     document = None if fits_parts and fits_structured else document_of(result)
     handle = keep(document) if keep is not None and document is not None else None
     total = sum(_cost(part) for part in result.content if media_of(part) is None)
-    made = _Made(dict(enumerate(result.content)), kept=total)
+    made = _Shortened(dict(enumerate(result.content)), kept=total)
     if not fits_parts:
         builder = _Builder(result, limits, handle)
         made = _tightened(builder.build, lambda made: made.text, limits, counter)
@@ -112,9 +112,9 @@ class _Builder:
         self._handle = handle
         self._parsed: dict[int, Any] = {}
 
-    def build(self, room: int) -> _Made:
+    def build(self, room: int) -> _Shortened:
         """Return the parts in order (with `keep = "tail"` from the last one) until one has to be cut."""
-        made = _Made()
+        made = _Shortened()
         content = self._result.content
         full, line = False, 0
         for index in reversed(range(len(content))) if self._limits.keep == "tail" else range(len(content)):
@@ -138,7 +138,7 @@ class _Builder:
                 made.parts[index] = cut
         return made
 
-    def _replaced(self, index: int, made: _Made) -> ContentPart | None:
+    def _replaced(self, index: int, made: _Shortened) -> ContentPart | None:
         """Return the part that counts as text, itself or what stands for media over their cap; None for other media."""
         part = self._result.content[index]
         media = media_of(part)
@@ -151,7 +151,7 @@ class _Builder:
         where = "" if self._handle is None else f": {read_call(self._handle, part=index)}"
         return ContentPart(type="text", text=f"[{kind[:60]}, {size:,} bytes of base64, left out{where}]")
 
-    def _cut(self, index: int, room: int, made: _Made) -> ContentPart | None:
+    def _cut(self, index: int, room: int, made: _Shortened) -> ContentPart | None:
         part = self._result.content[index]
         text = text_of(part)
         if text is None or room < 1:

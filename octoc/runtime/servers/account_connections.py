@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from octoc.bundle.model import ServerEntry
-    from octoc.runtime.servers.connection import Opened
+    from octoc.runtime.servers.connection import PooledConnection
 
 
 def says_it_asks(entry: ServerEntry) -> bool:
@@ -17,21 +17,23 @@ def says_it_asks(entry: ServerEntry) -> bool:
     return entry.transport == "stdio" and any((entry.elicitation, entry.sampling, entry.roots))
 
 
-def has_asked(opened: Opened) -> bool:
+def has_asked(opened: PooledConnection) -> bool:
     """Return whether the server has asked something on this connection that the host answers."""
     return bool(getattr(opened.connection, "asks", False))
 
 
-def is_stale(opened: Opened) -> bool:
+def is_stale(opened: PooledConnection) -> bool:
     """Return whether the connection is to be replaced: a call without a caller may still run at the server."""
     return bool(getattr(opened.connection, "stale", False))
 
 
-def _is_doubtful(opened: Opened) -> bool:
+def _is_doubtful(opened: PooledConnection) -> bool:
     return bool(getattr(opened.connection, "abandoned", False))
 
 
-def divided(opened: list[Opened], account: str | None, *, asks: bool, most: int) -> tuple[list[Opened], list[Opened]]:
+def divided(
+    opened: list[PooledConnection], account: str | None, *, asks: bool, most: int
+) -> tuple[list[PooledConnection], list[PooledConnection]]:
     """Return the connections that an account may use now, and those that no new call may ever have.
 
     Where the server asks, a call gets no connection on which another one has lost its caller: a question could be of

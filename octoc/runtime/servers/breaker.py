@@ -9,7 +9,7 @@ from typing import Literal
 Verdict = Literal["worked", "failed", "unknown"]
 
 
-class Open(Exception):  # noqa: N818  # a state of the world, not a fault in the program
+class CircuitOpenError(Exception):
     """Not now; perhaps in `retry_after_s` seconds."""
 
     def __init__(self, retry_after_s: float) -> None:
@@ -62,17 +62,17 @@ class CircuitBreaker:
         return self._failures
 
     def check(self) -> None:
-        """Raises: Open, when nothing would be let through; takes no place."""
+        """Raises: CircuitOpenError, when nothing would be let through; takes no place."""
         if self._opened_at is None:
             return
         left = self._opened_at + self._open_s - self._clock()
         if left > 0:
-            raise Open(left)
+            raise CircuitOpenError(left)
         if self._probing:
-            raise Open(0.0)
+            raise CircuitOpenError(0.0)
 
     def admit(self) -> int:
-        """Let one call through; give the number that it returns to `ended`. Raises: Open."""
+        """Let one call through; give the number that it returns to `ended`. Raises: CircuitOpenError."""
         self.check()
         if self._opened_at is not None:
             self._probing = True

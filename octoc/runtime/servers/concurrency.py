@@ -37,7 +37,7 @@ class Places:
         self._ended = False
 
     async def enter(self, account: str = NOBODY) -> None:
-        """Take a place. Raises: Unreachable when too many wait already, or it has ended."""
+        """Take a place. Raises: UnreachableError when too many wait already, or it has ended."""
         import asyncio
 
         if self._ended:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import attrs
 
 from octoc.names import BUILTIN
-from octoc.runtime.servers.connection import CLOSE_S, Made
-from octoc.runtime.servers.unreachable import Unreachable, unreachable
+from octoc.runtime.servers.connection import CLOSE_S, NewConnection
+from octoc.runtime.servers.unreachable import UnreachableError, unreachable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,8 +54,8 @@ class Connector:
         first: bool,
         production: bool,
         workspace: Path,
-    ) -> Made:
-        """Return a new connection. Raises: Unreachable, with all that was started ended again.
+    ) -> NewConnection:
+        """Return a new connection. Raises: UnreachableError, with all that was started ended again.
 
         Args:
             changed: called when the server says that its tools are others; the host is told as well.
@@ -70,10 +70,10 @@ class Connector:
                 else:
                     connection = await self._remote(plugins, entry, changed, workspace, production=production)
                 listing = await self._tools(entry, connection) if first and not entry.listed else None
-            except Unreachable as unreached:
+            except UnreachableError as unreached:
                 watched.failed(unreached.failure.kind, unreached.failure.message)
                 raise
-        return Made(connection=connection, listing=listing)
+        return NewConnection(connection=connection, listing=listing)
 
     def _builtin(self, entry: ServerEntry) -> BuiltinConnection:
         connection = self._bindings.of(entry.name)
@@ -131,7 +131,7 @@ class Connector:
             # A transport keeps the limit itself; this one is for a plugin that does not.
             async with asyncio.timeout(entry.timeout_s + _GRACE_S):
                 return await transport.connect(target, self._host(entry, changed))
-        except Unreachable:
+        except UnreachableError:
             raise
         except TimeoutError:
             raise unreachable(

@@ -19,7 +19,7 @@ FAULTS: frozenset[FailureKind] = frozenset({"connect_failed", "connection_lost",
 
 
 @attrs.define(eq=False)
-class Opened:
+class PooledConnection:
     """A connection: how many calls are on it, since when none is, and what is known of its end."""
 
     connection: Connection
@@ -32,7 +32,7 @@ class Opened:
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Made:
+class NewConnection:
     """A new connection, and the server's tools if it was asked for them."""
 
     connection: Connection
@@ -40,6 +40,6 @@ class Made:
 
 
 class Connect(Protocol):
-    """Makes a connection; `first` says that there is no other. Raises: Unreachable, with all ended again."""
+    """Makes a connection; `first` says that there is no other. Raises: UnreachableError, with all ended again."""
 
-    def __call__(self, entry: ServerEntry, changed: Callable[[], None], *, first: bool) -> Awaitable[Made]: ...
+    def __call__(self, entry: ServerEntry, changed: Callable[[], None], *, first: bool) -> Awaitable[NewConnection]: ...

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from octoc.plugin import Connection
     from octoc.results import FailureKind, ToolResult
     from octoc.runtime.servers.breaker import Verdict
-    from octoc.runtime.servers.connection import Opened
+    from octoc.runtime.servers.connection import PooledConnection
     from octoc.runtime.servers.server_pool import ServerPool
 
 Stage = Literal["place", "connection", "held", "ended"]
@@ -37,7 +37,7 @@ class Lease:
         self._pool = pool
         self._account = account
         self._until = until
-        self._opened: Opened | None = None
+        self._opened: PooledConnection | None = None
         self._admission = 0
         self._verdict: Verdict = "unknown"
         self._tool = None if tool is None else ToolKey(account, tool)
@@ -56,7 +56,7 @@ class Lease:
         return self._opened.connection
 
     async def acquire(self) -> None:
-        """Wait for a place and a connection. Raises: Unreachable. Cancelled or refused, it holds nothing."""
+        """Wait for a place and a connection. Raises: UnreachableError. Cancelled or refused, it holds nothing."""
         pool = self._pool
         pool.check()
         if self._tool is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from octoc.runtime.cancellation import outlast
 from octoc.runtime.servers.server_pool import ServerPool
-from octoc.runtime.servers.unreachable import Unreachable, closed
+from octoc.runtime.servers.unreachable import closed
 from octoc.runtime.shares import NOBODY
 
 if TYPE_CHECKING:
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from octoc.results import ServerListing
     from octoc.runtime.servers.lease import Lease
-
-__all__ = ["GRACE_S", "Pool", "Unreachable"]
 
 GRACE_S = 1.0
 """What calls under way get when a runtime closes."""
@@ -42,7 +40,7 @@ class Pool:
         return tuple(sorted(name for name, pool in self._by_name.items() if pool.open))
 
     def use(self, server: str, until: float | None = None, account: str = NOBODY, tool: str | None = None) -> Lease:
-        """Return what lends a connection, as `async with pool.use(server) as lease`; entering raises Unreachable.
+        """Return what lends a connection, as `async with pool.use(server) as lease`; entering raises UnreachableError.
 
         Args:
             until: the monotonic time up to which a pause between two attempts to connect is waited out; None tries at
@@ -50,7 +48,7 @@ class Pool:
             account: for whose call it is, and whose share of the server's places it uses.
             tool: what is called, whose breaker counts the outcome; None where no tool is, as for an activation.
 
-        Raises: Unreachable when the pool is closed, KeyError for a server that is not there.
+        Raises: UnreachableError when the pool is closed, KeyError for a server that is not there.
         """
         from octoc.runtime.servers.lease import Lease
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from octoc.runtime.cancellation import outlast
 from octoc.runtime.servers.account_connections import divided, has_asked, is_stale, says_it_asks
-from octoc.runtime.servers.breaker import CircuitBreaker, Open
+from octoc.runtime.servers.breaker import CircuitBreaker, CircuitOpenError
 from octoc.runtime.servers.concurrency import Places
-from octoc.runtime.servers.connection import CLOSE_S, FAULTS, Connect, Opened
+from octoc.runtime.servers.connection import CLOSE_S, FAULTS, Connect, PooledConnection
 from octoc.runtime.servers.refresh import Refresher
 from octoc.runtime.servers.retry import reconnect_pause
 from octoc.runtime.servers.tool_breakers import ToolBreakers
 from octoc.runtime.servers.unreachable import (
     FAILURES,
-    Unreachable,
+    UnreachableError,
     circuit_open,
     closed,
     down,
@@ -75,9 +75,9 @@ class ServerPool:
         """Whether the server asks its callers something: then no connection has calls of two accounts."""
         self._connect = connect
         self._clock = clock
-        self._opened: list[Opened] = []
-        self._unshut: set[Opened] = set()
-        self._connecting: asyncio.Task[Opened] | None = None
+        self._opened: list[PooledConnection] = []
+        self._unshut: set[PooledConnection] = set()
+        self._connecting: asyncio.Task[PooledConnection] | None = None
         self._picking = 0
         self._naps: set[asyncio.Future[None]] = set()
         self._idle_wanted: list[asyncio.Future[None]] = []
@@ -105,20 +105,20 @@ class ServerPool:
     # --- a connection ---------------------------------------------------------------------------------------------
 
     def admit(self) -> int:
-        """Ask the breaker. Raises: Unreachable."""
+        """Ask the breaker. Raises: UnreachableError."""
         try:
             return self.breaker.admit()
-        except Open as refused:
+        except CircuitOpenError as refused:
             raise self._refusal(refused) from None
 
     def check(self) -> None:
-        """Ask the breaker without taking a place. Raises: Unreachable."""
+        """Ask the breaker without taking a place. Raises: UnreachableError."""
         try:
             self.breaker.check()
-        except Open as refused:
+        except CircuitOpenError as refused:
             raise self._refusal(refused) from None
 
-    def _refusal(self, refused: Open) -> Unreachable:
+    def _refusal(self, refused: CircuitOpenError) -> UnreachableError:
         return circuit_open(self.entry.name, self.breaker.failures, self._last_kind, refused.retry_after_s)
 
     def note_failure(self, kind: FailureKind) -> None:
@@ -128,7 +128,7 @@ class ServerPool:
         """
         self._last_kind = kind
 
-    async def pick(self, until: float | None, account: str | None = None) -> Opened:
+    async def pick(self, until: float | None, account: str | None = None) -> PooledConnection:
         """Return the connection with the fewest calls, opening one when there is none, or when all are busy.
 
         Args:
@@ -136,7 +136,7 @@ class ServerPool:
                 None tries at once, for who asks in person.
             account: for whose call it is; None makes no call.
 
-        Raises: Unreachable.
+        Raises: UnreachableError.
         """
         self._picking += 1
         try:
@@ -144,7 +144,7 @@ class ServerPool:
         finally:
             self._picking -= 1
 
-    async def _picked(self, until: float | None, account: str | None) -> Opened:
+    async def _picked(self, until: float | None, account: str | None) -> PooledConnection:
         grown = False
         deaths = 0
         while deaths < _DEATHS:
@@ -165,7 +165,7 @@ class ServerPool:
         message = f"server `{self.entry.name}` connects, and is gone at once"
         raise unreachable("connect_failed", message, lost=self.lost)
 
-    def release(self, opened: Opened) -> None:
+    def release(self, opened: PooledConnection) -> None:
         """Take a connection back."""
         opened.users -= 1
         if opened.users:
@@ -180,7 +180,7 @@ class ServerPool:
                 break
         self._watch_idle()
 
-    def note_death(self, opened: Opened) -> None:
+    def note_death(self, opened: PooledConnection) -> None:
         """Note, once for all its calls, that a connection died. Returns nothing; the next use makes another."""
         if opened.death_counted:
             return
@@ -199,7 +199,7 @@ class ServerPool:
             self.note_death(opened)
             self._retire(opened)
 
-    def _usable(self, account: str | None) -> list[Opened]:
+    def _usable(self, account: str | None) -> list[PooledConnection]:
         """Return what an account may use, after what nobody may use any more was retired."""
         self.asks = self.asks or any(map(has_asked, self._opened))
         usable, unusable = divided(self._opened, account, asks=self.asks, most=self.entry.max_concurrent)
@@ -224,7 +224,7 @@ class ServerPool:
             self._idle_wanted.remove(idle)
             idle.cancel()
 
-    async def _connected(self, until: float | None) -> Opened | None:
+    async def _connected(self, until: float | None) -> PooledConnection | None:
         """Return the connection that is being made; None after a pause, when all is to be looked at again."""
         import asyncio
 
@@ -242,37 +242,37 @@ class ServerPool:
         lost = self.lost
         try:
             return await asyncio.shield(task)
-        except Unreachable as why:
+        except UnreachableError as why:
             # The text of a failed attempt belongs to the call that began it.
             failure = why.failure if is_own else without_words(self.entry.name, why.failure)
-            raise Unreachable(failure, lost=lost, final=why.final) from None
+            raise UnreachableError(failure, lost=lost, final=why.final) from None
         except asyncio.CancelledError:
             waiting = asyncio.current_task()
             if task.cancelled() and waiting is not None and not waiting.cancelling():
                 raise closed() from None
             raise
 
-    def _begin_connecting(self, *, first: bool) -> asyncio.Task[Opened]:
+    def _begin_connecting(self, *, first: bool) -> asyncio.Task[PooledConnection]:
         if self._ended:
             raise closed()
         task = self._connecting = self._spawn(lambda: self._connect_now(first=first))
         task.add_done_callback(self._connecting_ended)
         return task
 
-    def _connecting_ended(self, task: asyncio.Task[Opened]) -> None:
+    def _connecting_ended(self, task: asyncio.Task[PooledConnection]) -> None:
         if self._connecting is task:
             self._connecting = None
         if not task.cancelled():
             task.exception()  # whoever still waits gets it too; read here, it is not reported as lost when nobody does
 
-    async def _connect_now(self, *, first: bool) -> Opened:
+    async def _connect_now(self, *, first: bool) -> PooledConnection:
         begun = self._clock()
         try:
             made = await self._connect(self.entry, self._refresher.note, first=first)
-        except Unreachable as why:
+        except UnreachableError as why:
             self._note_connect_failure(why, growing=not first)
             raise
-        opened = Opened(made.connection, idle_since=self._clock())
+        opened = PooledConnection(made.connection, idle_since=self._clock())
         self._opened.append(opened)
         self._unshut.add(opened)
         self.lost = False
@@ -284,7 +284,7 @@ class ServerPool:
         logger.debug("server `%s` connected after %.3f s", self.entry.name, self._clock() - begun)
         return opened
 
-    def _note_connect_failure(self, why: Unreachable, *, growing: bool) -> None:
+    def _note_connect_failure(self, why: UnreachableError, *, growing: bool) -> None:
         now = self._clock()
         kind, text = why.failure.kind, why.failure.message
         self._last_kind = kind
@@ -393,7 +393,7 @@ class ServerPool:
             if not nap.done():
                 nap.set_exception(closed())
 
-    def _retire(self, opened: Opened, *, now: bool = False) -> asyncio.Task[None] | None:
+    def _retire(self, opened: PooledConnection, *, now: bool = False) -> asyncio.Task[None] | None:
         """Let nobody have this connection any more, and close it when its last call has ended, or now."""
         if opened in self._opened:
             self._opened.remove(opened)
@@ -404,7 +404,7 @@ class ServerPool:
         self._unshut.discard(opened)
         return self._spawn(lambda: self._shut(opened))
 
-    async def _shut(self, opened: Opened) -> None:
+    async def _shut(self, opened: PooledConnection) -> None:
         import asyncio
 
         for _ in range(2):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from octoc.runtime.servers.breaker import CircuitBreaker, Open
+from octoc.runtime.servers.breaker import CircuitBreaker, CircuitOpenError
 from octoc.runtime.servers.unreachable import unreachable
 from octoc.runtime.shares import gives_way
 
@@ -60,19 +60,19 @@ class ToolBreakers:
             breaker.configure(failures, open_s)
 
     def check(self, key: ToolKey) -> None:
-        """Raises: Unreachable, when no call of this tool would be let through for this account."""
+        """Raises: UnreachableError, when no call of this tool would be let through for this account."""
         breaker = self._kept.get(key)
         if breaker is not None:
             try:
                 breaker.check()
-            except Open as refused:
+            except CircuitOpenError as refused:
                 seconds = refused.retry_after_s
                 when = f"circuit open for {seconds:.0f} s" if seconds else "another call is trying it now"
                 message = f"tool `{self._server}/{key.tool}` failed {breaker.failures} times in a row; {when}"
                 raise unreachable("unavailable", message, retry_after_s=max(seconds, 1.0), final=True) from None
 
     def admit(self, key: ToolKey) -> int:
-        """Let one call through; return the number to give to `ended`. Raises: Unreachable."""
+        """Let one call through; return the number to give to `ended`. Raises: UnreachableError."""
         self.check(key)
         breaker = self._kept.get(key)
         return 0 if breaker is None else breaker.admit()

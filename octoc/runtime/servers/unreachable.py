@@ -14,7 +14,7 @@ FAILURES = logging.getLogger("octoc.runtime.failures")
 """The log of failed calls and connections, for hosts whose callers do not all read the text of a failure."""
 
 
-class Unreachable(Exception):  # noqa: N818  # a state of the world, not a fault in the program
+class UnreachableError(Exception):
     """A server cannot be used now; nothing was sent to it.
 
     `lost` tells that it was connected before and its connection had died. `final` tells that the same call had better
@@ -30,22 +30,22 @@ class Unreachable(Exception):  # noqa: N818  # a state of the world, not a fault
 
 def unreachable(
     kind: FailureKind, message: str, *, retry_after_s: float | None = None, lost: bool = False, final: bool = False
-) -> Unreachable:
+) -> UnreachableError:
     """Return the exception for a failure of which nothing was sent."""
     from octoc.runtime.results.failures import (
         failure,  # here, as in other places: what calls need is loaded with the first
     )
 
     found = attrs.evolve(failure(kind, message), retry_after_s=retry_after_s)
-    return Unreachable(found, lost=lost, final=final)
+    return UnreachableError(found, lost=lost, final=final)
 
 
-def closed() -> Unreachable:
+def closed() -> UnreachableError:
     """Return what everybody gets who still waits, or comes, when the runtime has been closed."""
     return unreachable("cancelled", "the runtime is closed", final=True)
 
 
-def circuit_open(server: str, failures: int, last: FailureKind | None, seconds: float) -> Unreachable:
+def circuit_open(server: str, failures: int, last: FailureKind | None, seconds: float) -> UnreachableError:
     """Return the exception for a call that the breaker refuses; `seconds` 0 while another call tries the server.
 
     Like `down` and `without_words` it names the kind of the failure alone: the text belongs to the call that failed.
@@ -55,7 +55,7 @@ def circuit_open(server: str, failures: int, last: FailureKind | None, seconds: 
     return unreachable("unavailable", message, retry_after_s=max(seconds, 1.0), final=True)
 
 
-def down(server: str, last: FailureKind | None, seconds: float, *, lost: bool) -> Unreachable:
+def down(server: str, last: FailureKind | None, seconds: float, *, lost: bool) -> UnreachableError:
     """Return the exception for a call whose time ends before the next attempt to connect, `seconds` from now."""
     message = f"server `{server}` is down{_kind(last)}; next attempt in {seconds:.1f} s"
     return unreachable("unavailable", message, retry_after_s=seconds, lost=lost, final=True)

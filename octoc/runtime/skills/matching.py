@@ -68,7 +68,7 @@ def matching(
     if not names or not is_routable(message):
         return ()
     folder = workdir or session.caller.workdir
-    asked = _Asked(session, message[:MAX_TEXT_CHARS], clean_intent(text), _looked_at(folder, seconds))
+    asked = _MessageFacts(session, message[:MAX_TEXT_CHARS], clean_intent(text), _looked_at(folder, seconds))
     certain: list[SkillMatch] = []
     likely: list[SkillMatch] = []
     for name in names:
@@ -90,7 +90,7 @@ def _looked_at(folder: str | None, seconds: float | None) -> Workdir | None:
     return Workdir(folder) if seconds is None else Workdir(folder, seconds=seconds)
 
 
-def _match(skill: str, lines: Iterable[Line], asked: _Asked) -> SkillMatch | None:
+def _match(skill: str, lines: Iterable[Line], asked: _MessageFacts) -> SkillMatch | None:
     best: SkillMatch | None = None
     for line in lines:
         if not line.checks or not all(asked.holds(check, prepared) for check, prepared in line.checks):
@@ -103,7 +103,7 @@ def _match(skill: str, lines: Iterable[Line], asked: _Asked) -> SkillMatch | Non
     return best
 
 
-class _Asked:
+class _MessageFacts:
     """What one message is asked, each thing once."""
 
     def __init__(self, session: SessionState, message: str, intent: str, workdir: Workdir | None) -> None:
@@ -165,14 +165,14 @@ class _Asked:
         return cosine is not None and check.threshold is not None and cosine >= check.threshold
 
 
-_CHECKS: dict[str, Callable[[_Asked, Check, Any], bool]] = {
-    "match": _Asked.text,
-    "content": _Asked.text,
-    "session": _Asked.session_name,
-    "workdir": _Asked.workdir_path,
-    "file": _Asked.file,
-    "grep": _Asked.grep,
-    "env": _Asked.env,
-    "bin": _Asked.bin,
-    "semantic": _Asked.semantic,
+_CHECKS: dict[str, Callable[[_MessageFacts, Check, Any], bool]] = {
+    "match": _MessageFacts.text,
+    "content": _MessageFacts.text,
+    "session": _MessageFacts.session_name,
+    "workdir": _MessageFacts.workdir_path,
+    "file": _MessageFacts.file,
+    "grep": _MessageFacts.grep,
+    "env": _MessageFacts.env,
+    "bin": _MessageFacts.bin,
+    "semantic": _MessageFacts.semantic,
 }

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.runtime.activation.encoder import EncoderUnavailable
+from octoc.runtime.activation.encoder import EncoderUnavailableError
 
 if TYPE_CHECKING:
     from octoc.bundle.reader import OpenBundle
@@ -72,7 +72,7 @@ class SkillRules:
         vectors = opened.array("skills/phrases")
         try:
             vector = self._routing.vector(text)
-        except EncoderUnavailable as error:
+        except EncoderUnavailableError as error:
             logger.debug("`semantic(…)` of skills never holds: %s", error)
             return {}
         if vectors.ndim != 2 or vectors.shape != (len(self._rows), len(vector)):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from octoc.bundle.model import CapabilityEntry
 from octoc.results import ToolResult
 from octoc.runtime.activation.activate import activate, deactivate, domain_refusal
-from octoc.runtime.activation.encoder import EncoderUnavailable
+from octoc.runtime.activation.encoder import EncoderUnavailableError
 from octoc.runtime.activation.route import discover_scores
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ async def _discovered(session: SessionState, intent: Any) -> ToolResult:
         return ToolResult.of_text(_NONE)
     try:
         scores = await asyncio.to_thread(discover_scores, session.loaded, intent, names)
-    except EncoderUnavailable as error:
+    except EncoderUnavailableError as error:
         return _error(
             f"Capability discover requires the embedding model. Init failed: {error}. "
             "If the model is still downloading, retry in a moment."

@@ -19,7 +19,7 @@ from octoc.runtime.activation.holding import note_proxied
 from octoc.runtime.catalog.formats import MCP, Form
 from octoc.runtime.results.failures import failure, worded
 from octoc.runtime.results.fit import fit_aside, reads_results
-from octoc.runtime.servers.pool import Unreachable
+from octoc.runtime.servers.unreachable import UnreachableError
 from octoc.runtime.skills.available import available_skills
 from octoc.runtime.tools.server_call import call_server
 from octoc.runtime.values import whole_characters
@@ -41,7 +41,7 @@ _NO_NAME = (
 
 
 @attrs.frozen
-class Asked:
+class CallRequest:
     """How a call was asked for: who hears of its progress, for whom it is made, and how the tool was shown."""
 
     on_progress: Callable[[Progress], None] | None
@@ -49,7 +49,7 @@ class Asked:
     form: Form = MCP
 
 
-async def dispatch(session: SessionState, name: Any, arguments: Any, asked: Asked) -> Outcome:
+async def dispatch(session: SessionState, name: Any, arguments: Any, asked: CallRequest) -> Outcome:
     """Call what the model named: one of octoc's own tools that this session has, or a tool of its registry.
 
     Whatever comes back is cut to the limit that the workspace, the server or the tool itself has for it. Arguments that
@@ -73,7 +73,7 @@ async def dispatch(session: SessionState, name: Any, arguments: Any, asked: Aske
         return failure("internal", f"the bundle cannot be used: {unusable}", profile=session.profile)
 
 
-def _refused(session: SessionState, name: Any, asked: Asked) -> ToolFailure | None:
+def _refused(session: SessionState, name: Any, asked: CallRequest) -> ToolFailure | None:
     """Return why nothing at all can be called by that name, or None."""
     if not isinstance(name, str):
         return failure("bad_request", "the name of a tool must be text", profile=session.profile)
@@ -92,14 +92,14 @@ def _refused(session: SessionState, name: Any, asked: Asked) -> ToolFailure | No
 
 
 def _tell_refused(
-    session: SessionState, name: Any, arguments: Any, asked: Asked, refused: ToolFailure, started: float
+    session: SessionState, name: Any, arguments: Any, asked: CallRequest, refused: ToolFailure, started: float
 ) -> None:
     """Tell observers of a call that reached no server, by the name that the model gave it."""
     told = ToolCall(tool=_one_line(str(name)), arguments=_object(arguments) or {}, timeout_s=0.0, caller=asked.caller)
     session.loaded.plugins.call_finished("", told, refused, time.monotonic() - started)
 
 
-async def _dispatched(session: SessionState, name: str, arguments: Any, asked: Asked) -> Outcome:
+async def _dispatched(session: SessionState, name: str, arguments: Any, asked: CallRequest) -> Outcome:
     if not _has_own(session, name):
         return await dispatch_tool(session, name, arguments, asked)
     given = _object(arguments)
@@ -147,7 +147,7 @@ def _own(name: str) -> Callable[[SessionState, Mapping[str, Any]], Awaitable[Out
     return read_result
 
 
-async def _call_mcp_tool(session: SessionState, arguments: Mapping[str, Any], asked: Asked) -> Outcome:
+async def _call_mcp_tool(session: SessionState, arguments: Mapping[str, Any], asked: CallRequest) -> Outcome:
     name = arguments.get("tool_name", "")
     if not isinstance(name, str) or not name.strip():
         return failure("bad_request", "tool_name is required", text=_NO_NAME, profile=session.profile)
@@ -163,7 +163,7 @@ async def _call_mcp_tool(session: SessionState, arguments: Mapping[str, Any], as
     return await dispatch_tool(session, name.strip(), arguments.get("arguments"), asked)
 
 
-async def dispatch_tool(session: SessionState, name: str, arguments: Any, asked: Asked) -> Outcome:
+async def dispatch_tool(session: SessionState, name: str, arguments: Any, asked: CallRequest) -> Outcome:
     """Call a tool of the session's registry by any of its names, octoc's own tools apart."""
     started = time.monotonic()
     while True:
@@ -194,7 +194,7 @@ async def dispatch_tool(session: SessionState, name: str, arguments: Any, asked:
         admitted.end(tokens)
 
 
-async def _called(session: SessionState, index: int, given: Mapping[str, Any], asked: Asked) -> Outcome:
+async def _called(session: SessionState, index: int, given: Mapping[str, Any], asked: CallRequest) -> Outcome:
     """Call a tool that may be called, and return what the model sees of the answer."""
     surface, tool = session.tools, session.loaded.catalog[index]
     outcome = await call_server(
@@ -275,7 +275,7 @@ async def _after_connecting(session: SessionState, name: str) -> int | tuple[int
         try:
             async with loaded.pool.use(server):
                 return session.tools.names().resolve(name)
-        except Unreachable as unreachable:
+        except UnreachableError as unreachable:
             return worded(unreachable.failure, name, session.profile)
     return None
 

@@ -11,7 +11,7 @@ from octoc.json_types import json_type
 from octoc.results import ToolResult
 from octoc.runtime.arguments.messages import Problem, quoted
 from octoc.runtime.arguments.refusal import misfit
-from octoc.runtime.tools.search import Answer, Ranked, by_keywords
+from octoc.runtime.tools.search import Ranked, SearchResult, by_keywords
 from octoc.runtime.values import SearchHit
 from octoc.search import DEFAULT_LIMIT, OCTO
 from octoc.tokens import APPROXIMATE
@@ -24,7 +24,7 @@ _SHOWN_DESCRIPTION = 200
 _DIRECT = "direct (call by name, NOT via call_mcp_tool)"
 
 
-def look(session: SessionState, query: str, limit: int, *, others: bool = False) -> Answer:
+def look(session: SessionState, query: str, limit: int, *, others: bool = False) -> SearchResult:
     """Rank what the session can call. May take as long as loading the encoder. Raises: BundleRefused.
 
     Args:

@@ -45,14 +45,14 @@ class Page:
     cut: str | None = None
 
 
-class BadRequest(Exception):  # noqa: N818  # what the model asked for, in words for it
+class BadRequestError(Exception):
     """What was asked for is not there; the message is for the model."""
 
 
 def text_page(text: str, offset: int, limit: int) -> Page:
-    """Return the characters from `offset` on. Raises: BadRequest behind the end."""
+    """Return the characters from `offset` on. Raises: BadRequestError behind the end."""
     if offset > len(text):
-        raise BadRequest(f"offset {offset:,} is behind the end: there are {len(text):,} characters")
+        raise BadRequestError(f"offset {offset:,} is behind the end: there are {len(text):,} characters")
     page = text[offset : offset + limit]
     return Page(text=page, unit="characters", start=offset, end=offset + len(page), total=len(text))
 
@@ -63,7 +63,7 @@ def json_page(value: Any, pointer: str, offset: int, limit: int) -> Page:
     Children stay whole as long as they fit; the first, when it does not, is cut as JSON. Arrays and objects parse, and
     concern at least one child, so that paging ends. Source: RFC 6901.
 
-    Raises: BadRequest where the pointer leads nowhere, or behind the end.
+    Raises: BadRequestError where the pointer leads nowhere, or behind the end.
     """
     found = resolve(value, pointer)
     if not isinstance(found, (Mapping, list)):
@@ -73,7 +73,7 @@ def json_page(value: Any, pointer: str, offset: int, limit: int) -> Page:
     children: Sequence[Any] = list(found.values()) if isinstance(found, Mapping) else found
     unit: Unit = "items" if keys is None else "members"
     if offset > len(children):
-        raise BadRequest(f"offset {offset:,} is behind the end: there are {len(children):,} {unit}")
+        raise BadRequestError(f"offset {offset:,} is behind the end: there are {len(children):,} {unit}")
     room = max(limit, _LEAST_JSON) - 1  # each child brings a comma, but the first
     pieces: list[str] = []
     cut = None
@@ -101,28 +101,28 @@ def json_page(value: Any, pointer: str, offset: int, limit: int) -> Page:
 
 
 def resolve(value: Any, pointer: str) -> Any:
-    """Return what a JSON pointer leads to. Source: RFC 6901, section 4. Raises: BadRequest."""
+    """Return what a JSON pointer leads to. Source: RFC 6901, section 4. Raises: BadRequestError."""
     if pointer and not pointer.startswith("/"):
-        raise BadRequest(f'`{_short(pointer)}` is no JSON pointer: expected "" or one that begins with "/"')
+        raise BadRequestError(f'`{_short(pointer)}` is no JSON pointer: expected "" or one that begins with "/"')
     for token in pointer.split("/")[1:]:
         key = key_of_token(token)
         if isinstance(value, Mapping):
             if key not in value:
                 some = ", ".join(f"`{_short(str(one))}`" for one in list(value)[:_SHOWN_KEYS])
                 more = f" and {len(value) - _SHOWN_KEYS:,} more" if len(value) > _SHOWN_KEYS else ""
-                raise BadRequest(
+                raise BadRequestError(
                     f"`{_short(pointer)}` leads nowhere: no `{_short(key)}` among {some or 'no'}{more} keys"
                 )
             value = value[key]
         elif isinstance(value, list):
             index = index_of_token(key, len(value))
             if index is None:
-                raise BadRequest(
+                raise BadRequestError(
                     f"`{_short(pointer)}` leads nowhere: `{_short(key)}` is no index of {len(value):,} items"
                 )
             value = value[index]
         else:
-            raise BadRequest(f"`{_short(pointer)}` leads nowhere: there is nothing below a string or number")
+            raise BadRequestError(f"`{_short(pointer)}` leads nowhere: there is nothing below a string or number")
     return value
 
 
@@ -137,29 +137,29 @@ async def read_result(session: SessionState, arguments: Mapping[str, Any]) -> To
     """
     limits, counter = limits_for(session, None)
     try:
-        asked = _asked(arguments, limits)
+        request = _request(arguments, limits)
         store = session.runtime.results
-        count = store.parts(session.number, asked.handle)
-        if count is None or not is_readable(session, store.source(session.number, asked.handle)):
-            raise BadRequest(_gone(asked.handle))
-        if asked.part >= count:
-            raise BadRequest(f"there is no part {asked.part}: the result has {count} (from 0)")
-        text = store.text(session.number, asked.handle, asked.part)
+        count = store.parts(session.number, request.handle)
+        if count is None or not is_readable(session, store.source(session.number, request.handle)):
+            raise BadRequestError(_gone(request.handle))
+        if request.part >= count:
+            raise BadRequestError(f"there is no part {request.part}: the result has {count} (from 0)")
+        text = store.text(session.number, request.handle, request.part)
         if text is None:  # it was forgotten just now
-            raise BadRequest(_gone(asked.handle))
-        page = await _page(text, asked, limits, counter)
-    except BadRequest as problem:
+            raise BadRequestError(_gone(request.handle))
+        page = await _page(text, request, limits, counter)
+    except BadRequestError as problem:
         return failure("bad_request", str(problem), profile=session.profile)
     except LostResultError:
         message = (
-            f"the result that was kept under handle `{_short(asked.handle)}` is lost: its file was removed or changed. "
-            "Call the tool that gave it again"
+            f"the result that was kept under handle `{_short(request.handle)}` is lost: its file was removed or "
+            "changed. Call the tool that gave it again"
         )
         return failure("unavailable", message, profile=session.profile)
     return ToolResult(
-        content=(ContentPart(type="text", text=page.text), _told(page, asked, count)),
+        content=(ContentPart(type="text", text=page.text), _told(page, request, count)),
         truncations=(Truncation(stage=STAGE, original=len(text), kept=len(page.text), unit="chars"),),
-        handle=asked.handle,
+        handle=request.handle,
     )
 
 
@@ -168,7 +168,7 @@ def _gone(handle: str) -> str:
 
 
 @attrs.frozen(kw_only=True)
-class _Asked:
+class _PageRequest:
     handle: str
     part: int
     offset: int
@@ -176,65 +176,67 @@ class _Asked:
     limit: int
 
 
-def _asked(arguments: Mapping[str, Any], limits: Limits) -> _Asked:
+def _request(arguments: Mapping[str, Any], limits: Limits) -> _PageRequest:
     handle = arguments.get("handle")
     pointer = arguments.get("json_pointer")
     if not isinstance(handle, str) or not handle:
-        raise BadRequest("handle is required: the notice of a result that was cut has it")
+        raise BadRequestError("handle is required: the notice of a result that was cut has it")
     if pointer is not None and not isinstance(pointer, str):
-        raise BadRequest("json_pointer must be a string")
+        raise BadRequestError("json_pointer must be a string")
     numbers = {"part": 0, "offset": 0, "limit": limits.max_chars}
     for name in numbers:
         given = arguments.get(name)
         if given is None:
             continue
         if isinstance(given, bool) or not isinstance(given, int) or given < 0:
-            raise BadRequest(f"{name} must be a number from 0 on")
+            raise BadRequestError(f"{name} must be a number from 0 on")
         numbers[name] = given
     limit = max(1, min(numbers["limit"], limits.max_chars))
-    return _Asked(handle=handle, part=numbers["part"], offset=numbers["offset"], pointer=pointer, limit=limit)
+    return _PageRequest(handle=handle, part=numbers["part"], offset=numbers["offset"], pointer=pointer, limit=limit)
 
 
-async def _page(text: str, asked: _Asked, limits: Limits, counter: TokenCounter) -> Page:
+async def _page(text: str, request: _PageRequest, limits: Limits, counter: TokenCounter) -> Page:
     import asyncio
 
     value = None
-    if asked.pointer is not None:
+    if request.pointer is not None:
         # Parsing some megabytes takes longer than a loop should stand still.
         value = await asyncio.to_thread(parse_container, text)
         if value is None:
-            raise BadRequest(f"part {asked.part} is no JSON array or object: read it by offset, without json_pointer")
-    limit = asked.limit
+            raise BadRequestError(
+                f"part {request.part} is no JSON array or object: read it by offset, without json_pointer"
+            )
+    limit = request.limit
     while True:
-        if asked.pointer is None:
-            page = text_page(text, asked.offset, limit)
+        if request.pointer is None:
+            page = text_page(text, request.offset, limit)
         else:
-            page = json_page(value, asked.pointer, asked.offset, limit)
+            page = json_page(value, request.pointer, request.offset, limit)
         tokens = counter.count(page.text) if limits.tokens and page.text else 0
         if tokens <= limits.tokens or limit <= 1:
             return page
         limit = max(1, min(limit - 1, len(page.text) * limits.tokens // tokens))
 
 
-def _told(page: Page, asked: _Asked, count: int) -> ContentPart:
-    which = f"part {asked.part} of {count} (from 0), " if count > 1 else ""
+def _told(page: Page, request: _PageRequest, count: int) -> ContentPart:
+    which = f"part {request.part} of {count} (from 0), " if count > 1 else ""
     facts = [f"{which}{page.unit} {page.start:,} to {page.end:,} of {page.total:,}"]
     if page.cut is not None:
         below = f": json_pointer={json.dumps(page.cut, ensure_ascii=False)} reads it"
         facts.append(f"the last is cut{below if len(below) <= LONGEST_POINTER else ''}")
-    where: dict[str, str | int] = {"part": asked.part}
+    where: dict[str, str | int] = {"part": request.part}
     same = ""
-    if asked.pointer is not None and len(json.dumps(asked.pointer)) <= LONGEST_POINTER:
-        where["json_pointer"] = asked.pointer
-    elif asked.pointer is not None:
+    if request.pointer is not None and len(json.dumps(request.pointer)) <= LONGEST_POINTER:
+        where["json_pointer"] = request.pointer
+    elif request.pointer is not None:
         same = " with the same json_pointer"
     if page.end < page.total:
         advice = [
-            f"{read_call(asked.handle, **where, offset=page.end)}{same} continues",
+            f"{read_call(request.handle, **where, offset=page.end)}{same} continues",
             f"offset={page.end} continues",
         ]
-    elif asked.pointer is None and asked.part + 1 < count:
-        advice = [f"end of the part, {read_call(asked.handle, part=asked.part + 1)} is the next"]
+    elif request.pointer is None and request.part + 1 < count:
+        advice = [f"end of the part, {read_call(request.handle, part=request.part + 1)} is the next"]
     else:
         advice = ["end"]
     return notice(facts, advice=advice)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.runtime.activation.encoder import EncoderUnavailable
+from octoc.runtime.activation.encoder import EncoderUnavailableError
 from octoc.runtime.values import SearchHit
 from octoc.search import BY_MEANING, OCTO
 
@@ -39,7 +39,7 @@ class Ranked:
 
 
 @attrs.frozen(kw_only=True)
-class Answer:
+class SearchResult:
     """What was found, and how.
 
     Args:
@@ -58,7 +58,7 @@ class Answer:
     least: float = 0.0
 
 
-def by_keywords(tools: VisibleTools, query: str, limit: int) -> Answer:
+def by_keywords(tools: VisibleTools, query: str, limit: int) -> SearchResult:
     """Rank what a session can call by Octo's rule. Raises: BundleRefused."""
     from octoc.search.keyword import Document, rank
 
@@ -68,7 +68,7 @@ def by_keywords(tools: VisibleTools, query: str, limit: int) -> Answer:
         documents.append(Document(key=index, name=tool.id.tool, description=tool.description))
     shown = frozenset(tools.visible())
     found = rank(query, documents, limit)
-    return Answer(hits=tuple(_ranked(tools, hit.key, float(hit.score), shown, {}) for hit in found), method=OCTO)
+    return SearchResult(hits=tuple(_ranked(tools, hit.key, float(hit.score), shown, {}) for hit in found), method=OCTO)
 
 
 def _ranked(
@@ -120,13 +120,13 @@ class SearchParts:
 
     def look(
         self, tools: VisibleTools, query: str, limit: int, *, others: bool = False, by_words: bool = False
-    ) -> Answer:
+    ) -> SearchResult:
         """Rank by the index, with `by_words` as if there were no encoder. Raises: BundleRefused."""
         why = ""
         if not by_words and self.encodes:
             try:
                 return self._looked(tools, query, limit, self._routing.encode, others=others)
-            except EncoderUnavailable as error:
+            except EncoderUnavailableError as error:
                 why = str(error)
         elif not by_words and self._by_meaning:
             why = "the bundle has no vectors of tools"
@@ -141,8 +141,8 @@ class SearchParts:
         *,
         others: bool,
         why: str = "",
-    ) -> Answer:
-        """Rank by the index, by meaning too where `embed` encodes a text. Raises: BundleRefused, EncoderUnavailable."""
+    ) -> SearchResult:
+        """Rank by the index, and by meaning if `embed` is given. Raises: BundleRefused, EncoderUnavailableError."""
         from octoc.search.rank import Query, rank
 
         ready = Query.of(query, embed)
@@ -152,7 +152,7 @@ class SearchParts:
         found = rank(ready, parts, view.scope, lambda number: str(catalog[number].id), limit, by_words=embed is None)
         answer = found.answer
         behind = found.found[len(answer) :] if others else ()
-        return Answer(
+        return SearchResult(
             hits=tuple(_ranked(tools, one.number, one.score, view.shown, one.parts) for one in answer),
             others=tuple(_ranked(tools, one.number, one.score, view.shown, one.parts) for one in behind),
             method=BY_WORDS if embed is None else BY_VECTORS,

@@ -18,9 +18,8 @@ from octoc.runtime.results.failures import exception_of, failure, with_retry, wo
 from octoc.runtime.results.numbers import refuse_odd_numbers
 from octoc.runtime.results.redact import plain_outcome, progress_without_secrets, without_secrets
 from octoc.runtime.servers.connection import FAULTS
-from octoc.runtime.servers.pool import Unreachable
 from octoc.runtime.servers.retry import MAX_REPEATS, is_harmless, may_repeat, pause_before
-from octoc.runtime.servers.unreachable import FAILURES
+from octoc.runtime.servers.unreachable import FAILURES, UnreachableError
 from octoc.runtime.shares import account_of
 from octoc.runtime.tools.policy import limit_of, retry_mode
 from octoc.secrets import redact
@@ -158,7 +157,7 @@ class _Call:
             stage = lease.stage
             lease.release()  # it may have got all in the very moment
             return self._worded(self._too_late(stage)), True
-        except Unreachable as unreachable:
+        except UnreachableError as unreachable:
             return self._unreachable(unreachable), unreachable.final
         try:
             outcome = await self._on(lease)
@@ -206,7 +205,7 @@ class _Call:
             message = f"server `{name}` did not connect within {limit:g} s"
         return failure("timeout", message)
 
-    def _unreachable(self, unreachable: Unreachable) -> ToolFailure:
+    def _unreachable(self, unreachable: UnreachableError) -> ToolFailure:
         outcome = self._worded(unreachable.failure)
         if self._profile == "octopus" or not (unreachable.lost or self._died):
             return outcome

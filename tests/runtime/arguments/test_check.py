@@ -209,13 +209,13 @@ def test_a_schema_is_made_ready_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls of one tool share what was made of its schema; another schema of the same tool takes its place."""
     checks, tool = ArgumentChecks(), ToolId("s", "t")
     made: list[Any] = []
-    compile_ = checks._judge.compile
+    compile_ = checks._validator.compile
 
     def counted(schema: Mapping[str, Any], default: str) -> Compiled:
         made.append(schema)
         return compile_(schema, default)
 
-    monkeypatch.setattr(checks._judge, "compile", counted)
+    monkeypatch.setattr(checks._validator, "compile", counted)
     for _ in range(3):
         asyncio.run(checks.problems(tool, CREATE, {"repo": "a", "title": "b"}))
     assert len(made) == 1

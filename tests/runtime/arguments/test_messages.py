@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from octoc.runtime.arguments.messages import problems_of
-from octoc.runtime.arguments.validator import DEFAULT_DIALECT, REST_DIALECT, Judge
+from octoc.runtime.arguments.validator import DEFAULT_DIALECT, REST_DIALECT, Validator
 
 UNQUOTED = "write it as JSON, without quotes around it"
 ISSUE: dict[str, Any] = {
@@ -34,7 +34,7 @@ ISSUE: dict[str, Any] = {
 
 
 def _told(schema: dict[str, Any], value: Any, dialect: str = DEFAULT_DIALECT) -> list[str]:
-    judge = Judge()
+    judge = Validator()
     return [str(problem) for problem in problems_of(judge.errors(judge.compile(schema, dialect), value))]
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from octoc.runtime.arguments.validator import DEFAULT_DIALECT, MAX_NODES, REST_DIALECT, Doubt, Judge
+from octoc.runtime.arguments.validator import DEFAULT_DIALECT, MAX_NODES, REST_DIALECT, SchemaUnusableError, Validator
 
 DRAFT_7 = "https://json-schema.org/draft-07/schema"
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
@@ -66,7 +66,7 @@ def _schemas() -> st.SearchStrategy[Any]:
 @given(schema=_schemas(), value=_values)
 def test_it_judges_as_jsonschema_does(schema: Any, value: Any) -> None:
     """A value fits exactly when jsonschema itself says so, wherever both come to an end."""
-    judge = Judge()
+    judge = Validator()
     root = schema if isinstance(schema, dict) else {"allOf": [schema]}
     # Together they leave `unevaluatedProperties` without a say here, which no other judge does.
     assume("patternProperties" not in json.dumps(root) or "unevaluatedProperties" not in json.dumps(root))
@@ -77,7 +77,7 @@ def test_it_judges_as_jsonschema_does(schema: Any, value: Any) -> None:
     try:
         compiled = judge.compile(root, DEFAULT_DIALECT)
         found = not judge.errors(compiled, value)
-    except Doubt:
+    except SchemaUnusableError:
         return
     assert found == expected
 
@@ -85,7 +85,7 @@ def test_it_judges_as_jsonschema_does(schema: Any, value: Any) -> None:
 @given(left=_values, right=_values)
 def test_equal_elements_are_found_as_jsonschema_finds_them(left: Any, right: Any) -> None:
     """Two elements count as equal exactly when jsonschema says so: `1` is `1.0`, and `true` is not `1`."""
-    judge, schema = Judge(), {"uniqueItems": True}
+    judge, schema = Validator(), {"uniqueItems": True}
     expected = jsonschema.Draft202012Validator(schema).is_valid([left, right])
     assert (not judge.errors(judge.compile(schema, DEFAULT_DIALECT), [left, right])) == expected
 
@@ -102,7 +102,7 @@ def test_equal_elements_are_found_as_jsonschema_finds_them(left: Any, right: Any
 )  # fmt: skip
 def test_a_schema_is_read_in_its_own_dialect(schema: dict[str, Any], default: str, value: Any, *, fits: bool) -> None:
     """`$schema` says the dialect, by `http` or `https`, with or without `#`; else it is the default."""
-    judge = Judge()
+    judge = Validator()
     assert (judge.errors(judge.compile(schema, default), value) == []) == fits
 
 
@@ -140,9 +140,9 @@ def _nested(depth: int) -> dict[str, Any]:
     ],
 )  # fmt: skip
 def test_what_cannot_be_judged_says_why(schema: dict[str, Any], value: Any, why: str) -> None:
-    """A schema that is broken, endless or elsewhere raises Doubt, which names the reason."""
-    judge = Judge()
-    with pytest.raises(Doubt, match=re.escape(why)):
+    """A schema that is broken, endless or elsewhere raises SchemaUnusableError, which names the reason."""
+    judge = Validator()
+    with pytest.raises(SchemaUnusableError, match=re.escape(why)):
         judge.errors(judge.compile(schema, DEFAULT_DIALECT), value)
 
 
@@ -151,8 +151,8 @@ def test_no_reference_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
     monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **_: asked.append(args))
     monkeypatch.setattr(socket.socket, "connect", lambda *args: asked.append(args))
-    judge = Judge()
-    with pytest.raises(Doubt):
+    judge = Validator()
+    with pytest.raises(SchemaUnusableError):
         judge.errors(judge.compile({"$ref": "http://example.com/schema.json"}, DEFAULT_DIALECT), {})
     assert asked == []
 
@@ -167,14 +167,14 @@ def test_no_reference_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_a_pattern_that_backtracks_for_ever_does_not(schema: dict[str, Any]) -> None:
     """A catastrophic expression is judged in linear time, also below a `$schema` of its own."""
-    judge, text = Judge(), "a" * 5_000 + "!"
+    judge, text = Validator(), "a" * 5_000 + "!"
     instance: Mapping[str, Any] = {"a": {text: 1} if "propertyNames" in json.dumps(schema) else text}
     assert len(judge.errors(judge.compile(schema, DEFAULT_DIALECT), instance)) == 1
 
 
 def test_a_pattern_of_properties_that_backtracks_for_ever_does_not() -> None:
     """`patternProperties`, and what else looks at it, is judged in linear time too."""
-    judge, key = Judge(), "a" * 5_000 + "!"
+    judge, key = Validator(), "a" * 5_000 + "!"
     schema = {"patternProperties": {"(a+)+$": {}}, "additionalProperties": False, "unevaluatedProperties": False}
     errors = judge.errors(judge.compile(schema, DEFAULT_DIALECT), {key: 1})
     assert [error.validator for error in errors] == ["additionalProperties"]
@@ -183,7 +183,7 @@ def test_a_pattern_of_properties_that_backtracks_for_ever_does_not() -> None:
 @pytest.mark.parametrize("pattern", ["(?=a)b", r"(a)\1", "a{1000}{1000}", "("])
 def test_a_pattern_that_cannot_be_read_refuses_nothing(pattern: str) -> None:
     """What google-re2 does not read is not checked, and nothing that it might have declared is refused."""
-    judge = Judge()
+    judge = Validator()
     schema = {
         "properties": {"x": {"pattern": pattern}},
         "patternProperties": {pattern: {"type": "integer"}},
@@ -194,13 +194,13 @@ def test_a_pattern_that_cannot_be_read_refuses_nothing(pattern: str) -> None:
 
 def test_a_lone_surrogate_is_no_fault() -> None:
     """Text that is no UTF-8 passes a pattern, which cannot be asked about it."""
-    judge = Judge()
+    judge = Validator()
     assert judge.errors(judge.compile({"pattern": "x"}, DEFAULT_DIALECT), "\ud800") == []
 
 
 def test_many_equal_looking_elements_have_an_end() -> None:
     """`uniqueItems` over twenty thousand objects is one pass."""
-    judge = Judge()
+    judge = Validator()
     compiled = judge.compile({"uniqueItems": True}, DEFAULT_DIALECT)
     elements = [{"x": [number]} for number in range(20_000)]
     assert judge.errors(compiled, elements) == []
@@ -209,7 +209,7 @@ def test_many_equal_looking_elements_have_an_end() -> None:
 
 def test_errors_are_not_without_number() -> None:
     """Of a thousand errors the first twenty are found."""
-    judge = Judge()
+    judge = Validator()
     compiled = judge.compile({"items": {"type": "string"}}, DEFAULT_DIALECT)
     assert len(judge.errors(compiled, list(range(1_000)))) == 20
 
@@ -225,11 +225,11 @@ def test_errors_are_not_without_number() -> None:
     ],
 )
 def test_a_schema_is_held_against_its_dialect(schema: dict[str, Any], *, sound: bool) -> None:
-    """A schema that its dialect does not allow raises Doubt, and says where."""
-    judge = Judge()
+    """A schema that its dialect does not allow raises SchemaUnusableError, and says where."""
+    judge = Validator()
     compiled = judge.compile(schema, DEFAULT_DIALECT)
     if sound:
         judge.check_schema(compiled)
     else:
-        with pytest.raises(Doubt, match="no sound schema at `"):
+        with pytest.raises(SchemaUnusableError, match="no sound schema at `"):
             judge.check_schema(compiled)

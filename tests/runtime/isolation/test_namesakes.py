@@ -8,7 +8,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from octoc.runtime.catalog.aliases import Naming
+from octoc.runtime.catalog.aliases import AgentAliases
 
 from .fleets import AgentFacts, Facts, GrantFacts, ServerFacts, reduced
 from .looks import build, join_all, opened
@@ -46,7 +46,7 @@ def test_a_namesake_that_an_agent_does_not_have_changes_no_alias(
     facts = attrs.evolve(FACTS, style=style)
     full, own = build(facts, tmp_path / "full"), build(reduced(facts, "clerk"), tmp_path / "own")
     asyncio.run(compared(facts, "clerk", full, own, tmp_path, joined=True))
-    monkeypatch.setattr(Naming, "_own", property(lambda _: {}))
+    monkeypatch.setattr(AgentAliases, "_own", property(lambda _: {}))
     with pytest.raises(AssertionError):
         asyncio.run(compared(facts, "clerk", full, own, tmp_path, joined=True))
 

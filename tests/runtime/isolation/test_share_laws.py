@@ -21,7 +21,7 @@ from octoc.runtime.results.shelf import Shelf
 from octoc.runtime.results.store import ENTRY_OVERHEAD, ResultStore
 from octoc.runtime.servers.concurrency import Places
 from octoc.runtime.servers.tool_breakers import ToolBreakers, ToolKey
-from octoc.runtime.servers.unreachable import Unreachable, unreachable
+from octoc.runtime.servers.unreachable import UnreachableError, unreachable
 
 ACCOUNTS = "abcd"
 GREEDY = st.sampled_from("aaaabbcd")
@@ -228,7 +228,7 @@ def _check_breakers(most: int, calls: Sequence[Ended]) -> None:
         key = ToolKey(account, tool)
         try:
             admission = breakers.admit(key)
-        except Unreachable:
+        except UnreachableError:
             assert failures[key] >= FAILURES, f"{key} is refused after {failures[key]} failures"
             continue
         assert failures[key] < FAILURES or account in above, f"{key} is not refused after {failures[key]} failures"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.runtime.servers.breaker import CircuitBreaker, Open
+from octoc.runtime.servers.breaker import CircuitBreaker, CircuitOpenError
 
 
 class Clock:
@@ -33,7 +33,7 @@ def test_it_opens_after_so_many_failures_in_a_row() -> None:
     _fail(breaker, 2)
     _fail(breaker, 1)
     clock.now += 4
-    with pytest.raises(Open) as refused:
+    with pytest.raises(CircuitOpenError) as refused:
         breaker.admit()
     assert (breaker.state, refused.value.retry_after_s) == ("open", 6)
 
@@ -45,11 +45,11 @@ def test_half_open_lets_one_call_through() -> None:
     _fail(breaker, 1)
     clock.now += 10
     probe = breaker.admit()
-    with pytest.raises(Open):
+    with pytest.raises(CircuitOpenError):
         breaker.admit()
     breaker.ended(probe, "unknown")
     _fail(breaker, 1)
-    with pytest.raises(Open):
+    with pytest.raises(CircuitOpenError):
         breaker.check()
     clock.now += 10
     breaker.ended(breaker.admit(), "worked")
@@ -64,12 +64,12 @@ def test_the_late_end_of_an_earlier_call_says_nothing() -> None:
     breaker.ended(early[0], "failed")
     breaker.ended(early[1], "failed")
     breaker.ended(early[2], "worked")
-    with pytest.raises(Open):
+    with pytest.raises(CircuitOpenError):
         breaker.check()
     clock.now += 10
     breaker.admit()
     breaker.ended(early[3], "unknown")
-    with pytest.raises(Open):
+    with pytest.raises(CircuitOpenError):
         breaker.admit()
 
 
@@ -91,7 +91,7 @@ def test_it_lets_through_what_its_words_say(steps: list[str], limit: int) -> Non
             clock.now += 4
             continue
         if clock.now < until:
-            with pytest.raises(Open):
+            with pytest.raises(CircuitOpenError):
                 breaker.admit()
             continue
         breaker.ended(breaker.admit(), step)  # type: ignore[arg-type]

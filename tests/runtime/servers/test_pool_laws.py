@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from octoc.bundle.model import ServerEntry
 from octoc.results import ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc.runtime.servers.breaker import CircuitBreaker
-from octoc.runtime.servers.connection import Made
-from octoc.runtime.servers.pool import Pool, Unreachable
+from octoc.runtime.servers.connection import NewConnection
+from octoc.runtime.servers.pool import Pool
 from octoc.runtime.servers.server_pool import ServerPool
+from octoc.runtime.servers.unreachable import UnreachableError
 
 MOST_OPEN, MOST_RUNNING = 3, 5
 LISTING = ServerListing(server_info={}, protocol_version="1", instructions=None, tools=())
@@ -59,7 +60,7 @@ class World:
     ends: list[asyncio.Event] = attrs.field(factory=list)
     changed: Callable[[], None] = lambda: None
 
-    async def connect(self, entry: ServerEntry, changed: Callable[[], None], *, first: bool) -> Made:
+    async def connect(self, entry: ServerEntry, changed: Callable[[], None], *, first: bool) -> NewConnection:
         self.changed = changed
         for _ in range(3 if self.slow else 1):
             await asyncio.sleep(0)
@@ -69,7 +70,7 @@ class World:
             raise unreachable("connect_failed", "it is down")
         connection = Connection(self)
         self.open.add(connection)
-        return Made(connection=connection, listing=LISTING if first else None)
+        return NewConnection(connection=connection, listing=LISTING if first else None)
 
     def turn(self, step: str) -> None:
         """Change what the server is like."""
@@ -91,7 +92,7 @@ class World:
                     await end.wait()
                 finally:
                     self.holding -= 1
-        except Unreachable:
+        except UnreachableError:
             self.refused += 1
 
 

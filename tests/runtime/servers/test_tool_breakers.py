@@ -12,7 +12,7 @@ import pytest
 from octoc.bundle.model import ToolPolicy
 from octoc.results import FailureKind, ToolFailure, ToolResult
 from octoc.runtime.servers.tool_breakers import ToolBreakers, ToolKey
-from octoc.runtime.servers.unreachable import Unreachable
+from octoc.runtime.servers.unreachable import UnreachableError
 from octoc.runtime.session import Session
 from tests.runtime.conftest import Fleet
 
@@ -119,11 +119,11 @@ def test_a_tool_is_tried_again_by_one_call() -> None:
     breakers = ToolBreakers("s", 1, 10.0, lambda: now)
     key = ToolKey("a", "t")
     breakers.ended(key, breakers.admit(key), "failed")
-    with pytest.raises(Unreachable, match="circuit open for 10 s"):
+    with pytest.raises(UnreachableError, match="circuit open for 10 s"):
         breakers.admit(key)
     now = 10.0
     trial = breakers.admit(key)
-    with pytest.raises(Unreachable, match="another call is trying it now"):
+    with pytest.raises(UnreachableError, match="another call is trying it now"):
         breakers.admit(key)
     breakers.ended(key, trial, "worked")
     assert len(breakers) == 0
@@ -137,10 +137,10 @@ def test_the_breakers_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     for key in keys:
         breakers.ended(key, breakers.admit(key), "failed")
         assert len(breakers) <= 4
-    with pytest.raises(Unreachable):
+    with pytest.raises(UnreachableError):
         breakers.check(keys[0])
     breakers.check(keys[1])
-    with pytest.raises(Unreachable):
+    with pytest.raises(UnreachableError):
         breakers.check(keys[-1])
 
 

@@ -20,7 +20,7 @@ from octoc.runtime import Session
 from octoc.runtime.lifecycle import begin_session
 from octoc.runtime.results.json_cut import parse_container
 from octoc.runtime.results.parts import MAX_NOTICE_CHARS
-from octoc.runtime.tools.read_result import BadRequest, json_page, resolve, text_page
+from octoc.runtime.tools.read_result import BadRequestError, json_page, resolve, text_page
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,7 +104,7 @@ def test_pointers_reach_every_leaf(value: Any, limit: int) -> None:
 )
 def test_a_pointer_that_leads_nowhere_says_what_there_is(pointer: str, message: str) -> None:
     """A wrong pointer is answered with what stands where it went wrong."""
-    with pytest.raises(BadRequest, match=f"^{re.escape(message)}$"):
+    with pytest.raises(BadRequestError, match=f"^{re.escape(message)}$"):
         resolve(LONG, pointer)
 
 
