@@ -114,7 +114,7 @@ class Session:
         return block
 
     def tool_search(self, query: str, limit: int = DEFAULT_LIMIT) -> list[dict[str, Any]]:
-        """Return what the model's search gave, for a block with `deferred="native"`: the blocks that load the tools.
+        """Search for tools, and return the blocks that load the matches, for a tool block with `deferred="native"`.
 
         For `anthropic` the content of the `tool_result` for `find_tools`, for `openai-responses` the `tools` of the
         `tool_search_output`. Raises: ValueError when no such block was shown, BundleRefused.
@@ -124,7 +124,7 @@ class Session:
         return found_tools(self.state, self.search(query, limit))
 
     def cache_report(self) -> CacheReport:
-        """Say how much of the tool block stays as it is, and what each activation or eviction would change in it.
+        """Return how much of the tool block stays the same, and what each activation or eviction would change in it.
 
         Changes and connects nothing. Raises: BundleRefused.
         """
@@ -151,7 +151,7 @@ class Session:
     async def on_user_message(self, text: str) -> Routing:
         """Route a fresh message of the user, activate what it is for, evict what has to give way.
 
-        After a reload this is where the session goes over to the new bundle, unless `renew` was called before.
+        After a reload the session switches to the new bundle here, unless `renew` was called before.
 
         A capability that cannot be activated, as when its server does not start, is logged and leaves all as it was.
         `Routing.skills` are the skills whose rules the message meets: they are in use now, and the host puts their
@@ -164,7 +164,7 @@ class Session:
         return await take_message(self.state, text)
 
     async def renew(self) -> None:
-        """Go over to the bundle of the last reload now, not at the next message; calls under way go on undisturbed.
+        """Switch to the bundle of the last reload now, not at the next message; calls under way are not disturbed.
 
         Raises: UnknownNameError when the bundle has no such agent for the session's tenant. The session then has
         nothing, until another reload brings the agent back.
@@ -243,7 +243,7 @@ class Session:
         keep_turns: int | None = None,
         format: str | None = None,  # noqa: A002  # the field's word
     ) -> Fitted:
-        """Shorten a conversation to the budget the way `pruner` says, and say what was done and why it may not fit.
+        """Shorten a conversation to the budget with `pruner`, and return it with what was done and why it may not fit.
 
         Args:
             pruner: `Fifo()`, `SlidingWindow(turns=…)` or `Summarize(summarizer=…)`, of `octoc.runtime.history`;
@@ -282,7 +282,7 @@ class Session:
         budget_tokens: int | None = None,
         format: str | None = None,  # noqa: A002  # as above
     ) -> Inspection:
-        """Say what the model is given now: each part, where it is from, its tokens, and what a budget would prune.
+        """Return what the model is given now: each part, its source, its tokens, and what a budget would prune.
 
         Changes, keeps and connects nothing. Raises: ValueError for an unknown format, BundleRefused.
         """
@@ -291,7 +291,7 @@ class Session:
         return inspect(self.state, messages, budget_tokens=budget_tokens, format=format)
 
     def repair(self, messages: Sequence[Message], *, format: str | None = None) -> Repaired:  # noqa: A002  # as above
-        """Return a stored or foreign conversation as one that its API takes, and say what was done to it.
+        """Return a stored or foreign conversation in a form that its API accepts, and what was changed.
 
         A call without a result counts as interrupted. Raises: ValueError for an unknown format.
         """
@@ -317,13 +317,13 @@ class Session:
         return tuple(sorted(self.state.active.pinned))
 
     def pin(self, capability: str) -> str:
-        """Let a capability never give way once it is active; the limits count it. Returns what became of it."""
+        """Keep a capability active once it is: it never gives way, and the limits count it. Returns the effect."""
         from octoc.runtime.activation.kept_capabilities import pin
 
         return pin(self.state, capability)
 
     def unpin(self, capability: str) -> str:
-        """Let a capability give way again, also one that the workspace has pinned. Returns what became of it."""
+        """Stop keeping a capability, also one that the workspace pins. Returns the effect."""
         from octoc.runtime.activation.kept_capabilities import unpin
 
         return unpin(self.state, capability)
@@ -368,7 +368,7 @@ class Session:
         return await forget_skill(self.state, name)
 
     async def validate(self, reply: str) -> tuple[Refusal, ...]:
-        """Have the `validate` scripts of the skills in use judge an agent's reply; none is run by default.
+        """Run the `validate` scripts of the skills in use on an agent's reply; by default none runs.
 
         `Refusal.text` is what to tell the model. Raises: BundleRefused.
         """
@@ -391,7 +391,7 @@ class Session:
         return await connect_unlisted(self.state, shown_only=shown_only)
 
     async def close(self) -> None:
-        """End the session: nothing is active any more, and servers that nobody else needs are closed."""
+        """End the session: nothing stays active, and servers that no other session needs are closed."""
         from octoc.runtime.lifecycle import close_session
 
         await close_session(self.state)

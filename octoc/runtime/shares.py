@@ -31,7 +31,7 @@ def account_of(caller: Caller) -> str:
 
 
 def may_take(held: int, free: int) -> bool:
-    """Tell whether an account that holds `held` units may take one of `free` units for an unknown time.
+    """Return whether an account that holds `held` units may take one of `free` units for an unknown time.
 
     The first unit of an account is always granted when one is free.
     """

@@ -243,7 +243,7 @@ async def _connected(loaded: LoadedBundle, servers: Sequence[str]) -> str | None
 
 
 def _switch_off(session: SessionState, name: str) -> frozenset[str]:
-    """Make a capability inactive; returns the servers that nobody needs any more."""
+    """Make a capability inactive. Returns the servers that no session needs any more."""
     session.active.remove(name)
     session.tools.settle()
     return release(session, name)
@@ -276,7 +276,7 @@ async def _open(loaded: LoadedBundle, server: str) -> str | None:
 def _drop(
     session: SessionState, loaded: LoadedBundle, servers: Iterable[str]
 ) -> tuple[tuple[str, ...], list[asyncio.Task[None]]]:
-    """Let go of the servers that nobody needs; returns those that were open, and what is closing.
+    """Close the servers that no session needs. Returns those that were open, and the closing tasks.
 
     One that does not close is logged by its pool, and nobody has to wait for it.
     """
@@ -326,7 +326,7 @@ def _enabled_text(
 
 
 async def deactivate(session: SessionState, name: str) -> Change:
-    """Make a capability inactive, and close the servers that nobody needs any more."""
+    """Make a capability inactive, and close the servers that no session needs any more."""
     async with session.switching.lock_of(name):
         async with session.lock:
             if name in session.tools.registry.boot:
@@ -364,7 +364,7 @@ async def _closed(closing: Sequence[asyncio.Task[None]]) -> None:
 
 
 async def begin_turn(session: SessionState) -> None:
-    """Show the tools as their servers have them now, and let go what is over the limits because of that."""
+    """Show the tools as their servers have them now, and evict what exceeds the limits because of that."""
     async with session.lock:
         evicted = surplus(session)
         freed = [server for victim in evicted for server in _switch_off(session, victim)]
@@ -375,7 +375,7 @@ async def begin_turn(session: SessionState) -> None:
 
 
 async def end(session: SessionState) -> None:
-    """Let go of all that a session needs; what is being activated in it is given up."""
+    """Release all that a session needs, and cancel activations under way."""
     session.switching.ended = True
     for task in tuple(session.switching.preparing):
         task.cancel()

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 Fits = Callable[[Sequence[str]], bool]
-"""Whether these capabilities, active together, are within a limit beside their number."""
+"""Whether these capabilities may be active together, apart from their number."""
 
 
 def _anything_fits(_: Sequence[str]) -> bool:
@@ -31,7 +31,7 @@ class ActiveSet:
     def __init__(self, capacity: int, clock: Callable[[], float], pinned: Iterable[str] = ()) -> None:
         self.capacity = capacity
         self.pinned: Collection[str] = frozenset(pinned)
-        """What never gives way, whether or not it is active now."""
+        """Capabilities that never give way, whether or not they are active now."""
         self._clock = clock
         self._events = 0
         self._active: dict[str, _Active] = {}
@@ -45,11 +45,11 @@ class ActiveSet:
         return name in self._active
 
     def making_room(self, name: str, fits: Fits = _anything_fits) -> tuple[str, ...] | None:
-        """Return what would have to go, the least recently used first, for `name` to come; None when nothing helps."""
+        """Return what has to be evicted for `name`, the least recently used first; None if no eviction helps."""
         return self._giving_way((name,), fits)
 
     def surplus(self, fits: Fits = _anything_fits) -> tuple[str, ...]:
-        """Return what has to go because the limits, or the tools, have become others.
+        """Return what has to be evicted because the limits or the tools changed.
 
         What is pinned stays, even over the limits.
         """
@@ -102,7 +102,7 @@ Use = tuple[str, str]
 
 
 class References:
-    """Counts over all sessions of a runtime who needs which tool of which server.
+    """Counts over all sessions of a runtime which holder needs which tool of which server.
 
     A server is needed while one of its tools is. Holders are named, so that letting go twice counts once.
     """
@@ -113,7 +113,7 @@ class References:
         self._servers: Counter[str] = Counter()
 
     def hold(self, holder: Hashable, uses: Iterable[Use]) -> None:
-        """Let `holder` need exactly `uses`, instead of what it held before."""
+        """Record that `holder` needs exactly `uses`, in place of what it needed before."""
         held = frozenset(uses)
         self._uses.update(held)
         self._servers.update(server for server, _ in held)
@@ -121,7 +121,7 @@ class References:
         self._held[holder] = held
 
     def release(self, holder: Hashable) -> frozenset[str]:
-        """Let `holder` need nothing. Returns the servers that nobody needs any more."""
+        """Record that `holder` needs nothing. Returns the servers that no holder needs any more."""
         held = self._held.pop(holder, frozenset())
         servers = {server for server, _ in held}
         for use in held:
@@ -134,7 +134,7 @@ class References:
         return frozenset(server for holder in holders for server, _ in self._held.get(holder, ()))
 
     def is_needed(self, server: str) -> bool:
-        """Tell whether some holder needs a tool of `server`."""
+        """Return whether some holder needs a tool of `server`."""
         return self._servers[server] > 0
 
     def count(self, server: str, tool: str) -> int:

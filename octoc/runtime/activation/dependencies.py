@@ -1,4 +1,4 @@
-"""Dependencies of capabilities: looked for, run, or left alone, as the workspace says.
+"""Dependencies of capabilities: checked, run or ignored, as the workspace's `deps` says.
 
 `check` looks on PATH for the program that a script's `# check:` line names, and executes nothing. Only `run`, which
 somebody has to write into octoc.toml, executes a script, once in the life of a runtime: in a private, read-only copy of
@@ -124,7 +124,7 @@ class Dependencies:
         finally:
             run.waiting -= 1
             if not run.waiting and not run.task.done():
-                # Nobody waits for it any more: whoever needs it next runs it anew.
+                # No call waits for it any more: the next that needs it runs it again.
                 self._runs.pop(key, None)
                 run.task.cancel()
                 await asyncio.gather(run.task, return_exceptions=True)
@@ -178,7 +178,7 @@ class Dependencies:
         return self._environ
 
     def secrets(self, bundle: Bundle) -> tuple[str, ...]:
-        """Return what a script may have found elsewhere and must not tell: credentials of servers and of the host."""
+        """Return the credentials of servers and of the host, which a script's output must not show."""
         from octoc.credentials import is_secret_name
 
         own = (value for name, value in self._environ.items() if is_secret_name(name))
@@ -191,7 +191,7 @@ def _folder_of(bundle: Bundle, entry: DepEntry) -> DepFolder | None:
 
 
 def _last_words(output: bytes, redacted: Callable[[str], str]) -> str:
-    """Return the end of what a script said, on one line, as far as it can be shown."""
+    """Return the printable end of a script's output on one line."""
     text = " ".join(redacted(output.decode("utf-8", "replace")).split())
     text = "".join(character for character in text if character.isprintable()).rstrip(".")
     return text if len(text) <= MAX_SHOWN_CHARS else "…" + text[-MAX_SHOWN_CHARS:]

@@ -83,7 +83,7 @@ def _delete(root: Path) -> None:
 
     for path in _folders(root):
         path.chmod(_OPEN)
-    # What is deleted meanwhile, or by whom, is no matter of the script's outcome.
+    # Files that somebody deletes meanwhile do not change the script's outcome.
     shutil.rmtree(root, ignore_errors=True)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("octoc.runtime")
 
 _MEMO = 64
-"""Of so many texts the vector is remembered: the gate, the rules of skills and the next messages ask for the same."""
+"""How many vectors are cached: the gate, the rules of skills and the next messages need the same texts."""
 
 
 class EncoderUnavailableError(Exception):

@@ -1,4 +1,4 @@
-"""Which capabilities give way to another one, within the limits of a session: their number, and their tools' tokens."""
+"""Which capabilities are evicted for another one, within a session's limits of number and of tokens."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def _fits(session: SessionState) -> Fits:
 
 
 def making_room(session: SessionState, name: str) -> tuple[str, ...] | None:
-    """Return what has to give way for `name`; None when there is no room for it. Raises: BundleRefused."""
+    """Return what has to be evicted for `name`; None if no eviction makes room. Raises: BundleRefused."""
     return session.active.making_room(name, _fits(session))
 
 
 def fit_together(session: SessionState, names: Sequence[str]) -> bool:
-    """Tell whether these can be active at once, beside what is pinned. Raises: BundleRefused."""
+    """Return whether these can be active at once, beside what is pinned. Raises: BundleRefused."""
     active = session.active
     whole = tuple(dict.fromkeys((*(one for one in active.names if one in active.pinned), *names)))
     return len(whole) <= active.capacity and _fits(session)(whole)

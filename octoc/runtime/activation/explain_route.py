@@ -33,7 +33,7 @@ def explain_route(
     field = _field(session, router, routing.intent)
     scored = routing.intent
     if routing.follows:
-        # What was scored is the earlier message that decided it, or this one behind that.
+        # What was scored is the earlier message that decided it, or that one followed by this one.
         turns = (clean_intent(turn, pasted=router.keeps_pasted) for turn in reversed(before or ()))
         tried = (one for turn in turns for one in (turn, f"{turn}\n{routing.intent}"))
         scored = next((one for one in tried if field.decide(one).winner == routing.winner), scored)

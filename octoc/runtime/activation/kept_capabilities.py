@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def pin(session: SessionState, capability: str) -> str:
-    """Pin a capability in a session; returns what became of it."""
+    """Keep a capability in a session. Returns the effect in words."""
     if session.tools.capability(capability, by_host=True) is None:
         near = did_you_mean(capability, session.tools.switchable)
         return f"Capability '{capability}' not found: {near or 'this agent has no capability of that name'}"
@@ -22,14 +22,14 @@ def pin(session: SessionState, capability: str) -> str:
 
 
 def unpin(session: SessionState, capability: str) -> str:
-    """Let a capability give way again in a session; returns what became of it."""
+    """Stop keeping a capability in a session. Returns the effect in words."""
     session.switching.pins[capability] = False
     set_pins(session)
     return f"Capability '{capability}' is not pinned."
 
 
 def set_pins(session: SessionState) -> None:
-    """Pin what the workspace has pinned, but for what the session has said otherwise."""
+    """Keep what the workspace pins, with the session's own changes."""
     own = session.switching.pins
     pinned = {*session.settings.pinned, *(name for name, wanted in own.items() if wanted)}
     session.active.pinned = frozenset(name for name in pinned if own.get(name, True))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from octoc.runtime.loaded_bundle import LoadedBundle
 
 NO_GATE = "no-gate"
-"""The bundle has no gate, as no capability in it has anything that a message could be held against."""
+"""The bundle has no gate, as none of its capabilities has triggers."""
 
 _NOBODY: Mapping[str, tuple[Reason, str]] = MappingProxyType({})
 

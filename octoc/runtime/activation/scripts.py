@@ -1,4 +1,4 @@
-"""Running a script of the bundle: in a process group and a clean environment of its own, with an end in any case."""
+"""Running a script of the bundle in a process group and a clean environment of its own; it always ends."""
 
 from __future__ import annotations
 

@@ -9,15 +9,15 @@ if TYPE_CHECKING:
 
 
 class Switching:
-    """The wishes of one session: one at a time for each capability, those for different ones side by side."""
+    """Changes under way in one session: one at a time for each capability, those of different ones at the same time."""
 
     def __init__(self) -> None:
         self.ended = False
         """The session is closed: nothing is activated any more."""
         self.preparing: set[asyncio.Task[Any]] = set()
-        """What connects the servers of capabilities that are being activated."""
+        """Tasks that connect the servers of capabilities that are being activated."""
         self.pins: dict[str, bool] = {}
-        """What the session itself has pinned, or let go of the workspace's pins."""
+        """Capability -> whether the session itself keeps it; without an entry the workspace decides."""
         self._locks: dict[str, asyncio.Lock] = {}
 
     def lock_of(self, capability: str) -> asyncio.Lock:

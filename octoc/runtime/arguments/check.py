@@ -96,7 +96,7 @@ class ArgumentChecks:
 
 
 def _is_small(value: Any) -> bool:
-    """Tell whether a value has so few parts that it is not what makes judging it take long."""
+    """Return whether a value has so few parts that it is not what makes judging it take long."""
     waiting, seen = [value], 0
     while waiting and seen <= _SMALL:
         part = waiting.pop()

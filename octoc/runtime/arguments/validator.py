@@ -236,7 +236,7 @@ class Validator:
                 yield from validator.descend(value, rule, path=key)
 
     def _finds(self, pattern: Any, text: Any) -> bool | None:
-        """Tell whether `pattern` is found in `text`; None when google-re2 cannot say."""
+        """Return whether `pattern` is found in `text`; None when google-re2 cannot say."""
         import re2
 
         if pattern not in self._patterns:

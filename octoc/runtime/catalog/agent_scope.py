@@ -111,7 +111,7 @@ class AgentScope:
         return attrs.evolve(entry, grants=grants, requires_env=required)
 
     def _is_empty(self, grant: Grant) -> bool:
-        """Tell whether the grant's server was listed at run time, and exclusions or scopes leave none of its tools."""
+        """Return whether the grant's server was listed at run time and exclusions or scopes leave none of its tools."""
         server = self._servers[grant.server]
         is_filtered = self.registry.confined or bool(server.exclude)
         return is_filtered and self.catalog.has_joined(grant.server) and not self._brought([grant])
@@ -189,7 +189,7 @@ class AgentScope:
         return tuple(dict.fromkeys([*registry.tools, *registry.direct, *joined, *brought]))
 
     def may_have(self, tool: ToolId) -> bool:
-        """Tell whether a tool is in the registry, or would be if its server, which is not listed yet, has it."""
+        """Return whether a tool is in the registry, or would be if its server, which is not listed yet, has it."""
         index = self.catalog.find(tool)
         if index is not None:
             return index in self.known()

@@ -53,7 +53,7 @@ class Catalog:
         return self._tools[index]
 
     def is_compiled(self, index: int) -> bool:
-        """Tell whether a tool is one of the bundle's, and did not join."""
+        """Return whether a tool is one of the bundle's, and did not join."""
         return index < self._first_joined
 
     def alias(self, index: int) -> str:
@@ -65,7 +65,7 @@ class Catalog:
         return self._joined.get(server, ())
 
     def has_joined(self, server: str) -> bool:
-        """Tell whether an unlisted server has been listed since the runtime was opened."""
+        """Return whether an unlisted server has been listed since the runtime was opened."""
         return server in self._joined
 
     def find(self, tool: ToolId) -> int | None:
@@ -121,6 +121,6 @@ class Catalog:
 
 
 def passes_filter(server: ServerEntry, tool: str) -> bool:
-    """Tell whether a server's own include and exclude lists leave a tool of this name."""
+    """Return whether a server's own include and exclude lists leave a tool of this name."""
     included = server.include is None or any_glob_matches(server.include, tool)
     return included and not any_glob_matches(server.exclude, tool)

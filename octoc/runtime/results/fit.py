@@ -59,7 +59,7 @@ def keep_aged(session: SessionState, text: str, name: str) -> str | None:
 
 
 def is_readable(session: SessionState, source: Hashable) -> bool:
-    """Tell whether a session may still read what a source gave: not of a tool that a reload took away."""
+    """Return whether a session may still read what a source gave: not of a tool that a reload took away."""
     return not isinstance(source, ToolId) or session.tools.scope.may_have(source)
 
 

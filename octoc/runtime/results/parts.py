@@ -74,13 +74,13 @@ def document_of(result: ToolResult) -> tuple[str, ...]:
 
 
 def is_large(result: ToolResult) -> bool:
-    """Tell whether a result is so large that a loop should not stand still while it is cut; looks at little of it."""
+    """Return whether a result is so large that a loop should not stand still while it is cut; looks at little of it."""
     size = sum(len(text) for part in result.content if (text := text_of(part)) is not None)
     return size > LARGE_CHARS or (result.structured is not None and _outweighs(result.structured, LARGE_CHARS))
 
 
 def _outweighs(value: Any, chars: int) -> bool:
-    """Tell whether a JSON value is longer than so many characters, a number or key counting as two hundred."""
+    """Return whether a JSON value is longer than so many characters, a number or key counting as two hundred."""
     waiting = [value]
     while waiting:
         value = waiting.pop()

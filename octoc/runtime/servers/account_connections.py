@@ -1,6 +1,6 @@
-"""Which connections of a server an account may use: shared ones, or its own where the server asks its callers.
+"""Which connections of a server an account may use: shared ones, or its own if the server asks its callers questions.
 
-An account is a tenant, or what the host names where there is none, such as a token.
+An account is a tenant; without a tenant it is what the host names, such as a token.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def says_it_asks(entry: ServerEntry) -> bool:
-    """Return whether the workspace says of a stdio server that it asks its callers something."""
+    """Return whether the workspace marks a stdio server as one that asks its callers questions."""
     return entry.transport == "stdio" and any((entry.elicitation, entry.sampling, entry.roots))
 
 

@@ -1,4 +1,4 @@
-"""A circuit breaker: a server that failed too often in a row is left alone for a while, then tried with one call."""
+"""A circuit breaker: after too many failures in a row no call reaches a server for a while, then one call tries it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Verdict = Literal["worked", "failed", "unknown"]
 
 
 class CircuitOpenError(Exception):
-    """Not now; perhaps in `retry_after_s` seconds."""
+    """The circuit is open; it lets a call through after `retry_after_s` seconds at the earliest."""
 
     def __init__(self, retry_after_s: float) -> None:
         super().__init__(f"open for {retry_after_s:g} s")
@@ -44,7 +44,7 @@ class CircuitBreaker:
         return self._limit, self._open_s
 
     def configure(self, failures: int, open_s: float) -> None:
-        """Take other settings from now on; one that is open stays so, for as long as the new ones say."""
+        """Change the settings; an open breaker stays open for as long as the new ones define."""
         self._limit = failures
         self._open_s = open_s
         if not failures and self._opened_at is not None:
@@ -62,7 +62,7 @@ class CircuitBreaker:
         return self._failures
 
     def check(self) -> None:
-        """Raises: CircuitOpenError, when nothing would be let through; takes no place."""
+        """Raise CircuitOpenError if no call would be let through; admits no call."""
         if self._opened_at is None:
             return
         left = self._opened_at + self._open_s - self._clock()
@@ -72,14 +72,14 @@ class CircuitBreaker:
             raise CircuitOpenError(0.0)
 
     def admit(self) -> int:
-        """Let one call through; give the number that it returns to `ended`. Raises: CircuitOpenError."""
+        """Let one call through, and return the number to pass to `ended`. Raises: CircuitOpenError."""
         self.check()
         if self._opened_at is not None:
             self._probing = True
         return self._era
 
     def ended(self, admission: int, verdict: Verdict) -> None:
-        """Note how a call ended that was let through; `unknown` says nothing about the server."""
+        """Record how an admitted call ended; `unknown` says nothing about the server."""
         if admission != self._era:
             return
         if verdict == "failed":
@@ -92,7 +92,7 @@ class CircuitBreaker:
             self._probing = False
 
     def failed(self) -> None:
-        """Note a failure of the server itself, as of an attempt to connect."""
+        """Record a failure of the server itself, such as a failed attempt to connect."""
         self._failures += 1
         if self._opened_at is not None:
             # Still open: what failed had begun before. Half-open: the trial failed.

@@ -25,7 +25,7 @@ class BuiltinConnection:
         self.bind(tools)
 
     def bind(self, tools: Iterable[PythonTool]) -> None:
-        """Have these tools from now on instead of those before; calls under way end as they began."""
+        """Replace the tools; calls under way still run the old ones."""
         self._tools = {tool.name: tool for tool in tools}
 
     @property

@@ -1,4 +1,4 @@
-"""Places for the calls that run at once on one server: each account in turn, and a waiter that gives up loses none."""
+"""A limit for concurrent calls to one server: accounts take turns, and a call that stops waiting costs no place."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Places:
         self._grant()
 
     def end(self) -> None:
-        """Refuse all who wait, and all who come."""
+        """Refuse all waiting calls, and all later ones."""
         self._ended = True
         for queue in self._queues.values():
             for turn in queue:
@@ -76,7 +76,7 @@ class Places:
         self._waiting = 0
 
     def _grant(self) -> None:
-        """Give free places to accounts in turn, until none of those that wait may take one."""
+        """Give free places to waiting accounts in turn, until none of them may take one."""
         while (account := next((one for one in self._queues if self._may_run(one)), None)) is not None:
             self._give(account)
 

@@ -1,4 +1,4 @@
-"""Making a connection: references are resolved here and nowhere earlier, and unlisted tools are asked for."""
+"""Making a connection: resolves references, which nothing does earlier, and lists the tools of unlisted servers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Connector:
         self._secrets: dict[str, dict[str, None]] = {}
 
     def secrets(self, server: str) -> tuple[str, ...]:
-        """Return the values that the server's references were resolved to, the last ones where they changed often."""
+        """Return the values of the server's references; of values that changed often, the latest."""
         return tuple(self._secrets.get(server, ()))
 
     async def connect(
@@ -55,7 +55,7 @@ class Connector:
         production: bool,
         workspace: Path,
     ) -> NewConnection:
-        """Return a new connection. Raises: UnreachableError, with all that was started ended again.
+        """Return a new connection. Raises: UnreachableError, with everything closed again that was started.
 
         Args:
             changed: called when the server says that its tools are others; the host is told as well.
@@ -93,8 +93,8 @@ class Connector:
         from octoc.secrets import redact
 
         async def resolved() -> ServerTarget:
-            # In a thread: a keyring may ask its owner, and a file may lie far away. When this task is cancelled the
-            # thread ends on its own, and what it found goes nowhere.
+            # In a thread: a keyring may prompt its owner, and a file may be on a slow disk. When this task is
+            # cancelled, the thread ends on its own and its result is dropped.
             async with asyncio.timeout(entry.timeout_s):
                 return await asyncio.to_thread(
                     make_target, entry, plugins.resolve_secret, workspace, production=production

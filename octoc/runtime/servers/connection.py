@@ -20,7 +20,7 @@ FAULTS: frozenset[FailureKind] = frozenset({"connect_failed", "connection_lost",
 
 @attrs.define(eq=False)
 class PooledConnection:
-    """A connection: how many calls are on it, since when none is, and what is known of its end."""
+    """A connection of a pool: how many calls use it, since when it is idle, and how it ends."""
 
     connection: Connection
     users: int = 0
@@ -40,6 +40,6 @@ class NewConnection:
 
 
 class Connect(Protocol):
-    """Makes a connection; `first` says that there is no other. Raises: UnreachableError, with all ended again."""
+    """Makes a connection; `first` if there is no other. Raises: UnreachableError, with everything closed again."""
 
     def __call__(self, entry: ServerEntry, changed: Callable[[], None], *, first: bool) -> Awaitable[NewConnection]: ...

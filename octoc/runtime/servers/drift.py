@@ -12,7 +12,7 @@ from octoc.lists import name_list
 
 @attrs.frozen(kw_only=True)
 class Drift:
-    """Bare tool names, sorted: what the server has beyond the bundle, what it has no more, what it says otherwise."""
+    """Bare tool names, sorted: tools that the bundle lacks, that the server lacks, and that differ."""
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -27,7 +27,7 @@ class Drift:
 
 
 def drift_between(compiled: Mapping[str, Mapping[str, Any]], listed: Iterable[tuple[str, Mapping[str, Any]]]) -> Drift:
-    """Compare tools by name and wire object; `_meta`, which may be another in each answer, does not count."""
+    """Compare tools by name and wire object, without `_meta`, which may differ in each answer."""
     now = dict(listed)
     both = now.keys() & compiled.keys()
     return Drift(

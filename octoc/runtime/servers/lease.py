@@ -1,4 +1,4 @@
-"""One call's hold of a server: a place among the calls that run, and a connection to run on."""
+"""One call's lease of a server: a place among its concurrent calls, and a connection."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Stage = Literal["place", "connection", "held", "ended"]
 
-# They tell nothing of the server: octoc, a plugin or the host ended the call.
+# They say nothing about the server: octoc, a plugin or the host ended the call.
 _SILENT: frozenset[FailureKind] = frozenset({"cancelled", "internal", "not_ready"})
 
 
@@ -43,7 +43,7 @@ class Lease:
         self._tool = None if tool is None else ToolKey(account, tool)
         self._of_tool: tuple[int, Verdict] = (0, "unknown")
         self.stage: Stage = "place"
-        """What it waits for, `held` when it has all."""
+        """What it waits for; `held` once it has both."""
         self.scope: asyncio.Timeout | None = None
         """What ends the call under way, when the runtime closes and cannot wait for it."""
         self.interrupted = False
@@ -83,7 +83,7 @@ class Lease:
         pool.leases.add(self)
 
     def report(self, outcome: ToolResult | ToolFailure) -> None:
-        """Tell how the call ended; a tool's own error is an answer."""
+        """Record how the call ended; a tool's own error counts as an answer."""
         opened = self._opened
         if opened is None:
             return
@@ -106,7 +106,7 @@ class Lease:
             self._of_tool = (number, "worked")
 
     def interrupt(self) -> None:
-        """End the call under way, if it lets itself be ended."""
+        """End the call under way, if it can be ended."""
         import asyncio
 
         self.interrupted = True

@@ -65,16 +65,16 @@ class Pool:
             listener(pool.listing)
 
     async def close(self, server: str) -> None:
-        """Let a server go. A call that is under way still ends on the old connection; the next use makes a new one."""
+        """Close a server. A call under way still ends on its connection; the next use makes a new one."""
         if server in self._by_name:
             await self._by_name[server].let_go()
 
     def drop(self, server: str) -> list[asyncio.Task[None]]:
-        """Do what `close` does, and return what is closing now instead of waiting for it."""
+        """Begin what `close` does, and return the closing tasks instead of waiting for them."""
         return self._by_name[server].drop() if server in self._by_name else []
 
     async def close_all(self, grace_s: float = GRACE_S) -> None:
-        """End the servers that nobody else shares, calls under way after `grace_s`; nothing connects afterwards.
+        """End the servers that no other pool shares, calls under way after `grace_s`; nothing connects afterwards.
 
         All has ended when this returns, even when the task is cancelled meanwhile.
         """

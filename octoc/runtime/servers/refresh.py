@@ -1,4 +1,4 @@
-"""Listing a server again after it said that its tools are others: in a storm not at each word, and yet now and then."""
+"""Listing a server's tools again after it reports changes; a burst of reports leads to few listings."""
 
 from __future__ import annotations
 

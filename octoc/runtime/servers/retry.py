@@ -1,4 +1,4 @@
-"""What may be repeated, and when. A tool's own error never is: the server has answered."""
+"""Which calls may be repeated, and when. A tool's own error is never repeated: the server has answered."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _IN_TRANSPORT: frozenset[FailureKind] = frozenset(
 
 
 def is_harmless(wire: Mapping[str, Any]) -> bool:
-    """Tell whether a tool says of itself that calling it twice does no more than calling it once."""
+    """Return whether a tool's annotations say that calling it twice has the effect of calling it once."""
     annotations = wire.get("annotations")
     if not isinstance(annotations, Mapping):
         return False
@@ -26,7 +26,7 @@ def is_harmless(wire: Mapping[str, Any]) -> bool:
 
 
 def may_repeat(failure: ToolFailure, mode: str, *, harmless: bool) -> bool:
-    """Tell whether a call that ended so may be sent again.
+    """Return whether a call that ended so may be sent again.
 
     Args:
         mode: `safe`, `always` or `never`.
@@ -47,7 +47,7 @@ def pause_before(repeat: int, failure: ToolFailure) -> float:
 
 
 def reconnect_pause(failures: int) -> float:
-    """Return the seconds to leave a server alone after so many failures in a row: none, then 0.5, 1, 2 … 30."""
+    """Return the seconds between two attempts to connect after so many failures in a row: 0, then 0.5, 1, 2 … 30."""
     if failures <= 1:
         return 0.0
     return float(min(_RECONNECT_S * 2.0 ** min(failures - 2, 16), _MAX_RECONNECT_S))

@@ -70,7 +70,7 @@ class ServerPool:
         self.listeners: list[Callable[[ServerListing], None]] = []
         self.leases: set[Lease] = set()
         self.lost = False
-        """A connection died of itself, and none has been made since."""
+        """Whether a connection died and none was made since."""
         self.asks = says_it_asks(entry)
         """Whether the server asks its callers something: then no connection has calls of two accounts."""
         self._connect = connect

@@ -20,7 +20,7 @@ class Ignored:
     folders_only: bool
 
     def applies(self, path: str, *, is_dir: bool) -> bool:
-        """Tell whether the line speaks of `path`, POSIX and relative to the file's folder."""
+        """Return whether the line speaks of `path`, POSIX and relative to the file's folder."""
         return (is_dir or not self.folders_only) and self.expression.fullmatch(path) is not None
 
 
@@ -53,7 +53,7 @@ def parse_gitignore(text: str) -> tuple[Ignored, ...]:
 
 
 def is_ignored(levels: Iterable[tuple[str, tuple[Ignored, ...]]], path: str, *, is_dir: bool) -> bool:
-    """Tell whether `path` is left out by the files above it.
+    """Return whether `path` is left out by the files above it.
 
     Args:
         levels: (folder, its lines), from the outermost on; the last line that speaks of the path decides.

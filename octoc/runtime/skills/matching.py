@@ -46,7 +46,7 @@ def candidates_of(session: SessionState) -> tuple[str, ...]:
 
 
 def may_fire(session: SessionState, entry: SkillEntry) -> bool:
-    """Tell whether a message can use a skill: it has rules, and domains with the agent's among them if it has one."""
+    """Return whether a message can use a skill: it has rules, and domains with the agent's among them if it has one."""
     domain = session.agent.domain
     return bool(entry.rules and entry.domains) and (domain is None or domain in entry.domains)
 

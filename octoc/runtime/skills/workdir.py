@@ -50,7 +50,7 @@ class Workdir:
         return os.path.realpath(self.root)
 
     def has(self, pattern: str) -> bool:
-        """Tell whether a file or folder is at `pattern`, a path or glob inside the folder. `**` is any folders."""
+        """Return whether a file or folder is at `pattern`, a path or glob inside the folder. `**` is any folders."""
         if pattern.startswith("/") or "\0" in pattern:
             return False
         parts = [part for part in pattern.split("/") if part not in ("", ".")]
@@ -65,7 +65,7 @@ class Workdir:
         return self._matches(self.root, parts, 0, wants_dir=wants_dir)
 
     def contains(self, expression: Any, glob: str | None) -> bool:
-        """Tell whether the expression is found in a text file whose name `glob` matches.
+        """Return whether the expression is found in a text file whose name `glob` matches.
 
         Hidden files, what `.gitignore` leaves out, links, large files and those that are not UTF-8 are passed over.
         """

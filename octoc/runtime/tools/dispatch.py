@@ -116,7 +116,7 @@ async def _dispatched(session: SessionState, name: str, arguments: Any, asked: C
 
 
 def _has_own(session: SessionState, name: str) -> bool:
-    """Tell whether a name is that of one of octoc's own tools that the session has."""
+    """Return whether a name is that of one of octoc's own tools that the session has."""
     surface = session.tools
     has = {
         FIND_TOOLS: surface.registry.proxy,

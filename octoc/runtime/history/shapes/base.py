@@ -55,7 +55,7 @@ class Shape(Protocol):
         ...
 
     def is_evidence(self, message: Message) -> bool:
-        """Tell whether only this shape has such a message."""
+        """Return whether only this shape has such a message."""
         ...
 
     def is_system(self, message: Message) -> bool: ...
@@ -63,11 +63,11 @@ class Shape(Protocol):
     def is_models(self, message: Message) -> bool: ...
 
     def is_users_own(self, message: Message) -> bool:
-        """Tell whether a turn begins here: the user says something, instead of only bringing results."""
+        """Return whether a turn begins here: the user says something, instead of only bringing results."""
         ...
 
     def is_empty(self, message: Message) -> bool:
-        """Tell whether a message says nothing at all, which APIs refuse."""
+        """Return whether a message says nothing at all, which APIs refuse."""
         ...
 
     def calls(self, message: Message) -> Sequence[Call]: ...
@@ -79,7 +79,7 @@ class Shape(Protocol):
         ...
 
     def answers_stand(self, message: Message) -> bool:
-        """Tell whether the results in a message stand where the API wants them."""
+        """Return whether the results in a message stand where the API wants them."""
         ...
 
     def written(self, text: str) -> Message:
@@ -160,5 +160,5 @@ def with_text(content: Any, text: str, kind: str = "text") -> Any:
 
 
 def is_blank(content: Any) -> bool:
-    """Tell whether a content says nothing."""
+    """Return whether a content says nothing."""
     return content is None or (isinstance(content, (str, list, tuple)) and not content)
