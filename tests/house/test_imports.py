@@ -16,6 +16,7 @@ LAYER_OF = {
     "addresses": "base",
     "network_errors": "base",
     "json_pointer": "base",
+    "whole_files": "base",
     "json_types": "base",
     "lists": "base",
     "caller": "base",

@@ -77,7 +77,7 @@ def command(
     limits = {} if is_part else {k: v for k, v in attrs.asdict(loaded.settings.test).items() if v is not None}
     lock = root / LOCK_NAME
     if record:
-        from octoc.compiler.workspace.files import write_whole
+        from octoc.whole_files import write_whole
 
         with writing(lock):
             write_whole(lock, recorded_text(results).encode())

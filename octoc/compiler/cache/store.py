@@ -24,9 +24,9 @@ from octoc import __version__
 from octoc.bundle.arrays import npy_bytes, npy_view
 from octoc.bundle.digest import canonical_json, sha256_hex
 from octoc.bundle.refusal import BundleError
-from octoc.compiler.workspace.files import write_whole
 from octoc.data import schemas_dir
 from octoc.plugin.folders import is_private, user_cache
+from octoc.whole_files import write_whole
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,9 +14,9 @@ from pathlib import Path
 import attrs
 
 from octoc.compiler.read.text import UTF8_BOM, why
-from octoc.compiler.workspace.files import write_whole
 from octoc.diagnostics.model import Diagnostic, Edit, Span
 from octoc.diagnostics.rule import Severity
+from octoc.whole_files import write_whole
 
 MAX_ROUNDS = 12
 """How often what was mended is looked through for more to mend."""

@@ -1,14 +1,12 @@
-"""Writes a file whole or not at all: aside in the same folder, then renamed over the old one. Reads regular files."""
+"""Reads regular files, and writes a file only where it changed."""
 
 from __future__ import annotations
 
 import errno
-import os
 import stat
-import tempfile
 from pathlib import Path
 
-_MODE = 0o644
+from octoc.whole_files import write_whole
 
 
 def regular_bytes(path: Path) -> bytes:
@@ -24,23 +22,6 @@ def bytes_if_any(path: Path) -> bytes | None:
         return regular_bytes(path)
     except OSError:
         return None
-
-
-def write_whole(path: Path, data: bytes, *, mode: int = _MODE) -> None:
-    """Put `data` at `path` with mode 0644 or `mode`, whatever the umask; missing folders are made.
-
-    A reader sees the old file or the new one, and a failure leaves the old one. Raises: OSError.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as out:
-            os.fchmod(out.fileno(), mode)
-            out.write(data)
-        Path(aside).replace(path)
-    except BaseException:  # also an interruption must not leave the half-written file behind
-        Path(aside).unlink(missing_ok=True)
-        raise
 
 
 def write_if_changed(path: Path, data: bytes) -> bool:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from octoc.plugin.folders import user_cache
+from octoc.whole_files import PRIVATE, write_whole
 
 _TRAILER = 66  # a newline, 64 hex digits, a newline
 
@@ -55,15 +54,7 @@ def _read(path: Path) -> bytes | None:
 def _write(path: Path, data: bytes) -> None:
     path.parent.mkdir(mode=0o700, exist_ok=True)
     # Aside and renamed: two builds may make it at once, and both write the same bytes.
-    descriptor, aside = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".new")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data + _trailer(data))
-        Path(aside).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(aside).unlink()
-        raise
+    write_whole(path, data + _trailer(data), mode=PRIVATE)
 
 
 def _trailer(data: bytes) -> bytes:

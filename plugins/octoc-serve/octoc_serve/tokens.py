@@ -12,13 +12,13 @@ import os
 import re
 import secrets
 import stat
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import attrs
 
+from octoc.whole_files import PRIVATE, write_whole
 from octoc_serve.settings import GatewayError
 
 VERSION = 1
@@ -139,17 +139,7 @@ class Tokens:
     def _write(self, kept: list[StoredToken]) -> None:
         rows = [{**attrs.asdict(one.entry), "sha256": one.sha256} for one in kept]
         text = json.dumps({"version": VERSION, "tokens": rows}, indent=2) + "\n"
-        # mkstemp makes it 0600.
-        descriptor, aside = tempfile.mkstemp(dir=self.file.parent, prefix=f".{self.file.name}.")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(aside).replace(self.file)
-        except BaseException:
-            Path(aside).unlink(missing_ok=True)
-            raise
+        write_whole(self.file, text.encode(), mode=PRIVATE, sync=True)
 
 
 def bearer_of(kept: tuple[StoredToken, ...], text: str) -> TokenEntry | None:

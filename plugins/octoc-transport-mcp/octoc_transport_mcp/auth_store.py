@@ -6,12 +6,13 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 import attrs
+
+from octoc.whole_files import PRIVATE, write_whole
 
 VERSION = 1
 _FOLDER_MODE = 0o700
@@ -74,15 +75,7 @@ class Store:
         where.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
         where.chmod(_FOLDER_MODE)
         path = where / f"{self._of_server}-{_digest(stored.issuer)}.json"
-        # mkstemp makes the file with 0600, so there is no moment at which another could open it.
-        handle, temporary = tempfile.mkstemp(dir=where, prefix=".", suffix=".new")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump({"version": VERSION, **attrs.asdict(stored)}, file)
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        write_whole(path, json.dumps({"version": VERSION, **attrs.asdict(stored)}).encode(), mode=PRIVATE)
         for other in self._paths():
             if other != path:
                 other.unlink(missing_ok=True)
