@@ -37,7 +37,8 @@ def workspace_root(named: Path | None) -> Path:
     A folder with only a `.mcp.json` is a workspace if no folder above has an octoc.toml.
     Raises: UnavailableError, exit status 2.
     """
-    from octoc.compiler.workspace.paths import MCP_FILE, WORKSPACE_FILE, find_bare_workspace, find_workspace, is_folder
+    from octoc.compiler.inputs.mcp.claude import MCP_FILE
+    from octoc.compiler.workspace.paths import WORKSPACE_FILE, find_bare_workspace, find_workspace, is_folder
 
     if named is None:
         found = find_workspace(Path()) or find_bare_workspace(Path())

@@ -2,6 +2,7 @@
 
 from octoc.diagnostics.rule import Need, Rule, Scope, Severity
 from octoc.plugin.audit import AuditLog
+from octoc.plugin.file_kinds import Dialect
 from octoc.plugin.hookspecs import PROJECT, hookimpl, hookspec
 from octoc.plugin.lint import LintCheck, LintWorkspace, lint_check
 from octoc.plugin.protocols import (
@@ -27,6 +28,7 @@ __all__ = [
     "AuditLog",
     "Connection",
     "ConnectionFailed",
+    "Dialect",
     "Embedder",
     "Explainer",
     "FailedCall",

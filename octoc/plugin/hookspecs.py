@@ -9,6 +9,7 @@ import pluggy
 
 if TYPE_CHECKING:
     from octoc.plugin.commands import CliCommand
+    from octoc.plugin.file_kinds import Dialect
     from octoc.plugin.lint import LintCheck
     from octoc.plugin.pages import WebPage
     from octoc.plugin.protocols import Embedder, FailedCall, Login, PythonTool, TokenCounter, Transport
@@ -39,6 +40,14 @@ def octoc_expand_triggers(
 
     Asked by `octoc expand` alone, never by a build; what all plugins say is written to a file that somebody reviews.
     May take its time, and use a network. Raises: PluginError when it cannot answer: then nothing is written for it.
+    """
+
+
+@hookspec
+def octoc_file_kinds() -> Iterable[Dialect] | None:
+    """Return the forms in which clients write files that octoc reads, or None.
+
+    Asked for a path that octoc's own dialects do not list. octoc's own dialects keep their names and files.
     """
 
 

@@ -18,6 +18,7 @@ from octoc.plugin.protocols import PluginError
 
 if TYPE_CHECKING:
     from octoc.plugin.commands import CliCommand
+    from octoc.plugin.file_kinds import Dialect
     from octoc.plugin.pages import WebPage
     from octoc.plugin.protocols import Embedder, FailedCall, Login, PythonTool, TokenCounter, Transport
     from octoc.results import ToolCall, ToolFailure, ToolResult
@@ -130,6 +131,12 @@ class Plugins:
         from octoc.plugin.commands import CliCommand
 
         return tuple(one for answer in self._each("octoc_cli_commands", _tuple_of(CliCommand)) for one in answer)
+
+    def file_kinds(self) -> tuple[Dialect, ...]:
+        """Return the dialects that plugins add. Never raises: a plugin that fails is logged."""
+        from octoc.plugin.file_kinds import Dialect
+
+        return tuple(one for answer in self._each("octoc_file_kinds", _tuple_of(Dialect)) for one in answer)
 
     def pages(self) -> tuple[WebPage, ...]:
         """Return the pages that plugins add to the gateway. Never raises: a plugin that fails is logged."""

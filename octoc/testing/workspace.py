@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from octoc.compiler.inputs.agents.octo import AGENT_FILE
+from octoc.compiler.inputs.mcp.claude import MCP_FILE
 from octoc.plugin.protocols import PythonTool
 from octoc.results import ListedTool, ServerListing
 
@@ -102,7 +104,7 @@ class WorkspaceBuilder:
         """Define an AGENT.md; `front` are keys of its front matter, as `type="worker"`, `tools=["time"]`."""
         values = {"name": name, "description": f"The agent {name}", **front}
         lines = "\n".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in values.items())
-        return self.file(f"agents/{name}/AGENT.md", f"---\n{lines}\n---\n\n{prompt}\n")
+        return self.file(f"agents/{name}/{AGENT_FILE}", f"---\n{lines}\n---\n\n{prompt}\n")
 
     def octomind_agent(
         self, domain: str, spec: str, *, capabilities: Sequence[str] = (), prompt: str = "You help.", tap: str = TAP
@@ -141,8 +143,8 @@ class WorkspaceBuilder:
         settings = dict(self._settings)
         settings["taps"] = [{"name": tap, "path": f"taps/{tap}"} for tap in self._taps]
         if self._servers:
-            settings.setdefault("mcp", {}).setdefault("files", [".mcp.json"])
-            self.file(".mcp.json", json.dumps({"mcpServers": self._servers}, indent=2, ensure_ascii=False) + "\n")
+            settings.setdefault("mcp", {}).setdefault("files", [MCP_FILE])
+            self.file(MCP_FILE, json.dumps({"mcpServers": self._servers}, indent=2, ensure_ascii=False) + "\n")
         else:
             settings.setdefault("mcp", {}).setdefault("files", [])
         has_agents = any(path.startswith("agents/") for path in self._files)

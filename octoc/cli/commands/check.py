@@ -102,11 +102,14 @@ def _refuse_kind(kind: str | None, paths: tuple[Path, ...]) -> None:
     """Raise click.UsageError for an unknown kind, and for a kind without files."""
     if kind is None:
         return
-    from octoc.compiler.checkup.kinds import KINDS
+    from octoc.compiler.checkup.kinds import kinds_of
+    from octoc.compiler.inputs.dialects import Dialects
     from octoc.diagnostics.suggest import did_you_mean
+    from octoc.plugin.manager import Plugins
 
-    if kind not in KINDS:
-        hint = did_you_mean(kind, KINDS) or f"expected one of {', '.join(KINDS)}"
+    kinds = kinds_of(Dialects(Plugins(names=None)))
+    if kind not in kinds:
+        hint = did_you_mean(kind, kinds) or f"expected one of {', '.join(kinds)}"
         raise click.UsageError(f"unknown kind `{kind}`: {hint}")
     if not paths or any(path.is_dir() for path in paths):
         raise click.UsageError("--kind needs files: name files, not folders")

@@ -84,7 +84,9 @@ def build_key(
     found = {
         "settings": attrs.asdict(discovered.settings),
         "taps": [(tap.name, tap.display, tap.precedence) for tap in discovered.taps],
-        "files": [(file.display, file.kind.value, file.tap, dict(file.key), file.dialect) for file in discovered.files],
+        "files": [
+            (file.display, file.kind.value, file.tap, dict(file.key), file.dialect.name) for file in discovered.files
+        ],
         "links": [attrs.asdict(link) for link in discovered.default_links],
         "folders": [attrs.asdict(folder) for folder in discovered.skill_folders],
         "executable": [file.display for file in discovered.attachments if file.is_executable],

@@ -11,6 +11,7 @@ from octoc.compiler.check.fields import report_unknown_fields
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.mcp import check_entry
 from octoc.compiler.check.schemas import fields
+from octoc.compiler.inputs.agents.octo import AGENT_FILE
 from octoc.compiler.model.documents import FileKind, kept
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
@@ -18,7 +19,6 @@ from octoc.diagnostics.suggest import did_you_mean
 from octoc.lists import one_of
 from octoc.names import is_name
 
-AGENT_FILE = "AGENT.md"
 AGENT_TYPES = ("supervisor", "worker", "deep_research", "project")
 _USUAL_AGENT_NAME = re.compile(r"[a-z][a-z0-9-]*\Z")
 
@@ -31,7 +31,7 @@ def agent_name_from_path(display: str) -> str:
 
 def is_documentation(values: Mapping[str, Any], inspection: Inspection) -> bool:
     """Report and cut a Markdown file without a name among Claude Code's agents; tell whether it is one."""
-    if inspection.file.dialect != "claude" or values.get("name") is not None:
+    if not inspection.file.dialect.needs_name or values.get("name") is not None:
         return False
     inspection.report(
         rules.AGENT_WITHOUT_NAME,

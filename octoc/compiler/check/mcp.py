@@ -11,6 +11,7 @@ from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.schemas import fields
 from octoc.compiler.check.transports import check_transport
 from octoc.compiler.fixes.edits import MakeFix, inserted_before
+from octoc.compiler.inputs.mcp.vscode import VSCODE
 from octoc.compiler.model.documents import FileKind
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
@@ -20,7 +21,6 @@ from octoc.diagnostics.suggest import near_names
 LEAST_TIMEOUT_MS = 1000
 """Claude Code ignores a `timeout` below this many milliseconds."""
 
-_CLIENT = {"claude": "Claude Code", "claude-desktop": "Claude Desktop", "cursor": "Cursor", "vscode": "VS Code"}
 _UNUSED = {
     "headersHelper": ("octoc does not run `headersHelper`", "put references such as `${TOKEN}` into `headers`"),
     "sandbox": ("octoc does not sandbox a server", None),
@@ -31,6 +31,7 @@ _UNUSED = {
 def check_mcp(values: Mapping[str, Any], inspection: Inspection) -> None:
     """Check a file of the `.mcp.json` family whose schema is met; one unsound server is cut, not the others."""
     report_unknown_fields(values, fields(FileKind.MCP), (), inspection, open_ended=True)
+    dialect = inspection.file.dialect
     if "mcpServers" in values and "servers" in values:
         inspection.report(
             rules.TWO_SERVER_LISTS,
@@ -44,7 +45,7 @@ def check_mcp(values: Mapping[str, Any], inspection: Inspection) -> None:
         return
     if "mcpServers" not in values and "servers" not in values:
         near = [key for key in values if near_names(str(key), ("mcpServers", "servers"))]
-        wanted = "servers" if inspection.file.dialect == "vscode" else "mcpServers"
+        wanted = dialect.server_list
         inspection.report(
             rules.MISSING_KEY,
             f"the file has no `{wanted}`",
@@ -55,22 +56,15 @@ def check_mcp(values: Mapping[str, Any], inspection: Inspection) -> None:
         )
         return
     key = "servers" if "servers" in values else "mcpServers"
-    if key == "servers" and inspection.file.dialect != "vscode":
-        client = _CLIENT.get(inspection.file.dialect, "this client")
+    if key != dialect.server_list:
         inspection.report(
             rules.FOREIGN_SERVER_LIST,
-            f"`servers` is VS Code's key: {client} reads `mcpServers`",
-            ("servers",),
+            f"`{key}` is {VSCODE.client}'s key: {dialect.client} reads `{dialect.server_list}`"
+            if key == VSCODE.server_list
+            else f"{dialect.client} reads `{dialect.server_list}`, and not `{key}`",
+            (key,),
             key=True,
-            help="rename it to `mcpServers`",
-        )
-    elif key == "mcpServers" and inspection.file.dialect == "vscode":
-        inspection.report(
-            rules.FOREIGN_SERVER_LIST,
-            "VS Code reads `servers`, and not `mcpServers`",
-            ("mcpServers",),
-            key=True,
-            help="rename it to `servers`",
+            help=f"rename it to `{dialect.server_list}`",
         )
     for name, entry in values[key].items():
         check_entry(name, entry, (key, name), inspection)
@@ -82,7 +76,7 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
     if not check_transport(name, entry, path, inspection):
         return
     dialect = inspection.file.dialect
-    if "url" in entry and "type" not in entry and dialect != "cursor":
+    if "url" in entry and "type" not in entry and not dialect.infers_transport:
         inspection.report(
             rules.UNTYPED_URL,
             f"server `{name}` has a `url` and no `type`: Claude Code skips it, octoc takes it for `http`",
@@ -123,7 +117,7 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
         )
     check_auth(name, entry, path, inspection)
     for variable, value in entry.get("env", {}).items():
-        if value is not None and not isinstance(value, str) and dialect != "vscode":
+        if value is not None and not isinstance(value, str) and not dialect.takes_numbers:
             inspection.report(
                 rules.ENV_NUMBER,
                 f"variable `{variable}` is a number: octoc passes its text, Claude Code refuses the file",

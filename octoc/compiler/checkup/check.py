@@ -126,7 +126,7 @@ def _found_in(target: Target, loaded: LoadedWorkspace) -> tuple[tuple[Discovered
     if target.folder is not None:
         from octoc.compiler.checkup.scan import scan_folder
 
-        found = scan_folder(target.root, target.folder, settings, context.sink)
+        found = scan_folder(target.root, target.folder, settings, context.sink, context.dialects)
         return found.together, found.workspaces
     return (find_files(settings, context),), ()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import tomllib
 from collections.abc import Mapping
@@ -11,26 +10,21 @@ from typing import Any
 
 import attrs
 
-from octoc.compiler.discover.stage import dialect_of
 from octoc.compiler.expand.expanded_file import EXPANDED_FILE
-from octoc.compiler.model.documents import FileKind
+from octoc.compiler.inputs.agents.octo import AGENT_FILE
+from octoc.compiler.inputs.dialects import Dialects
+from octoc.compiler.model.documents import NO_DIALECT, FileKind
 from octoc.compiler.read.frontmatter import opens
 from octoc.compiler.workspace.paths import WORKSPACE_FILE
+from octoc.plugin.file_kinds import Dialect, DialectKind
 
-_MCP_FILES = frozenset({".mcp.json", "claude_desktop_config.json"})
-_MCP_FOLDERS = frozenset({".vscode", ".cursor"})
 _SERVER_LISTS = frozenset({"mcpServers", "servers"})
 _EXPANDED = PurePosixPath(EXPANDED_FILE).parts
 _ROUTING = (FileKind.FIXTURES, FileKind.NEEDS, FileKind.EXPANDED, FileKind.BACKGROUND, FileKind.SCOPES)
 _NOT_AGENTS = frozenset({"AGENTS.md", "CLAUDE.md", "README.md", "SKILL.md"})
 _OF_SKILLS = frozenset({"allowed-tools", "rules", "compatibility", "license"})
 
-KINDS: Mapping[str, tuple[FileKind, str]] = {
-    **{kind.value: (kind, "") for kind in FileKind},
-    **{f"mcp:{dialect}": (FileKind.MCP, dialect) for dialect in ("claude", "claude-desktop", "cursor", "vscode")},
-    **{f"agent-md:{dialect}": (FileKind.AGENT_MD, dialect) for dialect in ("octo", "claude")},
-}
-"""What `--kind` takes: a file's kind, and its dialect where the kind has several."""
+_WITH_DIALECTS: Mapping[FileKind, DialectKind] = {FileKind.MCP: "mcp", FileKind.AGENT_MD: "agent-md"}
 
 
 @attrs.frozen(kw_only=True)
@@ -38,11 +32,21 @@ class Known:
     """A file's kind, its dialect, and what its path says (as `FoundFile.key`)."""
 
     kind: FileKind
-    dialect: str = ""
+    dialect: Dialect = NO_DIALECT
     key: Mapping[str, str] = attrs.field(factory=dict)
 
 
-def known_as(path: Path, kind: FileKind, dialect: str = "") -> Known:
+def kinds_of(dialects: Dialects) -> Mapping[str, tuple[FileKind, Dialect | None]]:
+    """Return what `--kind` takes: a file's kind, and its dialect where the kind has several."""
+    with_dialects = {
+        f"{kind}:{dialect.name}": (kind, dialect)
+        for kind, name in _WITH_DIALECTS.items()
+        for dialect in dialects.of_kind(name)
+    }
+    return {**{kind.value: (kind, None) for kind in FileKind}, **with_dialects}
+
+
+def known_as(path: Path, kind: FileKind, dialects: Dialects, dialect: Dialect | None = None) -> Known:
     """Return `path` as a file of `kind`. Without a dialect its path tells."""
     folder, stem = path.parent.name, path.stem
     key = {
@@ -51,41 +55,42 @@ def known_as(path: Path, kind: FileKind, dialect: str = "") -> Known:
         # By itself a provider is the one in use, whatever it is called.
         FileKind.CAPABILITY_PROVIDER: {"capability": folder, "provider": "default"},
         FileKind.AGENT_MANIFEST: {"domain": folder, "spec": stem},
-        FileKind.AGENT_MD: {"folder": folder} if path.name == "AGENT.md" else {"folder": folder, "stem": stem},
+        FileKind.AGENT_MD: {"folder": folder} if path.name == AGENT_FILE else {"folder": folder, "stem": stem},
         FileKind.SKILL: {"skill": folder},
         FileKind.SNAPSHOT: {"server": stem},
         **{each: {"file": stem} for each in _ROUTING},
     }
-    if not dialect and kind is FileKind.MCP:
-        dialect = dialect_of(path.as_posix())
-    if not dialect and kind is FileKind.AGENT_MD:
-        dialect = "claude" if ".claude" in path.parts else "octo"
-    return Known(kind=kind, dialect=dialect, key=key.get(kind, {}))
+    if dialect is None and kind in _WITH_DIALECTS:
+        dialect = dialects.told(_WITH_DIALECTS[kind], path)
+    return Known(kind=kind, dialect=dialect or NO_DIALECT, key=key.get(kind, {}))
 
 
-def kind_from_path(path: Path) -> Known | None:
+def kind_from_path(path: Path, dialects: Dialects) -> Known | None:
     """Return what the path, absolute, says alone: the names that clients look for. No file is opened."""
-    name, folder = path.name, path.parent.name
-    if name in _MCP_FILES or (name == "mcp.json" and folder in _MCP_FOLDERS):
-        return known_as(path, FileKind.MCP)
+    kind = _kind_from_path(path, dialects)
+    return None if kind is None else known_as(path, kind, dialects)
+
+
+def _kind_from_path(path: Path, dialects: Dialects) -> FileKind | None:
+    name, parts = path.name, path.parts
+    if dialects.of_path("mcp", path) is not None:
+        return FileKind.MCP
     if name == WORKSPACE_FILE:
-        return known_as(path, FileKind.WORKSPACE)
+        return FileKind.WORKSPACE
     if name == "SKILL.md":
-        return known_as(path, FileKind.SKILL)
-    parts = path.parts
-    in_claude = (".claude", "agents") in itertools.pairwise(parts[:-1])
-    if name == "AGENT.md" or (in_claude and name.endswith(".md") and name not in _NOT_AGENTS):
-        return known_as(path, FileKind.AGENT_MD)
+        return FileKind.SKILL
+    if name not in _NOT_AGENTS and dialects.of_path("agent-md", path) is not None:
+        return FileKind.AGENT_MD
     if name.endswith(".toml") and parts[-3:-1] == ("routing", "needs"):
-        return known_as(path, FileKind.NEEDS)
+        return FileKind.NEEDS
     if parts[-2:] in (_EXPANDED, ("routing", "background.txt")):
-        return known_as(path, FileKind.EXPANDED if name.endswith(".toml") else FileKind.BACKGROUND)
+        return FileKind.EXPANDED if name.endswith(".toml") else FileKind.BACKGROUND
     if name.endswith(".toml") and path.parent.parent.name == "capabilities":
-        return known_as(path, FileKind.CAPABILITY_CONFIG if name == "config.toml" else FileKind.CAPABILITY_PROVIDER)
+        return FileKind.CAPABILITY_CONFIG if name == "config.toml" else FileKind.CAPABILITY_PROVIDER
     return None
 
 
-def kind_from_content(path: Path, text: str) -> Known | None:
+def kind_from_content(path: Path, text: str, dialects: Dialects) -> Known | None:
     """Return what the content says, for files whose path says nothing. None when it could be anything."""
     kind = None
     ending = path.suffix.lower()
@@ -95,7 +100,7 @@ def kind_from_content(path: Path, text: str) -> Known | None:
         kind = _of_toml(text)
     elif ending in (".json", ".jsonc"):
         kind = _of_json(text)
-    return None if kind is None else known_as(path, kind)
+    return None if kind is None else known_as(path, kind, dialects)
 
 
 def _of_markdown(path: Path, text: str) -> FileKind | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from octoc.compiler.checkup.kinds import KINDS, Known, kind_from_content, kind_from_path, known_as
+from octoc.compiler.checkup.kinds import Known, kind_from_content, kind_from_path, kinds_of, known_as
 from octoc.compiler.checkup.target import Target
 from octoc.compiler.context import Context
 from octoc.compiler.model.documents import Discovered, FileKind, FoundFile, Tap
@@ -31,15 +31,18 @@ def discover_one_file(target: Target, settings: WorkspaceSettings, context: Cont
     assert path is not None  # noqa: S101  # the caller has looked
     display = display_path(target.root, path)
     instead = context.overlay.get(display)
-    known = known_as(path, *KINDS[target.kind]) if target.kind is not None else kind_from_path(path)
-    if known is None:
-        known = _by_content(path, display, settings, instead)
+    kinds = kinds_of(context.dialects)
+    if target.kind is not None and target.kind in kinds:
+        kind, dialect = kinds[target.kind]
+        known: Known | None = known_as(path, kind, context.dialects, dialect)
+    else:
+        known = kind_from_path(path, context.dialects) or _by_content(path, display, settings, instead, context)
     if known is None:
         context.sink.report(
             UNKNOWN_FILE_KIND,
             f"neither path nor content of `{display}` says what it is",
             at=Place(file=display),
-            help=f"name its kind: --kind {', '.join(KINDS)}",
+            help=f"name its kind: --kind {', '.join(kinds)}",
         )
         return ()
     if known.kind is FileKind.WORKSPACE:
@@ -53,10 +56,12 @@ def discover_one_file(target: Target, settings: WorkspaceSettings, context: Cont
     return (Discovered(root=target.root, settings=settings, taps=taps, files=(file,)),)
 
 
-def _by_content(path: Path, display: str, settings: WorkspaceSettings, instead: bytes | None) -> Known | None:
+def _by_content(
+    path: Path, display: str, settings: WorkspaceSettings, instead: bytes | None, context: Context
+) -> Known | None:
     unheard = DiagnosticSink()
     source = load_text(path, display, limit_of(FileKind.MCP, settings.limits), unheard, instead=instead)
-    return None if source is None or source.text is None else kind_from_content(path, source.text)
+    return None if source is None or source.text is None else kind_from_content(path, source.text, context.dialects)
 
 
 def _check_settings(

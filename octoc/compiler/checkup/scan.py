@@ -15,9 +15,11 @@ from octoc.compiler.checkup.kinds import Known, kind_from_content, kind_from_pat
 from octoc.compiler.discover.found import Found
 from octoc.compiler.discover.tap import PARTS, add_skills, add_tap
 from octoc.compiler.discover.walk import Entry, Root, enter
+from octoc.compiler.inputs.dialects import Dialects
+from octoc.compiler.inputs.mcp.claude import MCP_FILE
 from octoc.compiler.model.documents import Discovered, FileKind, Tap
 from octoc.compiler.model.settings import WorkspaceSettings
-from octoc.compiler.workspace.paths import MCP_FILE, WORKSPACE_FILE, display_path
+from octoc.compiler.workspace.paths import WORKSPACE_FILE, display_path
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.read import WALK_CUT_SHORT
 
@@ -28,13 +30,10 @@ _SKIPPED = frozenset({
     "__pycache__", "__pypackages__", "_build", "bower_components", "buck-out", "build", "dist", "node_modules",
     "site-packages", "target", "venv",
 })  # fmt: skip
-_HIDDEN_WANTED = frozenset({".claude", ".cursor", ".octo", ".vscode"})
 # What builds read in folders whose names others use as well: looked for beside a `.mcp.json` alone.
 _OF_BUILDS = frozenset({FileKind.FIXTURES, FileKind.NEEDS, FileKind.EXPANDED, FileKind.BACKGROUND, FileKind.SCOPES})
 _VENV_MARK = "pyvenv.cfg"
 _HEAD_BYTES = 65_536
-# Which MCP file is the project's own where there are several; the others are other clients' and checked by themselves.
-_MCP_ORDER = (".mcp.json", ".vscode/mcp.json", ".cursor/mcp.json")
 
 
 @attrs.frozen(kw_only=True)
@@ -52,7 +51,9 @@ class _Seen:
     workspaces: list[Path] = attrs.field(factory=list)
 
 
-def scan_folder(base: Path, folder: Path, settings: WorkspaceSettings, sink: DiagnosticSink) -> Scan:
+def scan_folder(
+    base: Path, folder: Path, settings: WorkspaceSettings, sink: DiagnosticSink, dialects: Dialects
+) -> Scan:
     """Find what can be checked in `folder`.
 
     Args:
@@ -60,15 +61,15 @@ def scan_folder(base: Path, folder: Path, settings: WorkspaceSettings, sink: Dia
         settings: the defaults.
     """
     seen = _Seen()
-    for here, names in _walk(base, folder, sink):
+    for here, names in _walk(base, folder, sink, dialects.hidden_folders):
         if here != folder and WORKSPACE_FILE in names:
             seen.workspaces.append(here)
             continue
         if looks_like_tap(here):
             seen.taps.append(here)
-        seen.files.extend(_known_files(here, names))
+        seen.files.extend(_known_files(here, names, dialects))
     root = Root(real=os.path.realpath(folder), what=f"`{display_path(base, folder)}`")
-    projects = {folder, *(_project_of(path) for path, known in seen.files if known.kind is FileKind.MCP)}
+    projects = {folder, *(_project_of(*file) for file in seen.files if file[1].kind is FileKind.MCP)}
     together: list[Discovered] = []
     for project in sorted(projects):
         inside = [(path, known) for path, known in seen.files if _nearest(path, projects) == project]
@@ -108,7 +109,8 @@ def _of_project(
     settings: WorkspaceSettings,
     sink: DiagnosticSink,
 ) -> Iterator[Discovered]:
-    mcp = sorted((entry for entry in files if entry[1].kind is FileKind.MCP), key=lambda entry: _mcp_rank(entry[0]))
+    # Where there are several, the first is the project's own; the others are other clients' and checked by themselves.
+    mcp = sorted((entry for entry in files if entry[1].kind is FileKind.MCP), key=_mcp_rank)
     others = [entry for entry in files if entry[1].kind is not FileKind.MCP]
     own, in_taps = Found(sink=sink), Found(sink=sink)
     for path, known in [*mcp[:1], *sorted(others, key=lambda entry: entry[0])]:
@@ -150,40 +152,39 @@ def _add(base: Path, path: Path, known: Known, root: Root, found: Found) -> None
         found.add(entry, known.kind, key=known.key, dialect=known.dialect)
 
 
-def _mcp_rank(path: Path) -> tuple[int, str]:
-    short = path.name if path.parent.name not in (".vscode", ".cursor") else f"{path.parent.name}/{path.name}"
-    return (_MCP_ORDER.index(short) if short in _MCP_ORDER else len(_MCP_ORDER), path.as_posix())
+def _mcp_rank(entry: tuple[Path, Known]) -> tuple[int, str]:
+    path, known = entry
+    return (known.dialect.rank, path.as_posix())
 
 
-def _project_of(mcp_file: Path) -> Path:
-    folder = mcp_file.parent
-    return folder.parent if folder.name in (".vscode", ".cursor") else folder
+def _project_of(mcp_file: Path, known: Known) -> Path:
+    return Path(known.dialect.project_of(mcp_file) or mcp_file.parent)
 
 
 def _nearest(path: Path, projects: set[Path]) -> Path | None:
     return next((folder for folder in (path, *path.parents) if folder in projects), None)
 
 
-def _known_files(folder: Path, names: list[str]) -> Iterator[tuple[Path, Known]]:
+def _known_files(folder: Path, names: list[str], dialects: Dialects) -> Iterator[tuple[Path, Known]]:
     for name in names:
         path = folder / name
-        known = kind_from_path(path)
+        known = kind_from_path(path, dialects)
         if known is not None and known.kind in (FileKind.MCP, FileKind.AGENT_MD):
             yield path, known
         elif name.endswith(".md") and folder.name == "agents":
-            found = kind_from_content(path, _head(path))
+            found = kind_from_content(path, _head(path), dialects)
             if found is not None and found.kind is FileKind.AGENT_MD:
                 yield path, found
         elif name.endswith(".toml") and folder.parent.name == "agents" and "[[roles]]" in _head(path):
-            yield path, known_as(path, FileKind.AGENT_MANIFEST)
+            yield path, known_as(path, FileKind.AGENT_MANIFEST, dialects)
         elif not _beside_mcp_file(folder):
             continue
         elif name.endswith(".json") and folder.name == "snapshots":
-            yield path, known_as(path, FileKind.SNAPSHOT)
+            yield path, known_as(path, FileKind.SNAPSHOT, dialects)
         elif known is not None and known.kind in _OF_BUILDS:
             yield path, known
         elif name.endswith(".toml") and folder.name in ("routing", "scopes"):
-            found = kind_from_content(path, _head(path))
+            found = kind_from_content(path, _head(path), dialects)
             if found is not None and found.kind in _OF_BUILDS:
                 yield path, found
 
@@ -204,8 +205,8 @@ def _head(path: Path) -> str:
         return ""  # what cannot be opened cannot be told to be an agent
 
 
-def _walk(base: Path, folder: Path, sink: DiagnosticSink) -> Iterator[tuple[Path, list[str]]]:
-    """Yield each folder with the names of its files, sorted, parents first."""
+def _walk(base: Path, folder: Path, sink: DiagnosticSink, hidden: frozenset[str]) -> Iterator[tuple[Path, list[str]]]:
+    """Yield each folder with the names of its files, sorted, parents first. Hidden folders are skipped but `hidden`."""
     looked_at = 0
     pending: list[tuple[Path, int]] = [(folder, 0)]
     while pending:
@@ -236,10 +237,10 @@ def _walk(base: Path, folder: Path, sink: DiagnosticSink) -> Iterator[tuple[Path
         below = [
             (here / name, depth + 1)
             for name, is_dir in listed
-            if is_dir and _is_wanted(name) and not (in_tap and name in PARTS)
+            if is_dir and _is_wanted(name, hidden) and not (in_tap and name in PARTS)
         ]
         pending.extend(reversed(below))
 
 
-def _is_wanted(name: str) -> bool:
-    return name in _HIDDEN_WANTED or not (name.startswith(".") or name in _SKIPPED)
+def _is_wanted(name: str, hidden: frozenset[str]) -> bool:
+    return name in hidden or not (name.startswith(".") or name in _SKIPPED)

@@ -8,6 +8,7 @@ import attrs
 
 from octoc.compiler.discover.walk import Entry
 from octoc.compiler.model.documents import (
+    NO_DIALECT,
     Attachment,
     DefaultLink,
     DepScript,
@@ -20,6 +21,7 @@ from octoc.compiler.model.documents import (
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules import read as rules
 from octoc.names import NAME_RULE, is_name
+from octoc.plugin.file_kinds import Dialect
 
 
 @attrs.define(kw_only=True)
@@ -40,7 +42,13 @@ class Found:
     """The real paths of the skills' folders that were added."""
 
     def add(
-        self, entry: Entry, kind: FileKind, *, tap: str | None = None, key: Mapping[str, str], dialect: str = ""
+        self,
+        entry: Entry,
+        kind: FileKind,
+        *,
+        tap: str | None = None,
+        key: Mapping[str, str],
+        dialect: Dialect = NO_DIALECT,
     ) -> None:
         self.files.append(
             FoundFile(path=entry.path, display=entry.display, kind=kind, tap=tap, key=key, dialect=dialect)

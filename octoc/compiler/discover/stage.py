@@ -14,6 +14,7 @@ from octoc.compiler.discover.found import Found
 from octoc.compiler.discover.scopes import add_scopes
 from octoc.compiler.discover.tap import add_agent_folder, add_skills, add_tap, is_agent_markdown
 from octoc.compiler.discover.walk import Entry, Root, child, children, enter, files_below
+from octoc.compiler.inputs.dialects import Dialects
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Discovered, FileKind, FoundFile, Tap
 from octoc.compiler.model.settings import TapRef, WorkspaceSettings
@@ -22,7 +23,6 @@ from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules import read as rules
 
 SNAPSHOTS = "snapshots"
-_DIALECTS = {(".vscode", "mcp.json"): "vscode", (".cursor", "mcp.json"): "cursor"}
 _DEFAULTS = WorkspaceSettings(name="", place=Place(file=""))
 
 
@@ -47,13 +47,12 @@ def find_files(settings: WorkspaceSettings, context: Context) -> Discovered:
     for index, path in enumerate(settings.mcp_files):
         entry = _named_path(workspace, settings, ("mcp", "files", index), path, sink)
         if entry is not None and _is(entry, "file", settings, ("mcp", "files", index), sink):
-            own.add(
-                entry, FileKind.MCP, key={"file": PurePosixPath(entry.display).stem}, dialect=dialect_of(entry.display)
-            )
+            dialect = context.dialects.told("mcp", PurePosixPath(entry.display))
+            own.add(entry, FileKind.MCP, key={"file": PurePosixPath(entry.display).stem}, dialect=dialect)
     for index, path in enumerate(settings.agent_paths):
         entry = _named_path(workspace, settings, ("agents", "paths", index), path, sink)
         if entry is not None and _is(entry, "folder", settings, ("agents", "paths", index), sink):
-            _add_agents(entry, own)
+            _add_agents(entry, own, context.dialects)
     snapshots = child(workspace, SNAPSHOTS, sink)
     if snapshots is not None and snapshots.is_dir:
         for entry in children(snapshots, sink):
@@ -78,14 +77,6 @@ def find_files(settings: WorkspaceSettings, context: Context) -> Discovered:
         attachments=(*own.attachments, *in_taps.attachments),
         scopes_missed=not has_scopes,
     )
-
-
-def dialect_of(display: str) -> str:
-    """Return which client's dialect an MCP file is in, by its path: Claude Code's unless the path says otherwise."""
-    path = PurePosixPath(display)
-    if path.name == "claude_desktop_config.json":
-        return "claude-desktop"
-    return _DIALECTS.get((path.parent.name, path.name), "claude")
 
 
 def _add_tap(root: Path, ref: TapRef, found: Found) -> None:
@@ -145,15 +136,16 @@ def _is(
     return False
 
 
-def _add_agents(folder: Entry, found: Found) -> None:
-    if ".claude" not in PurePosixPath(folder.display).parts:
+def _add_agents(folder: Entry, found: Found, dialects: Dialects) -> None:
+    dialect = dialects.told("agent-md", PurePosixPath(folder.display, "agent"))
+    if not dialect.reads_subfolders:
         add_agent_folder(folder, None, found)
         return
-    # Claude Code looks through all subfolders, and tells agents by their front matter alone.
+    # Such a client tells agents by their front matter alone.
     for entry in files_below(folder, found.sink):
         if is_agent_markdown(entry):
             key = {"folder": entry.path.parent.name, "stem": entry.name.removesuffix(".md")}
-            found.add(entry, FileKind.AGENT_MD, key=key, dialect="claude")
+            found.add(entry, FileKind.AGENT_MD, key=key, dialect=dialect)
 
 
 def _once(own: Iterable[FoundFile], in_taps: Iterable[FoundFile]) -> Iterable[FoundFile]:

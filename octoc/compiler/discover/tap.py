@@ -10,6 +10,7 @@ from octoc.compiler.discover.defaults import DEFAULT, add_default
 from octoc.compiler.discover.deps import add_deps
 from octoc.compiler.discover.found import Found, named, toml_stem
 from octoc.compiler.discover.walk import Entry, child, children, files_below, is_compiled, subfolder
+from octoc.compiler.inputs.agents.octo import AGENT_FILE, OCTO
 from octoc.compiler.model.documents import Attachment, FileKind, SkillFolder
 from octoc.diagnostics.rules import read as rules
 from octoc.diagnostics.rules.lock import COMPILED_FILE
@@ -62,12 +63,12 @@ def add_agent_folder(folder: Entry, tap: str | None, found: Found) -> None:
     for entry in children(folder, found.sink):
         if entry.is_dir:
             listed = list(children(entry, found.sink))
-            if not any(inside.name == "AGENT.md" for inside in listed):  # what lies beside one may be anything
+            if not any(inside.name == AGENT_FILE for inside in listed):  # what lies beside one may be anything
                 _report_too_deep(listed, f"{folder.display}/<domain>/<spec>.toml", found)
             for inside in listed:
                 spec = toml_stem(inside)
-                if inside.name == "AGENT.md" and not inside.is_dir:
-                    found.add(inside, FileKind.AGENT_MD, tap=tap, key={"folder": entry.name}, dialect="octo")
+                if inside.name == AGENT_FILE and not inside.is_dir:
+                    found.add(inside, FileKind.AGENT_MD, tap=tap, key={"folder": entry.name}, dialect=OCTO)
                 elif (
                     spec is not None
                     and named(entry, entry.name, "a domain", found.sink)
@@ -76,7 +77,7 @@ def add_agent_folder(folder: Entry, tap: str | None, found: Found) -> None:
                     found.add(inside, FileKind.AGENT_MANIFEST, tap=tap, key={"domain": entry.name, "spec": spec})
         elif tap is None and is_agent_markdown(entry):
             key = {"folder": folder.name, "stem": entry.name.removesuffix(".md")}
-            found.add(entry, FileKind.AGENT_MD, key=key, dialect="octo")
+            found.add(entry, FileKind.AGENT_MD, key=key, dialect=OCTO)
         elif toml_stem(entry) is not None:
             _report_misplaced(entry, f"{folder.display}/<domain>/<spec>.toml", found)
 

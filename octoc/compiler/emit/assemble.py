@@ -33,6 +33,7 @@ from octoc.bundle.model import (
 from octoc.bundle.writer import BlobBuilder, Parts, parts_of
 from octoc.compiler.emit.paths import relocator
 from octoc.compiler.emit.scopes import areas_of, tenants_of
+from octoc.compiler.inputs.octomind import OCTOMIND
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import TreeFile
 from octoc.compiler.model.resolved import (
@@ -47,7 +48,6 @@ from octoc.compiler.model.resolved import (
 from octoc.compiler.model.scopes import Member, Scopes
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.read.text import UTF8_BOM
-from octoc.compiler.resolve.definitions import OCTOMIND
 from octoc.compiler.resolve.scopes.tuning import quota_of
 from octoc.compiler.workspace.paths import CORE_TAP
 from octoc.names import ToolId
@@ -281,7 +281,7 @@ def _agents(build: Build, texts: BlobBuilder) -> Iterator[AgentEntry]:
 def _agent(agent: Agent, registry: Registry, servers_prompt: str, member: Member, texts: BlobBuilder) -> AgentEntry:
     source = agent.source
     # Octomind's escapes; in files of other systems the signs are text.
-    written = unescaped if source.kind == OCTOMIND else str
+    written = unescaped if source.kind == OCTOMIND.name else str
     return AgentEntry(
         name=source.name,
         kind=source.kind,

@@ -11,6 +11,10 @@ import attrs
 
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.diagnostics.model import Place, Span
+from octoc.plugin.file_kinds import Dialect
+
+NO_DIALECT: Final = Dialect(kind="mcp", name="", client="this client")
+"""What a file of a kind without dialects is in."""
 
 
 class FileKind(enum.StrEnum):
@@ -50,8 +54,7 @@ class FoundFile:
     `display` is its POSIX path as diagnostics and the bundle name it, relative to the workspace if inside.
 
     `key` holds what the path says: capability and provider, agent domain and spec, skill or agent folder, server.
-    `dialect` is for MCP files: `claude`, `claude-desktop`, `cursor` or `vscode`. For agents in markdown: `octo` or
-    `claude`.
+    `dialect` is for MCP files and agents in Markdown.
     """
 
     path: Path
@@ -59,7 +62,7 @@ class FoundFile:
     kind: FileKind
     tap: str | None = None
     key: Mapping[str, str] = attrs.field(factory=dict)
-    dialect: str = ""
+    dialect: Dialect = NO_DIALECT
 
 
 @attrs.frozen(kw_only=True)

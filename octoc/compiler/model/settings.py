@@ -6,9 +6,16 @@ from collections.abc import Mapping
 
 import attrs
 
+from octoc.compiler.inputs.agents.claude import CLAUDE as CLAUDE_AGENTS
+from octoc.compiler.inputs.agents.octo import OCTO
+from octoc.compiler.inputs.mcp.claude import MCP_FILE
+from octoc.compiler.inputs.skills import SKILL_FOLDERS
 from octoc.compiler.model.scopes import Number, ScopeTables
 from octoc.diagnostics.model import Place
 from octoc.names import any_glob_matches
+
+USUAL_PLUGINS = ("embed-onnx", "transport-mcp")
+"""What a workspace uses that names no plugins."""
 
 MIB = 1024 * 1024
 OCTOPUS_TOKENS = 2000
@@ -108,7 +115,7 @@ class RuntimeSettings:
 class SkillsSettings:
     """`[skills]`: `paths` are the workspace's own folders of skills; the rest as `octoc.bundle.model.SkillSettings`."""
 
-    paths: tuple[str, ...] = (".octo/skills", ".agents/skills", ".claude/skills")
+    paths: tuple[str, ...] = SKILL_FOLDERS
     auto: bool = True
     max_per_message: int = 0
     validate: str = "never"
@@ -232,9 +239,9 @@ class WorkspaceSettings:
     mode: str = "development"
     taps: tuple[TapRef, ...] = ()
     providers: Mapping[str, str] = attrs.field(factory=dict)
-    agent_paths: tuple[str, ...] = ("agents", ".claude/agents")
-    mcp_files: tuple[str, ...] = (".mcp.json",)
-    plugins: tuple[str, ...] = ("embed-onnx", "transport-mcp")
+    agent_paths: tuple[str, ...] = (OCTO.folders[0], *CLAUDE_AGENTS.folders)
+    mcp_files: tuple[str, ...] = (MCP_FILE,)
+    plugins: tuple[str, ...] = USUAL_PLUGINS
     alias_style: str = "qualified"
     routing: RoutingSettings = attrs.field(factory=RoutingSettings)
     test: TestSettings = attrs.field(factory=TestSettings)

@@ -11,6 +11,7 @@ from octoc.compiler.model.documents import Comment, DefaultLink, SkillFolder
 from octoc.compiler.model.located import Located as Located  # noqa: PLC0414  # part of every source
 from octoc.compiler.model.scopes import ScopeTables
 from octoc.diagnostics.model import Place
+from octoc.plugin.file_kinds import Dialect
 from octoc.results import ServerListing
 
 
@@ -44,10 +45,10 @@ class ServerSource:
 
 @attrs.frozen(kw_only=True)
 class McpFileSource:
-    """One `.mcp.json` or a file of its dialects. `inputs` are the ids that VS Code's file declares."""
+    """One file of the kind `mcp`. `inputs` are the ids that it declares."""
 
     place: Place
-    dialect: str
+    dialect: Dialect
     servers: tuple[ServerSource, ...]
     inputs: tuple[str, ...] = ()
 

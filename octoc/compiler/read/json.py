@@ -23,9 +23,6 @@ from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place, Span
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import read as rules
 
-WITH_COMMENTS = frozenset({"vscode", "cursor"})
-"""Dialects whose clients read comments and trailing commas."""
-
 # Possessive throughout: a file can be all comments, and nothing here may ever be tried twice.
 _COMMENT = r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/"
 _TOKEN = re.compile(
@@ -46,11 +43,12 @@ _WORDS = {
 }
 
 
-def read_json(text: str, place: Place, sink: DiagnosticSink, *, dialect: str = "") -> dict[str, Any] | None:
+def read_json(text: str, place: Place, sink: DiagnosticSink, *, allows_comments: bool = False) -> dict[str, Any] | None:
     """Return the values of a JSON file; report and return None when it is none, or no object.
 
-    Comments and trailing commas are read; they are an error unless the `dialect` has them. Of a key that is there twice
-    the first counts, and the error says both places. Numbers that are not finite and half surrogate pairs are left out.
+    Comments and trailing commas are read; they are an error unless the file's client reads them (`allows_comments`). Of
+    a key that is there twice the first counts, and the error says both places. Numbers that are not finite and half
+    surrogate pairs are left out.
     """
     try:
         decoded = _decode(text)
@@ -59,7 +57,7 @@ def read_json(text: str, place: Place, sink: DiagnosticSink, *, dialect: str = "
             if strict.text != text:
                 decoded = _decode(strict.text)
             if decoded.failure is None:
-                _report_relaxed(strict, text, place, sink, dialect)
+                _report_relaxed(strict, text, place, sink, allowed=allows_comments)
     except RecursionError:
         offset = _too_deep_at(text)
         sink.report(
@@ -143,8 +141,7 @@ def _integer(digits: str) -> int | float:
         return math.inf  # more digits than int() reads; `sound` reports it with its place
 
 
-def _report_relaxed(strict: Relaxed, text: str, place: Place, sink: DiagnosticSink, dialect: str) -> None:
-    allowed = dialect in WITH_COMMENTS
+def _report_relaxed(strict: Relaxed, text: str, place: Place, sink: DiagnosticSink, *, allowed: bool) -> None:
     for what, at in (("a comment", strict.comment), ("a trailing comma", strict.comma)):
         if at is None:
             continue

@@ -8,6 +8,7 @@ from pathlib import Path
 import attrs
 
 from octoc.compiler.context import Context
+from octoc.compiler.inputs.agents.octo import AGENT_FILE
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Discovered, Document, Documents, FileKind, FoundFile
 from octoc.compiler.model.settings import LimitSettings
@@ -23,7 +24,7 @@ from octoc.diagnostics.rules import read as rules
 _MARKDOWN = frozenset({FileKind.AGENT_MD, FileKind.SKILL})
 _JSON = frozenset({FileKind.MCP, FileKind.SNAPSHOT, FileKind.OCTOPUS_EXPORT})
 # Files that are definitions by their name; any other markdown may be there to be read by people.
-_DEFINITIONS = frozenset({"AGENT.md", "SKILL.md"})
+_DEFINITIONS = frozenset({AGENT_FILE, "SKILL.md"})
 
 
 def read(build: Build, context: Context) -> Build:
@@ -123,7 +124,7 @@ def parse(file: FoundFile, text: str, digest: str, sink: DiagnosticSink) -> Docu
         found = read_front_matter(text, place, sink)
         return None if found is None else Document(file=file, values=found.values, digest=digest, body=found.body)
     if file.kind in _JSON:
-        values = read_json(text, place, sink, dialect=file.dialect)
+        values = read_json(text, place, sink, allows_comments=file.dialect.reads_comments)
         return None if values is None else Document(file=file, values=values, digest=digest)
     if file.kind is FileKind.BACKGROUND:
         return Document(file=file, values={"lines": _text_lines(text)}, digest=digest)

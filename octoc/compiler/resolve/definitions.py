@@ -7,19 +7,20 @@ from typing import Any
 
 import attrs
 
+from octoc.compiler.inputs.mcp.claude import CLAUDE
+from octoc.compiler.inputs.octomind import OCTOMIND
 from octoc.compiler.model.resolved import Server
 from octoc.compiler.model.source import ServerSource, Sources
 from octoc.diagnostics.model import Place
-
-OCTOMIND = "octomind"
+from octoc.plugin.file_kinds import Dialect
 
 
 @attrs.frozen(kw_only=True)
 class Definition:
-    """A definition, enabled or not, and the dialect of its file: a client of `.mcp.json`, or `octomind`."""
+    """A definition, enabled or not, and the dialect of its file."""
 
     source: ServerSource
-    dialect: str
+    dialect: Dialect
 
 
 @attrs.frozen(kw_only=True)
@@ -46,7 +47,7 @@ def definitions(sources: Sources) -> Iterator[Definition]:
     for file in sources.mcp_files:
         yield from (Definition(source=server, dialect=file.dialect) for server in file.servers)
     for agent in sources.agents:
-        dialect = OCTOMIND if agent.kind == OCTOMIND else "claude"
+        dialect = OCTOMIND if agent.kind == OCTOMIND.name else CLAUDE
         yield from (Definition(source=server, dialect=dialect) for server in agent.inline_servers)
     for capability in sources.capabilities:
         for provider in capability.providers.values():

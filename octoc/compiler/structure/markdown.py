@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from octoc.compiler.check.markdown import AGENT_FILE, agent_name_from_path
+from octoc.compiler.check.markdown import agent_name_from_path
+from octoc.compiler.inputs.agents.octo import AGENT_FILE, OCTO
 from octoc.compiler.model.documents import Document, SkillFolder, kept
 from octoc.compiler.model.source import AgentSource, Located, ServerSource, SkillSource
 from octoc.compiler.structure.lists import lines, names_by_comma, names_by_space
@@ -21,7 +22,7 @@ def markdown_agent(document: Document) -> AgentSource:
     inline, refs = _servers(values, place)
     return AgentSource(
         name=values.get("name") or agent_name_from_path(document.file.display),
-        kind=document.file.dialect or "octo",
+        kind=document.file.dialect.name or OCTO.name,
         place=place,
         type=_text(values, "type"),
         description=_text(values, "description"),

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
 import tomlkit
 
+from octoc.compiler.inputs.dialects import Dialects
+from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.structure.settings import name_of_folder
 from octoc.compiler.workspace.paths import CORE_TAP, WORKSPACE_FILE
+from octoc.diagnostics.model import Place
 
-_MCP_FILES = (".octo/.mcp.json", ".mcp.json", ".vscode/mcp.json", ".cursor/mcp.json")
-_AGENT_FOLDERS = ("agents", ".claude/agents", ".octo/agents")
 _TAP_PARTS = ("capabilities", "skills")
 _TAPS = "taps"
+_DEFAULTS = WorkspaceSettings(name="", place=Place(file=""))
 
 
 @attrs.frozen(kw_only=True)
@@ -44,10 +46,18 @@ def find_inputs(folder: Path) -> Inputs:
             name = _free(name_of_folder(path), taken)
             taken.add(name)
             taps.append((name, path.relative_to(folder).as_posix()))
+    dialects = Dialects()
+    clients = [one for one in dialects.of_kind("mcp") if one.is_in_project]
+    files = [name for client in sorted(clients, key=lambda one: one.rank) for name in client.patterns]
+    folders = [name for client in dialects.of_kind("agent-md") for name in client.folders]
     in_taps = {f"{path}/agents".removeprefix("./") for _, path in taps}
     return Inputs(
-        mcp_files=tuple(name for name in _MCP_FILES if (folder / name).is_file()),
-        agent_folders=tuple(name for name in _AGENT_FOLDERS if (folder / name).is_dir() and name not in in_taps),
+        mcp_files=tuple(name for name in files if (folder / name).is_file()),
+        agent_folders=tuple(
+            name
+            for name in sorted(folders, key=lambda name: (name.startswith("."), name))  # hidden ones last
+            if (folder / name).is_dir() and name not in in_taps
+        ),
         taps=tuple(taps),
     )
 
@@ -68,8 +78,8 @@ def settings_text(name: str, inputs: Inputs) -> str:
     else:
         lines += ["# This one ships with octoc: files, git, the web, databases and more."]
         lines += ["# [[taps]]", '# name = "core"', f'# path = "{CORE_TAP}"']
-    lines += _section("agents", "paths", inputs.agent_folders, '["agents", ".claude/agents"]')
-    lines += _section("mcp", "files", inputs.mcp_files, '[".mcp.json"]')
+    lines += _section("agents", "paths", inputs.agent_folders, _DEFAULTS.agent_paths)
+    lines += _section("mcp", "files", inputs.mcp_files, _DEFAULTS.mcp_files)
     lines += [
         "",
         "# `octoc test` runs what is in routing/*.toml: [[message]] with `text` and `expect`, a capability or `none`.",
@@ -87,10 +97,10 @@ def write_settings(folder: Path, text: str) -> Path:
     return path
 
 
-def _section(name: str, key: str, found: Iterable[str], default: str) -> list[str]:
-    values = ", ".join(map(_string, found))
-    mark = "" if values else "# "
-    return ["", f"{mark}[{name}]", f"{mark}{key} = {f'[{values}]' if values else default}"]
+def _section(name: str, key: str, found: tuple[str, ...], default: tuple[str, ...]) -> list[str]:
+    values = ", ".join(map(_string, found or default))
+    mark = "" if found else "# "
+    return ["", f"{mark}[{name}]", f"{mark}{key} = [{values}]"]
 
 
 def _string(text: str) -> str:

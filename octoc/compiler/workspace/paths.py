@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path, PurePosixPath
 
+from octoc.compiler.inputs.mcp.claude import MCP_FILE
 from octoc.data import core_tap_dir
 
 WORKSPACE_FILE = "octoc.toml"
-MCP_FILE = ".mcp.json"
 CORE_TAP = "octoc:core"
 """The `path` of the tap that ships with octoc, wherever it is installed."""
 

@@ -9,6 +9,8 @@ import pytest
 from octoc.bundle.digest import sha256_hex
 from octoc.compiler.cache.build_cache import CachedOutcome, build_key, recall, remember, still_there
 from octoc.compiler.cache.store import Cache
+from octoc.compiler.inputs.mcp.claude import CLAUDE
+from octoc.compiler.inputs.mcp.cursor import CURSOR
 from octoc.compiler.model.documents import (
     Attachment,
     DepScript,
@@ -28,7 +30,7 @@ from octoc.diagnostics.rules.plugin import ENCODER_FAILED
 from octoc.diagnostics.rules.read import UNREADABLE
 
 PLACE = Place(file="octoc.toml")
-FILE = FoundFile(path=Path("/ws/.mcp.json"), display=".mcp.json", kind=FileKind.MCP, dialect="claude")
+FILE = FoundFile(path=Path("/ws/.mcp.json"), display=".mcp.json", kind=FileKind.MCP, dialect=CLAUDE)
 FOUND = Discovered(
     root=Path("/ws"),
     settings=WorkspaceSettings(name="acme", place=PLACE),
@@ -56,7 +58,7 @@ BASE: dict[str, Any] = {
         {"digests": {".mcp.json": "01"}},
         {"versions": {"embed-onnx": "2"}},
         {"options": {"strict": True}},
-        {"discovered": attrs.evolve(FOUND, files=(attrs.evolve(FILE, dialect="cursor"),))},
+        {"discovered": attrs.evolve(FOUND, files=(attrs.evolve(FILE, dialect=CURSOR),))},
         {"discovered": attrs.evolve(FOUND, taps=())},
         {"discovered": attrs.evolve(FOUND, skill_folders=())},
         {"discovered": attrs.evolve(FOUND, dep_scripts=())},

@@ -12,6 +12,7 @@ from octoc.compiler.model.documents import FileKind, FoundFile
 from octoc.compiler.read.spans import SpanIndex
 from octoc.compiler.read.stage import parse
 from octoc.diagnostics.model import Diagnostic, DiagnosticSink, Span
+from tests.compiler.dialects import dialect_named
 
 DISPLAY = {
     FileKind.WORKSPACE: "octoc.toml",
@@ -71,7 +72,9 @@ def check_text() -> Check:
 def _check_text(kind: FileKind, text: str, dialect: str = "", display: str = "") -> Outcome:
     display = display or DISPLAY[kind]
     dialect = dialect or {FileKind.MCP: "claude", FileKind.AGENT_MD: "octo"}.get(kind, "")
-    file = FoundFile(path=Path(display), display=display, kind=kind, key=KEY.get(kind, {}), dialect=dialect)
+    file = FoundFile(
+        path=Path(display), display=display, kind=kind, key=KEY.get(kind, {}), dialect=dialect_named(kind, dialect)
+    )
     # What the values' reader says of the text is another stage's.
     document = parse(file, text, "0" * 64, DiagnosticSink())
     assert document is not None, "the text of a case has to be readable"

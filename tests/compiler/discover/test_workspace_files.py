@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
 
-from octoc.compiler.discover.stage import dialect_of
+from octoc.compiler.inputs.dialects import Dialects
 from octoc.compiler.model.settings import LimitSettings
 from octoc.compiler.read.stage import input_digests
 
@@ -33,7 +33,7 @@ WORKSPACE = {
 def test_files_come_in_the_order_of_the_settings_and_of_paths(write: Write, find: Find) -> None:
     """MCP files, agents of each folder in turn, snapshots: each with its dialect."""
     found = find(write(WORKSPACE))
-    assert [(str(file.kind), file.display, file.dialect) for file in found.discovered.files] == [
+    assert [(str(file.kind), file.display, file.dialect.name) for file in found.discovered.files] == [
         ("mcp", ".mcp.json", "claude"),
         ("agent-md", "agents/README.md", "octo"),
         ("agent-manifest", "agents/developer/general.toml", ""),
@@ -55,7 +55,7 @@ def test_folders_that_the_user_lists_are_read_in_that_order(write: Write, find: 
         agent_paths=(".octo/agents", ".claude/agents/team", ".claude/agents"),
         mcp_files=(".vscode/mcp.json", ".octo/.mcp.json"),
     )
-    assert [(file.display, file.dialect) for file in found.discovered.files][:-1] == [
+    assert [(file.display, file.dialect.name) for file in found.discovered.files][:-1] == [
         (".vscode/mcp.json", "vscode"),
         (".octo/.mcp.json", "claude"),
         (".octo/agents/scout/AGENT.md", "octo"),
@@ -76,7 +76,7 @@ def test_folders_that_the_user_lists_are_read_in_that_order(write: Write, find: 
 )
 def test_the_path_of_an_mcp_file_tells_its_dialect(path: str, dialect: str) -> None:
     """Each client's file is known by its folder or name; any other is Claude Code's."""
-    assert dialect_of(path) == dialect
+    assert Dialects().told("mcp", PurePosixPath(path)).name == dialect
 
 
 def test_paths_that_are_defaults_may_be_absent_and_paths_that_are_written_may_not(write: Write, find: Find) -> None:

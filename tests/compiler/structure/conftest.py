@@ -15,6 +15,7 @@ from octoc.compiler.read.spans import SpanIndex
 from octoc.compiler.read.stage import parse
 from octoc.compiler.structure.stage import sources_of
 from octoc.diagnostics.model import DiagnosticSink, Place
+from tests.compiler.dialects import dialect_named
 
 
 @attrs.frozen(kw_only=True)
@@ -62,7 +63,7 @@ def _build(*texts: Text, **discovered: Any) -> Built:
             kind=text.kind,
             tap=text.tap,
             key=text.key,
-            dialect=text.dialect,
+            dialect=dialect_named(text.kind, text.dialect),
         )
         for text in texts
     )

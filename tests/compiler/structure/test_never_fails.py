@@ -16,6 +16,7 @@ from octoc.compiler.structure.settings import settings_from
 from octoc.compiler.structure.stage import sources_of
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
+from tests.compiler.dialects import dialect_named
 
 KEY = {
     FileKind.CAPABILITY_CONFIG: {"capability": "clock"},
@@ -104,7 +105,7 @@ def test_structure_does_not_fail_after_check(kind: FileKind, data: st.DataObject
         kind=kind,
         tap="t",
         key=KEY.get(kind, {}),
-        dialect=data.draw(st.sampled_from(DIALECTS.get(kind, [""]))),
+        dialect=dialect_named(kind, data.draw(st.sampled_from(DIALECTS.get(kind, [""])))),
     )
     sink = DiagnosticSink()
     settings = WorkspaceSettings(name="acme", place=Place(file="octoc.toml"))
@@ -126,7 +127,9 @@ def test_structure_does_not_fail_after_check(kind: FileKind, data: st.DataObject
 def test_what_check_leaves_is_sound(kind: FileKind, data: st.DataObject) -> None:
     """What check leaves of a file, checked again, has no error but a list that has lost its last element."""
     values = data.draw(files_of(kind))
-    file = FoundFile(path=Path("x"), display="x", kind=kind, key=KEY.get(kind, {}), dialect="claude")
+    file = FoundFile(
+        path=Path("x"), display="x", kind=kind, key=KEY.get(kind, {}), dialect=dialect_named(kind, "claude")
+    )
     left = check_values(file, values, DiagnosticSink())
     if left is not None:
         errors = validator_of(kind).iter_errors(_compact(left))

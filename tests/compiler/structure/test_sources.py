@@ -247,7 +247,7 @@ def test_an_mcp_file(build_sources: Any, text_file: Any) -> None:
     file = text_file(display=".vscode/mcp.json", kind=FileKind.MCP, text=text, dialect="vscode")
     built = build_sources(file)
     (found,) = built.sources.mcp_files
-    assert (found.dialect, [server.name for server in found.servers]) == ("vscode", ["b", "a"])
+    assert (found.dialect.name, [server.name for server in found.servers]) == ("vscode", ["b", "a"])
     assert built.text_at(found.servers[0].place) == '{"command": "x"}'
 
 

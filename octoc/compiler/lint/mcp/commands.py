@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from octoc.compiler.inputs.octomind import OCTOMIND
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Server
 from octoc.compiler.model.source import ServerSource
-from octoc.compiler.resolve.definitions import OCTOMIND, Value, definitions, values_of
+from octoc.compiler.resolve.definitions import Value, definitions, values_of
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_mcp import ABSOLUTE_PATH
 from octoc.plugin.lint import lint_check
@@ -49,7 +50,7 @@ def check_paths(build: Build, sink: DiagnosticSink) -> None:
                     at=value.place,
                     help="name a program on the PATH"
                     if value.field == "command"
-                    else "take it from a variable, `{{ENV:NAME}}`"
+                    else f"take it from a variable, `{definition.dialect.variable}`"
                     if definition.dialect == OCTOMIND
                     else "begin it with `${workspaceFolder}` or `${userHome}`, or take it from a variable",
                 )

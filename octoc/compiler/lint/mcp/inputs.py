@@ -1,4 +1,4 @@
-"""Rules over the inputs of VS Code's file."""
+"""Rules over the inputs that a file declares, as VS Code's does."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from octoc.references import find_references
 
 @lint_check(UNDECLARED_INPUT)
 def check_inputs(build: Build, sink: DiagnosticSink) -> None:
-    """Report `${input:id}` in VS Code's file where its `inputs` have no such id: VS Code asks nobody for it."""
+    """Report `${input:id}` where the file's `inputs` have no such id: the client asks nobody for it."""
     for file in build.sources.mcp_files:
-        if file.dialect != "vscode":
+        if not file.dialect.declares_inputs:
             continue
         for server in file.servers:
             for value in values_of(server):

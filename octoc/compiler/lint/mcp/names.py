@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from octoc.compiler.inputs.octomind import OCTOMIND
 from octoc.compiler.model.build import Build
-from octoc.compiler.resolve.definitions import OCTOMIND, definitions
+from octoc.compiler.resolve.definitions import definitions
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_mcp import (
     DEPRECATED_TRANSPORT,
@@ -22,7 +23,6 @@ _USUAL = re.compile(r"[A-Za-z0-9_-]+\Z")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,20}):/")
 _HOST_FIRST = re.compile(r"[A-Za-z0-9.-]+(?::\d+)?(?:[/?#]|\Z)")
 _SCHEMES = frozenset({"http", "https", "ws", "wss"})
-_RESERVED = frozenset({"workspace", "claude-in-chrome", "computer-use", "Claude Preview", "Claude Browser"})
 
 
 @lint_check(RESERVED_SERVER_NAME, UNUSUAL_SERVER_NAME)
@@ -33,14 +33,13 @@ def check_names(build: Build, sink: DiagnosticSink) -> None:
         # A tap's servers carry Octomind's names; what models see of them is octoc's own alias.
         if server.disabled or definition.dialect == OCTOMIND:
             continue
-        if server.name in _RESERVED:
-            if definition.dialect == "claude":
-                sink.report(
-                    RESERVED_SERVER_NAME,
-                    f"server name `{server.name}` is reserved: Claude Code skips the server",
-                    at=server.place.key(),
-                    help=f"call it `{_usual(server.name)}-server`",
-                )
+        if server.name in definition.dialect.reserved_names:
+            sink.report(
+                RESERVED_SERVER_NAME,
+                f"server name `{server.name}` is reserved: {definition.dialect.client} skips the server",
+                at=server.place.key(),
+                help=f"call it `{_usual(server.name)}-server`",
+            )
         elif not _USUAL.match(server.name):
             usual = _usual(server.name)
             sink.report(

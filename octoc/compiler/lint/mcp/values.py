@@ -13,10 +13,11 @@ import attrs
 from octoc.compiler.fixes.edits import removed, replaced
 from octoc.compiler.lint.mcp.commands import has_shell
 from octoc.compiler.model.build import Build
-from octoc.compiler.resolve.definitions import OCTOMIND, Definition, Value, definitions, values_of
+from octoc.compiler.resolve.definitions import Definition, Value, definitions, values_of
 from octoc.credentials import is_literal_secret
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_mcp import NESTED_REFERENCE, SURROUNDING_SPACE, UNEXPANDED_REFERENCE
+from octoc.plugin.file_kinds import Dialect
 from octoc.plugin.lint import lint_check
 from octoc.references import find_references
 
@@ -51,39 +52,33 @@ def _check_references(definition: Definition, value: Value, sink: DiagnosticSink
         start, end = reference.span
         end = end + 1 if text[end : end + 1] == "}" else end
         plain = "set that variable, or write a default that is plain text"
-        if definition.dialect == OCTOMIND:
+        if not definition.dialect.variable_with_default:
             plain = "set that variable: a tap's placeholders have no default"
         sink.report(
             NESTED_REFERENCE,
             f"the default of `{reference.name}` in `{value}` of server `{name}` is a reference, "
             "and nothing replaces it",
             at=attrs.evolve(value.place, within=(start, end)),
-            help=f"write `{_reference(definition, reference.name)}` and {plain}",
+            help=f"write `{definition.dialect.variable_named(reference.name)}` and {plain}",
         )
     for start, end, shown, variable in islice(_unexpanded(text, [one.span for one in found]), _MAX_OF_ONE_VALUE):
         # What is left of a secret without its `$VAR` is still one: OCT340 tells of it, and nothing of it is shown here.
         if is_literal_secret(value.name, text[:start] + text[end:]):
             continue
         at = attrs.evolve(value.place, within=(start, end))
-        written = _reference(definition, variable) if variable else ""
+        written = definition.dialect.variable_named(variable) if variable else ""
         sink.report(
             UNEXPANDED_REFERENCE,
             f"`{shown}` in `{value}` of server `{name}` is passed on as it is: nothing replaces it",
             at=at,
-            help=f"write `{written}`" if written else _forms(definition),
+            help=f"write `{written}`" if written else _forms(definition.dialect),
             fix=replaced(at, shown, written, f"write `{written}`") if written else None,
         )
 
 
-def _reference(definition: Definition, variable: str) -> str:
-    """Return how the definition's file refers to a variable: in taps Octomind reads its own placeholders alone."""
-    return f"{{{{ENV:{variable}}}}}" if definition.dialect == OCTOMIND else f"${{{variable}}}"
-
-
-def _forms(definition: Definition) -> str:
-    if definition.dialect == OCTOMIND:
-        return "a reference is `{{ENV:NAME}}`"
-    return "a reference is `${NAME}` or `${NAME:-default}`"
+def _forms(dialect: Dialect) -> str:
+    with_default = f" or `{dialect.variable_with_default}`" if dialect.variable_with_default else ""
+    return f"a reference is `{dialect.variable}`{with_default}"
 
 
 def _unexpanded(text: str, known: list[tuple[int, int]]) -> Iterator[tuple[int, int, str, str | None]]:

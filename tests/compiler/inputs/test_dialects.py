@@ -1,0 +1,76 @@
+"""Dialects: which file is whose, and those that a plugin adds."""
+
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from octoc.compiler.checkup.check import check_target
+from octoc.compiler.checkup.target import Target
+from octoc.compiler.inputs.dialects import Dialects
+from octoc.plugin import Dialect, hookimpl
+from octoc.plugin.manager import plugins_of
+
+ACME = Dialect(
+    kind="mcp",
+    name="acme",
+    client="Acme",
+    patterns=(".acme/settings/mcp.json", "acme.json"),
+    server_list="servers",
+    reads_comments=True,
+    reserved_names=frozenset({"acme"}),
+)
+
+
+class AcmePlugin:
+    """A plugin that brings a client's dialect, one with octoc's own name, and one of octoc's own file."""
+
+    @hookimpl
+    def octoc_file_kinds(self) -> Iterable[Dialect]:
+        own_file = Dialect(kind="mcp", name="thief", client="Thief", patterns=(".mcp.json",))
+        return (ACME, Dialect(kind="mcp", name="cursor", client="Another", patterns=("x.json",)), own_file)
+
+
+@pytest.mark.parametrize(
+    "kind, path, name, project",
+    [
+        ("mcp", "/p/.mcp.json", "claude", "/p"),
+        ("mcp", "/p/.octo/.mcp.json", "claude", "/p/.octo"),
+        ("mcp", "/p/.vscode/mcp.json", "vscode", "/p"),
+        ("mcp", "/p/.cursor/mcp.json", "cursor", "/p"),
+        ("mcp", "/p/mcp.json", None, None),
+        ("mcp", "/p/claude_desktop_config.json", "claude-desktop", "/p"),
+        ("agent-md", "/p/agents/scout/AGENT.md", "octo", "/p/agents/scout"),
+        ("agent-md", "/p/.claude/agents/one.md", "claude", "/p"),
+        ("agent-md", "/p/.claude/agents/team/two.md", "claude", "/p"),
+        ("agent-md", "/p/.claude/agents/team/AGENT.md", "claude", "/p"),
+        ("agent-md", "/p/agents/one.md", None, None),
+        ("agent-md", "/p/.claude/commands/one.md", None, None),
+        ("mcp", "/p/.acme/settings/mcp.json", "acme", "/p"),
+        ("mcp", "/p/x.json", None, None),
+    ],
+)
+def test_a_path_tells_the_dialect_and_the_project(kind: str, path: str, name: str | None, project: str | None) -> None:
+    """Patterns count from the project's folder; a plugin takes neither names nor files of octoc's own dialects."""
+    dialects = Dialects(plugins_of(AcmePlugin()))
+    found = dialects.of_path(kind, PurePosixPath(path))  # type: ignore[arg-type]
+    assert (found and found.name) == name
+    if found is not None:
+        assert found.project_of(PurePosixPath(path)) == PurePosixPath(project or "")
+
+
+def test_a_plugins_dialect_is_checked_like_any_other(tmp_path: Path) -> None:
+    """A scan finds its file, comments are allowed, its key holds the servers, and its names are reserved."""
+    file = tmp_path / ".acme/settings/mcp.json"
+    file.parent.mkdir(parents=True)
+    file.write_text('{\n  // ours\n  "servers": {"acme": {"command": "acme-mcp"}}\n}\n', encoding="utf-8")
+    (tmp_path / "acme.json").write_text('{"mcpServers": {}}', encoding="utf-8")
+    plugins = plugins_of(AcmePlugin())
+    found = check_target(Target(root=tmp_path, folder=tmp_path), plugins=plugins, use_cache=False).diagnostics
+    messages = {one.message for one in found}
+    assert "a comment is not JSON: other clients refuse the file" in messages
+    assert "Acme reads `servers`, and not `mcpServers`" in messages
+    assert "server name `acme` is reserved: Acme skips the server" in messages
+    named = Target(root=tmp_path, file=file, kind="mcp:acme")
+    alone = check_target(named, plugins=plugins, use_cache=False).diagnostics
+    assert "OCT108" in {one.rule.code for one in alone}

@@ -1,0 +1,40 @@
+"""Each client's files are named in one file below `octoc/compiler/inputs/`."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import octoc
+from octoc.compiler.inputs.dialects import CoreFileKinds
+
+PACKAGE = Path(octoc.__file__).parent
+INPUTS = PACKAGE / "compiler" / "inputs"
+NAMES = frozenset(
+    part
+    for dialect in CoreFileKinds().octoc_file_kinds()
+    for path in (*dialect.patterns, *dialect.folders, dialect.home)
+    for part in path.split("/")
+    if "." in part and "*" not in part
+)
+"""The parts of paths that only clients use: `.cursor`, `mcp.json`, `AGENT.md`."""
+
+
+def named_in(source: str) -> Iterator[str]:
+    """Yield the paths in a module's code that name a client's file. A message, which has blanks, may mention one."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " not in node.value:
+            yield from NAMES.intersection(node.value.split("/"))
+
+
+def test_a_clients_files_are_named_by_its_dialect_alone() -> None:
+    """No other module of octoc has such a path."""
+    modules = (path for path in sorted(PACKAGE.rglob("*.py")) if INPUTS not in path.parents)
+    found = {str(path.relative_to(PACKAGE)): sorted(named_in(path.read_text(encoding="utf-8"))) for path in modules}
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+def test_a_planted_path_is_found() -> None:
+    """A second place that knows a client's file fails, as a whole path or as a part of one."""
+    for planted in ('FILE = ".cursor/mcp.json"', 'name == "mcp.json"', '".claude" in parts', '{"AGENT.md"}'):
+        assert list(named_in(planted)), planted
+    assert list(named_in('help = "name it in `.mcp.json` instead"')) == []
