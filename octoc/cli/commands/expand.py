@@ -26,7 +26,7 @@ def command(capabilities: tuple[str, ...], again: bool, workspace: Path | None, 
     routing/expanded.toml, which every build reads: review that file. Lines that you delete there stay deleted. The exit
     status is 1 when a capability could not be expanded.
     """
-    from octoc.cli.evaluation import writing
+    from octoc.cli.evaluation_report import writing
     from octoc.cli.failures import UserError
     from octoc.cli.progress import ProgressLine
     from octoc.cli.report import exit_status, print_diagnostics

@@ -42,7 +42,7 @@ def command(
     result is worse than the recorded one (routing.lock), or if a share is outside a limit of octoc.toml. Limits apply
     only when all fixtures run.
     """
-    from octoc.cli.evaluation import built_bundle, evaluated, known_of, place_of_tests, print_text, writing
+    from octoc.cli.evaluation_report import built_bundle, evaluated, known_of, place_of_tests, print_text, writing
     from octoc.cli.failures import UnavailableError, UserError
     from octoc.cli.report import print_diagnostics
     from octoc.cli.workspace import log_to_stderr
