@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import IO, TYPE_CHECKING, Any
@@ -92,6 +93,15 @@ class UnreadableError(FindingsError):
     """The command could not begin because the workspace cannot be read. The exit status is 2."""
 
     exit_code = 2
+
+
+@contextlib.contextmanager
+def write_errors(path: Path) -> Iterator[None]:
+    """Raise an OSError of the block, which writes `path`, as a UserError."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"`{path}` cannot be written: {error.strerror or error}") from None
 
 
 def report_failure(error: Exception, words: Sequence[str]) -> int:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from octoc.compiler.model.build import Build
 
 
-def scoped_of(root: Path) -> Build:
+def scope_workspace(root: Path) -> Build:
     """Return the compiled workspace in `root`; its errors are only counted on stderr, because `octoc check` shows them.
 
     Raises: UnreadableError, exit status 2, when octoc.toml cannot be read.

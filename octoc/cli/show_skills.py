@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from octoc.runtime import Runtime, Session
 
 
-def skills_shown(runtime: Runtime, agent: str | None) -> list[dict[str, Any]]:
+def list_skills(runtime: Runtime, agent: str | None) -> list[dict[str, Any]]:
     """Return the skills, and for an agent those that it may use, each with why it has it and what uses it."""
     session = None if agent is None else runtime.owners_session(agent)
     return [

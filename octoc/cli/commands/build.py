@@ -90,7 +90,7 @@ def _print_outcome(outcome: BuildOutcome, root: Path, *, locked: bool, err: bool
     if outcome.bundle is None:
         click.echo("no bundle was written", err=True)
         return
-    for line in _said_of_the_gate(outcome):
+    for line in _gate_notes(outcome):
         click.echo(f"gate: {escape(line)}", err=err)
     path = outcome.bundle.relative_to(root) if outcome.bundle.is_relative_to(root) else outcome.bundle
     _print_tokens(outcome, err=err)
@@ -126,7 +126,7 @@ def _print_rows(header: Sequence[str], rows: Sequence[Sequence[str | int]], *, e
         click.echo(f"and {len(rows) - _MOST_ROWS} more: use --json for all", err=err)
 
 
-def _said_of_the_gate(outcome: BuildOutcome) -> list[str]:
+def _gate_notes(outcome: BuildOutcome) -> list[str]:
     """Return how the gate was made if that was unusual: infos are hidden by default."""
     from octoc.diagnostics.rules.plugin import GATE_METHOD, THRESHOLD_CHOSEN
 

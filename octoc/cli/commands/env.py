@@ -36,14 +36,14 @@ def command(
     separate. With --env-file or --env the list also shows whether each is set there; the exit status is 1 if a variable
     that is required from the start is not. octoc shows no value and does not read the environment of this process.
     """
-    from octoc.cli.scoped_workspace import check_agent, scoped_of
+    from octoc.cli.scoped_workspace import check_agent, scope_workspace
     from octoc.cli.workspace import workspace_root
 
     root = workspace_root(workspace)
     environment = environment_of(env_files, env_names)
     from octoc.compiler.workspace.environment import contract
 
-    build = scoped_of(root)
+    build = scope_workspace(root)
     if agent is not None:
         check_agent(agent, build)
     variables = contract(build, agent)

@@ -26,8 +26,7 @@ def command(capabilities: tuple[str, ...], again: bool, workspace: Path | None, 
     routing/expanded.toml, which every build reads: review that file. Lines that you delete there stay deleted. The exit
     status is 1 when a capability could not be expanded.
     """
-    from octoc.cli.evaluation_report import writing
-    from octoc.cli.failures import UserError
+    from octoc.cli.failures import UserError, write_errors
     from octoc.cli.progress import ProgressLine
     from octoc.cli.report import exit_status, print_diagnostics
     from octoc.cli.workspace import workspace_root
@@ -51,7 +50,7 @@ def command(capabilities: tuple[str, ...], again: bool, workspace: Path | None, 
         print_diagnostics(tuple(broken), root, output_format="full", verbose=False, err=True)
         return 1
     sink = DiagnosticSink(SpanIndex(text_reader(root)))
-    with ProgressLine() as progress, writing(root / EXPANDED_FILE):
+    with ProgressLine() as progress, write_errors(root / EXPANDED_FILE):
         outcome = expand(build, root, plugins, sink, names=capabilities, again=again, advance=progress)
     if not outcome.answers:
         raise UserError(

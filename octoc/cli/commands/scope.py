@@ -34,13 +34,13 @@ def command(agent: str | None, workspace: Path | None, who_can: str | None, outp
     """
     if agent is not None and who_can is not None:
         raise click.UsageError("AGENT and --who-can cannot be combined")
-    from octoc.cli.scoped_workspace import check_agent, scoped_of
+    from octoc.cli.scoped_workspace import check_agent, scope_workspace
     from octoc.cli.workspace import workspace_root
     from octoc.compiler.read.spans import SpanIndex
     from octoc.compiler.read.text import text_reader
 
     root = workspace_root(workspace)
-    build = scoped_of(root)
+    build = scope_workspace(root)
     locate = SpanIndex(text_reader(root))
     is_json = output_format == "json"
     if who_can is not None:

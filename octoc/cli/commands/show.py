@@ -131,9 +131,9 @@ def _agents(runtime: Runtime, agent: str | None) -> Entries:
 
 
 def _skills(runtime: Runtime, agent: str | None) -> Entries:
-    from octoc.cli.show_skills import skills_shown
+    from octoc.cli.show_skills import list_skills
 
-    return skills_shown(runtime, agent)
+    return list_skills(runtime, agent)
 
 
 def _servers(runtime: Runtime, agent: str | None) -> Entries:

@@ -42,8 +42,9 @@ def command(
     result is worse than the recorded one (routing.lock), or if a share is outside a limit of octoc.toml. Limits apply
     only when all fixtures run.
     """
-    from octoc.cli.evaluation_report import built_bundle, evaluated, known_of, place_of_tests, print_text, writing
-    from octoc.cli.failures import UnavailableError, UserError
+    from octoc.cli.evaluation_report import print_text
+    from octoc.cli.failures import UnavailableError, UserError, write_errors
+    from octoc.cli.fixture_run import built_bundle, bundle_names, evaluate_bundle, fixture_folder
     from octoc.cli.report import print_diagnostics
     from octoc.cli.workspace import log_to_stderr
     from octoc.diagnostics.rule import Severity
@@ -52,7 +53,7 @@ def command(
     is_part = bool(only or agent or files)
     if record and is_part:
         raise click.UsageError("--record writes all results: omit FILE, -k and --agent")
-    root = place_of_tests(workspace, bundle, files)
+    root = fixture_folder(workspace, bundle, files)
     from octoc.compiler.workspace.fixtures import load_fixtures, look_up
 
     loaded = load_fixtures(root, files)
@@ -63,14 +64,14 @@ def command(
             'write `routing/first.toml`, with `[[message]]`, `text = "what a user says"` and `expect = "capability"`',
         )
     target = built_bundle(root, allow_degraded=allow_degraded) if bundle is None else bundle
-    known = look_up(loaded, known_of(target))
+    known = look_up(loaded, bundle_names(target))
     is_unsound = any(found.severity >= Severity.ERROR for found in loaded.diagnostics)
     if loaded.diagnostics:
         print_diagnostics(loaded.diagnostics, root, output_format="full", verbose=False, err=True)
     fixtures = known.only(text=only, agent=agent)
     if known and not fixtures:
         raise UnavailableError("no fixture is left to run", "-k and --agent exclude all of them")
-    results = evaluated(target, root, fixtures)
+    results = evaluate_bundle(target, root, fixtures)
     from octoc.evaluation.recorded import LOCK_NAME, RecordedError, recorded_text
     from octoc.evaluation.report import as_object, report_of
 
@@ -79,7 +80,7 @@ def command(
     if record:
         from octoc.whole_files import write_whole
 
-        with writing(lock):
+        with write_errors(lock):
             write_whole(lock, recorded_text(results).encode())
     try:
         recorded = lock.read_text(encoding="utf-8") if lock.is_file() else None
@@ -89,7 +90,7 @@ def command(
     if junit is not None:
         from octoc.evaluation.junit import render_junit
 
-        with writing(junit):
+        with write_errors(junit):
             junit.write_text(render_junit(results, report.regressions, report.floors), encoding="utf-8")
     if output_format == "json":
         import json
