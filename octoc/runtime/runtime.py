@@ -42,56 +42,8 @@ class Runtime:
     Use it in one event loop, as `async with Runtime.open(path) as runtime`, or call `close` at the end.
     """
 
-    def __init__(  # noqa: PLR0913  # as `open`
-        self,
-        opened: OpenBundle,
-        plugins: Plugins | LazyPlugins,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-        embedder: Embedder | None = None,
-        workspace: Path | None = None,
-        token_counter: TokenCounter | None = None,
-        host: Host | None = None,
-        explain: Explainer | None = None,
-        plugins_for: Callable[[Bundle], LazyPlugins] | None = None,
-        in_memory: bool = False,
-        deps: DepsLimit | None = None,
-        validate: ValidateLimit | None = None,
-    ) -> None:
-        bundle = opened.bundle
-        bindings = Bindings(self._current_plugins)
-        connector = Connector(bindings, host)
-        shared = SharedParts(
-            connector=connector,
-            bindings=bindings,
-            accounts=Accounts(),
-            workspace=None if workspace is None else workspace.absolute(),
-        )
-        late = plugins if isinstance(plugins, LazyPlugins) else LazyPlugins(lambda: plugins)
-        kept = bundle.settings.results
-        self.state = RuntimeState(
-            clock=clock,
-            shared=shared,
-            deps=Dependencies(connector.secrets, allowed=deps),
-            results=ResultStore(
-                memory_bytes=kept.store_memory_bytes,
-                disk_bytes=kept.store_disk_bytes,
-                seconds=kept.store_s,
-                clock=clock,
-            ),
-            quotas=Quotas(bundle, clock),
-            counters=TokenCounters(self._current_plugins, token_counter),
-            variables=Variables(self._current_plugins),
-            embedder=embedder,
-            explain=explain,
-            plugins_for=plugins_for,
-            in_memory=in_memory,
-            validate_limit=validate,
-            current=LoadedBundle(shared, opened, late, embedder),
-        )
-
-    def _current_plugins(self) -> Plugins:
-        return self.state.current.plugins
+    def __init__(self, state: RuntimeState) -> None:
+        self.state = state
 
     @property
     def opened(self) -> OpenBundle:
@@ -207,22 +159,45 @@ class Runtime:
 
             return LazyPlugins(load)
 
-        if plugins is not None:
-            plugins.join(*more)
-        return cls(
-            opened,
-            plugins or named(opened.bundle),
-            clock=clock,
-            embedder=embedder,
-            workspace=None if workspace is None else Path(workspace),
-            token_counter=token_counter,
-            host=host,
-            explain=explain,
-            plugins_for=None if plugins is not None else named,
-            in_memory=in_memory,
-            deps=deps,
-            validate=validate,
+        def current() -> Plugins:
+            return state.current.plugins
+
+        if plugins is None:
+            lazy = named(opened.bundle)
+        else:
+            own: Plugins = plugins
+            own.join(*more)
+            lazy = LazyPlugins(lambda: own)
+        bindings = Bindings(current)
+        connector = Connector(bindings, host)
+        shared = SharedParts(
+            connector=connector,
+            bindings=bindings,
+            accounts=Accounts(),
+            workspace=None if workspace is None else Path(workspace).absolute(),
         )
+        kept = opened.bundle.settings.results
+        state = RuntimeState(
+            clock=clock,
+            shared=shared,
+            deps=Dependencies(connector.secrets, allowed=deps),
+            results=ResultStore(
+                memory_bytes=kept.store_memory_bytes,
+                disk_bytes=kept.store_disk_bytes,
+                seconds=kept.store_s,
+                clock=clock,
+            ),
+            quotas=Quotas(opened.bundle, clock),
+            counters=TokenCounters(current, token_counter),
+            variables=Variables(current),
+            embedder=embedder,
+            explain=explain,
+            plugins_for=named if plugins is None else None,
+            in_memory=in_memory,
+            validate_limit=validate,
+            current=LoadedBundle(shared, opened, lazy, embedder),
+        )
+        return cls(state)
 
     def agents_of(self, tenant: str | None) -> Mapping[str, AgentEntry]:
         """Return the agents that a tenant may use, by name: its own, and those that are everybody's; None is nobody's.

@@ -8,6 +8,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST = 2
+FACADES = frozenset({"octoc.runtime.session", "octoc.runtime.runtime"})
 KNOWN = {"octoc.runtime": 49}
 """Package -> modules in its largest circle, from before this test. A number may only shrink."""
 
@@ -78,6 +79,26 @@ def test_no_circle_has_more_than_two_modules() -> None:
     graph = graph_of(modules_of(ROOT))
     assert len(graph) > 400
     assert _too_large(circles_of(graph)) == []
+
+
+def importers_of(graph: Graph, facades: frozenset[str]) -> list[str]:
+    """Return the modules below the facades' package that import one of them."""
+    return sorted(name for name, imported in graph.items() if imported & facades and name.startswith("octoc.runtime."))
+
+
+def test_no_feature_of_the_runtime_imports_a_facade() -> None:
+    """`Session` and `Runtime` call features, which take what a session owns and never the facade."""
+    assert importers_of(graph_of(modules_of(ROOT)), FACADES) == ["octoc.runtime.runtime"]
+
+
+def test_a_feature_that_imports_a_facade_is_found(tmp_path: Path) -> None:
+    """An import of a facade for a type alone is found."""
+    package = tmp_path / "octoc" / "runtime"
+    package.mkdir(parents=True)
+    (package / "session.py").write_text("", encoding="utf-8")
+    source = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from octoc.runtime.session import Session"
+    (package / "feature.py").write_text(source, encoding="utf-8")
+    assert importers_of(graph_of(modules_of(tmp_path)), FACADES) == ["octoc.runtime.feature"]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from octoc.bundle.reader import OpenBundle
 from octoc.plugin.manager import plugins_of
 from octoc.runtime import Runtime
 from octoc.testing import WorkspaceBuilder
@@ -38,7 +37,7 @@ def test_triggers_are_told_where_nobody_lacks_the_capability(
     builder.file("scopes/all.toml", GRANTS.format(agents=agents))
     bundle = builder.build(plugins_of()).bundle
     assert bundle is not None
-    with OpenBundle.open(bundle) as opened:
-        runtime = Runtime(opened, plugins_of())
+    runtime = Runtime.open(bundle, plugins=plugins_of())
+    with runtime.opened:
         hits = runtime.session("auditor").search("fortnightly wages")
     assert [hit.tool for hit in hits] == (["ledger/pay"] if found else [])

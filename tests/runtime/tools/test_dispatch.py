@@ -92,8 +92,8 @@ def test_an_altered_bundle_is_a_failure_of_the_call(
     data = path.read_bytes()
     wire = json.dumps({"name": "echo"})[:-1].encode()
     path.write_bytes(data.replace(wire, wire.replace(b"echo", b"ehco")))
-    with caplog.at_level(logging.ERROR, "octoc.runtime"), Runtime.open(path).opened as opened:
-        runtime = Runtime(opened, fleet.open().plugins)
+    runtime = Runtime.open(path, plugins=fleet.open().plugins)
+    with caplog.at_level(logging.ERROR, "octoc.runtime"), runtime.opened:
         outcome = asyncio.run(runtime.session().call("echo", {}))
     assert isinstance(outcome, ToolFailure)
     assert outcome.kind == "internal"
