@@ -1,4 +1,4 @@
-"""For whom a call is made. `octoc.results` has it for plugins; here it comes without the rest of a call."""
+"""The caller of a call. `octoc.results` has it for plugins; here it comes without the rest of a call."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import attrs
 
 @attrs.frozen(kw_only=True)
 class Caller:
-    """For whom a call is made; passed to transports, tools and observers, and interpreted by none of octoc's parts.
+    """The caller of a call; passed to transports, tools and observers, and never interpreted by octoc.
 
     `session` is the conversation's name, `workdir` the folder that it is about. `account` names whose shares of octoc's
     limits the call uses where there is no tenant.

@@ -24,7 +24,7 @@ _FLAG = (
     ),
     re.compile(rf"""{_QUOTED}|[^\s,;}}\]"'-][^\s,;}}\]"']*"""),
 )
-"""The name of what is held, and the value behind it."""
+"""The name of a credential, and the value after it."""
 _SCOPE = re.compile(r"read|write|admin|all|\*")
 _LETTER = re.compile(r"[^\s\[\]{}\"',]")
 _STRINGS = {
@@ -121,7 +121,7 @@ def _starred(text: str, hidden: list[tuple[int, int]]) -> str:
 
 
 def _strings(text: str) -> Iterator[tuple[int, str]]:
-    """Yield where each quoted string of a text begins, behind its quote, and the string."""
+    """Yield the start of each quoted string of a text, after its quote, and the string."""
     quotes, at = "\"'", 0
     while quotes and (match := _STRINGS[quotes].search(text, at)):
         groups = match.groupdict()
@@ -129,7 +129,7 @@ def _strings(text: str) -> Iterator[tuple[int, str]]:
             yield match.start() + 1, groups.get("double") or groups.get("single") or ""
             at = match.end()
         else:
-            # A quote that nothing closes is no string, and neither is any of its kind behind it.
+            # An unclosed quote starts no string, and neither do later quotes of the same kind.
             quotes = quotes.replace(match[0][0], "")
             at = match.start() + 1
 

@@ -46,7 +46,7 @@ class ToolId:
         """
         server, slash, tool = text.partition("/")
         if not (server and slash and tool):
-            raise ValueError(f"`{text}` is no tool id: expected `server/tool`")
+            raise ValueError(f"`{text}` is not a tool id: expected `server/tool`")
         return cls(server, tool)
 
 
@@ -88,7 +88,7 @@ def any_glob_matches(globs: Iterable[str], name: str) -> bool:
 
 
 def globs_meet(one: str, other: str) -> bool:
-    """Tell whether a name may match both globs: of two prefixes one begins with the other, or nothing has both."""
+    """Return whether a name may match both globs: one prefix must begin with the other."""
     if not other.endswith("*"):
         return glob_matches(one, other)
     return glob_matches(other, one.removesuffix("*")) or (one.endswith("*") and glob_matches(one, other[:-1]))

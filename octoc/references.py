@@ -44,7 +44,7 @@ _FORM = re.compile(
 
 @attrs.frozen
 class Reference:
-    """One reference. `span` is where it stands in the text, in code points, half open; `default` None is no default.
+    """One reference. `span` is where it stands in the text, in code points, half open; `default` None means no default.
 
     `name` is a variable's, an input's or a builtin's; of what is kept elsewhere it is the whole, as `file:/run/token`.
     """
@@ -79,7 +79,7 @@ def find_references(text: str) -> tuple[Reference, ...]:
 
 
 def variables_needed(value: Any) -> frozenset[str]:
-    """Return the variables and inputs that somebody must set for the texts in a value, however deep they lie."""
+    """Return the variables and inputs that must be set for the texts in a value, at any depth."""
     if isinstance(value, str):
         found = (one for one in find_references(value) if one.needs_value and one.kind in VARIABLE_KINDS)
         return frozenset(one.name for one in found)
@@ -94,7 +94,7 @@ def expand(text: str, lookup: Lookup, builtins: Mapping[str, str]) -> Expansion:
     """Return `text` with each reference replaced by its value, and each escape by what it stands for.
 
     Args:
-        lookup: the value behind a reference's name, or None. An empty value gives way to a default.
+        lookup: the value for a reference's name, or None. A default replaces an empty value.
         builtins: the values of BUILTINS, by name; see `builtins_of`.
     """
     parts: list[str] = []

@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 FailureKind = Literal[
-    "bad_request",  # the call itself is malformed: no name, arguments that are no object or not what the tool takes
+    "bad_request",  # the call itself is malformed: no name, or arguments that are not an object or do not fit the tool
     "not_found",  # no such tool for this agent
     "ambiguous",  # a bare name that several servers have
     "not_active",  # the tool's capability is not active
@@ -127,7 +127,7 @@ MAX_WAIT_S = 86_400.0
 
 
 def bounded_wait(seconds: float | None) -> float | None:
-    """Return a wait that somebody asks for, from 0 to MAX_WAIT_S; None for none, and for what is not a number."""
+    """Return a requested wait, from 0 to MAX_WAIT_S; None for no wait, and for anything but a number."""
     if seconds is None or seconds != seconds:  # noqa: PLR0124  # only NaN differs from itself
         return None
     return float(min(max(seconds, 0), MAX_WAIT_S))  # compared before it is a float: an integer may be too large for one

@@ -8,7 +8,7 @@ from typing import Any
 
 MASK = "***"
 SHORTEST_SECRET = 4
-"""A value under four characters is no secret worth the harm of cutting it out of every word."""
+"""A value under four characters is too short to be masked: cutting it out of every word does more harm."""
 _SHORTEST_LINE = 8
 _DEEPEST = 200
 _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-")

@@ -29,7 +29,7 @@ def npy_bytes(array: NDArray[np.generic]) -> bytes:
 
 
 def npy_view(data: memoryview) -> NDArray[Any]:
-    """Return the array of a `.npy` file as a read-only view of `data`. Raises: BundleError when it is none."""
+    """Return the array of a `.npy` file as a read-only view of `data`. Raises: BundleError when it is not one."""
     import ast
 
     import numpy as np

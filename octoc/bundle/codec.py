@@ -195,7 +195,7 @@ def _default(default: Any) -> Any:
 @cache
 def _encoder(cls: type) -> _Convert:
     if not attrs.has(cls):
-        raise TypeError(f"`{cls.__name__}` is no attrs class")
+        raise TypeError(f"`{cls.__name__}` is not an attrs class")
     shape = _shape(cls, _encoder, list)
     missing = object()
 

@@ -17,7 +17,7 @@ FORMAT_VERSION = 2
 """Refused by a reader of a lower version; lower ones are read.
 
 2: registries are made of sets, and agents may be for some tenants alone: what a reader of 1 would take for none, and
-for everybody.
+for all tenants.
 """
 FORMAT_REVISION = 5
 """Compatible: fields and members that an older reader may pass over. Counts on from version to version.

@@ -43,7 +43,7 @@ class ServerDefinition:
     """How to reach one MCP server. Secrets are references (`${VAR}`, `{{ENV:VAR}}`), resolved when it is connected.
 
     `transport` is `stdio`, `http`, `sse`, `ws`, `rest` or `builtin` (bound by the host or a plugin).
-    `include` and `exclude` are the server's own filter over bare tool names (globs); `include` None is no filter.
+    `include` and `exclude` are the server's own filter over bare tool names (globs); `include` None means no filter.
     `definition` is the digest of what reaches the server: command, args, env, cwd, url, headers and auth.
 
     Args:
@@ -208,7 +208,7 @@ class Registry:
 
 @attrs.frozen(kw_only=True)
 class Quota:
-    """How much may be used within any `window_s` seconds, over all sessions of one runtime; 0 is no limit.
+    """How much may be used within any `window_s` seconds, over all sessions of one runtime; 0 means unlimited.
 
     Args:
         calls: calls of tools, octoc's own apart.
@@ -265,7 +265,7 @@ class AgentEntry:
 
     Args:
         areas: the areas that it is in, the one that it is listed in first.
-        tenants: whose sessions may use it; empty is everybody's.
+        tenants: whose sessions may use it; empty means all tenants.
     """
 
     name: str
@@ -323,7 +323,7 @@ class ResultSettings:
     Args:
         profile: `octoc`, `octo` or `octopus`: whose cut and whose words.
         max_chars: longest text in code points; the tighter of it and `max_tokens` counts.
-        max_tokens: longest text in tokens; 0 is no such limit (profile `octopus`: 2,000 where none was written).
+        max_tokens: longest text in tokens; 0 means unlimited (profile `octopus`: 2,000 unless set).
         keep: what of a long text stays: `head`, `tail` or `both`. Profiles `octo` and `octopus` keep the head.
         max_media_bytes: largest image, audio or blob part, in bytes of its base64 text.
         store_memory_bytes, store_disk_bytes: how much of what was left out one runtime keeps, in memory and on disk;
@@ -348,7 +348,7 @@ class SearchSettings:
     Args:
         rank: `default` by words and meaning, `bm25` by words alone, `octo` by Octo's own rule.
         max_tokens: how much of an answer may be schemas, by the approximate count; the rest is described on demand. 0
-            is no such limit.
+        means unlimited.
     """
 
     rank: str = "default"
@@ -410,10 +410,10 @@ class SkillSettings:
 
     Args:
         auto: whether a message uses the skills whose rules it meets.
-        max_per_message: how many it uses at most; 0 is no limit.
+        max_per_message: how many it uses at most; 0 means unlimited.
         validate: `run` executes skills' `validate` scripts, `never` does not.
         validate_timeout_s: longest run of one of them.
-        max_retries: how often in a row one skill may refuse a reply before it is not asked any more; 0 is no limit.
+        max_retries: how often in a row one skill may refuse a reply before it is no longer asked; 0 means unlimited.
     """
 
     auto: bool = True
@@ -428,15 +428,15 @@ class Settings:
     """What the workspace set for run time.
 
     Args:
-        max_active_tokens: how much active capabilities may add to a session's tools; 0 is no such limit.
+        max_active_tokens: how much active capabilities may add to a session's tools; 0 means unlimited.
         activate_timeout_s: how long connecting all servers of a capability may take.
-        pinned: capabilities that never give way.
+        pinned: capabilities that are never evicted.
         arguments: what becomes of a call whose arguments are not what the tool's schema says: `error`, `warn`, `off`.
         deps: what activation does about dependencies: `check`, `never` or `run`.
         deps_timeout_s: longest run of one dependency's script.
         breaker_failures: failures in a row after which a server or tool is not called for `breaker_s` seconds; 0: no.
-        scopes: `allow` gives an agent all that nothing withholds, `deny` only what it is granted.
-        quota: of each agent that has none of its own.
+        scopes: `allow` gives an agent all tools that no scope withholds, `deny` only granted ones.
+        quota: for each agent without its own.
         scoped: whether answers must not tell a capability out of reach from one that does not exist; None in bundles
             from before revision 5, where it holds for registries that are `confined`.
     """

@@ -92,7 +92,7 @@ class OpenBundle:
     """
 
     def __init__(self, file: str, data: memoryview, source: mmap.mmap | None) -> None:
-        """Take a bundle's bytes. Use `open`, or `of_bytes` for a bundle that is no file. Raises: BundleRefused."""
+        """Take a bundle's bytes. Use `open`, or `of_bytes` for a bundle in memory. Raises: BundleRefused."""
         self.file = file
         self._data = data
         self._source = source
@@ -111,7 +111,7 @@ class OpenBundle:
             with open(path, "rb", opener=_without_waiting) as handle:  # the path may be a plain string
                 if not stat.S_ISREG(os.fstat(handle.fileno()).st_mode):
                     raise BundleRefused(BUNDLE_UNREADABLE, f"`{path}` is not a regular file", _READABLE, str(path))
-                # Of no bytes at all nothing can be mapped, read or not: both end below.
+                # A file without bytes cannot be mapped, read or not: both end below.
                 if not in_memory or not os.fstat(handle.fileno()).st_size:
                     mapped = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
                 data = memoryview(handle.read() if mapped is None else mapped)
@@ -272,7 +272,7 @@ class OpenBundle:
         behind = min(len(self._data), 1 << 16) - found - END.size
         if found >= 0 and behind > 0:
             self._refuse(
-                BUNDLE_ALTERED, f"there {'is 1 byte' if behind == 1 else f'are {behind} bytes'} behind its end", _COPY
+                BUNDLE_ALTERED, f"there {'is 1 byte' if behind == 1 else f'are {behind} bytes'} after its end", _COPY
             )
         self._refuse(BUNDLE_CUT, f"it is cut short: {len(self._data)} bytes, and no end", _COPY)
 
@@ -287,7 +287,7 @@ class OpenBundle:
             reason = f"it was built by a newer octoc: format {form.version}, this one reads {FORMAT_VERSION}"
             self._refuse(BUNDLE_NEWER, reason, "upgrade octoc, or build the bundle again with this one")
         if form.version < 1:
-            self._refuse_malformed(f"format {form.version} is none: the first is 1")
+            self._refuse_malformed(f"format {form.version} does not exist: the first is 1")
 
     def _check_frame(self, plan: Frame) -> None:
         if len(self._data) != plan.size:
@@ -308,7 +308,7 @@ class OpenBundle:
                 name.startswith(("gate/", "search/", "skills/")) and name.endswith(".npy")
             )
             if not is_array and not name.startswith("encoder/"):
-                self._refuse_malformed(f"member `{name}` is none that the format knows")
+                self._refuse_malformed(f"member `{name}` is not part of the format")
 
     def _check_references(self, bundle: Bundle) -> None:
         """Refuse a bundle that points at tools or members which are not there, so that no user of it has to look."""
@@ -335,7 +335,7 @@ class OpenBundle:
         count = len(bundle.tools)
         for numbers in lists:
             if numbers and not (min(numbers) >= 0 and max(numbers) < count):
-                self._refuse_malformed(f"{whose} has a tool that is none of the bundle's {count}")
+                self._refuse_malformed(f"{whose} has a tool outside the bundle's {count}")
 
     def _raw(self, name: str, size: int) -> memoryview:
         start = self._starts[name]
@@ -360,7 +360,7 @@ class OpenBundle:
         try:
             return json.loads(str(data, "utf-8"))
         except (ValueError, RecursionError) as error:
-            self._refuse_malformed(f"`{what}` is no JSON: {error}")
+            self._refuse_malformed(f"`{what}` is not JSON: {error}")
 
     def _refuse(self, rule: Rule, reason: str, next_step: str) -> NoReturn:
         where = f"`{self.file}`: " if self.file else ""
@@ -371,7 +371,7 @@ class OpenBundle:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    # A pipe would be waited for until somebody writes into it.
+    # Opening a pipe would block until another process writes into it.
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 

@@ -161,11 +161,11 @@ def numbers_of(runs: Runs) -> Iterator[int]:
 
 
 def _check_runs(runs: Runs, count: int, what: str) -> int:
-    """Return how many numbers the runs take. Raises: BundleError when one of them is none of `count`."""
+    """Return how many numbers the runs take. Raises: BundleError when one of them is not below `count`."""
     if len(runs) % 2 or min(runs[::2], default=0) < 0 or min(runs[1::2], default=1) < 1:
         raise BundleError(f"expected how many {what} to skip and to take, in turn, found {list(runs[:8])}")
     if sum(runs) > count:
-        raise BundleError(f"it has a number of {what} that is none of the bundle's {count}")
+        raise BundleError(f"it has a number of {what} that is outside the bundle's {count}")
     return sum(runs[1::2])
 
 

@@ -62,13 +62,13 @@ def _all(value: str, name: str) -> Iterator[Found]:
 
 
 def credentials_around(text: str, *, is_prose: bool = False) -> Iterator[Found]:
-    """Yield the credentials in a text that is no value of its own: a line of a file, or a sentence. They may overlap.
+    """Yield the credentials in a longer text, such as a line of a file or a sentence. They may overlap.
 
     Args:
         is_prose: the text is a sentence: a plain word after `token: ` or `--token ` is a word like any other.
     """
     yield from in_text(without_references(text), is_prose=is_prose)
-    # A token in place of a name is none of the names that a reference may show. A file's path may look random.
+    # A reference must not show a token that is written instead of a name. A file's path may look random.
     for match in REFERENCE.finditer(text):
         if match["default"] is None:
             yield from tokens_in(match[0], match.start(), is_path=match[0].startswith("${file:"))

@@ -1,4 +1,4 @@
-"""Credentials by the place where they stand: behind a name, a flag or a scheme such as `Bearer`."""
+"""Credentials by the place where they stand: after a name, a flag or a scheme such as `Bearer`."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def schemed(text: str) -> Iterator[Found]:
 
 
 def _value_after(match: re.Match[str], pattern: re.Pattern[str]) -> re.Match[str] | None:
-    """Return the value behind a name that may hold a credential; nothing is looked at behind another name."""
+    """Return the value after a name that may hold a credential; values after other names are ignored."""
     if is_secret_name(match["name"]):
         return pattern.match(match.string, match.end())
     if is_weak_name(match["name"]):
@@ -104,7 +104,7 @@ def is_short_flag_secret(flag: str, value: str, program: str) -> bool:
         return _REDIS.search(program) is not None
     if _TAKES_PASSWORD.search(program) is not None:
         return not value.isdigit()
-    # Of any other program it may be a port, a profile, a package or a folder.
+    # For any other program it may be a port, a profile, a package or a folder.
     is_mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
     return is_mixed and _MAYBE_PASSWORD.fullmatch(value) is not None and _MAKES_FOLDERS.search(program) is None
 

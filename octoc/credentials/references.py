@@ -1,4 +1,4 @@
-"""References in a text: what they refer to is no credential, but their defaults may be."""
+"""References in a text: a reference is not a credential, but its default may be."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def is_placeholder(text: str) -> bool:
 
 
 def is_harmless(literal: str, *, in_url: bool = False) -> bool:
-    """Tell whether a value is no credential whatever holds it: a placeholder, a reference, a plain word or a path.
+    """Return whether a value can never be a credential: a placeholder, a reference, a plain word or a path.
 
     Args:
         in_url: the value stands in an address, where plain words and paths are passwords too.
@@ -97,6 +97,6 @@ def has_placeholder_part(path: str) -> bool:
 
 
 def after_scheme(text: str, start: int, end: int) -> int:
-    """Return where the value in `text[start:end]` starts behind a scheme such as `Bearer `."""
+    """Return where the value in `text[start:end]` starts after a scheme such as `Bearer `."""
     match = re.match(rf"(?i:{SCHEME})", text[start:end])
     return start if match is None else start + match.end()

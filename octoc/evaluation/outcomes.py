@@ -110,5 +110,5 @@ class Results:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return every note of a message and a query, in the order in which they first stand; "" is none."""
+        """Return every note of a message and a query, in order of first appearance; "" means no note."""
         return tuple(dict.fromkeys(outcome.fixture.note for outcome in self.all))

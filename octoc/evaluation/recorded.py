@@ -1,4 +1,4 @@
-"""`routing.lock`: what the fixtures came to when somebody last looked, and how it differs now.
+"""`routing.lock`: the results of the fixtures at the last review, and how they differ now.
 
 It is text for review: one line a fixture, sorted by what the fixture says, without scores, which differ from one CPU to
 another.
@@ -25,7 +25,7 @@ _HEAD = """# What `octoc test` found: one line a fixture. Review it like code; `
 
 
 class RecordedError(ValueError):
-    """The text is no `routing.lock` that this octoc reads; the message says what was expected."""
+    """The text is not a `routing.lock` that this octoc reads; the message says what was expected."""
 
 
 @attrs.frozen(kw_only=True)
@@ -103,7 +103,7 @@ def _told(outcome: Outcome) -> tuple[str, ...]:
 
 
 def _lost(was: Outcome, outcome: Outcome) -> int:
-    """Of two outcomes that are equally bad, tell whether less is right now."""
+    """Return whether the later of two equally bad outcomes has fewer correct parts."""
     if outcome.verdict is Verdict.WRONG:
         return 0
     return len(_told(was)) - len(_told(outcome))
@@ -161,7 +161,7 @@ def _parsed(text: str) -> tuple[str, dict[tuple[Any, ...], tuple[str, ...]]]:
     try:
         values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise RecordedError(f"it is no TOML: {error}") from None
+        raise RecordedError(f"it is not TOML: {error}") from None
     if values.get("version") != VERSION:
         raise RecordedError(f"its version is {values.get('version')!r}, expected {VERSION}")
     known: dict[tuple[Any, ...], tuple[str, ...]] = {}

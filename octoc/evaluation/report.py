@@ -15,7 +15,7 @@ from octoc.evaluation.recorded import Change, Comparison, compare
 
 @attrs.frozen(kw_only=True)
 class Report:
-    """Results and what they are held against. `comparison` None: nothing was recorded."""
+    """Results and the limits that they are compared with. `comparison` None: nothing was recorded."""
 
     results: Results
     floors: tuple[Floor, ...] = ()

@@ -34,7 +34,7 @@ def open_for_tests(
 ) -> Runtime:
     """Open a bundle so that decisions do not depend on the machine: every variable that a capability needs is set.
 
-    Neither routing nor search starts a server, so what stands in for a value reaches nobody. Raises: BundleRefused.
+    Neither routing nor search starts a server, so the placeholder for a value reaches no server. Raises: BundleRefused.
     """
     with OpenBundle.open(bundle) as opened:
         needed = frozenset(name for entry in opened.bundle.capabilities for name in entry.requires_env)

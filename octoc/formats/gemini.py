@@ -1,8 +1,8 @@
 """Schemas for Gemini's `FunctionDeclaration.parameters`, a part of OpenAPI's schema object without references.
 
-What has no place in it is said in the description of its place; an object of unknown properties, and what contains
-itself, is asked for as JSON text. Fields: Gemini API reference, object `Schema`. That `anyOf` stands alone is what
-Vertex AI answers with 400: "When using any_of, it must be the only field set".
+Constructs without an equivalent are described in the description of their place; an object of unknown properties, and
+what contains itself, is asked for as JSON text. Fields: Gemini API reference, object `Schema`. That `anyOf` stands
+alone is what Vertex AI answers with 400: "When using any_of, it must be the only field set".
 """
 
 from __future__ import annotations

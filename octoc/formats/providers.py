@@ -2,8 +2,8 @@
 
 Linting tells of them, rewriting acts on them. A construct is named by what the schema shows: `root:KEYWORD` at the top
 level, `keyword:KEYWORD` anywhere, or one of the names that the linter's `constructs.py` finds. The rows are facts of
-the plain function-calling APIs without strict mode, which has narrower rules that a client opts into tool by tool; as
-of November 2026.
+the plain function-calling APIs without strict mode, which has narrower rules that a client chooses for each tool; as of
+November 2026.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ PROVIDER_RULES: tuple[ProviderRule, ...] = (
     ProviderRule(
         provider="anthropic",
         construct="list-items",
-        says="reads schemas as draft 2020-12, where `items` is no list",
+        says="reads schemas as draft 2020-12, where `items` is not a list",
         source=_ANTHROPIC_API,
     ),
     ProviderRule(

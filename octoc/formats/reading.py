@@ -25,8 +25,8 @@ class Reading:
         text: objects and arrays are given as JSON text, and a text that is such JSON, or JSON of a text, is read.
         names: shown name -> the property's own, where they differ.
         properties: readings of an object's properties, by their own names; `items` and `prefix` of an array's items.
-        alternatives: of a union: the first one that fits reads the value.
-        wrapped: the one property whose JSON text is the whole object; "" for none.
+        alternatives: for a union, the first one that fits reads the value. wrapped: the one property whose JSON text is
+        the whole object; "" for none.
     """
 
     text: bool = False

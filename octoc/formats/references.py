@@ -34,7 +34,7 @@ class Resources:
                 else:
                     base = uri
                     self._by_uri[uri] = one
-            # Of every schema, so that the next one around a path is near, however deep that lies.
+            # For every schema, so that the enclosing one of a path is found quickly, at any depth.
             self._base_of[path] = base
             for key in _ANCHORS:
                 if isinstance(one.get(key), str):
@@ -79,7 +79,7 @@ def _split(uri: str) -> tuple[str, str]:
 
 def _joined(base: str, reference: str) -> str:
     try:
-        # `urljoin` leaves a URN alone, which has no hierarchy to join in.
+        # `urljoin` does not change a URN, which has no hierarchy.
         return base + reference if reference.startswith("#") else urljoin(base, reference)
     except ValueError:
-        return reference  # brackets that are no address
+        return reference  # brackets without an address

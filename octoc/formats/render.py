@@ -51,7 +51,7 @@ def shown(alias: str, wire: Mapping[str, Any], form: ToolFormat) -> Shown:
 
 
 def function_name(alias: str, form: ToolFormat) -> str:
-    """Return what a tool is called in a form: its alias, but for Gemini with a letter or `_` at the start."""
+    """Return what a tool is called in a form: its alias; for Gemini it starts with a letter or `_`."""
     return alias if form != "gemini" or GEMINI_NAME.fullmatch(alias) else f"_{alias}"[:64]
 
 

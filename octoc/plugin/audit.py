@@ -1,4 +1,7 @@
-"""One event per call: for whom, what, when, how long, how much and how it ended. Arguments only where asked for."""
+"""One event per call: the caller, the tool, the time, the duration, the size and the outcome.
+
+Arguments only where asked for.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +93,7 @@ def _line(event: dict[str, Any]) -> str:
     try:
         return json.dumps(event, default=str)
     except (TypeError, ValueError, RecursionError):
-        return json.dumps({**event, "arguments": "what was given is no JSON"}, default=str)
+        return json.dumps({**event, "arguments": "the input is not JSON"}, default=str)
 
 
 def _now() -> dt.datetime:

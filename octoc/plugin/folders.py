@@ -20,8 +20,8 @@ _off = 0  # how many blocks of `without_user_cache` are open; an encoder works i
 def user_cache() -> Path | None:
     """Return the user's own folder for octoc's cache, by the XDG rules; it is made when it is missing.
 
-    None when there is no home, when `without_user_cache` is in effect, or when somebody else could have put something
-    into the folder: it must belong to this user, and no other user may write it. The reason is logged once.
+    None when there is no home, when `without_user_cache` is in effect, or when another user could write to the folder:
+    it must belong to this user, and no other user may write it. The reason is logged once.
     """
     if _off:
         return None

@@ -38,7 +38,7 @@ def octoc_expand_triggers(
 ) -> Iterable[str] | None:
     """Return what else people say when they want `capability`, a message each, or None.
 
-    Asked by `octoc expand` alone, never by a build; what all plugins say is written to a file that somebody reviews.
+    Only `octoc expand` asks, never a build; the answers of all plugins are written to a file for review.
     May take its time, and use a network. Raises: PluginError when it cannot answer: then nothing is written for it.
     """
 
@@ -107,8 +107,8 @@ def octoc_token_counter(model: str) -> TokenCounter | None:
 def octoc_explain_failure(failed: FailedCall) -> str | Awaitable[str | None] | None:
     """Return what a failed call means, in a sentence or two for the model, or None to let another plugin answer.
 
-    Asked where the model would only see what went wrong below it, never for a name or arguments that it got wrong, and
-    behind the host's own explainer. Has ten seconds. An agent that has no explainer is answered None.
+    Asked for failures of a server, never for a wrong name or wrong arguments of the model, and after the host's own
+    explainer. Has ten seconds. An agent that has no explainer is answered None.
     """
 
 
@@ -121,6 +121,6 @@ def octoc_tools(server: str) -> Iterable[PythonTool] | None:
 def octoc_call_finished(server: str, call: ToolCall, outcome: ToolResult | ToolFailure, seconds: float) -> None:
     """A tool's call ended. An observer cannot change the outcome, and its failure is logged, never passed on.
 
-    `call.caller` says for whom it was; `seconds` is wall clock, waiting for a connection included. `server` is empty
+    `call.caller` is the caller; `seconds` is wall clock, waiting for a connection included. `server` is empty
     for a call that no server was to get: the agent has no such tool, or may not use it now.
     """

@@ -145,7 +145,7 @@ class Plugins:
         return tuple(page for pages in self._each("octoc_pages", _tuple_of(WebPage)) for page in pages)
 
     def resolve_secret(self, reference: str) -> str | None:
-        """Return the value behind a reference; octoc's own resolvers are asked last. Raises: PluginError."""
+        """Return the value of a reference; octoc's own resolvers are asked last. Raises: PluginError."""
         try:
             value: str | None = self._ask(lambda hook: hook.octoc_resolve_secret(reference=reference))
         except PluginError as error:

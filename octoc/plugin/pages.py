@@ -85,8 +85,8 @@ class AgentOverview:
         tools: one section of the tools that match the filter, octoc's own first, then by server.
         matching: how many tools match the filter; `total` is how many tools the agent's registry has.
         unconnected: servers whose tools are unknown until they are connected.
-        capabilities: name -> description of those that a message may activate; `boot` are active from the start.
-        prompt_tools, prompt_tokens: of the tool list of a new client, octoc's own tools included.
+        capabilities: name -> description for those that a message may activate; `boot` are active from the start.
+        prompt_tools, prompt_tokens: for the tool list of a new client, octoc's own tools included.
         counter: name of the token counter.
     """
 

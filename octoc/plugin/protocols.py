@@ -137,7 +137,7 @@ class AskingConnection(Connection, Protocol):
 
     @property
     def abandoned(self) -> bool:
-        """True while the server may work on a call that nobody waits for, whose questions belong to nobody else."""
+        """True while the server may still work on an abandoned call, whose questions must reach no other caller."""
         ...
 
     @property
@@ -170,7 +170,7 @@ class ConnectionFailed(Exception):  # noqa: N818  # a state of the world, not a 
     """A server could not be reached. The message is one line for the model, with an exit code or status if known.
 
     `kind` is `connect_failed`, or `unauthorized`, `timeout`, `protocol` or `too_large` where it is known to be that.
-    `permanent` says that trying again cannot help before somebody changes something (no such program, HTTP 401).
+    `permanent` says that trying again cannot help until a person changes something (no such program, HTTP 401).
     """
 
     def __init__(
@@ -205,7 +205,7 @@ class Transport(Protocol):
 class LoginState:
     """What is kept of a login to a server: `none`, `valid`, `refreshable` (expired, and renewed unasked) or `expired`.
 
-    `expires_at` is seconds since the epoch, None where it never ends or nobody said; `issuer` who gave it.
+    `expires_at` is seconds since the epoch, None if it never ends or is unknown; `issuer` is the authorization server.
     """
 
     state: Literal["none", "valid", "refreshable", "expired"]
@@ -223,7 +223,7 @@ class Login(Protocol):
         ...
 
     def status(self, target: ServerTarget) -> LoginState:
-        """Return what is kept, without asking anybody. Raises: ConnectionFailed for a server that has no logins."""
+        """Return the stored state, without a request. Raises: ConnectionFailed for a server that has no logins."""
         ...
 
     def logout(self, target: ServerTarget) -> bool:

@@ -1,4 +1,4 @@
-"""Reading a file whose path somebody wrote: it may be a pipe, a device or endless, and nothing of it is shown."""
+"""Reading a file at a path from an input: it may be a pipe, a device or endless, and no text of it is shown."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ class UnreadableError(Exception):
 
 
 def small_text(path: str, most_bytes: int) -> str:
-    """Return the text of a regular file, without waiting for anybody to write it.
+    """Return the text of a regular file, without waiting for a writer.
 
     Raises: FileNotFoundError when nothing is there, UnreadableError for anything else.
     """
     try:
-        # Not blocking: a pipe that nobody writes to must not hold up whoever reads.
+        # Not blocking: a pipe without a writer must not block the reader.
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
         raise
@@ -24,7 +24,7 @@ def small_text(path: str, most_bytes: int) -> str:
         raise UnreadableError(_why(error)) from None
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise UnreadableError("it is no regular file")
+            raise UnreadableError("it is not a regular file")
         data = b""
         while len(data) <= most_bytes and (chunk := os.read(handle, most_bytes + 1 - len(data))):
             data += chunk

@@ -37,7 +37,7 @@ def make_target(server: ServerDefinition, lookup: Lookup, workspace: Path, *, pr
     """Return the server with every reference resolved. Raises: NotReady.
 
     Args:
-        lookup: the value behind a reference (a variable's name, `file:PATH`, …), or None; it may raise PluginError,
+        lookup: the value of a reference (a variable's name, `file:PATH`, …), or None; it may raise PluginError,
             which becomes NotReady.
         workspace: `${workspaceFolder}`, absolute; a server runs there, and a relative `cwd`, env file or `file:` starts
             there.

@@ -36,7 +36,7 @@ _MEMO = 64
 
 @attrs.frozen(kw_only=True, eq=False)
 class Classifier:
-    """Which of `classes` a message is for, the background behind them.
+    """The probability that a message is for each of `classes`, then for the background.
 
     Args:
         classes: the capabilities that it knows, k of them.
@@ -113,13 +113,13 @@ class Classifier:
     ) -> tuple[dict[str, float], float]:
         """Return the probability that each candidate is to be activated, the best first, and that none is.
 
-        What is no candidate takes no part in it. One that the classifier does not know, as one without triggers, has
+        Other capabilities take no part in it. One that the classifier does not know, as one without triggers, has
         probability 0.
 
         Args:
             intent: the cleaned message.
-            vector: its vector, shape (d,), L2-normalised; None is judged by words alone.
-            candidates: of those that are equally likely the one that stands before is the better one.
+            vector: its vector, shape (d,), L2-normalised; None means words only.
+            candidates: among equally likely ones the earlier is the better one.
         """
         model = self.words if vector is None or self.full is None else self.full
         if model is None:
@@ -138,7 +138,7 @@ class Classifier:
         return dict(zip(ranked, shares[order].tolist(), strict=True)), background
 
     def _places(self, names: tuple[str, ...]) -> NDArray[np.intp]:
-        """Return where in a model's logits those of names stand, and the background's behind them."""
+        """Return the positions of names in a model's logits, followed by that of the background."""
         found = self._memo.get(names)
         if found is None:
             number = {name: place for place, name in enumerate(self.classes)}
@@ -151,7 +151,7 @@ class Classifier:
         return found
 
     def goes_on(self, text: str, vector: Vector | None) -> float:
-        """Return the probability that a message goes on with an earlier one; 0 where that cannot be told."""
+        """Return the probability that a message continues an earlier one; 0 if unknown."""
         if vector is None or self.follow is None:
             return 0.0
         weights, bias = self.follow

@@ -10,7 +10,10 @@ MIN_INTENT_CHARS = 8
 """A message with fewer non-blank characters never routes."""
 
 MAX_INTENT_CHARS = 2000
-"""Of a longer intent the first and the last half of this are scored: a request stands before or behind long prose."""
+"""Longest scored intent.
+
+A longer one is scored by its first and last half, as a request is before or after long prose.
+"""
 
 _TAG = re.compile(r"<(/?)([\w-]+)(?:[^<>]*?(/?)>)?")
 

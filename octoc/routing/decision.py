@@ -39,7 +39,7 @@ class Decision:
     Args:
         capability: what to activate, or None to abstain.
         also: what else to activate, as far as `max_per_message` allows; the best first.
-        winner: whom the message is for, by the gate, also where it cannot be activated; None when it is for nobody.
+        winner: the capability that the gate chose, even if it cannot be activated; None for no capability.
         scores: capability -> score, of all that took part, the best first, ties by name; empty when nothing was scored.
             Cosines in [-1, 1] of the octomind gate, probabilities in [0, 1] of the calibrated one.
         background: the probability that the message is for no capability; 0.0 of the octomind gate.

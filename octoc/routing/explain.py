@@ -1,6 +1,6 @@
 """Why a message was decided as it was: each word's part by leaving it out, the nearest triggers, what would change it.
 
-Everything is asked of the router itself, so that what is told is what decides, whatever the gate.
+All values come from the router itself, so that the explanation matches the decision, whatever the gate.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from octoc.routing.router import Router, Vector
 from octoc.search.words import clauses
 
 MAX_WORDS = 60
-"""Of a longer message only so many words are left out in turn, from its start."""
+"""Words that are left out in turn, from the start of a message."""
 
 NOBODY_NAME = "no capability"
 """What a rival is called that is the background: the message is for none."""
@@ -52,7 +52,7 @@ class NearTrigger:
 
 @attrs.frozen(kw_only=True)
 class ClauseWinner:
-    """Whom one clause of a message is for, None for nobody, and why that came out as it did."""
+    """The capability that one clause of a message is for, None for no capability, and the reason."""
 
     clause: str
     winner: str | None
@@ -64,14 +64,14 @@ class Explanation:
     """Why a decision came out as it did.
 
     Args:
-        text: what was scored: the intent, behind an earlier message of the user where that took part.
+        text: what was scored: the intent, after an earlier message of the user if that took part.
         best: the capability with the highest score, None where nothing was scored; `rival` the next, or
             `NOBODY_NAME`.
         parts: how much speaks for `best` rather than `rival`, in log-odds: `words` its characters, `meaning` the
-            vector, `prior` what holds for any message, `nearby` the second look at the likeliest. Of the calibrated
-            gate alone.
+            vector, `prior` what holds for any message, `nearby` the second look at the likeliest. Only for the
+            calibrated gate.
         words: in the order of the message, each distinct word once.
-        triggers: of `best`, then of `rival`.
+        triggers: those of `best`, then those of `rival`.
         clauses: who wins each, where a message may activate several; empty for one of a single clause.
         changes: what would have changed the decision, a sentence each.
     """
@@ -234,7 +234,7 @@ def _changes(
     match decision.reason:
         case Reason.TOO_SHORT:
             said.append(
-                f"at least {MIN_INTENT_CHARS} characters that are no blanks; it has {len(''.join(text.split()))}"
+                f"at least {MIN_INTENT_CHARS} characters that are not blanks; it has {len(''.join(text.split()))}"
             )
         case Reason.NO_CANDIDATES:
             said.append("a capability in the agent's scope")

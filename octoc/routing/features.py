@@ -20,7 +20,7 @@ MAX_GRAM = 5
 
 _MEMO = 4096
 _MEMO_CHARS = 32
-"""Of so many words, none longer, it is remembered which n-grams they have: people use the same ones again and again."""
+"""Number and longest length of words whose n-grams are cached, because people use the same words again and again."""
 
 Columns = NDArray[np.intp]
 Row = tuple[Columns, NDArray[np.float64]]
@@ -86,7 +86,7 @@ class TfIdf:
         words = [self.numbers_of(word) for word in text.lower().split()]
         if not words:
             return np.zeros(0, np.intp), np.zeros(0)
-        # Whole numbers until here, so that the order of words is no matter.
+        # Whole numbers until here, so that the order of words does not matter.
         counts = np.bincount(np.concatenate(words), minlength=len(self.idf))
         columns = counts.nonzero()[0]
         values = counts[columns] * self.idf[columns]

@@ -16,7 +16,7 @@ class RoutingFixture:
     """A user's message and the capabilities that it should activate.
 
     Args:
-        expect: bare names; `()` is none at all, several are a compound request.
+        expect: bare names; `()` means no capability, several are a compound request.
         before: what the user said earlier in the same conversation, the oldest first.
         agent: whose conversation it is.
         note: what kind of message it is, in the author's words; results are counted by it.
@@ -33,7 +33,10 @@ class RoutingFixture:
 
 @attrs.frozen(kw_only=True)
 class SearchFixture:
-    """A query of find_tools and the tools that answer it, as `server/tool`; `()` is none. Else as `RoutingFixture`."""
+    """A query of find_tools and the tools that answer it, as `server/tool`; `()` means no tool.
+
+    Else as `RoutingFixture`.
+    """
 
     query: str
     tools: tuple[str, ...] = ()

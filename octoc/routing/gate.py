@@ -22,10 +22,10 @@ CALIBRATED_THRESHOLDS: Mapping[str, float] = MappingProxyType(
 """The probability at which a calibrated gate activates that was learned from triggers and background alone."""
 
 NEEDS_THRESHOLDS: Mapping[str, float] = MappingProxyType({"eager": 0.38, "balanced": 0.50, "cautious": 0.67})
-"""The same for one that was learned with the library of needs, and weighs what is nearby (`octoc.routing.nearby`)."""
+"""Thresholds for a gate learned with the library of needs, which weighs nearby examples (`octoc.routing.nearby`)."""
 
 WORDS_THRESHOLDS: Mapping[str, float] = CALIBRATED_THRESHOLDS
-"""The same for the model of words alone."""
+"""Thresholds for the model of words only."""
 
 NOBODY: Mapping[str, Reason] = MappingProxyType({})
 

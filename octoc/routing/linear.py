@@ -18,8 +18,10 @@ Numbers = NDArray[np.intp]
 _MEMO = 4096
 _MEMO_CHARS = 32
 _MEMO_FIGURES = 1 << 20
-"""Of so many words at most, none longer, and not more figures in all (4 MB), it is remembered what they add to each
-class: people use the same ones again and again, and to read one row a word costs less than one an n-gram."""
+"""Limits of a cache of what words add to each class (words, length, and 4 MB of figures).
+
+People use the same words again and again, and reading one row for a word is cheaper than one for each n-gram.
+"""
 
 _Word = tuple[Numbers, Vector]
 
@@ -62,7 +64,7 @@ class Linear:
         return np.append(self.bias.astype(np.float64), -np.inf)
 
     def logits(self, text: str, vector: Vector | None) -> Logits:
-        """Return the logit of each class, of the background, and of what is no class (-inf): shape (k + 2,).
+        """Return the logit of each class, of the background, and of no class (-inf): shape (k + 2,).
 
         Args:
             text: the cleaned message.

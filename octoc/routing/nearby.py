@@ -22,7 +22,7 @@ Shares = NDArray[np.float64]
 
 _MEMO = 4096
 _MEMO_CHARS = 32
-"""Of so many words, none longer, it is remembered which beginnings they have."""
+"""Number and longest length of words whose beginnings are cached."""
 
 LIKELIEST = 3
 """So many of the likeliest candidates are weighed; what is likelier by the examples overtakes."""
@@ -42,16 +42,16 @@ SAID = 3.51
 SIZE = -1.0
 BIAS = 8.73
 """Log-odds that activating is right, per unit: log-probability; cosine of the capability's nearest example, mean cosine
-of the nearest lines of the background, cosine of the nearest need that no capability meets; weight of the rarest word
-that the capability's own texts have; the largest share of one of its triggers that the message says; logarithm of how
-many capabilities the gate knows.
+of the nearest lines of the background, cosine of the nearest unmet need; weight of the rarest word that the
+capability's own texts have; the largest share of one of its triggers that the message says; logarithm of how many
+capabilities the gate knows.
 
-All but two were learned once, by logistic regression on the benchmark's development messages for the sample tap: each
-half gives constants that hold on the other. `SIZE` is from workspaces of 3 to 100 capabilities that are made of the
-library of needs (`benchmarks/nearby.py`): the background takes a larger share where few capabilities stand beside it.
-The bias was chosen, so that one half, where the balanced profile activates, leaves about .93 of the messages for nobody
-alone in the third set of messages: the first two had been looked at when lines of the background were written, and are
-left alone more often than what is new.
+All except two were learned once, by logistic regression on the benchmark's development messages for the sample tap:
+each half gives constants that hold on the other. `SIZE` is from workspaces of 3 to 100 capabilities that are made of
+the library of needs (`benchmarks/nearby.py`): the background takes a larger share where few capabilities stand beside
+it. The bias was chosen, so that one half, where the balanced profile activates, activates nothing for about .93 of the
+messages without a capability in the third set of messages: the first two sets were known when the background was
+written, so they fare better than new messages.
 """
 
 CLEAR = 1.0
@@ -94,8 +94,10 @@ class Space:
 
 
 _Own = tuple[float, Sequence[tuple[int, float]]]
-"""Of a capability's word: its weight, 0 where only triggers have it, and of each such trigger the number and which
-share of it the word is."""
+"""A capability's word.
+
+Its weight, 0 if only triggers have it, and for each such trigger its number and the word's share of it.
+"""
 
 
 @attrs.frozen(kw_only=True, eq=False)

@@ -44,7 +44,7 @@ _OUTPUT = re.compile(
     r"|(?:PHP )?(?:Fatal|Uncaught|Unhandled)(?: \w{1,40})? ?(?:error|exception|rejection|\w{0,60}Error)(?:: |\. \S)"
     r"|exit status \d+$"
 )
-"""What programs print that is no log. One line of it by itself may be what a request is about."""
+"""Other output of programs. One line of it by itself may be what a request is about."""
 _SAYS_ERROR = re.compile(r"[A-Za-z_][\w.]{0,120}(?:Error|Exception): \S")
 """An error's own line. By itself it may be what a request is about, in company it is output."""
 _FIELD = re.compile(r"[a-z][a-z0-9]{0,40}(?:-[a-z0-9]{1,40}){1,6}: \S|[A-Z][A-Z0-9-]{0,40}(?:;[^:\s]{0,80})?:\S")
@@ -156,7 +156,7 @@ def _blocks(lines: Sequence[str], dropped: list[bool]) -> None:
 
 
 def _answered(lines: Sequence[str], dropped: list[bool]) -> None:
-    """Mark the mail that somebody answers: behind words of theirs, from its head to the end.
+    """Mark a quoted mail: after the user's own words, from its header to the end.
 
     A head that nothing stands before is a mail which the request follows, so only its own lines are dropped.
     """
@@ -169,7 +169,7 @@ def _answered(lines: Sequence[str], dropped: list[bool]) -> None:
 
 
 def _letter(lines: Sequence[str], dropped: list[bool]) -> None:
-    """Mark a letter: from a line that greets somebody by name to a closing, and the name below it."""
+    """Mark a letter: from a greeting with a name to a closing, and the name below it."""
     begin = next((number for number, line in enumerate(lines) if not dropped[number] and _GREETING.match(line)), None)
     if begin is None:
         return

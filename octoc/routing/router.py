@@ -71,8 +71,8 @@ class Router:
             intent: the message, cleaned by `clean_intent`.
             vector: the embedding of exactly that text, shape (d,), or None when there is no encoder.
             candidates: capabilities in scope that can be activated.
-            held: others in scope that take part, and why nothing is activated when they win. Of Octomind's gate only
-                those that are granted at boot take part.
+            held: others in scope that take part, and why nothing is activated when they win. With Octomind's gate, only
+            those that are granted at boot take part.
         """
         if not is_routable(intent):
             return self._abstain(Reason.TOO_SHORT)

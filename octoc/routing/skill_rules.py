@@ -2,7 +2,7 @@ r"""A skill's activation rules: lines of checks. A skill activates when all chec
 
     parse_rule("content(ads) match(\bRSA\b)")   # -> two checks, no problem
 
-A line is `name(argument)` any number of times; parentheses nest, and one behind a backslash counts like any other.
+A line is `name(argument)` any number of times; parentheses nest, and one after a backslash counts like any other.
 Octomind ignores what it does not know, and what follows an unclosed parenthesis; here each of these is a problem.
 Source: Octomind's tap, skills, rules.
 """

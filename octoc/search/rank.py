@@ -37,7 +37,7 @@ UNION = 200
 SHARE = 0.6
 """A list ends where scores fall under this share of the first."""
 FEW = 5
-"""Of so many tools or fewer no list is cut: how far each is from the mean of so few says nothing of how near it is."""
+"""Largest number of tools whose list is never cut: with so few, the distance from the mean says nothing."""
 SLIP = 0.6
 """What a term counts that is near to a misspelt one of the query."""
 
@@ -45,9 +45,9 @@ FIT = 0.37
 """The least fit of the best tool: below it nothing is answered. A cosine, plus a share for words in common."""
 WORDS_IN_FIT = 0.3
 FIT_OF_WORDS = 0.12
-"""The same without an encoder: the share of the query's words, by weight, that the best tool has."""
+"""Threshold without an encoder: the share of the query's words, by weight, that the best tool has."""
 USUAL_TOOLS = 200
-"""As if there were so many tools at least, when words alone have to tell whether one fits: of a few tools of one kind
+"""Minimum number of tools assumed when words alone decide whether one fits: of a few tools of one kind
 most have the word that says what they are about, and it is the one that counts."""
 
 _DIGITS = 4
@@ -60,7 +60,7 @@ class Query:
     Args:
         vector: shape (d,), L2-normalised.
         clauses: shape (k, d), k >= 1.
-        misspelt: of each term the hashes that its misspellings have, as `misspellings` makes them.
+        misspelt: for each term the hashes of its misspellings, from `misspellings`.
     """
 
     terms: tuple[int, ...]
@@ -95,7 +95,7 @@ class Found:
 
 @attrs.frozen(kw_only=True)
 class Ranking:
-    """What was found. `fit` is what was held against the threshold `least`: below it nothing fits.
+    """What was found. `fit` is compared with the threshold `least`: below it nothing fits.
 
     `found` is what is nearest, whether or not it fits; its first `cut` belong to an answer.
     """
@@ -220,8 +220,7 @@ def _words(query: Query, parts: Sequence[Index], rows: Array | None, total: int)
 
     A term that no tool in scope has counts for the share too: it is what the query asks for and nothing has.
 
-    Args:
-        total: of how many tools a term is rare by so many having it; at least as many as are in scope.
+    Args: total: number of tools for the rarity of a term; at least as many as are in scope.
     """
     sizes = [len(part) for part in parts]
     count = sum(sizes)

@@ -98,7 +98,7 @@ def clauses(query: str) -> tuple[str, ...]:
 
 
 def first_sentence(text: str) -> str:
-    """Return what stands before the first full stop with a blank behind it, or the first line."""
+    """Return the text before the first full stop that is followed by a blank, or the first line."""
     return re.split(r"(?<=[.!?])\s|\n", text.strip(), maxsplit=1)[0]
 
 

@@ -169,7 +169,7 @@ class TransportContract(ABC):
         self._with_connection(scenario)
 
     def test_a_call_is_answered(self) -> None:
-        """A good call gives a result that is no error and has content."""
+        """A good call gives a successful result with content."""
 
         async def scenario(connection: Connection) -> None:
             result = await connection.call(self.good_call())

@@ -5,7 +5,7 @@
 
 The eras are `modern` (2026-07-28), `legacy` (Streamable HTTP with a session) and `sse` (the older transport). With
 `everywhere` the fault answers every request, so that no connection comes about. The era `rest` is Octopus' REST
-protocol. Loopback only; nothing but the standard library.
+protocol. Loopback only, and only the standard library.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """An MCP server over stdio that misbehaves: `python -m octoc.testing.faulty_stdio MODE [--era modern]`.
 
-It needs nothing but Python and imports nothing of octoc, so it may be run by its path too, which starts faster. Its
+It needs only Python and imports nothing from octoc, so it may be run by its path too, which starts faster. Its
 tools are `echo`, which answers with its arguments, `pid`, which tells its process and its children, `listings`, which
 tells how often its tools were listed, `cancels`, which tells how many calls were cancelled, and `fault`, which does
 what MODE says; some modes go wrong earlier. MODES has them all; `--help` prints it.
@@ -33,7 +33,7 @@ MODES = {
     "hang-in-call": "never answers the call",
     "deaf": "answers a call, and never reads its stdin again",
     "banner": "prints a banner before it begins",
-    "garbage": "prints a line that is no message, and never answers the call",
+    "garbage": "prints a line that is not a message, and never answers the call",
     "half-frame": "prints half of an answer, and no more",
     "half-frame-exit": "prints half of an answer, and exits with code 9",
     "broken-frame": "prints an answer that is cut in its middle, with its newline",
@@ -46,7 +46,7 @@ MODES = {
     "many-elements": "answers with 14 MB of empty content parts",
     "many-parts": "answers with 20,000 content parts",
     "many-lines": "prints 500,000 empty lines, then answers",
-    "not-an-object": "answers with a result that is no object",
+    "not-an-object": "answers with a result that is not an object",
     "null-id": "answers with an error without an id",
     "9000-tools": "lists 9,000 tools",
     "huge-word": "lists a tool whose description is one word of 200,000 letters",
@@ -60,7 +60,7 @@ MODES = {
     "request-flood": "asks for roots 20,000 times during a call, then answers",
     "list-changed-storm": "says 20,000 times that its tools changed, then answers",
     "tool-disappears": "answers a call of `fault`, and has that tool no more",
-    "wrong-id": "answers with the id of nobody, then rightly",
+    "wrong-id": "answers with an unknown id, then rightly",
     "twice": "answers twice",
     "late": "answers a call after it was cancelled",
     "ask-abandoned": "asks for an answer of the user after the call was cancelled",

@@ -256,7 +256,7 @@ async def gzip_bomb(at: Fault) -> None:
 
 @fault
 async def unknown_encoding(at: Fault) -> None:
-    """A content encoding that nobody asked for."""
+    """An unrequested content encoding."""
     await at.respond("200 OK", b"\x1b\x00\x00", content_encoding="br")
 
 

@@ -209,7 +209,7 @@ async def _register(state: OAuthServer, request: Request) -> Response:
 
 
 async def _authorize(state: OAuthServer, request: Request) -> Response:
-    """Let whoever asks in: the person is a test."""
+    """Admit every user: the person is a test."""
     from starlette.responses import RedirectResponse
 
     asked = request.query_params

@@ -1,8 +1,8 @@
-"""A REST server that sends the very bytes it is told to, and what a transport makes of them.
+"""A REST server that sends exactly the given bytes, and what a transport makes of them.
 
     outcome = asyncio.run(visited(transport, says(answer(b"[1]")), visit))
 
-Its health is sound; how it answers everything else is `talk`. Loopback only; nothing but the standard library.
+Its health is sound; how it answers everything else is `talk`. Loopback only, and only the standard library.
 """
 
 from __future__ import annotations

@@ -207,11 +207,11 @@ def test_a_newer_format_is_refused_and_a_newer_revision_is_not() -> None:
         (b"", "OCT603", "cut short"),
         (b"hello", "OCT602", "does not begin as a bundle does"),
         (BUILT[:1000], "OCT603", "cut short: 1000 bytes"),
-        (BUILT + b"more", "OCT604", "4 bytes behind its end"),
+        (BUILT + b"more", "OCT604", "4 bytes after its end"),
         (_framed({"a": b"b"}), "OCT602", "without a member `bundle.json`"),
         (_framed({INDEX: b"[]"}), "OCT602", "names no format"),
-        (_framed({INDEX: b"{"}), "OCT606", "no JSON"),
-        (_framed({INDEX: b"[" * 100_000}), "OCT606", "no JSON"),
+        (_framed({INDEX: b"{"}), "OCT606", "not JSON"),
+        (_framed({INDEX: b"[" * 100_000}), "OCT606", "not JSON"),
         (_reindexed(format={"name": "zip", "version": 1, "revision": 0}), "OCT602", "its format is `zip`"),
         (_reindexed(format={"name": "octoc-bundle", "version": 0, "revision": 0}), "OCT606", "the first is 1"),
         (_reindexed(members={}), "OCT604", "its members make"),
@@ -250,7 +250,7 @@ def test_members_must_be_those_of_the_format() -> None:
     with zipfile.ZipFile(io.BytesIO(BUILT)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     for change, reason in (
-        ({"run.sh": b"true"}, "`run.sh` is none that"),
+        ({"run.sh": b"true"}, "`run.sh` is not part of"),
         ({"tools.blob": None}, "`tools.blob` is missing"),
     ):
         kept = {name: data for name, data in {**members, **change}.items() if data is not None and name != INDEX}
@@ -277,7 +277,7 @@ def test_slices_outside_their_blob_are_refused() -> None:
 @pytest.mark.parametrize(
     "change,reason",
     [
-        ({"agents": (AgentEntry(name="a", kind="octo", registry=Registry(tools=(0, 1))),)}, "none of the bundle's 1"),
+        ({"agents": (AgentEntry(name="a", kind="octo", registry=Registry(tools=(0, 1))),)}, "outside the bundle's 1"),
         (
             {"agents": (AgentEntry(name="a", kind="octo", registry=Registry(direct=(-1,))),)},
             "tools to skip and to take",

@@ -84,8 +84,8 @@ def test_what_a_file_is_not(tmp_path: Path) -> None:
         "empty": f"needs `file:empty`, which is not there; looked in `{tmp_path}/empty`",
         "large": f"the file `{tmp_path}/large` cannot be read: it is larger than 64 KiB",
         "bytes": f"the file `{tmp_path}/bytes` cannot be read: it is not UTF-8",
-        "pipe": f"the file `{tmp_path}/pipe` cannot be read: it is no regular file",
-        ".": f"the file `{tmp_path}` cannot be read: it is no regular file",
+        "pipe": f"the file `{tmp_path}/pipe` cannot be read: it is not a regular file",
+        ".": f"the file `{tmp_path}` cannot be read: it is not a regular file",
         "large/below": f"the file `{tmp_path}/large/below` cannot be read: Not a directory",
     }.items():
         with pytest.raises(NotReady) as raised:
@@ -98,7 +98,7 @@ def test_what_a_file_is_not(tmp_path: Path) -> None:
 def test_a_default_of_a_file(tmp_path: Path) -> None:
     """A file that is not there gives way to a default; one that cannot be taken for a secret does not."""
     assert target("Bearer ${file:none:-dummy}", tmp_path).headers == {"Authorization": "Bearer dummy"}
-    with pytest.raises(NotReady, match="no regular file"):
+    with pytest.raises(NotReady, match="not a regular file"):
         target("Bearer ${file:.:-dummy}", tmp_path)
 
 

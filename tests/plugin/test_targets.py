@@ -65,9 +65,9 @@ def test_an_env_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     for name, why in {
         "none.env": "No such file or directory",
         "bin.env": "it is not UTF-8",
-        "pipe.env": "it is no regular file",
-        ".": "it is no regular file",
-        "/dev/zero": "it is no regular file",
+        "pipe.env": "it is not a regular file",
+        ".": "it is not a regular file",
+        "/dev/zero": "it is not a regular file",
         "a\0b": "the path has a NUL in it",
     }.items():
         with pytest.raises(NotReady) as raised:

@@ -103,7 +103,7 @@ def json_page(value: Any, pointer: str, offset: int, limit: int) -> Page:
 def resolve(value: Any, pointer: str) -> Any:
     """Return what a JSON pointer leads to. Source: RFC 6901, section 4. Raises: BadRequestError."""
     if pointer and not pointer.startswith("/"):
-        raise BadRequestError(f'`{_short(pointer)}` is no JSON pointer: expected "" or one that begins with "/"')
+        raise BadRequestError(f'`{_short(pointer)}` is not a JSON pointer: expected "" or one that begins with "/"')
     for token in pointer.split("/")[1:]:
         key = key_of_token(token)
         if isinstance(value, Mapping):
@@ -204,7 +204,7 @@ async def _page(text: str, request: _PageRequest, limits: Limits, counter: Token
         value = await asyncio.to_thread(parse_container, text)
         if value is None:
             raise BadRequestError(
-                f"part {request.part} is no JSON array or object: read it by offset, without json_pointer"
+                f"part {request.part} is not a JSON array or object: read it by offset, without json_pointer"
             )
     limit = request.limit
     while True:

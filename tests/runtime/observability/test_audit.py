@@ -133,7 +133,7 @@ def test_no_call_can_write_what_keeps_it_out_of_the_log(fleet: Any) -> None:
     events = _events(fleet, calls, arguments=True)
     assert [event["tool"].removeprefix("e__") for event in events] == ["\ud800", "echo", "echo", "echo"]
     assert events[1]["arguments"] == {"text": "é\ud83d"}
-    assert events[2]["arguments"] == events[3]["arguments"] == "what was given is no JSON"
+    assert events[2]["arguments"] == events[3]["arguments"] == "the input is not JSON"
 
 
 def test_one_observers_failure_is_not_anothers(fleet: Any, caplog: pytest.LogCaptureFixture) -> None:

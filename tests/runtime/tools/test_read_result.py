@@ -95,7 +95,7 @@ def test_pointers_reach_every_leaf(value: Any, limit: int) -> None:
 @pytest.mark.parametrize(
     "pointer, message",
     [
-        ("items", '`items` is no JSON pointer: expected "" or one that begins with "/"'),
+        ("items", '`items` is not a JSON pointer: expected "" or one that begins with "/"'),
         ("/itens", "`/itens` leads nowhere: no `itens` among `items`, `note` keys"),
         ("/items/100", "`/items/100` leads nowhere: `100` is no index of 100 items"),
         ("/items/-", "`/items/-` leads nowhere: `-` is no index of 100 items"),
@@ -252,7 +252,7 @@ def test_a_text_part_is_not_read_by_pointer(session: Session) -> None:
     handle = session.state.runtime.results.keep(session.state.number, "plain text")
     outcome = _call(session, "read_result", handle=handle, json_pointer="")
     assert isinstance(outcome, ToolFailure)
-    assert outcome.message == "part 0 is no JSON array or object: read it by offset, without json_pointer"
+    assert outcome.message == "part 0 is not a JSON array or object: read it by offset, without json_pointer"
 
 
 @pytest.mark.parametrize(
