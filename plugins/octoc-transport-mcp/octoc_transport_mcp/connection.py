@@ -19,9 +19,8 @@ from octoc import __version__
 from octoc.plain_text import because, words_of
 from octoc.plugin.protocols import Connection, ConnectionFailed, Host, ServerTarget
 from octoc.results import Caller, ContentPart, ListedTool, Progress, ServerListing, ToolCall, ToolFailure, ToolResult
-from octoc_transport_mcp.asking import Asking
 from octoc_transport_mcp.claims import CLAIM, Claim, claimed_calls
-from octoc_transport_mcp.direct import direct_calls
+from octoc_transport_mcp.direct_calls import direct_calls
 from octoc_transport_mcp.failures import (
     ending,
     failure,
@@ -42,6 +41,7 @@ from octoc_transport_mcp.lenient import lenient_answers
 from octoc_transport_mcp.listing import Changes, Listed, all_tools
 from octoc_transport_mcp.messages import LineFault
 from octoc_transport_mcp.process import ServerProcess, process_streams
+from octoc_transport_mcp.server_requests import Asking
 from octoc_transport_mcp.streams import ATTEMPT, Attempt
 
 log = logging.getLogger("octoc.transport")

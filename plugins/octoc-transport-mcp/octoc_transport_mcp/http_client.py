@@ -24,9 +24,9 @@ from octoc_transport_mcp.auth_headers import RenewedHeaders
 from octoc_transport_mcp.http_bounds import EVENT_STREAM, BodyTooLarge, media_type
 from octoc_transport_mcp.http_events import DroppedEvent, EventCutter, parse_event
 from octoc_transport_mcp.http_faults import Fault, HttpFault, HttpState, json_of
+from octoc_transport_mcp.lone_surrogates import mended
 from octoc_transport_mcp.messages import ElementLimits, Read, read_aside
 from octoc_transport_mcp.redirects import next_within_origin
-from octoc_transport_mcp.surrogates import mended
 
 NOTICE_S = 5.0
 """How long a server may take to accept a message that asks for no answer."""

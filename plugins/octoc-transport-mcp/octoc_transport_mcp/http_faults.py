@@ -20,7 +20,7 @@ from octoc.results import FailureKind, ToolFailure
 from octoc.secrets import redact
 from octoc_transport_mcp.failures import one_line
 from octoc_transport_mcp.http_bounds import BodyTooLarge, BrokenEncoding, media_type
-from octoc_transport_mcp.ledger import Watcher
+from octoc_transport_mcp.pending_requests import Watcher
 
 if TYPE_CHECKING:
     from octoc_transport_mcp.http_client import GuardedClient

@@ -14,8 +14,8 @@ from mcp.shared.exceptions import MCPError
 
 from octoc.plain_text import plain
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
-from octoc_transport_mcp.ledger import MAX_TOOLS
 from octoc_transport_mcp.lenient import MAX_NAME_CHARS, META_LEFT_OUT, REST, PageRest
+from octoc_transport_mcp.pending_requests import MAX_TOOLS
 
 if TYPE_CHECKING:
     from mcp.client.client import Client

@@ -12,7 +12,7 @@ import mcp_types
 from octoc.json_limits import LARGE_BYTES, MAX_ELEMENTS, MAX_LISTING_ELEMENTS, excess, may_have_odd_number, parse
 from octoc.plugin.protocols import ServerTarget
 from octoc.results import FailureKind
-from octoc_transport_mcp.surrogates import mended
+from octoc_transport_mcp.lone_surrogates import mended
 
 MAX_PARTS = 10_000
 """Content parts of one result: each becomes an object that takes a hundred times the memory of its bytes."""

@@ -19,8 +19,8 @@ import anyio
 from octoc.plugin.protocols import ServerTarget
 from octoc.server_environment import usual_environment
 from octoc_transport_mcp.guard import Guard
-from octoc_transport_mcp.ledger import Ledger, Watcher
 from octoc_transport_mcp.messages import ElementLimits
+from octoc_transport_mcp.pending_requests import Ledger, Watcher
 from octoc_transport_mcp.streams import FromServer, ToServer
 
 MAX_BODY_BYTES = 16 * 1024 * 1024

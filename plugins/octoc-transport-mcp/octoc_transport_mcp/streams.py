@@ -18,8 +18,8 @@ import mcp_types
 from mcp.shared.message import SessionMessage
 
 from octoc_transport_mcp.framing import DroppedLine, LineFramer
-from octoc_transport_mcp.ledger import Admitted, Ledger, cancelled_id
 from octoc_transport_mcp.messages import LineFault, read_aside
+from octoc_transport_mcp.pending_requests import Admitted, Ledger, cancelled_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

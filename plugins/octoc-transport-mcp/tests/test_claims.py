@@ -16,7 +16,7 @@ from octoc.plugin import AskingConnection, Connection, Host, ServerTarget
 from octoc.results import Caller, ToolCall, ToolResult
 from octoc_transport_mcp import octoc_make_transport
 from octoc_transport_mcp.claims import ELICITATION, MAX_QUESTIONS, QUESTIONS, ROOTS, SAMPLING, Claim, Claims
-from octoc_transport_mcp.ledger import Ledger
+from octoc_transport_mcp.pending_requests import Ledger
 
 ACME, UMBRELLA = Caller(tenant="acme"), Caller(tenant="umbrella")
 

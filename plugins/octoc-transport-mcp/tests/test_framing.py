@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octoc_transport_mcp.framing import END_BYTES, DroppedLine, LineFramer
-from octoc_transport_mcp.ledger import Ledger
+from octoc_transport_mcp.pending_requests import Ledger
 
 LIMIT = 2000
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from mcp_types.methods import validate_server_result
 
-from octoc_transport_mcp.ledger import Ledger
 from octoc_transport_mcp.lenient import META_LEFT_OUT, lenient
 from octoc_transport_mcp.messages import read
+from octoc_transport_mcp.pending_requests import Ledger
 
 SCHEMA = {"type": "object"}
 OLDER, MODERN = "2025-11-25", "2026-07-28"

@@ -18,7 +18,7 @@ from octoc.results import ToolCall, ToolResult
 from octoc.testing.faulty_http import Era, faulty_http
 from octoc_transport_mcp import octoc_make_transport
 from octoc_transport_mcp.claims import FIRST_ID
-from octoc_transport_mcp.direct import DirectCalls
+from octoc_transport_mcp.direct_calls import DirectCalls
 from octoc_transport_mcp.http_client import GuardedClient
 from octoc_transport_mcp.http_faults import HttpState
 

@@ -5,8 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from octoc_transport_mcp.lone_surrogates import mended
 from octoc_transport_mcp.messages import read
-from octoc_transport_mcp.surrogates import mended
 
 PIECES = st.sampled_from(["\\ud83d", "\\uDE00", "\\\\ud83d", "\\u00e9", "\\n", '\\"', "\\\\", "x", "é", "ud83d"])
 
