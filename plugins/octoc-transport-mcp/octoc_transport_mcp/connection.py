@@ -41,7 +41,7 @@ from octoc_transport_mcp.lenient import lenient_answers
 from octoc_transport_mcp.listing import Changes, Listed, all_tools
 from octoc_transport_mcp.messages import LineFault
 from octoc_transport_mcp.process import ServerProcess, process_streams
-from octoc_transport_mcp.server_requests import Asking
+from octoc_transport_mcp.server_requests import ServerRequests
 from octoc_transport_mcp.streams import ATTEMPT, Attempt
 
 log = logging.getLogger("octoc.transport")
@@ -88,8 +88,8 @@ class McpConnection:
     def __init__(self, kind: str, target: ServerTarget, host: Host) -> None:
         self._kind = kind
         self._target = target
-        self._asking = Asking(target.name, host, target.timeout_s)
-        self._claims = self._asking.claims
+        self._server_requests = ServerRequests(target.name, host, target.timeout_s)
+        self._claims = self._server_requests.claims
         self._changes = Changes(target.name, host.tools_changed)
         self._process: ServerProcess | None = None
         self._http = HttpState(target, self._claims)
@@ -137,12 +137,12 @@ class McpConnection:
                 cache=None,
                 client_info=mcp_types.Implementation(name="octoc", version=__version__),
                 message_handler=self._changes.hear,
-                **self._asking.callbacks(),
+                **self._server_requests.callbacks(),
             )
             async with client:
                 self._validate_listed(client)
                 modern = client.protocol_version in MODERN_PROTOCOL_VERSIONS
-                self._asking.watch(client.session, modern=modern, over_pipe=self._process is not None)
+                self._server_requests.watch(client.session, modern=modern, over_pipe=self._process is not None)
                 listening = asyncio.create_task(self._changes.listen(client), name=f"octoc news: {self._target.name}")
                 try:
                     with contextlib.ExitStack() as ways:
@@ -362,7 +362,7 @@ class McpConnection:
             )
             if outcome.is_error:
                 outcome = redact_error(outcome, self._target)
-        return self._asking.told(outcome, claim)
+        return self._server_requests.told(outcome, claim)
 
     def _is_answer(self, error: MCPError) -> bool | None:
         """Tell whether the server answered a call with this error; None when it has certainly not begun the call."""
@@ -394,9 +394,9 @@ class McpConnection:
             self._lost = True
             return failure("connection_lost", await self._loss(), sent=self._is_sent(attempt))
         if error.code == mcp_types.MISSING_REQUIRED_CLIENT_CAPABILITY:
-            return failure("not_ready", one_line(f"{self._asking.lacking(error.error.data)}", self._target))
+            return failure("not_ready", one_line(f"{self._server_requests.lacking(error.error.data)}", self._target))
         if claim.in_vain and error.code == mcp_types.INVALID_REQUEST:
-            return failure("not_ready", self._asking.refusal(claim))
+            return failure("not_ready", self._server_requests.refusal(claim))
         meant = of_protocol_error(error, call.tool, self._target)
         if meant is not None:
             return meant

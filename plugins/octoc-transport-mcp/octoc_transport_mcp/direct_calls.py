@@ -1,8 +1,8 @@
 """Calls over Streamable HTTP without the SDK's streams and tasks, which cost more than the request itself.
 
-What a call says, its headers and the check of its result are the SDK's session's; its errors are those of every
-request (`http_client`). Only the way between the two is shorter: one POST, whose answer is one message. An answer that
-is anything more (progress, a question, a stream to take up again) is handed to the SDK, which goes on with it.
+The SDK's session makes the request and its headers, and checks the result. `http_client` makes the errors. Only the
+way between the two is shorter: one POST with one message as its answer. If the answer is more than that (progress, a
+question, a stream to resume), the SDK gets it and continues.
 
 A list of tools goes this way too: the SDK would parse an answer of megabytes on the event loop.
 """
@@ -42,7 +42,7 @@ _TRACER = get_tracer("mcp-python-sdk")
 
 @contextlib.contextmanager
 def direct_calls(session: ClientSession, state: HttpState) -> Iterator[None]:
-    """Have the calls of a session over Streamable HTTP go this way until the block ends, which ends them too."""
+    """Send the calls of a session over Streamable HTTP directly until the block ends, which also ends the calls."""
     client = state.client
     if client is None:
         yield
@@ -131,7 +131,7 @@ class DirectCalls:
         return answer
 
     async def _give_up(self, request_id: RequestId) -> None:
-        """Tell the server that nobody waits. In the modern era the end of the POST says it, and nothing is sent."""
+        """Tell the server that the call was cancelled. In the modern era the end of the POST says so."""
         with anyio.move_on_after(CANCEL_S, shield=True):
             why = {"requestId": request_id, "reason": "caller cancelled"}
             await self._inner.notify("notifications/cancelled", why)

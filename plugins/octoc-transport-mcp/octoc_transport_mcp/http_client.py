@@ -24,7 +24,7 @@ from octoc_transport_mcp.auth_headers import RenewedHeaders
 from octoc_transport_mcp.http_bounds import EVENT_STREAM, BodyTooLarge, media_type
 from octoc_transport_mcp.http_events import DroppedEvent, EventCutter, parse_event
 from octoc_transport_mcp.http_faults import Fault, HttpFault, HttpState, json_of
-from octoc_transport_mcp.lone_surrogates import mended
+from octoc_transport_mcp.lone_surrogates import without_lone_surrogates
 from octoc_transport_mcp.messages import ElementLimits, Read, read_aside
 from octoc_transport_mcp.redirects import next_within_origin
 
@@ -398,7 +398,7 @@ class _Events(httpx2.AsyncByteStream):
         broken = fault_in(found)
         if broken is not None:
             return None, broken
-        return (event if found.data is whole.data else mended(event) or event), None
+        return (event if found.data is whole.data else without_lone_surrogates(event) or event), None
 
     async def _next(self, pieces: AsyncIterator[bytes]) -> bytes | None:
         exchange = self._exchange

@@ -1,4 +1,4 @@
-"""Half characters in JSON: servers that cut a text by UTF-16 units write them, and strict parsers refuse the whole."""
+"""Lone surrogates in JSON: a server that cuts a text by UTF-16 units writes them, and strict parsers refuse them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _ESCAPE = re.compile(
 )
 
 
-def mended(data: bytes) -> bytes | None:
-    """Return JSON with U+FFFD for each surrogate that stands alone; None when there is none.
+def without_lone_surrogates(data: bytes) -> bytes | None:
+    """Return JSON with U+FFFD in place of each lone surrogate, None if it has none.
 
-    For what a parser has refused: it looks at every escape.
+    Call it only for text that a parser refused: it visits every escape.
     """
     found = _ESCAPE.sub(lambda escape: escape[0] if escape[1] is None else rb"\ufffd", data)
     return None if found == data else found

@@ -12,7 +12,7 @@ import mcp_types
 from octoc.json_limits import LARGE_BYTES, MAX_ELEMENTS, MAX_LISTING_ELEMENTS, excess, may_have_odd_number, parse
 from octoc.plugin.protocols import ServerTarget
 from octoc.results import FailureKind
-from octoc_transport_mcp.lone_surrogates import mended
+from octoc_transport_mcp.lone_surrogates import without_lone_surrogates
 
 MAX_PARTS = 10_000
 """Content parts of one result: each becomes an object that takes a hundred times the memory of its bytes."""
@@ -70,7 +70,7 @@ def read(data: bytes, max_elements: int = MAX_ELEMENTS) -> Read:
         try:
             message = _message(whole)
         except ValueError:
-            fixed = mended(data)
+            fixed = without_lone_surrogates(data)
             if fixed is None:
                 raise
             whole, message = fixed, _message(fixed)
@@ -93,7 +93,7 @@ def _message(data: bytes) -> mcp_types.JSONRPCMessage:
     if len(data) <= LARGE_BYTES and not may_have_odd_number(data):
         return adapter.validate_json(data, by_name=False)
     if _HALF.search(data):  # which Python's parser takes, and no UTF-8 can hold
-        data = mended(data) or data
+        data = without_lone_surrogates(data) or data
     return adapter.validate_python(parse(data), by_name=False)
 
 

@@ -1,8 +1,8 @@
-"""Which requests are under way, and what each line of a server means to them.
+"""Requests of a connection without an answer yet, and what each line of a server means to them.
 
-The SDK passes over a line that it cannot parse, and whoever waits for it waits on; it starts a task for every
-notification, also for those that nobody reads. So lines are looked at here first: what cannot be parsed fails the
-request that it was to answer, at once, and what nobody waits for goes no further.
+The SDK ignores a line that it cannot parse, so the caller waits until its time limit. It also starts a task for every
+notification, even one without a reader. So octoc reads each line first: a line that cannot be parsed fails its own
+request at once, and a line without a recipient goes no further.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LISTEN = "subscriptions/listen"
 
 
 @attrs.frozen(kw_only=True)
-class Pending:
+class PendingRequest:
     """A request of ours that is not answered yet."""
 
     method: str
@@ -51,10 +51,10 @@ class Pending:
 
 @attrs.frozen(kw_only=True)
 class Admitted:
-    """A message for the SDK, or a line that is only parsed when it is read: of a notification, or a large one.
+    """A message for the SDK, or a line that is parsed later: a notification, or a large line.
 
-    A large line has `max_elements`: `Ledger.settle` wants what was read of it. Two of one `level` say the same of
-    different times: only the newer need be read.
+    A large line has `max_elements`, and `PendingRequests.settle` takes what was read of it. Of two with the same
+    `level` only the newer one needs to be read.
     """
 
     message: SessionMessage | None = None
@@ -62,11 +62,11 @@ class Admitted:
     level: str | None = None
     max_elements: int | None = None
     answered: tuple[RequestId, ...] = ()
-    """The requests that the server has answered with this, also where nobody waits any more and there is no message."""
+    """The requests that the server has answered with this line, also those without a caller any more."""
 
 
 class Watcher(Protocol):
-    """Hears in the order of a server's messages which calls it has answered, and what it asks."""
+    """Observes the answers and the questions of a server, in the order of its messages."""
 
     def answered(self, request: RequestId) -> None:
         """Take note that a request of ours was answered, in time or late."""
@@ -88,7 +88,7 @@ class Watcher(Protocol):
         ...
 
 
-class Ledger:
+class PendingRequests:
     """The requests under way in both directions.
 
     `garbage` is the last line that was no message, quoted, and `garbage_lines` how many there were.
@@ -98,7 +98,7 @@ class Ledger:
         self._limit = limit
         self._elements = elements or ElementLimits()
         self._watcher = watcher
-        self.pending: dict[RequestId, Pending] = {}
+        self.requests: dict[RequestId, PendingRequest] = {}
         self._asks: set[RequestId] = set()
         self.garbage = ""
         self.garbage_lines = 0
@@ -107,19 +107,19 @@ class Ledger:
         """Take note of a message that is being sent."""
         if isinstance(message, mcp_types.JSONRPCRequest):
             if message.method == "initialize":
-                self.pending.clear()  # whatever was tried before it is given up
+                self.requests.clear()  # whatever was tried before it is given up
             has_progress = "progressToken" in ((message.params or {}).get("_meta") or {})
-            pending = Pending(method=message.method, has_progress=has_progress)
-            self.pending[coerce_request_id(message.id)] = pending
+            pending = PendingRequest(method=message.method, has_progress=has_progress)
+            self.requests[coerce_request_id(message.id)] = pending
         elif isinstance(message, mcp_types.JSONRPCNotification):
             given_up = cancelled_id(message)
             if given_up is not None:
-                self.pending.pop(given_up, None)
+                self.requests.pop(given_up, None)
         elif message.id is not None:
             self._asks.discard(message.id)
 
     def admit(self, line: bytes | DroppedLine) -> list[Admitted]:
-        """Return what the SDK is to get for a line: its message, an error for who waited for it, or nothing."""
+        """Return what the SDK gets for a line: its message, an error for its request, or nothing."""
         if isinstance(line, DroppedLine):
             reason = f"an answer of {line.length} bytes, which is over the limit of {self._limit}"
             return self._fail(line.head, line.tail, LineFault(kind="too_large", reason=reason))
@@ -132,7 +132,7 @@ class Ledger:
                 return []
             if name == _PROGRESS:
                 token = _PROGRESS_TOKEN.search(line)
-                pending = None if token is None else self.pending.get(_id_of(token.group(1)))
+                pending = None if token is None else self.requests.get(_id_of(token.group(1)))
                 if token is None or pending is None or not pending.has_progress:
                     return []
                 return [Admitted(line=line, level=f"{_PROGRESS} {token.group(1).decode('utf-8', 'replace')}")]
@@ -141,7 +141,7 @@ class Ledger:
         return self._parse(line)
 
     def read(self, admitted: Admitted) -> SessionMessage | None:
-        """Return the message of what was admitted; None for a notification that cannot be read, which nobody misses."""
+        """Return the message of what was admitted, None for a notification that cannot be read."""
         if admitted.message is not None:
             return admitted.message
         if not admitted.line:
@@ -154,7 +154,7 @@ class Ledger:
         max_elements = self._elements.message
         if len(line) > LARGE_BYTES and b'"method"' not in head:
             named = _ids(head, tail)
-            awaited = [self.pending[key] for key in named if key in self.pending]
+            awaited = [self.requests[key] for key in named if key in self.requests]
             if named and not awaited:
                 return self._late(named)  # what comes too late is not worth the memory of reading it
             if any(pending.method == "tools/list" for pending in awaited):
@@ -166,7 +166,7 @@ class Ledger:
         return self.settle(line, read(line, max_elements))
 
     def settle(self, line: bytes, found: Read) -> list[Admitted]:
-        """Return what the SDK is to get for a line, as `admit` does, once it was read."""
+        """Return what the SDK gets for a line that was read aside, as `admit` does."""
         message, fault = found.message, found.fault
         if message is None and fault is not None:
             head, tail = line[:END_BYTES], line[-END_BYTES:]
@@ -179,7 +179,7 @@ class Ledger:
         return [] if message is None else self._known(message)
 
     def _after_half(self, line: bytes) -> list[Admitted]:
-        """Return the message that follows one that was never ended, on the same line: whose was the first is late."""
+        """Return the message after an unfinished one on the same line; the request of the first one fails."""
         start = line.rfind(_BEGIN)
         if start < 1 or len(line) - start > LARGE_BYTES:
             return []
@@ -192,13 +192,13 @@ class Ledger:
         return [*broken, *self._known(message)]
 
     def admit_last(self, line: bytes | DroppedLine) -> list[Admitted]:
-        """Return what the SDK is to get for what came after the last newline: a whole message, or nothing."""
+        """Return what the SDK gets for the bytes after the last newline: a whole message, or nothing."""
         if isinstance(line, DroppedLine):
             return []
         if len(line) > LARGE_BYTES:
             return [Admitted(line=line, max_elements=self._elements.message)]
         message = read(line, self._elements.message).message
-        # Without a message, each call that waits gets the failure that says how the server ended.
+        # Without a message, each waiting call fails with how the server ended.
         return [] if message is None else self._known(message)
 
     def _known(self, message: mcp_types.JSONRPCMessage) -> list[Admitted]:
@@ -213,21 +213,21 @@ class Ledger:
         elif message.id is None:
             fault = LineFault(kind="protocol", reason="an error without an id", words=message.error.message)
             return self._fail(b"", b"", fault)
-        elif self.pending.pop(coerce_request_id(message.id), None) is None:
+        elif self.requests.pop(coerce_request_id(message.id), None) is None:
             return self._late([message.id])  # unknown id, a second answer, or an answer after the time-out
         else:
             return [Admitted(message=SessionMessage(message), answered=(message.id,))]
         return [Admitted(message=SessionMessage(message))]
 
     def _late(self, requests: list[RequestId]) -> list[Admitted]:
-        """Return word of answers that nobody waits for, where they end a claim."""
+        """Return late answers that end a claim."""
         watcher = self._watcher
         if watcher is None or not any(map(watcher.is_open, requests)):
             return []
         return [Admitted(answered=tuple(requests))]
 
     def note(self, admitted: Admitted) -> None:
-        """Tell the watcher of what is read now: so it hears all in the order of the server's messages."""
+        """Report what is read now to the watcher, in the order of the server's messages."""
         if self._watcher is None:
             return
         for request in admitted.answered:
@@ -237,16 +237,16 @@ class Ledger:
             self._watcher.note_question(message.id, message.method)
 
     def _fail(self, head: bytes, tail: bytes, fault: LineFault) -> list[Admitted]:
-        """Fail the requests that a line names, or else the one that waits, if only one does."""
+        """Fail the requests that a line names, else the only pending request."""
         named = _ids(head, tail)
-        waiting = [key for key, pending in self.pending.items() if pending.method != _LISTEN]
-        failed = [key for key in named if key in self.pending] if named else waiting if len(waiting) == 1 else []
+        waiting = [key for key, pending in self.requests.items() if pending.method != _LISTEN]
+        failed = [key for key in named if key in self.requests] if named else waiting if len(waiting) == 1 else []
         refused = [admitted for key in failed for admitted in self.refuse(key, mcp_types.INTERNAL_ERROR, fault)]
         return [*self._late(named), *refused]
 
     def refuse(self, request: RequestId, code: int, fault: LineFault) -> list[Admitted]:
         """Return an error that answers `request`, or nothing when it is answered already."""
-        if self.pending.pop(coerce_request_id(request), None) is None:
+        if self.requests.pop(coerce_request_id(request), None) is None:
             return []
         error = mcp_types.ErrorData(code=code, message=fault.reason, data=fault)
         answer = mcp_types.JSONRPCError(jsonrpc="2.0", id=request, error=error)

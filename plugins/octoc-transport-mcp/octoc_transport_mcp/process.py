@@ -20,7 +20,7 @@ from octoc.plugin.protocols import ServerTarget
 from octoc.server_environment import usual_environment
 from octoc_transport_mcp.guard import Guard
 from octoc_transport_mcp.messages import ElementLimits
-from octoc_transport_mcp.pending_requests import Ledger, Watcher
+from octoc_transport_mcp.pending_requests import PendingRequests, Watcher
 from octoc_transport_mcp.streams import FromServer, ToServer
 
 MAX_BODY_BYTES = 16 * 1024 * 1024
@@ -87,8 +87,8 @@ class ServerProcess(asyncio.SubprocessProtocol):
         self._transport: asyncio.SubprocessTransport | None = None
         self._last_words: asyncio.TimerHandle | None = None
         self._writer: ToServer | None = None
-        self._ledger = Ledger(limit, ElementLimits.of(target), watcher)
-        self._reader = FromServer(self._ledger, limit, self._throttle)
+        self._pending = PendingRequests(limit, ElementLimits.of(target), watcher)
+        self._reader = FromServer(self._pending, limit, self._throttle)
         self.stderr = StderrTail()
         self.lost = False
         self.stopped = False
@@ -114,7 +114,7 @@ class ServerProcess(asyncio.SubprocessProtocol):
         stdin = cast("asyncio.WriteTransport", transport.get_pipe_transport(0))
         process._transport = transport
         process._guard = Guard.of(transport.get_pid())
-        process._writer = ToServer(stdin, process._ledger, process._reader, process._probe_s)
+        process._writer = ToServer(stdin, process._pending, process._reader, process._probe_s)
         return process
 
     # What the event loop calls.
@@ -177,12 +177,12 @@ class ServerProcess(asyncio.SubprocessProtocol):
     @property
     def garbage(self) -> str | None:
         """The last line that it printed and that was no message, if it did."""
-        return self._ledger.garbage if self._ledger.garbage_lines else None
+        return self._pending.garbage if self._pending.garbage_lines else None
 
     @property
     def said(self) -> tuple[int, int]:
         """How many lines that were no message it has printed, and how many bytes it has written to stderr."""
-        return self._ledger.garbage_lines, self.stderr.written
+        return self._pending.garbage_lines, self.stderr.written
 
     async def wait_exit(self, seconds: float) -> bool:
         """Tell whether it has ended within `seconds`."""

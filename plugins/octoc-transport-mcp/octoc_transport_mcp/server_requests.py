@@ -1,4 +1,4 @@
-"""A server's questions: put to the host in the context of the call that they belong to, or declined at once."""
+"""Requests of a server to the host: answered in the context of the call that they belong to, or declined at once."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _WORDS = {
 }
 
 
-class Asking:
-    """A connection's questions to its host. Only what the host has a callback for is declared to the server."""
+class ServerRequests:
+    """The requests of one server. The client declares only those that the host has a callback for."""
 
     def __init__(self, server: str, host: Host, limit_s: float) -> None:
         self._server = server
@@ -48,7 +48,7 @@ class Asking:
         return {name: callback for name, callback in given.items() if callback is not None}
 
     def watch(self, session: ClientSession, *, modern: bool, over_pipe: bool) -> None:
-        """Put each question to the host for the call that it belongs to, and take note of those without an answer.
+        """Ask the host each question in the context of its call, and note the questions without an answer.
 
         Args:
             modern: that the questions are part of a call's answer: then they come in that call's own task.
@@ -87,7 +87,7 @@ class Asking:
         return mcp_types.ErrorData(code=mcp_types.INVALID_REQUEST, message="no call that this could be asked for")
 
     def told(self, outcome: ToolResult | ToolFailure, claim: Claim) -> ToolResult | ToolFailure:
-        """Return an outcome that tells the model what the server asked for in vain."""
+        """Return an outcome with a note for the model on each question that was declined."""
         if not claim.in_vain:
             return outcome
         note = self.refusal(claim)

@@ -19,7 +19,7 @@ from mcp.shared.message import SessionMessage
 
 from octoc_transport_mcp.framing import DroppedLine, LineFramer
 from octoc_transport_mcp.messages import LineFault, read_aside
-from octoc_transport_mcp.pending_requests import Admitted, Ledger, cancelled_id
+from octoc_transport_mcp.pending_requests import Admitted, PendingRequests, cancelled_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,8 +75,8 @@ class _Stream:
 class FromServer(_Stream):
     """What the server says, as messages. `feed` is called with its bytes; `throttle` holds them back."""
 
-    def __init__(self, ledger: Ledger, limit: int, throttle: Throttle) -> None:
-        self._ledger = ledger
+    def __init__(self, pending: PendingRequests, limit: int, throttle: Throttle) -> None:
+        self._pending = pending
         self._framer = LineFramer(limit)
         self._backlog: deque[Iterator[bytes | DroppedLine]] = deque()
         self._later: asyncio.Handle | None = None
@@ -108,7 +108,7 @@ class FromServer(_Stream):
             while self._take(LINES_A_TURN):
                 pass
             for line in self._framer.finish():
-                self._queue.extend(self._ledger.admit_last(line))
+                self._queue.extend(self._pending.admit_last(line))
             self._ended = True
             self._wake()
 
@@ -130,7 +130,7 @@ class FromServer(_Stream):
             line = self._next_line()
             if line is None:
                 break
-            for admitted in self._ledger.admit(line):
+            for admitted in self._pending.admit(line):
                 queued = self._queue
                 if (
                     admitted.level is not None
@@ -166,12 +166,12 @@ class FromServer(_Stream):
             while not self._queue:
                 await self._wait()
             admitted = self._queue.popleft()
-            self._ledger.note(admitted)
+            self._pending.note(admitted)
             if admitted.max_elements is not None:
                 found = await read_aside(admitted.line, admitted.max_elements)
-                self._queue.extendleft(reversed(self._ledger.settle(admitted.line, found)))
+                self._queue.extendleft(reversed(self._pending.settle(admitted.line, found)))
                 continue
-            message = self._ledger.read(admitted)
+            message = self._pending.read(admitted)
             if message is not None:
                 return message
 
@@ -216,9 +216,11 @@ class FromServer(_Stream):
 class ToServer(_Stream):
     """What is said to the server, written to its stdin at once, or once it has read what came before."""
 
-    def __init__(self, stdin: asyncio.WriteTransport, ledger: Ledger, answers: FromServer, probe_s: float) -> None:
+    def __init__(
+        self, stdin: asyncio.WriteTransport, pending: PendingRequests, answers: FromServer, probe_s: float
+    ) -> None:
         self._stdin = stdin
-        self._ledger = ledger
+        self._pending = pending
         self._answers = answers
         self._probe_s = probe_s
         self._room = asyncio.Event()
@@ -241,12 +243,12 @@ class ToServer(_Stream):
         if given_up is None:
             while not (self._room.is_set() or self.lost):
                 await self._room.wait()
-        elif given_up not in self._ledger.pending:
+        elif given_up not in self._pending.requests:
             return  # answered by now, or never written
         if self.lost or self._stdin.is_closing():
             raise anyio.BrokenResourceError
         self._stdin.write(message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
-        self._ledger.note_sent(message)
+        self._pending.note_sent(message)
         if isinstance(message, mcp_types.JSONRPCRequest):
             if message.method == "tools/call":
                 attempt = ATTEMPT.get()
@@ -260,7 +262,7 @@ class ToServer(_Stream):
 
         def give_up() -> None:
             fault = LineFault(kind="timeout", reason="no answer")
-            self._answers.push(self._ledger.refuse(probe.id, mcp_types.METHOD_NOT_FOUND, fault))
+            self._answers.push(self._pending.refuse(probe.id, mcp_types.METHOD_NOT_FOUND, fault))
 
         self._probe = asyncio.get_running_loop().call_later(self._probe_s, give_up)
 

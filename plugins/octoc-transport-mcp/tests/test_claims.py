@@ -16,7 +16,7 @@ from octoc.plugin import AskingConnection, Connection, Host, ServerTarget
 from octoc.results import Caller, ToolCall, ToolResult
 from octoc_transport_mcp import octoc_make_transport
 from octoc_transport_mcp.claims import ELICITATION, MAX_QUESTIONS, QUESTIONS, ROOTS, SAMPLING, Claim, Claims
-from octoc_transport_mcp.pending_requests import Ledger
+from octoc_transport_mcp.pending_requests import PendingRequests
 
 ACME, UMBRELLA = Caller(tenant="acme"), Caller(tenant="umbrella")
 
@@ -152,16 +152,16 @@ def test_a_claim_stays_when_its_caller_leaves_and_makes_the_connection_stale_aft
 def test_the_order_of_a_servers_messages_decides() -> None:
     """A question before the answer to its call is that call's, although both are read at once."""
     claims = Claims(30, QUESTIONS)
-    ledger = Ledger(1000, watcher=claims)
+    pending = PendingRequests(1000, watcher=claims)
     first, second = Claim(ACME), Claim(UMBRELLA)
     for number, claim in ((1, first), (2, second)):
-        ledger.note_sent(JSONRPCRequest(jsonrpc="2.0", id=number, method="tools/call"))
+        pending.note_sent(JSONRPCRequest(jsonrpc="2.0", id=number, method="tools/call"))
         claims.open(number, claim)
     claims.answered(2)
     question = JSONRPCRequest(jsonrpc="2.0", id="q", method=ELICITATION)
     answer = JSONRPCResponse(jsonrpc="2.0", id=1, result={})
-    for admitted in [one for line in (question, answer) for one in ledger.admit(line.model_dump_json().encode())]:
-        ledger.note(admitted)
+    for admitted in [one for line in (question, answer) for one in pending.admit(line.model_dump_json().encode())]:
+        pending.note(admitted)
     claims.open(2, second)
     assert claims.owner("q").claim is first
 

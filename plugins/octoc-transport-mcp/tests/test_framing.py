@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octoc_transport_mcp.framing import END_BYTES, DroppedLine, LineFramer
-from octoc_transport_mcp.pending_requests import Ledger
+from octoc_transport_mcp.pending_requests import PendingRequests
 
 LIMIT = 2000
 
@@ -44,4 +44,4 @@ def test_lines_do_not_depend_on_chunks(parts: list[bytes], sizes: list[int]) -> 
 @given(st.binary(max_size=300))
 def test_any_line_is_taken_without_raising(line: bytes) -> None:
     """Whatever a server prints, nothing is raised, and where nobody waits no answer is made up."""
-    assert Ledger(LIMIT).admit(line) == [] or b'"method"' in line
+    assert PendingRequests(LIMIT).admit(line) == [] or b'"method"' in line

@@ -9,7 +9,7 @@ from mcp_types.methods import validate_server_result
 
 from octoc_transport_mcp.lenient import META_LEFT_OUT, lenient
 from octoc_transport_mcp.messages import read
-from octoc_transport_mcp.pending_requests import Ledger
+from octoc_transport_mcp.pending_requests import PendingRequests
 
 SCHEMA = {"type": "object"}
 OLDER, MODERN = "2025-11-25", "2026-07-28"
@@ -98,4 +98,4 @@ def test_a_number_that_json_does_not_have_is_no_message(number: str) -> None:
         assert read(line).fault is not None
         quoted = line.replace(number.encode(), f'"{number}"'.encode(), 1)
         assert read(quoted).message is not None
-    assert Ledger(1000).admit(b'{"jsonrpc":"2.0","id":1,"result":{"at":NaN}}') == []
+    assert PendingRequests(1000).admit(b'{"jsonrpc":"2.0","id":1,"result":{"at":NaN}}') == []
