@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import shutil
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -147,23 +146,6 @@ def _handle(session: Session) -> str:
     assert outcome.handle is not None
     assert f'read_result(handle="{outcome.handle}"' in outcome.text
     return outcome.handle
-
-
-def test_a_result_that_was_lost_on_disk_is_an_error(fleet: Fleet) -> None:
-    """A removed folder of kept results gives a failure that says so and what to do, and never empty text."""
-    fleet.settings = Settings(results=ResultSettings(max_chars=600, store_memory_bytes=0))
-    fleet.server("s", {"long": _long})
-    fleet.agent(direct=(0,))
-    session = fleet.open().session()
-    handle, folder = _handle(session), session.state.runtime.results.folder
-    assert folder is not None
-    shutil.rmtree(folder)
-    outcome = _call(session, "read_result", handle=handle)
-    assert isinstance(outcome, ToolFailure)
-    assert outcome.kind == "unavailable"
-    assert f"the result that was kept under handle `{handle}` is lost" in outcome.text
-    assert "Call the tool that gave it again" in outcome.text
-    session.state.runtime.results.close()
 
 
 def test_a_session_reads_all_that_was_left_out(session: Session) -> None:
