@@ -35,6 +35,8 @@ from octoc.references import variables_needed
 from octoc.results import ListedTool
 
 DEFAULT_TIMEOUT_S = 30.0
+_REACHED = ("transport", "command", "args", "env", "cwd", "env_file", "url", "headers", "auth")
+"""What reaches a server: the digest of its definition is over these."""
 
 
 @attrs.frozen(kw_only=True)
@@ -102,36 +104,18 @@ def owner_of_file(display: str) -> str:
 
 def _server(definition: Definition, sink: DiagnosticSink) -> Server:
     source = without_secrets(definition.source, sink)
-    what: dict[str, Any] = {
-        "transport": source.transport,
-        "command": source.command,
-        "args": list(source.args),
-        "env": dict(source.env),
-        "cwd": source.cwd,
-        "env_file": source.env_file,
-        "url": source.url,
-        "headers": dict(source.headers),
-        "auth": None if source.auth is None else dict(source.auth),
-    }
+    reached: dict[str, Any] = {name: getattr(source, name) for name in _REACHED}
     package = package_of(source.command, source.args) if source.command else None
     return Server(
         name=source.name,
         place=source.place,
-        transport=source.transport,
-        command=source.command,
-        args=source.args,
-        env=source.env,
-        cwd=source.cwd,
-        env_file=source.env_file,
-        url=source.url,
-        headers=source.headers,
-        auth=source.auth,
+        **reached,
         timeout_s=DEFAULT_TIMEOUT_S if source.timeout_s is None else source.timeout_s,
         include=source.include,
         exclude=source.exclude,
-        definition=sha256_hex(canonical_json({key: value for key, value in what.items() if value})),
+        definition=sha256_hex(canonical_json({key: value for key, value in reached.items() if value})),
         package=None if package is None else package.name,
-        requires_env=tuple(sorted(variables_needed(what))),
+        requires_env=tuple(sorted(variables_needed(reached))),
         open=definition.open,
         private_to=() if definition.private_to is None else (definition.private_to,),
         private=definition.private_to is not None,
