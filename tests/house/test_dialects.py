@@ -38,3 +38,13 @@ def test_a_planted_path_is_found() -> None:
     for planted in ('FILE = ".cursor/mcp.json"', 'name == "mcp.json"', '".claude" in parts', '{"AGENT.md"}'):
         assert list(named_in(planted)), planted
     assert list(named_in('help = "name it in `.mcp.json` instead"')) == []
+
+
+def test_each_dialect_has_its_row() -> None:
+    """The table of docs/check.md lists the files of every dialect that `--kind` takes."""
+    page = (PACKAGE.parent / "docs" / "check.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("|")]
+    for dialect in CoreFileKinds().octoc_file_kinds():
+        if dialect.patterns:
+            kind = f"`{dialect.kind}:{dialect.name}`"
+            assert any(kind in row and any(f"`{one}`" in row for one in dialect.patterns) for row in rows), kind
