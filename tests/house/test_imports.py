@@ -88,6 +88,7 @@ THIRD_PARTY = {
     "sklearn": COMPILER,
     "scipy": COMPILER,
     "threadpoolctl": COMPILER,
+    "cattrs": COMPILER,
     "tomlkit": COMPILER,
     "tree_sitter": COMPILER,
     "tree_sitter_toml": COMPILER,

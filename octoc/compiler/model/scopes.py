@@ -7,11 +7,15 @@ from collections.abc import Iterable, Mapping
 import attrs
 
 from octoc.bundle.model import AgentSettings
-from octoc.compiler.model.located import Located
+from octoc.compiler.model.located import KEY, OWN_NAME, Located
 from octoc.diagnostics.model import Place
 from octoc.names import ToolId
 
 Number = int | float
+
+
+def _stripped(text: str) -> str:
+    return text.strip()
 
 
 @attrs.frozen(kw_only=True)
@@ -27,9 +31,9 @@ class Tuning:
 class TenantSource:
     """`[tenants.NAME]`."""
 
-    name: str
+    name: str = attrs.field(metadata={KEY: OWN_NAME})
     place: Place
-    description: str = ""
+    description: str = attrs.field(default="", converter=_stripped)
     enabled: bool = True
     quota: Mapping[str, Number] = attrs.field(factory=dict)
 
@@ -38,10 +42,10 @@ class TenantSource:
 class AreaSource:
     """`[areas.NAME]`. `agents` live in it, `shared` ones live in another: names or globs."""
 
-    name: str
+    name: str = attrs.field(metadata={KEY: OWN_NAME})
     place: Place
     tenant: Located[str] | None = None
-    description: str = ""
+    description: str = attrs.field(default="", converter=_stripped)
     enabled: bool = True
     agents: tuple[Located[str], ...] = ()
     shared: tuple[Located[str], ...] = ()
@@ -53,11 +57,11 @@ class AreaSource:
 class GroupSource:
     """`[groups.NAME]`: of one area, of one agent, or global where it has neither."""
 
-    name: str
+    name: str = attrs.field(metadata={KEY: OWN_NAME})
     place: Place
     area: Located[str] | None = None
     agent: Located[str] | None = None
-    description: str = ""
+    description: str = attrs.field(default="", converter=_stripped)
     tools: tuple[Located[str], ...] = ()
     enabled: bool = True
 
@@ -83,10 +87,10 @@ class GrantSource:
 class OverrideSource:
     """`[overrides."GLOB"]`; `enabled` None is not said."""
 
-    glob: str
+    glob: str = attrs.field(converter=_stripped, metadata={KEY: OWN_NAME})
     place: Place
     enabled: bool | None = None
-    tuning: Tuning = attrs.field(factory=Tuning)
+    tuning: Tuning = attrs.field(factory=Tuning, metadata={KEY: ()})
 
 
 @attrs.frozen(kw_only=True)
@@ -96,7 +100,7 @@ class DenySource:
     place: Place
     agents: tuple[Located[str], ...] = ()
     tools: tuple[Located[str], ...] = ()
-    reason: str = ""
+    reason: str = attrs.field(default="", converter=_stripped)
 
 
 @attrs.frozen(kw_only=True)

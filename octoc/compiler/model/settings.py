@@ -10,6 +10,7 @@ from octoc.compiler.inputs.agents.claude import CLAUDE as CLAUDE_AGENTS
 from octoc.compiler.inputs.agents.octo import OCTO
 from octoc.compiler.inputs.mcp.claude import MCP_FILE
 from octoc.compiler.inputs.skills import SKILL_FOLDERS
+from octoc.compiler.model.located import KEY
 from octoc.compiler.model.scopes import Number, ScopeTables
 from octoc.diagnostics.model import Place
 from octoc.names import any_glob_matches
@@ -234,15 +235,17 @@ class SecretsSettings:
 class WorkspaceSettings:
     """All of `octoc.toml`. A folder without one has the defaults, and its own name."""
 
-    name: str
+    name: str = attrs.field(metadata={KEY: ("workspace", "name")})
     place: Place
-    mode: str = "development"
+    mode: str = attrs.field(default="development", metadata={KEY: ("workspace", "mode")})
     taps: tuple[TapRef, ...] = ()
     providers: Mapping[str, str] = attrs.field(factory=dict)
-    agent_paths: tuple[str, ...] = (OCTO.folders[0], *CLAUDE_AGENTS.folders)
-    mcp_files: tuple[str, ...] = (MCP_FILE,)
-    plugins: tuple[str, ...] = USUAL_PLUGINS
-    alias_style: str = "qualified"
+    agent_paths: tuple[str, ...] = attrs.field(
+        default=(OCTO.folders[0], *CLAUDE_AGENTS.folders), metadata={KEY: ("agents", "paths")}
+    )
+    mcp_files: tuple[str, ...] = attrs.field(default=(MCP_FILE,), metadata={KEY: ("mcp", "files")})
+    plugins: tuple[str, ...] = attrs.field(default=USUAL_PLUGINS, metadata={KEY: ("plugins", "use")})
+    alias_style: str = attrs.field(default="qualified", metadata={KEY: ("aliases", "style")})
     routing: RoutingSettings = attrs.field(factory=RoutingSettings)
     test: TestSettings = attrs.field(factory=TestSettings)
     search: SearchSettings = attrs.field(factory=SearchSettings)
@@ -257,7 +260,7 @@ class WorkspaceSettings:
     secrets: SecretsSettings = attrs.field(factory=SecretsSettings)
     quota: Mapping[str, Number] = attrs.field(factory=dict)
     """`[quota]` as written: of each agent that has none of its own."""
-    scope_tables: ScopeTables = attrs.field(factory=ScopeTables)
+    scope_tables: ScopeTables = attrs.field(factory=ScopeTables, metadata={KEY: ()})
     """The tables of scopes that stand in octoc.toml itself."""
     scopes_unsound: bool = False
     """Whether one of them could not be read."""

@@ -9,11 +9,12 @@ import attrs
 from octoc.compiler.context import Context
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Discovered, Document, Documents, FileKind, kept
+from octoc.compiler.model.scopes import ScopeTables
 from octoc.compiler.model.source import McpFileSource, SnapshotSource, Sources
+from octoc.compiler.structure.converter import structured
 from octoc.compiler.structure.fixtures import fixtures_source
 from octoc.compiler.structure.markdown import markdown_agent, skill_source
 from octoc.compiler.structure.needs import background_texts, expansion_sources, need_sources
-from octoc.compiler.structure.scopes import scope_tables
 from octoc.compiler.structure.servers import server_of_mcp
 from octoc.compiler.structure.taps import capability_sources, manifest_agent
 from octoc.results import ListedTool, ServerListing
@@ -48,7 +49,7 @@ def sources_of(checked: Documents, discovered: Discovered) -> Sources:
         expansions=tuple(each for document in by_kind[FileKind.EXPANDED] for each in expansion_sources(document)),
         background=background_texts(by_kind[FileKind.BACKGROUND]),
         scopes=sum(
-            (scope_tables(document.values, document.place()) for document in by_kind[FileKind.SCOPES]),
+            (structured(ScopeTables, document.values, document.place()) for document in by_kind[FileKind.SCOPES]),
             start=discovered.settings.scope_tables,
         ),
         scopes_unsound=_scopes_unsound(discovered, by_kind[FileKind.SCOPES]),

@@ -1,0 +1,157 @@
+"""Structures the checked values of a file as models. A value goes through cattrs together with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, TypeVar, get_args, get_origin
+
+import attrs
+import cattrs
+
+from octoc.compiler.model.documents import kept
+from octoc.compiler.model.located import KEY, OWN_NAME, Located
+from octoc.compiler.model.scopes import Number
+from octoc.diagnostics.model import Place
+
+T = TypeVar("T")
+Hook = Callable[[Any, Any], Any]
+
+
+class _IncompleteError(Exception):
+    """A required key is absent. Check has reported and cut it."""
+
+
+@attrs.frozen
+class At:
+    """A plain value and its place: the input of every hook."""
+
+    value: Any
+    place: Place
+
+    def find(self, path: tuple[str, ...]) -> At | None:
+        """Return the value at `path`; None when a key on the way is absent."""
+        if not path:
+            return self
+        key, *rest = path
+        if key not in self.value:
+            return None
+        return At(self.value[key], self.place.child(key)).find(tuple(rest))
+
+
+def structured(cls: type[T], values: Mapping[str, Any], place: Place) -> T:
+    """Return the instance of the attrs class `cls` that `values` describe.
+
+    A field takes the value of the key of its name, or of the path in its metadata (`KEY`); its default stands for an
+    absent key. A field `place` takes the place, and `Located` values take theirs. A list skips elements that check
+    has removed and elements without a required key.
+
+    Args:
+        values: checked values; `place` is theirs.
+    """
+    return _converter().structure(At(values, place), cls)
+
+
+@cache
+def _converter() -> cattrs.Converter:
+    converter = cattrs.Converter(detailed_validation=False)
+    factories: tuple[tuple[Callable[[Any], bool], Callable[[Any, cattrs.Converter], Hook]], ...] = (
+        (attrs.has, _model),
+        (lambda hint: get_origin(hint) is Located, _located),
+        (lambda hint: get_origin(hint) is tuple, _tuple),
+        (lambda hint: get_origin(hint) is Mapping, _mapping),
+        (lambda hint: hint == Number, lambda *_: _number),
+        (lambda hint: hint == str | int, lambda *_: _whole),
+    )
+    for predicate, factory in factories:
+        converter.register_structure_hook_factory(predicate, _bound(factory, converter))
+    scalars: dict[type, Hook] = {str: _text, bool: lambda at, _: at.value, int: _whole, float: _float}
+    for kind, hook in scalars.items():
+        converter.register_structure_hook(kind, hook)
+    return converter
+
+
+def _bound(factory: Callable[[Any, cattrs.Converter], Hook], converter: cattrs.Converter) -> Callable[[Any], Hook]:
+    return lambda hint: factory(hint, converter)
+
+
+def _model(cls: Any, converter: cattrs.Converter) -> Hook:
+    fields = [
+        (field.name, field.metadata.get(KEY, (field.name,)), field.type, field.default is attrs.NOTHING)
+        for field in attrs.fields(attrs.resolve_types(cls))
+    ]
+    hooks = {name: converter.get_structure_hook(hint) for name, _, hint, _ in fields if name != "place"}
+
+    def structure(at: At, _: Any) -> Any:
+        made: dict[str, Any] = {}
+        for name, path, hint, is_required in fields:
+            if name == "place":
+                made[name] = at.place
+                continue
+            found = At(at.place.path[-1], at.place) if path == OWN_NAME else at.find(path)
+            if found is not None:
+                made[name] = hooks[name](found, hint)
+            elif is_required:
+                raise _IncompleteError(name)
+        return cls(**made)
+
+    return structure
+
+
+def _located(hint: Any, converter: cattrs.Converter) -> Hook:
+    (inner,) = get_args(hint)
+    hook = converter.get_structure_hook(inner)
+
+    def structure(at: At, _: Any) -> Any:
+        value = hook(at, inner)
+        return Located(value.strip() if isinstance(value, str) else value, at.place)
+
+    return structure
+
+
+def _tuple(hint: Any, converter: cattrs.Converter) -> Hook:
+    """Return the hook of a list. A table of tables is a list of its entries, and one string a list of itself."""
+    inner = get_args(hint)[0]
+    hook = converter.get_structure_hook(inner)
+
+    def structure(at: At, _: Any) -> Any:
+        if isinstance(at.value, str):
+            return (hook(at, inner),)
+        made = []
+        for key, value in at.value.items() if isinstance(at.value, Mapping) else kept(at.value):
+            try:
+                made.append(hook(At(value, at.place.child(key)), inner))
+            except _IncompleteError:
+                continue
+        return tuple(made)
+
+    return structure
+
+
+def _mapping(hint: Any, converter: cattrs.Converter) -> Hook:
+    inner = get_args(hint)[1]
+    hook = converter.get_structure_hook(inner)
+    return lambda at, _: {key: hook(At(value, at.place.child(key)), inner) for key, value in at.value.items()}
+
+
+# JSON Schema takes 4.0 for a whole number and 1 for a number; settings are digested, so each has one form.
+
+
+def _whole(at: At, _: Any) -> Any:
+    return at.value if isinstance(at.value, bool | str) else int(at.value)
+
+
+def _float(at: At, _: Any) -> float:
+    return float(at.value)
+
+
+def _number(at: At, _: Any) -> Number:
+    """Return a number of a quota: seconds for its window, else a whole one."""
+    return float(at.value) if at.place.path[-1] == "window" else int(at.value)
+
+
+def _text(at: At, _: Any) -> str:
+    """Return a text; settings of an encoder may be numbers or flags, and plugins get text."""
+    if isinstance(at.value, bool):
+        return "true" if at.value else "false"
+    return at.value if isinstance(at.value, str) else str(int(at.value))
