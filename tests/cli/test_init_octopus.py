@@ -239,7 +239,7 @@ def test_nothing_is_dropped_without_a_word(start: Run, ws: Path) -> None:
         "note: `aiFunctions` has no place",
         "note: `plan` of tenant `Acme Ltd` has no place",
         "note: tool group `empty` has no tools",
-        "note: tool group `spare` is assigned to nobody",
+        "note: tool group `spare` is not assigned to any agent",
         "note: agent `CFO bot` (12) is called `cfo-bot-2`",
         "note: tool group `Ledger` (5) is called `hr-ledger`",
         "note: server `slow-box` of agent `auditor` is switched off",

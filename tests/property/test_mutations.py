@@ -192,5 +192,5 @@ def test_a_name_over_several_lines_is_told_in_one(tmp_path: Path) -> None:
     path.write_text("---\nname: A}}\n\n { b\n  c.\ndescription: x\n---\nUse it.\n", encoding="utf-8")
     found = check_target(Target(root=tmp_path, file=path, kind=str(FileKind.SKILL)), use_cache=False).diagnostics
     assert [each.message.partition(":")[0] for each in found if each.rule.code == "OCT206"] == [
-        "`A}} { b c.` is no name here"
+        "`A}} { b c.` is not a valid name"
     ]

@@ -86,7 +86,7 @@ def _check_fields(name: str, kind: str, auth: Mapping[str, Any], at: KeyPath, in
         place = Place(file=inspection.file.display, path=(*at, key), part="key")
         inspection.report(
             rules.UNKNOWN_KEY,
-            f"`{key}` is no key of an `auth` of type `{kind}`",
+            f"unknown key `{key}` in an `auth` of type `{kind}`",
             (*at, key),
             key=True,
             cut=server,

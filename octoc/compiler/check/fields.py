@@ -29,7 +29,7 @@ def report_unknown_fields(
         near = did_you_mean(str(key), known)
         inspection.report(
             rules.UNKNOWN_FIELD,
-            f"`{key}` is no known field{f' of `{dotted(path)}`' if path else ''}",
+            f"unknown field `{key}`{f' in `{dotted(path)}`' if path else ''}",
             (*path, key),
             key=True,
             help=near,

@@ -66,7 +66,7 @@ def check_agent(values: Mapping[str, Any], inspection: Inspection) -> None:
     if written and written not in AGENT_TYPES:
         inspection.report(
             rules.UNEXPECTED_VALUE,
-            f"`{written}` is no agent type, so the agent is a worker: expected {one_of(AGENT_TYPES)}",
+            f"unknown agent type `{written}`, so the agent is a worker: expected {one_of(AGENT_TYPES)}",
             ("type",),
             help=did_you_mean(written, AGENT_TYPES),
             severity=Severity.WARNING,

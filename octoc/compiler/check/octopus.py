@@ -244,7 +244,7 @@ class _Check:
         """Report names of tools that octoc would read as more than one tool."""
         for index, name in kept(values.get(key) or ()):
             if "*" in name:
-                message = f"`{name}` is no tool of Octopus: `*` stands for nothing there, and in octoc for any text"
+                message = f"`{name}` is not a tool of Octopus: `*` has no meaning there, and matches any text in octoc"
                 self.report(rules.UNEXPECTED_VALUE, message, (*path, key, index), "write out the tools that are meant")
 
     def tenant_of(self, entity: Listed, what: str) -> str | None:

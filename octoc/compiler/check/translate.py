@@ -133,7 +133,7 @@ def _unknown_keys(error: ValidationError, path: KeyPath, inspection: Inspection)
     for key in (key for key in instance if key not in known):
         inspection.report(
             rules.UNKNOWN_KEY,
-            f"`{key}` is no key of {f'`{dotted(path)}`' if path else 'this file'}",
+            f"unknown key `{key}` in {f'`{dotted(path)}`' if path else 'this file'}",
             (*path, key),
             key=True,
             cut=unit_of(inspection.file.kind, (*path, key)),
@@ -195,7 +195,11 @@ def _no_match(error: ValidationError, path: KeyPath, inspection: Inspection) -> 
     expected = _mapping(error.schema).get("$comment", "another form")
     written = " ".join(text.split())  # a message has one line
     inspection.report(
-        _rule_of(error, rules.BAD_NAME), f"`{written}` is no name here: expected {expected}", path, key=of_key, cut=cut
+        _rule_of(error, rules.BAD_NAME),
+        f"`{written}` is not a valid name: expected {expected}",
+        path,
+        key=of_key,
+        cut=cut,
     )
 
 

@@ -46,7 +46,7 @@ class _Work:
     def tenant(self, tenant: Named) -> list[str]:
         lines = []
         if tenant.name != tenant.id:
-            self.notes.add(f"tenant `{tenant.id}` is called `{tenant.name}`: hosts and tools are told that name")
+            self.notes.add(f"tenant `{tenant.id}` is called `{tenant.name}`: hosts and tools get that name")
             lines.append(comment(f"Tenant {tenant.id} of Octopus"))
         lines += [f"[tenants.{key(tenant.name)}]", *self.what(tenant)]
         return [*lines, *self.notes.kept("tenant", tenant.label or tenant.id, tenant.extras)]
@@ -95,7 +95,7 @@ class _Work:
             lines.append(pair("tools", [self.plan.tools[tool] for tool in group.tools]))
             if not on:
                 lines.append(f"{_OFF}  # nobody has it; octoc refuses a group that does nothing")
-                self.notes.add(f"tool group `{group.name}` is assigned to nobody, and is switched off")
+                self.notes.add(f"tool group `{group.name}` is not assigned to any agent, and is disabled")
         lines += self.notes.kept("tool group", group.label, group.extras)
         lines += self.notes.kept("assignment", group.label, [extra for one in own for extra in one.extras])
         if group.tools:

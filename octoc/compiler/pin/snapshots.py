@@ -189,7 +189,7 @@ def _unusable(tool: Any, known: Container[str]) -> str:
     if name in known:
         return f"has the name `{name}` of another one before it"
     if not isinstance(tool.get("description") or "", str):
-        return f"has the name `{name}` and a description that is no text"
+        return f"has the name `{name}` and a description that is not text"
     if not isinstance(tool.get("inputSchema", {}), dict):
-        return f"has the name `{name}` and an `inputSchema` that is no object"
+        return f"has the name `{name}` and an `inputSchema` that is not an object"
     return ""

@@ -28,7 +28,7 @@ def _report_names(severities: Mapping[str, str], at: Place, named: RuleFinder, s
     for name in severities:
         rule, place = named(name), at.child(name).key()
         if rule is None:
-            sink.report(UNKNOWN_RULE, f"there is no rule `{name}`", at=place, help=advice_for(name))
+            sink.report(UNKNOWN_RULE, f"unknown rule `{name}`", at=place, help=advice_for(name))
         elif not rule.is_configurable:
             message = f"`{name}` has a severity of its own: it is about the build, not about a file"
             sink.report(UNKNOWN_RULE, message, at=place)

@@ -52,7 +52,7 @@ def _report_form(silence: Silence, rule_of: RuleFinder, sink: DiagnosticSink) ->
                 rules.UNKNOWN_RULE,
                 f"`{named.text}` cannot be silenced: it is about the build, not about a file"
                 if known is not None
-                else f"there is no rule `{named.text}`",
+                else f"unknown rule `{named.text}`",
                 at=named.span,
                 help=advice_for(named.text) if known is None else None,
                 severity=Severity.WARNING,

@@ -119,7 +119,7 @@ def parse(file: FoundFile, text: str, digest: str, sink: DiagnosticSink) -> Docu
     place = Place(file=file.display)
     if file.kind in _MARKDOWN:
         if file.path.name not in _DEFINITIONS and not opens(text):
-            sink.report(rules.NOT_AN_AGENT, f"`{file.display}` has no front matter, so it is no agent", at=place)
+            sink.report(rules.NOT_AN_AGENT, f"`{file.display}` has no front matter, so it defines no agent", at=place)
             return None
         found = read_front_matter(text, place, sink)
         return None if found is None else Document(file=file, values=found.values, digest=digest, body=found.body)

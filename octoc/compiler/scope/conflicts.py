@@ -18,7 +18,7 @@ _SHOWN = 3
 
 
 def check_scopes(limits: Limits, sink: DiagnosticSink) -> None:
-    """Report every grant that cannot give what it names, and every group that is granted to nobody."""
+    """Report every grant that cannot give what it names, and every group that is not granted to any agent."""
     for grant in limits.scopes.grants:
         if grant.source.enabled:
             _check_grant(grant, limits, sink)
@@ -164,10 +164,10 @@ def _check_ungranted(one: OwnedGroup, limits: Limits, sink: DiagnosticSink) -> N
         return
     if scopes.profile == "allow" and (source.area is not None or _shares(one, limits.owners.groups)):
         return
-    why = "profile `deny` gives nobody what is not granted" if scopes.profile == "deny" else "every agent has its tools"
+    why = "profile `deny` gives agents only granted tools" if scopes.profile == "deny" else "every agent has its tools"
     sink.report(
         UNGRANTED_GROUP,
-        f"group `{group.name}` is granted to nobody",
+        f"group `{group.name}` is not granted to any agent",
         at=source.place.key(),
         related={f"the profile is `{scopes.profile}`": scopes.at},
         notes=(why,),

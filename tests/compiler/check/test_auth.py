@@ -52,13 +52,13 @@ def test_what_is_understood(tmp_path: Path, entry: dict[str, Any]) -> None:
         (
             {**HTTP, "auth": {"type": "bearer", "tokn": "${T}", "token": "${T}"}},
             "OCT201",
-            "`tokn` is no key of an `auth` of type `bearer`",
+            "unknown key `tokn` in an `auth` of type `bearer`",
             "did you mean `token` or `token_env`?",
         ),
         (
             {**HTTP, "auth": {"type": "oauth", "isuer": "https://login.example"}},
             "OCT201",
-            "`isuer` is no key of an `auth` of type `oauth`",
+            "unknown key `isuer` in an `auth` of type `oauth`",
             "did you mean `issuer`?",
         ),
         (

@@ -127,7 +127,7 @@ KEPT: list[tuple[str, str, str, str, object]] = [
     (
         '{"command": "x", "exclude_tool": ["a"]}',
         "OCT208",
-        "`exclude_tool` is no known field of `mcpServers.bad`",
+        "unknown field `exclude_tool` in `mcpServers.bad`",
         '"exclude_tool"',
         {"command": "x", "exclude_tool": ["a"]},
     ),

@@ -79,7 +79,7 @@ WHOLE_FILE: list[tuple[FileKind, str, str, str, str]] = [
         AGENT,
         front("name: a:b\ndescription: x"),
         "OCT206",
-        "`a:b` is no name here: expected a name without `:`, which belongs to `<domain>:<spec>`",
+        "`a:b` is not a valid name: expected a name without `:`, which belongs to `<domain>:<spec>`",
         "a:b",
     ),
     # Absent `tools` would be every tool, so a key without a value must not become absent.
@@ -104,7 +104,7 @@ WHOLE_FILE: list[tuple[FileKind, str, str, str, str]] = [
         front("name: Commit Messages\ndescription: d"),
         "OCT206",
         (
-            "`Commit Messages` is no name here: expected letters, digits, `-`, `_` and `.`,"
+            "`Commit Messages` is not a valid name: expected letters, digits, `-`, `_` and `.`,"
             " starting with a letter or a digit"
         ),
         "Commit Messages",
@@ -273,12 +273,12 @@ def test_a_mistake_that_costs_a_part(
 
 
 REMARKS: list[tuple[FileKind, str, str, str, str, Severity]] = [
-    (CONFIG, "triggers = ['a']\ndomain = ['x']", "OCT208", "`domain` is no known field", "domain", Severity.WARNING),
+    (CONFIG, "triggers = ['a']\ndomain = ['x']", "OCT208", "unknown field `domain`", "domain", Severity.WARNING),
     (
         PROVIDER,
         "[roles.mcp]\nserver_ref = []",
         "OCT208",
-        "`server_ref` is no known field of `roles.mcp`",
+        "unknown field `server_ref` in `roles.mcp`",
         "server_ref",
         Severity.WARNING,
     ),
@@ -311,14 +311,14 @@ REMARKS: list[tuple[FileKind, str, str, str, str, Severity]] = [
         front(AGENT_OK + "type: deep-research"),
         "OCT204",
         (
-            "`deep-research` is no agent type, so the agent is a worker:"
+            "unknown agent type `deep-research`, so the agent is a worker:"
             " expected `supervisor`, `worker`, `deep_research` or `project`"
         ),
         "deep-research",
         Severity.WARNING,
     ),
-    (AGENT, front(AGENT_OK + "modle: x"), "OCT208", "`modle` is no known field", "modle", Severity.WARNING),
-    (AGENT, front(AGENT_OK + "version: 2"), "OCT208", "`version` is no known field", "version", Severity.INFO),
+    (AGENT, front(AGENT_OK + "modle: x"), "OCT208", "unknown field `modle`", "modle", Severity.WARNING),
+    (AGENT, front(AGENT_OK + "version: 2"), "OCT208", "unknown field `version`", "version", Severity.INFO),
     (
         AGENT,
         front("description: x"),

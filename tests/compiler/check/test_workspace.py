@@ -17,7 +17,7 @@ UNSOUND: list[tuple[str, str, str, str]] = [
         "`always` is no `deps` that octoc knows: expected `check`, `never` or `run`",
         "'always'",
     ),
-    (HEAD + "[runtime]\nbreaker = 3\n", "OCT201", "`breaker` is no key of `runtime`", "breaker"),
+    (HEAD + "[runtime]\nbreaker = 3\n", "OCT201", "unknown key `breaker` in `runtime`", "breaker"),
     (
         HEAD + "[servers.docs]\ntimeout = 0\n",
         "OCT205",
@@ -27,7 +27,7 @@ UNSOUND: list[tuple[str, str, str, str]] = [
     (
         HEAD + "[servers.docs]\nmax_conections = 2\n",
         "OCT201",
-        "`max_conections` is no key of `servers.docs`",
+        "unknown key `max_conections` in `servers.docs`",
         "max_conections",
     ),
     (
@@ -44,16 +44,16 @@ UNSOUND: list[tuple[str, str, str, str]] = [
     ),
     ("[taps]\n", "OCT202", "the file has no `workspace`", ""),
     ('[workspace]\nmode = "production"\n', "OCT202", "`workspace` has no `name`", "[workspace]"),
-    ('[workspace]\nname = "Acme Inc"\n', "OCT206", f"`Acme Inc` is no name here: expected {NAMES}", '"Acme Inc"'),
+    ('[workspace]\nname = "Acme Inc"\n', "OCT206", f"`Acme Inc` is not a valid name: expected {NAMES}", '"Acme Inc"'),
     (
         '[workspace]\nname = "a"\nmode = "prod"\n',
         "OCT204",
         "`prod` is no `mode` that octoc knows: expected `development` or `production`",
         '"prod"',
     ),
-    (HEAD + "colour = 1\n", "OCT201", "`colour` is no key of `workspace`", "colour"),
-    (HEAD + "[route]\n", "OCT201", "`route` is no key of this file", "route"),
-    (HEAD + "[routing]\nmax_activ = 8\n", "OCT201", "`max_activ` is no key of `routing`", "max_activ"),
+    (HEAD + "colour = 1\n", "OCT201", "unknown key `colour` in `workspace`", "colour"),
+    (HEAD + "[route]\n", "OCT201", "unknown key `route` in this file", "route"),
+    (HEAD + "[routing]\nmax_activ = 8\n", "OCT201", "unknown key `max_activ` in `routing`", "max_activ"),
     (HEAD + "[[taps]]\nname = 'a'\n", "OCT202", "`taps[0]` has no `path`", "[[taps]]"),
     (HEAD + "[taps]\n", "OCT203", "expected a list for `taps`, found a table", "[taps]"),
     (
@@ -100,7 +100,7 @@ UNSOUND: list[tuple[str, str, str, str]] = [
         "2",
     ),
     (HEAD + "[routing]\nencoder = ' '\n", "OCT207", "`routing.encoder` is empty, expected text", "' '"),
-    (HEAD + "[providers]\n'a b' = 'x'\n", "OCT206", f"`a b` is no name here: expected {NAMES}", "'a b'"),
+    (HEAD + "[providers]\n'a b' = 'x'\n", "OCT206", f"`a b` is not a valid name: expected {NAMES}", "'a b'"),
     (
         HEAD + "[limits]\nmax_file_bytes = '2 MiB'\n",
         "OCT203",

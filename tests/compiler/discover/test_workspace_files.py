@@ -43,7 +43,7 @@ def test_files_come_in_the_order_of_the_settings_and_of_paths(write: Write, find
         ("agent-md", ".claude/agents/team/deep/two.md", "claude"),
         ("snapshot", "snapshots/time.json", ""),
     ]
-    assert found.findings == ["OCT116 agents/README.md: `agents/README.md` has no front matter, so it is no agent"]
+    assert found.findings == ["OCT116 agents/README.md: `agents/README.md` has no front matter, so it defines no agent"]
     assert len(found.documents.documents) == 7
 
 

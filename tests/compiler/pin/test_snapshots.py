@@ -140,8 +140,8 @@ BAD_TOOLS = [
     ({}, "has no name"),
     ({"name": " "}, "has no name"),
     ({"name": "ok"}, "has the name `ok` of another one before it"),
-    ({"name": "b", "description": 7}, "has the name `b` and a description that is no text"),
-    ({"name": "b", "inputSchema": []}, "has the name `b` and an `inputSchema` that is no object"),
+    ({"name": "b", "description": 7}, "has the name `b` and a description that is not text"),
+    ({"name": "b", "inputSchema": []}, "has the name `b` and an `inputSchema` that is not an object"),
 ]
 
 

@@ -61,7 +61,7 @@ def check_models(build: Build, sink: DiagnosticSink) -> None:
             continue
         sink.report(
             UNUSUAL_MODEL,
-            f"`{model}` is no tier of Octo and looks like no model's name",
+            f"`{model}` is neither a tier of Octo nor a model's name",
             at=agent.place.child("model"),
             help=did_you_mean(model, _TIERS) or f"a tier is {name_list(_TIERS)}",
         )

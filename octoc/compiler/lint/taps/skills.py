@@ -118,7 +118,7 @@ def _report_problem(problem: RuleProblem, line: Located[str], sink: DiagnosticSi
     if problem.kind == "stray":
         sink.report(
             UNKNOWN_CHECK,
-            f"`{problem.name}` is no check, expected `name(argument)`",
+            f"`{problem.name}` is not a check: expected `name(argument)`",
             at=at,
             notes=(effect,),
             help=f"checks are {_listed()}",
@@ -127,7 +127,7 @@ def _report_problem(problem: RuleProblem, line: Located[str], sink: DiagnosticSi
     name_at = inside(line, problem.span[0], problem.span[0] + len(problem.name))
     sink.report(
         UNKNOWN_CHECK,
-        f"`{problem.name}` is no check of a skill's rules",
+        f"unknown check `{problem.name}` in a skill's rules",
         at=name_at,
         notes=(effect,),
         help=did_you_mean(problem.name, CHECKS) or f"checks are {_listed()}",

@@ -120,7 +120,7 @@ def _group(source: GroupSource, members: Membership, known: Known, *, is_second:
         broken = True
         known.sink.report(
             UNKNOWN_SCOPE,
-            f"{what} is of area `{area.value}`, which no table defines; nobody has its tools",
+            f"{what} is of area `{area.value}`, which no table defines; no agent has its tools",
             at=area.place,
             help=did_you_mean(area.value, members.all_areas) or f"add `[areas.{area.value}]` with its `agents`",
             fix=renamed(area.place, area.value, members.all_areas),
@@ -129,7 +129,7 @@ def _group(source: GroupSource, members: Membership, known: Known, *, is_second:
         broken = True
         known.sink.report(
             UNKNOWN_AGENT,
-            f"{what} is of agent `{agent.value}`, which is not defined; nobody has its tools",
+            f"{what} is of agent `{agent.value}`, which is not defined; no agent has its tools",
             at=agent.place,
             help="a group is of one agent: name an area for several"
             if agent.value.endswith("*")
