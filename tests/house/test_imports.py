@@ -110,8 +110,7 @@ THIRD_PARTY = {
     "h11": Allowed(loading=frozenset({"octoc_serve"})),
     "starlette": Allowed(loading=frozenset({"octoc_serve", "octoc_dashboard"})),
     "sse_starlette": Allowed(loading=frozenset({"octoc_serve"})),
-    "httpx": Allowed(loading=frozenset({"octoc_transport_rest"})),
-    "httpx2": Allowed(loading=frozenset({"octoc_transport_mcp"})),
+    "httpx2": Allowed(loading=frozenset({"octoc_transport_mcp", "octoc_transport_rest"})),
 }
 
 

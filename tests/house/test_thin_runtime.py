@@ -10,7 +10,7 @@ from octoc.bundle.writer import write_bundle
 
 HEAVY = {
     *("tomlkit", "jsonschema", "jinja2", "sklearn", "yaml", "tree_sitter", "cattrs"),  # the compiler's
-    *("onnxruntime", "tokenizers", "httpx", "httpx2", "mcp", "pydantic", "starlette"),  # the plugins'
+    *("onnxruntime", "tokenizers", "httpx2", "mcp", "pydantic", "starlette"),  # the plugins'
     *("click", "rich"),  # the command line's
     "numpy",  # loaded when routing or search first needs it
 }

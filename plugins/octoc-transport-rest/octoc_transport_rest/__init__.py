@@ -1,4 +1,4 @@
-"""The transport to tool servers of the Octopus REST protocol. Loading this module loads no httpx: connecting does."""
+"""The transport to tool servers of the Octopus REST protocol. Loading this module loads no httpx2: connecting does."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RestTransport:
         """Connect within `target.timeout_s`. Raises: ConnectionFailed, with all that was started stopped again."""
         import asyncio  # here: a caller that only asks for the plugin's rules does without it
 
-        # httpx is slow to load: in a thread, so that the host's loop goes on meanwhile.
+        # httpx2 is slow to load: in a thread, so that the host's loop goes on meanwhile.
         open_connection = await asyncio.to_thread(_load)
         return await open_connection(target)
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import codecs
 import contextlib
 import zlib
-from collections.abc import AsyncGenerator
-from typing import cast
 
 import attrs
-import httpx
+import httpx2
 
 from octoc.results import Truncation
 
@@ -39,19 +37,19 @@ class Body:
         return text, Truncation(stage="transport", original=self.original, kept=kept, unit="bytes")
 
 
-async def read_body(response: httpx.Response, limit: int) -> Body:
+async def read_body(response: httpx2.Response, limit: int) -> Body:
     """Return a response's body up to `limit` bytes, compressed or not; the rest is not read.
 
-    Raises: BrokenBody, and what httpx raises.
+    Raises: BrokenBody, and what httpx2 raises.
     """
     encoding = response.headers.get("Content-Encoding", "").strip().lower()
     if encoding not in {"", "identity", "gzip", "x-gzip"}:
         raise BrokenBody(f"content encoding `{encoding}`, which was not asked for")
-    # httpx would decompress each piece whole, whatever comes out.
+    # httpx2 would decompress each piece whole, whatever comes out.
     unzip = zlib.decompressobj(_GZIP) if "gzip" in encoding else None
     kept = bytearray()
     arrived = 0
-    async with contextlib.aclosing(cast("AsyncGenerator[bytes]", response.aiter_raw())) as pieces:
+    async with contextlib.aclosing(response.aiter_raw()) as pieces:
         async for piece in pieces:
             arrived += len(piece)
             kept += piece if unzip is None else _unzipped(unzip, piece, limit + 1 - len(kept))
@@ -72,6 +70,6 @@ def _unzipped(unzip: zlib._Decompress, piece: bytes, most: int) -> bytes:
         raise BrokenBody("broken gzip") from None
 
 
-def _announced(response: httpx.Response, *, plain: bool) -> int:
+def _announced(response: httpx2.Response, *, plain: bool) -> int:
     length = response.headers.get("Content-Length", "")
     return int(length[:18]) if plain and length.isascii() and length.isdigit() else 0

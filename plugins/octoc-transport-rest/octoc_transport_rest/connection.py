@@ -13,7 +13,7 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 
 import attrs
-import httpx
+import httpx2
 
 from octoc.addresses import origin
 from octoc.json_limits import LARGE_BYTES, MAX_ELEMENTS, MAX_LISTING_ELEMENTS
@@ -52,7 +52,7 @@ _WAITING = frozenset({429, 503})
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 """Half of a character, escaped; the other half may stand beside it."""
 # Servers of the usual kinds close a connection that was idle for 5 s: a call that is sent at that moment would be lost.
-LIMITS = httpx.Limits(max_connections=20, max_keepalive_connections=10, keepalive_expiry=3.0)
+LIMITS = httpx2.Limits(max_connections=20, max_keepalive_connections=10, keepalive_expiry=3.0)
 
 
 async def open_connection(target: ServerTarget) -> Connection:
@@ -72,14 +72,14 @@ async def open_connection(target: ServerTarget) -> Connection:
     return connection
 
 
-def _client(endpoint: Endpoint) -> httpx.AsyncClient:
+def _client(endpoint: Endpoint) -> httpx2.AsyncClient:
     plain = endpoint.base.startswith("http://")
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else httpx.create_ssl_context()
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else httpx2.create_ssl_context()
     tls.minimum_version = ssl.TLSVersion.TLSv1_2
-    return httpx.AsyncClient(
+    return httpx2.AsyncClient(
         headers=dict(endpoint.headers),
         verify=tls,
-        timeout=None,  # noqa: S113  # every request runs inside a limit of wall clock
+        timeout=None,  # every request runs inside a limit of wall clock
         limits=LIMITS,
         follow_redirects=False,
         # A proxy would be handed what is meant for this machine, in plain text.
@@ -114,7 +114,7 @@ class Answer:
 class RestConnection:
     """A `Connection`. It is alive until closed: the next request may find the server back."""
 
-    def __init__(self, target: ServerTarget, endpoint: Endpoint, client: httpx.AsyncClient) -> None:
+    def __init__(self, target: ServerTarget, endpoint: Endpoint, client: httpx2.AsyncClient) -> None:
         self._target = target
         self._endpoint = endpoint
         self._client = client
@@ -371,7 +371,7 @@ class RestConnection:
 
 
 class _Opening:
-    """The socket of a request that is not on its way: httpcore leaves it open when a handshake is cancelled.
+    """The socket of a request that is not on its way: httpcore2 leaves it open when a handshake is cancelled.
 
     `taken` is called when there is a connection to send over; from then on `sent` says that the server may have it.
     """
@@ -382,7 +382,7 @@ class _Opening:
         self._stream: Any = None
 
     async def trace(self, event: str, info: Mapping[str, Any]) -> None:
-        """Take httpcore's word for how far a request has come."""
+        """Note how far a request has come, as httpcore2 traces it."""
         if event == "connection.connect_tcp.complete":
             self._stream = info["return_value"]
         elif event == "http11.send_request_headers.started":

@@ -46,7 +46,7 @@ def endpoint_of(target: ServerTarget) -> Endpoint:
     base, loopback = _base(target)
     headers = {"Accept": JSON_TYPE, "Accept-Encoding": "gzip", "User-Agent": "octoc"}
     for name, value in target.headers.items():
-        # The values are checked here, since httpx would quote them in what it raises.
+        # The values are checked here, since httpx2 would quote them in what it raises.
         if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
             raise _refused(f"`{target.name}` has a header `{name!a:.80}` that HTTP cannot carry")
         if name.lower() in _OURS:

@@ -1,4 +1,4 @@
-"""What went wrong, in one line and without a secret: httpx's exceptions and HTTP's refusals in the contract's words."""
+"""What went wrong, in one line and without a secret: httpx2's exceptions and HTTP refusals as failures of a call."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Mapping
 from typing import Any
 
-import httpx
+import httpx2
 
 from octoc.addresses import origin
 from octoc.network_errors import causes_of, reason_of, retry_after_s
@@ -91,13 +91,13 @@ def one_line(text: str, secrets: tuple[str, ...]) -> str:
 
 
 def of_exception(error: Exception, target: ServerTarget, secrets: tuple[str, ...]) -> Fault:
-    """Return the fault that an exception of httpx means."""
-    if isinstance(error, (httpx.ConnectError, httpx.ProxyError)):
+    """Return the fault that an exception of httpx2 means."""
+    if isinstance(error, (httpx2.ConnectError, httpx2.ProxyError)):
         where = f"`{origin(target.url or '')}` could not be reached"
         distrusted = any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes_of(error))
         text = one_line(f"{where}: {reason_of(error)}", secrets)
         return Fault("connect_failed", text, permanent=distrusted)
-    if isinstance(error, httpx.RemoteProtocolError):
+    if isinstance(error, httpx2.RemoteProtocolError):
         text = str(error)
         if "disconnected" in text or "peer closed" in text:
             ended = "before" if "disconnected" in text else "in the middle of"
@@ -105,7 +105,7 @@ def of_exception(error: Exception, target: ServerTarget, secrets: tuple[str, ...
         if "too long" in text or "too many" in text:
             return Fault("too_large", f"`{target.name}` answered with headers that are too long")
         return Fault("protocol", f"`{target.name}` does not speak HTTP/1.1")
-    if isinstance(error, (httpx.NetworkError, OSError)):
+    if isinstance(error, (httpx2.NetworkError, OSError)):
         text = f"the connection to `{target.name}` was lost: {reason_of(error)}"
         return Fault("connection_lost", one_line(text, secrets))
     # The exception's own text may quote a request.
