@@ -42,7 +42,8 @@ class ToolPolicy:
 class ServerDefinition:
     """How to reach one MCP server. Secrets are references (`${VAR}`, `{{ENV:VAR}}`), resolved when it is connected.
 
-    `transport` is `stdio`, `http`, `sse`, `ws`, `rest` or `builtin` (bound by the host or a plugin).
+    `transport` is the key of a transport kind, `builtin` for tools that the host or a plugin binds.
+    `settings` are what a plugin's kind takes beside.
     `include` and `exclude` are the server's own filter over bare tool names (globs); `include` None means no filter.
     `definition` is the digest of what reaches the server: command, args, env, cwd, url, headers and auth.
 
@@ -71,6 +72,7 @@ class ServerDefinition:
     url: str | None = None
     headers: Mapping[str, str] = attrs.field(factory=dict)
     auth: Mapping[str, Any] | None = None
+    settings: Mapping[str, Any] = attrs.field(factory=dict)
     timeout_s: float = 30.0
     include: tuple[str, ...] | None = None
     exclude: tuple[str, ...] = ()

@@ -21,6 +21,7 @@ from octoc.plugin.protocols import (
     TokenCounter,
     Transport,
 )
+from octoc.transport_kinds import TransportKind
 
 __all__ = [
     "PROJECT",
@@ -46,6 +47,7 @@ __all__ = [
     "Severity",
     "TokenCounter",
     "Transport",
+    "TransportKind",
     "hookimpl",
     "hookspec",
     "lint_check",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from octoc.plugin.pages import WebPage
     from octoc.plugin.protocols import Embedder, FailedCall, Login, PythonTool, TokenCounter, Transport
     from octoc.results import ToolCall, ToolFailure, ToolResult
+    from octoc.transport_kinds import TransportKind
 
 PROJECT = "octoc"
 """pluggy's project name, and the entry point group that plugins are found in."""
@@ -61,9 +62,18 @@ def octoc_lint_rules() -> Iterable[LintCheck] | None:
     """
 
 
+@hookspec
+def octoc_transport_kinds() -> Iterable[TransportKind] | None:
+    """Return the kinds of servers that this plugin connects.
+
+    A kind that files of known clients name is one of `octoc.transport_kinds.STANDARD`. A kind of the plugin's own has a
+    key as `acme-queue`, which a definition names in `type`; the plugin's schema checks the definition's `settings`.
+    """
+
+
 @hookspec(firstresult=True)
 def octoc_make_transport(kind: str) -> Transport | None:
-    """Return a transport for servers of `kind` (`stdio`, `http`, `sse`, `ws`, `rest`), or None when it has none."""
+    """Return a transport for servers of the kind with this key, or None when it has none."""
 
 
 @hookspec(firstresult=True)

@@ -307,13 +307,6 @@ def _own_name(plugin: object) -> str:
     return f"builtin:{type(plugin).__name__}"
 
 
-def installed_plugins() -> Plugins:
-    """Return a manager of every installed plugin, whatever a workspace names: for what is asked outside of one."""
-    from importlib.metadata import entry_points
-
-    return Plugins(names=[point.name for point in entry_points(group=hookspecs.PROJECT)])
-
-
 def load_plugins(names: Iterable[str], env: Mapping[str, str] | None = None) -> Plugins:
     """Return a manager of the installed plugins called `names`; they are imported at the first question."""
     return Plugins(names=names, env=env)

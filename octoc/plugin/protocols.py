@@ -72,6 +72,7 @@ class ServerTarget:
     url: str | None = attrs.field(default=None, repr=False)
     headers: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     auth: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
+    settings: Mapping[str, Any] = attrs.field(factory=dict, repr=False)
     secrets: tuple[str, ...] = attrs.field(default=(), repr=False)
     timeout_s: float = 30.0
     max_body_bytes: int | None = None

@@ -57,11 +57,11 @@ def lint_rules(plugins: Plugins) -> LintRules:
     refused: list[Refused] = []
     for answer in plugins.answers("octoc_lint_rules"):
         if answer.error:
-            refused.append(Refused(f"plugin `{answer.plugin}` cannot register its rules{answer.error}", _REPORT))
+            refused.append(Refused(f"plugin `{answer.plugin}` cannot register its rules{answer.error}", REPORT))
         for check in answer.items:
             why = "" if answer.is_own else _why_refused(check, answer, rules, owners)
             if why:
-                refused.append(Refused(f"plugin `{answer.plugin}` registers {why}", _REPORT))
+                refused.append(Refused(f"plugin `{answer.plugin}` registers {why}", REPORT))
                 continue
             checks.append(RegisteredCheck(answer.plugin, check, answer.is_own))
             if not answer.is_own:
@@ -80,7 +80,7 @@ def rule_finder(plugins: Plugins) -> RuleFinder:
     return lambda name: rule_named(name) or registered().named(name)
 
 
-_REPORT = "report it to the plugin's author, or take the plugin out of `[plugins] use`"
+REPORT = "report it to the plugin's author, or take the plugin out of `[plugins] use`"
 
 
 def _why_refused(check: object, answer: Answer, rules: Mapping[str, Rule], owners: Mapping[str, str]) -> str:

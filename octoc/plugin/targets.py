@@ -14,6 +14,7 @@ from octoc.lists import name_list
 from octoc.plugin.protocols import PluginError, ServerTarget
 from octoc.plugin.small_files import UnreadableError, small_text
 from octoc.references import Lookup, builtins_of, expand, find_references
+from octoc.transport_kinds import STANDARD, TransportKind
 
 
 class NotReady(Exception):  # noqa: N818  # a state of the world, not a fault in the program
@@ -30,10 +31,16 @@ class NotReady(Exception):  # noqa: N818  # a state of the world, not a fault in
 _FILE = "file:"
 _MAX_ENV_FILE_BYTES = 1024 * 1024
 _ENV_SUFFIX = "_env"
-_URL_TRANSPORTS = frozenset({"http", "sse"})
 
 
-def make_target(server: ServerDefinition, lookup: Lookup, workspace: Path, *, production: bool) -> ServerTarget:
+def make_target(
+    server: ServerDefinition,
+    lookup: Lookup,
+    workspace: Path,
+    *,
+    production: bool,
+    kind: TransportKind | None = None,
+) -> ServerTarget:
     """Return the server with every reference resolved. Raises: NotReady.
 
     Args:
@@ -42,6 +49,7 @@ def make_target(server: ServerDefinition, lookup: Lookup, workspace: Path, *, pr
         workspace: `${workspaceFolder}`, absolute; a server runs there, and a relative `cwd`, env file or `file:` starts
             there.
         production: refuse connections that are only fit for development, as `ServerTarget.production` says.
+        kind: the server's kind; None when it is a standard one.
     """
 
     def found(reference: str) -> str | None:
@@ -55,12 +63,14 @@ def make_target(server: ServerDefinition, lookup: Lookup, workspace: Path, *, pr
 
     resolving = _Resolving(found, builtins_of(workspace.as_posix(), _home()))
     try:
-        return attrs.evolve(_made(server, resolving, workspace), production=production)
+        return attrs.evolve(
+            _made(server, resolving, workspace, kind or STANDARD[server.transport]), production=production
+        )
     except PluginError as error:
         raise NotReady(f"server `{server.name}` is not ready: {error}") from None
 
 
-def _made(server: ServerDefinition, resolving: _Resolving, workspace: Path) -> ServerTarget:
+def _made(server: ServerDefinition, resolving: _Resolving, workspace: Path, kind: TransportKind) -> ServerTarget:
     env = {**resolving.inherited(server.inherit_env), **resolving.mapping(server.env)}
     cwd = resolving.optional(server.cwd)
     env_file = resolving.optional(server.env_file)
@@ -74,8 +84,9 @@ def _made(server: ServerDefinition, resolving: _Resolving, workspace: Path) -> S
         url=resolving.optional(server.url),
         headers=resolving.mapping(server.headers),
         auth=None if server.auth is None else resolving.auth(server.auth),
+        settings=resolving.plain(server.settings),
         timeout_s=server.timeout_s,
-        login=login_of(server),
+        login=login_of(server, kind),
     )
     if resolving.missing:
         names = name_list(resolving.missing)
@@ -90,7 +101,7 @@ def _made(server: ServerDefinition, resolving: _Resolving, workspace: Path) -> S
     return attrs.evolve(target, secrets=tuple(resolving.values))
 
 
-def login_of(server: ServerDefinition) -> str:
+def login_of(server: ServerDefinition, transport: TransportKind) -> str:
     """Return what to do when a server refuses its credentials, to go on from `: `; empty when nothing is known.
 
     It is `octoc auth login` for OAuth and for a server that has no credentials yet; else the references that hold them.
@@ -104,7 +115,7 @@ def login_of(server: ServerDefinition) -> str:
         secret = [text for name, text in server.headers.items() if is_secret_name(name)]
         held, names = secret or list(server.headers.values()), []
     names += [reference.name for text in held for reference in find_references(text) if reference.kind != "builtin"]
-    if kind == "oauth" or (not names and not held and server.transport in _URL_TRANSPORTS):
+    if kind == "oauth" or (not names and not held and transport.has_logins):
         return f"run `octoc auth login {server.name}`"
     listed = name_list(dict.fromkeys(names))
     return f"look at what {listed} holds" if listed else ""

@@ -19,6 +19,7 @@ from octoc.runtime.catalog.token_costs import ToolCosts
 from octoc.runtime.servers.breaker import CircuitBreaker
 from octoc.runtime.servers.pool import GRACE_S, Pool
 from octoc.runtime.servers.server_pool import ServerPool
+from octoc.transport_kinds import STANDARD, TransportKind
 
 if TYPE_CHECKING:
     from octoc.bundle.model import AgentEntry, ServerEntry
@@ -161,7 +162,16 @@ class LoadedBundle:
         )
         breaker = CircuitBreaker(settings.breaker_failures, settings.breaker_s)
         accounts = self._shared.accounts
-        return ServerPool(entry, connect, breaker, shared=lambda: accounts.shared)
+        return ServerPool(entry, connect, breaker, shared=lambda: accounts.shared, kind_of=self.kind_of)
+
+    def kind_of(self, key: str) -> TransportKind:
+        """Return a transport kind. Plugins load only for one that octoc does not know."""
+        known = STANDARD.get(key)
+        if known is not None:
+            return known
+        from octoc.plugin.transports import transport_kind
+
+        return transport_kind(self.plugins, key)
 
     def _is_as_in(self, previous: LoadedBundle, entry: ServerEntry) -> bool:
         same_plugins = self.lazy_plugins is previous.lazy_plugins

@@ -23,13 +23,12 @@ from octoc.results import ToolFailure, ToolResult
 if TYPE_CHECKING:
     from octoc.bundle.model import ServerEntry
     from octoc.results import ToolCall
+    from octoc.transport_kinds import TransportKind
 
 logger = logging.getLogger("octoc.telemetry")
 
 CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _ON_SPANS = frozenset({"true", "span_only", "span_and_event"})
-_PIPES, _TCP = frozenset({"stdio"}), frozenset({"http", "sse", "ws", "rest"})
-_MCP = frozenset({"stdio", "http", "sse", "ws"})
 _HISTOGRAMS = (
     ("gen_ai.execute_tool.duration", "Duration of a tool's execution, all waiting included"),
     ("mcp.client.operation.duration", "Duration of an MCP request as its sender sees it"),
@@ -71,15 +70,15 @@ def step(name: str, **attributes: str | float | bool | None) -> Step:
     return _UNWATCHED if parts is None else _Span(parts, name, parts.internal, attributes)
 
 
-def connecting(entry: ServerEntry) -> Step:
+def connecting(entry: ServerEntry, kind: TransportKind) -> Step:
     """Return a span, to be entered, around making a connection to a server."""
     parts = _instruments()
     if parts is None:
         return _UNWATCHED
-    return _Span(parts, f"connect {entry.name}", parts.client, _of_server(entry))
+    return _Span(parts, f"connect {entry.name}", parts.client, _of_server(entry, kind))
 
 
-def calling(entry: ServerEntry, call: ToolCall, hide: Callable[[str], str]) -> Step:
+def calling(entry: ServerEntry, transport: TransportKind, call: ToolCall, hide: Callable[[str], str]) -> Step:
     """Return a span, to be entered, around a call, all waiting and repetition included; its end is also measured.
 
     `hide` cuts secrets out of arguments and results, which are only recorded when that was asked for.
@@ -90,11 +89,11 @@ def calling(entry: ServerEntry, call: ToolCall, hide: Callable[[str], str]) -> S
     attributes = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": call.tool,
-        **_of_server(entry),
+        **_of_server(entry, transport),
     }
     measured = ["gen_ai.operation.name", "gen_ai.tool.name", "octoc.server.name"]
-    name, kind = f"execute_tool {call.tool}", parts.client if entry.transport == "rest" else parts.internal
-    if entry.transport in _MCP:
+    name, kind = f"execute_tool {call.tool}", parts.client if transport.network else parts.internal
+    if transport.is_mcp:
         name, kind = f"tools/call {call.tool}", parts.client
         attributes["mcp.method.name"] = "tools/call"
         measured += ["mcp.method.name", "network.transport"]
@@ -243,12 +242,11 @@ def _dotted(key: str) -> str:
     return key.replace("__", ".")
 
 
-def _of_server(entry: ServerEntry) -> dict[str, Any]:
+def _of_server(entry: ServerEntry, kind: TransportKind) -> dict[str, Any]:
     attributes: dict[str, Any] = {"octoc.server.name": entry.name}
-    if entry.transport in _PIPES:
-        attributes["network.transport"] = "pipe"
-    elif entry.transport in _TCP:
-        attributes["network.transport"] = "tcp"
+    if kind.network is not None:
+        attributes["network.transport"] = kind.network
+    if kind.network == "tcp":
         attributes.update(_address(entry.url or ""))
     return attributes
 

@@ -52,6 +52,7 @@ NOT_SHOWN: Mapping[str, str] = {
     "OCT721": "a page installs nothing",
     "OCT722": "a page installs nothing",
     "OCT723": "a page installs nothing",
+    "OCT724": "a page installs nothing",
     "OCT609": _LINK,
     "OCT610": _BUNDLE,
     "OCT901": "about a bug of octoc",

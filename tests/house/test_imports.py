@@ -28,6 +28,7 @@ LAYER_OF = {
     "references": "base",
     "secrets": "base",
     "installation": "base",
+    "transport_kinds": "base",
     "credentials": "base",
     "masking": "base",
     "randomness": "base",

@@ -106,9 +106,13 @@ def test_hints_install_distributions_that_exist() -> None:
     ]
     from octoc.cli.failures import _BROUGHT_BY
     from octoc.compiler.embed.encoder_findings import _PACKAGES
-    from octoc.plugin.distributions import _OF_KIND
+    from octoc.transport_kinds import STANDARD
 
-    names += [*_BROUGHT_BY.values(), *_PACKAGES.values(), *_OF_KIND.values()]
+    names += [
+        *_BROUGHT_BY.values(),
+        *_PACKAGES.values(),
+        *(f"octoc-{kind.plugin}" for kind in STANDARD.values() if kind.plugin),
+    ]
     assert len(names) > 10
     for name in names:
         if not name.startswith("octoc"):

@@ -11,7 +11,7 @@ from octoc.compiler.lint.core import CoreChecks
 from octoc.diagnostics.pages import page_of
 from octoc.diagnostics.rule import Need, Rule, Scope
 from octoc.diagnostics.rules import all_rules
-from octoc.plugin.manager import installed_plugins
+from octoc.plugin.manager import Plugins
 from octoc.plugin.rules import lint_rules
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -106,7 +106,7 @@ def test_a_rule_of_one_file_needs_nothing_of_others() -> None:
 
 def test_each_rule_of_a_plugin_in_the_tree_can_be_used_and_has_a_page_and_a_test() -> None:
     """Octoc refuses no rule of the plugins in this checkout; each has a page, and a test that expects its code."""
-    registered = lint_rules(installed_plugins())
+    registered = lint_rules(Plugins(names=None))
     assert registered.refused == ()
     assert registered.rules
     texts = [path.read_text(encoding="utf-8") for path in ROOT.glob("plugins/*/tests/test_*.py")]

@@ -11,11 +11,11 @@ import click
 from octoc.cli.options import bundle_option, format_options, workspace_option
 
 if TYPE_CHECKING:
+    from octoc.bundle.model import ServerEntry
     from octoc.plugin import Login, LoginState, ServerTarget
     from octoc.runtime import Runtime
 
 _TRANSPORT = "transport-mcp"
-_URL_KINDS = ("http", "sse")
 
 
 @click.group
@@ -67,7 +67,7 @@ def status(server: str | None, workspace: Path | None, bundle: Path | None, outp
     async def work(runtime: Runtime) -> list[dict[str, Any]]:
         if server is not None:
             _entry(runtime, server)
-        names = [one.name for one in runtime.bundle.servers if one.transport in _URL_KINDS]
+        names = [one.name for one in runtime.bundle.servers if _has_logins(runtime, one)]
         found = (_shown(runtime, name, named=server is not None) for name in names if server in {None, name})
         return [one for one in found if one is not None]
 
@@ -125,7 +125,7 @@ def _entry(runtime: Runtime, server: str) -> Any:
     entry = runtime.servers.get(server)
     if entry is None:
         raise UnknownNameError("server", server, runtime.servers)
-    if entry.transport not in _URL_KINDS:
+    if not _has_logins(runtime, entry):
         raise UserError(
             f"server `{server}` uses transport `{entry.transport}`, which has no logins",
             "set its credential by a reference in `env` or `auth`",
@@ -133,13 +133,25 @@ def _entry(runtime: Runtime, server: str) -> Any:
     return entry
 
 
+def _has_logins(runtime: Runtime, entry: ServerEntry) -> bool:
+    from octoc.plugin.transports import transport_kind
+
+    return transport_kind(runtime.plugins, entry.transport).has_logins
+
+
 def _target(runtime: Runtime, server: str) -> ServerTarget:
     """Return the server, its references resolved. Raises: NotReady, UserError, UnknownNameError."""
     from octoc.plugin.targets import make_target
+    from octoc.plugin.transports import transport_kind
 
     production = runtime.bundle.settings.mode == "production"
+    entry = _entry(runtime, server)
     return make_target(
-        _entry(runtime, server), runtime.plugins.resolve_secret, runtime.workspace, production=production
+        entry,
+        runtime.plugins.resolve_secret,
+        runtime.workspace,
+        production=production,
+        kind=transport_kind(runtime.plugins, entry.transport),
     )
 
 

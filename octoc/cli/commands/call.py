@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from octoc.results import ContentPart, ToolFailure, ToolResult
     from octoc.runtime import Runtime
 
-_PLUGIN_OF = {**dict.fromkeys(("stdio", "http", "sse"), "transport-mcp"), "rest": "transport-rest"}
-
 
 @click.command
 @click.argument("words", nargs=-1, required=True, metavar="SERVER TOOL [ARGUMENTS]")
@@ -45,6 +43,7 @@ def command(
     """
     from octoc.cli.failures import plugin_missing
     from octoc.cli.workspace import log_to_stderr, target_of, with_runtime
+    from octoc.plugin.transports import transport_kind
 
     names, arguments = _split(words)
     log_to_stderr(verbose=verbose, failures=verbose)
@@ -55,8 +54,8 @@ def command(
             return await runtime.owners_session(agent).call("/".join(names), arguments)
         server, tool = _meant(names, runtime.bundle)
         outcome = await runtime.call_direct(server, tool, arguments)
-        needed = _PLUGIN_OF.get(runtime.servers[server].transport)
-        if not outcome.ok and needed in runtime.plugins.missing:
+        needed = transport_kind(runtime.plugins, runtime.servers[server].transport).plugin
+        if not outcome.ok and needed is not None and needed in runtime.plugins.missing:
             raise plugin_missing(needed)
         return outcome
 

@@ -23,11 +23,11 @@ def command(rule: str, output_format: str) -> int:
     from octoc.diagnostics.pages import page_of
     from octoc.diagnostics.rules import PREFIX, all_rules, near_codes, rule_named
     from octoc.diagnostics.suggest import did_you_mean
-    from octoc.plugin.manager import installed_plugins
+    from octoc.plugin.manager import Plugins
     from octoc.plugin.rules import lint_rules
 
     wanted = rule.strip()
-    found = rule_named(wanted) or rule_named(f"{PREFIX}{wanted}") or lint_rules(installed_plugins()).named(wanted)
+    found = rule_named(wanted) or rule_named(f"{PREFIX}{wanted}") or lint_rules(Plugins(names=None)).named(wanted)
     if found is None:
         rules = all_rules()
         digits = wanted.upper().removeprefix(PREFIX)

@@ -37,6 +37,7 @@ def command(
     list shows places; --explain and --json show the scores.
     """
     from octoc.cli.workspace import target_of, with_session
+    from octoc.names import BUILTIN
 
     def search(session: Session) -> tuple[list[dict[str, Any]], int, SearchResult]:
         from octoc.runtime.tools.find_tools import look
@@ -58,7 +59,7 @@ def command(
                 found |= {"answered": place < len(answer.hits), "parts": dict(ranked.parts)}
             hits.append(found)
         servers = session.state.loaded.servers
-        unlisted = [name for name in session.state.tools.unlisted_servers() if servers[name].transport != "builtin"]
+        unlisted = [name for name in session.state.tools.unlisted_servers() if servers[name].transport != BUILTIN]
         return hits, len(unlisted), answer
 
     hits, unlisted, answer = with_session(target_of(bundle, workspace), agent, search)

@@ -163,7 +163,9 @@ def _pin_live(build: Build, names: Sequence[str], pinning: _Pinning) -> bool:
 
 
 def _connectable(servers: Sequence[Server]) -> tuple[Server, ...]:
-    return tuple(server for server in servers if server.transport != "builtin")
+    from octoc.names import BUILTIN
+
+    return tuple(server for server in servers if server.transport != BUILTIN)
 
 
 async def _ask(

@@ -17,10 +17,10 @@ def command(output_format: str) -> int:
     import json
 
     from octoc.diagnostics.rules import all_rules
-    from octoc.plugin.manager import installed_plugins
+    from octoc.plugin.manager import Plugins
     from octoc.plugin.rules import lint_rules
 
-    rules = [*all_rules().values(), *lint_rules(installed_plugins()).rules.values()]
+    rules = [*all_rules().values(), *lint_rules(Plugins(names=None)).rules.values()]
     if output_format == "json":
         fields = [
             {

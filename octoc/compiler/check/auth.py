@@ -7,13 +7,13 @@ from typing import Any
 
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.translate import dotted, found_words
-from octoc.compiler.check.transports import transport_of
 from octoc.compiler.fixes.edits import renamed
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.rules.lint_mcp import UNSUPPORTED_CONNECTION
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.lists import one_of
+from octoc.transport_kinds import kind_of_definition
 
 _SECRET = ("client_secret", "client_secret_env")
 # A name with `_env` behind it holds the name of a variable instead. Source: Octo, `auth`. The first type is what an
@@ -34,7 +34,6 @@ _NEEDS: Mapping[str, tuple[tuple[str, ...], ...]] = {
 _METHODS = ("none", "client_secret_basic", "client_secret_post")
 _LISTS = frozenset({"scopes", "scope"})
 _ELSEWHERE = "authServerMetadataUrl"
-_OF_REST = "bearer"
 
 
 def check_auth(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: Inspection) -> None:
@@ -48,7 +47,7 @@ def check_auth(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: I
             continue
         at, auth = (*path, field), entry[field]
         kind = auth.get("type", "oauth") if field == "auth" else "oauth"
-        why = _unsupported(entry, field, kind)
+        why = _unsupported(entry, field, kind, inspection)
         if why is not None:
             near = did_you_mean(kind, _TAKES) if isinstance(kind, str) and kind not in _TAKES else None
             inspection.report(
@@ -62,7 +61,7 @@ def check_auth(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: I
             _check_fields(name, kind, auth, at, inspection)
 
 
-def _unsupported(entry: Mapping[str, Any], field: str, kind: Any) -> str | None:
+def _unsupported(entry: Mapping[str, Any], field: str, kind: Any, inspection: Inspection) -> str | None:
     """Return what no transport that comes with octoc does, to go on from the server's name."""
     if "url" not in entry:
         return f"has `{field}`, and no `url` that it could be for"
@@ -70,8 +69,9 @@ def _unsupported(entry: Mapping[str, Any], field: str, kind: Any) -> str | None:
         return f"has an `{field}` of a `type` that no transport that comes with octoc knows"
     if field == "oauth" and _ELSEWHERE in entry[field]:
         return f"sets `{_ELSEWHERE}`, which octoc does not use: it asks the server where to log in"
-    if transport_of(entry) == "rest" and kind != _OF_REST:
-        return f"has an `{field}` of type `{kind}`, which `rest` does not do"
+    transport = inspection.kinds[kind_of_definition(entry) or ""]
+    if transport.auth is not None and kind not in transport.auth:
+        return f"has an `{field}` of type `{kind}`, which `{transport.key}` does not do"
     return None
 
 

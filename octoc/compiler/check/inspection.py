@@ -12,17 +12,20 @@ from octoc.compiler.model.documents import REMOVED, FoundFile
 from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place
 from octoc.diagnostics.rule import Rule, Severity
 from octoc.diagnostics.rules.check import EMPTY_VALUE
+from octoc.transport_kinds import STANDARD, TransportKind
 
 
 @attrs.define(kw_only=True)
 class Inspection:
     """Reports findings about one file and collects the paths of what they make unusable; `()` is the whole file.
 
+    `kinds` are the transport kinds that servers may have, by key.
     `cut_before` are the paths that `apply` has cut, so that nobody reports as missing what stands there and is unsound.
     """
 
     file: FoundFile
     sink: DiagnosticSink
+    kinds: Mapping[str, TransportKind] = STANDARD
     cuts: set[KeyPath] = attrs.field(factory=set)
     cut_before: set[KeyPath] = attrs.field(factory=set)
 

@@ -17,10 +17,13 @@ from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.suggest import near_names
+from octoc.transport_kinds import kind_of_definition
 
 LEAST_TIMEOUT_MS = 1000
 """Claude Code ignores a `timeout` below this many milliseconds."""
 
+_SETTINGS = frozenset({"settings"})
+"""What only definitions of a plugin's transport kind have."""
 _UNUSED = {
     "headersHelper": ("octoc does not run `headersHelper`", "put references such as `${TOKEN}` into `headers`"),
     "sandbox": ("octoc does not sandbox a server", None),
@@ -72,7 +75,9 @@ def check_mcp(values: Mapping[str, Any], inspection: Inspection) -> None:
 
 def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: Inspection) -> None:
     """Check one server of a `.mcp.json`, or of an agent's `mcpServers`, whose schema is met."""
-    report_unknown_fields(entry, fields(FileKind.MCP, "$defs", "server"), path, inspection)
+    kind = inspection.kinds.get(kind_of_definition(entry) or "")
+    unknown = _SETTINGS if kind is not None and kind.settings is None else frozenset()
+    report_unknown_fields(entry, fields(FileKind.MCP, "$defs", "server") - unknown, path, inspection)
     if not check_transport(name, entry, path, inspection):
         return
     dialect = inspection.file.dialect

@@ -8,19 +8,16 @@ from typing import Any
 from octoc.compiler.check.fields import report_unknown_fields
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.schemas import fields
-from octoc.compiler.check.transports import check_transport, transport_of
+from octoc.compiler.check.transports import check_transport
 from octoc.compiler.model.documents import FileKind, kept
 from octoc.diagnostics.model import KeyPath
 from octoc.diagnostics.rules import check as rules
 from octoc.lists import name_list
+from octoc.transport_kinds import kind_of_definition
 
 # Octomind has no defaults: a block without one of these is logged and skipped.
-_NEEDED_BY_OCTOMIND = {
-    "stdio": ("args", "timeout_seconds", "tools"),
-    "http": ("timeout_seconds", "tools"),
-    "rest": ("timeout_seconds", "tools"),
-    "builtin": ("timeout_seconds", "tools"),
-}
+_NEEDED_BY_OCTOMIND = ("timeout_seconds", "tools")
+_NEEDED_BY_PROGRAMS = ("args", *_NEEDED_BY_OCTOMIND)
 
 
 def check_config(values: Mapping[str, Any], inspection: Inspection) -> None:
@@ -85,7 +82,8 @@ def _check_server(server: Mapping[str, Any], path: KeyPath, inspection: Inspecti
     report_unknown_fields(server, fields(FileKind.CAPABILITY_PROVIDER, "$defs", "server"), path, inspection)
     if not check_transport(name, server, path, inspection):
         return
-    needed = _NEEDED_BY_OCTOMIND[transport_of(server) or ""]
+    kind = inspection.kinds[kind_of_definition(server) or ""]
+    needed = _NEEDED_BY_PROGRAMS if kind.needs == "command" else _NEEDED_BY_OCTOMIND
     missing = [field for field in needed if field not in server and (*path, field) not in inspection.cut_before]
     if missing:
         listed = name_list(missing)

@@ -42,6 +42,12 @@ def fields(kind: FileKind, *pointer: str) -> frozenset[str]:
     return frozenset(node["properties"])
 
 
+def type_words() -> tuple[str, ...]:
+    """Return the words of a server's `type` in files of known clients."""
+    either = schema_of(FileKind.MCP)["$defs"]["server"]["properties"]["type"]["anyOf"]
+    return tuple(either[0]["enum"])
+
+
 @cache
 def _registry() -> Registry[Any]:
     from referencing import Registry

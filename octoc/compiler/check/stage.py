@@ -23,6 +23,9 @@ from octoc.compiler.context import Context
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Documents, FileKind, FoundFile
 from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rules.plugin import TRANSPORT_KIND_REFUSED
+from octoc.plugin.transports import transport_kinds
+from octoc.transport_kinds import STANDARD, TransportKind
 
 _BEYOND_SCHEMA: Mapping[FileKind, Callable[[Mapping[str, Any], Inspection], None]] = {
     FileKind.WORKSPACE: check_workspace,
@@ -44,22 +47,30 @@ _BEYOND_SCHEMA: Mapping[FileKind, Callable[[Mapping[str, Any], Inspection], None
 
 def check(build: Build, context: Context) -> Build:
     """Report what is unsound in each document's structure, and fill `checked` with the rest."""
-    return attrs.evolve(build, checked=sound_documents(build.documents, context.sink))
+    registered = transport_kinds(context.plugins)
+    for refused in registered.refused:
+        use = build.settings.place.child("plugins", "use")
+        context.sink.report(TRANSPORT_KIND_REFUSED, refused.message, at=use, help=refused.help)
+    return attrs.evolve(build, checked=sound_documents(build.documents, context.sink, registered.kinds))
 
 
-def sound_documents(documents: Documents, sink: DiagnosticSink) -> Documents:
+def sound_documents(
+    documents: Documents, sink: DiagnosticSink, kinds: Mapping[str, TransportKind] = STANDARD
+) -> Documents:
     """Report what is unsound in each document's structure, and return the documents without it."""
     sound = []
     for document in documents.documents:
-        values = check_values(document.file, document.values, sink)
+        values = check_values(document.file, document.values, sink, kinds)
         if values is not None:
             sound.append(document if values is document.values else attrs.evolve(document, values=values, cut=True))
     return attrs.evolve(documents, documents=tuple(sound))
 
 
-def check_values(file: FoundFile, values: Mapping[str, Any], sink: DiagnosticSink) -> Mapping[str, Any] | None:
+def check_values(
+    file: FoundFile, values: Mapping[str, Any], sink: DiagnosticSink, kinds: Mapping[str, TransportKind] = STANDARD
+) -> Mapping[str, Any] | None:
     """Return the sound part of one file's values, the same object when all is sound; None when nothing is left."""
-    inspection = Inspection(file=file, sink=sink)
+    inspection = Inspection(file=file, sink=sink, kinds=kinds)
     if file.kind is FileKind.AGENT_MD and is_documentation(values, inspection):
         return None
     report_errors(validator_of(file.kind).iter_errors(values), inspection)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from octoc.compiler.check.inspection import Inspection
@@ -39,10 +39,14 @@ _FOUND_WORDS = {
 }
 
 
-def report_errors(errors: Iterable[ValidationError], inspection: Inspection) -> None:
-    """Report each error of a validator, and cut what it makes unusable."""
+def report_errors(errors: Iterable[ValidationError], inspection: Inspection, base: KeyPath = ()) -> None:
+    """Report each error of a validator, and cut what it makes unusable.
+
+    Args:
+        base: where the value that was validated stands in its file.
+    """
     for error in errors:
-        path: KeyPath = tuple(error.absolute_path)
+        path: KeyPath = (*base, *error.absolute_path)
         _REPORTERS.get(str(error.validator), _other)(error, path, inspection)
 
 
@@ -154,14 +158,29 @@ def _not_in_enum(error: ValidationError, path: KeyPath, inspection: Inspection) 
         )
         return
     what = _mapping(error.schema).get("$comment", f"`{path[-1]}`")
+    rule = _rule_of(error, rules.UNEXPECTED_VALUE)
+    report_not_allowed(error.instance, allowed, rule, path, inspection, what=what)
+
+
+def report_not_allowed(
+    value: str, allowed: Sequence[str], rule: Rule, path: KeyPath, inspection: Inspection, *, what: str = ""
+) -> None:
+    """Report a word that is not one of `allowed`, and cut what it makes unusable; `what` is what the word is."""
     inspection.report(
-        _rule_of(error, rules.UNEXPECTED_VALUE),
-        f"`{error.instance}` is no {what} that octoc knows: expected {one_of(allowed)}",
+        rule,
+        f"`{value}` is no {what or f'`{path[-1]}`'} that octoc knows: expected {one_of(allowed)}",
         path,
-        cut=unit_of(kind, path),
-        help=did_you_mean(error.instance, allowed),
-        fix=_renamed(inspection, path, error.instance, allowed),
+        cut=unit_of(inspection.file.kind, path),
+        help=did_you_mean(value, allowed),
+        fix=_renamed(inspection, path, value, allowed),
     )
+
+
+def _no_alternative(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:
+    # Of the alternatives the first has the words that people look for.
+    first = min(error.context or (), key=lambda each: each.schema_path[0], default=None)
+    if first is not None:
+        _REPORTERS.get(str(first.validator), _other)(first, path, inspection)
 
 
 def _renamed(
@@ -222,6 +241,7 @@ _REPORTERS: dict[str, Callable[[ValidationError, KeyPath, Inspection], None]] = 
     "required": _missing,
     "additionalProperties": _unknown_keys,
     "enum": _not_in_enum,
+    "anyOf": _no_alternative,
     "minimum": _out_of_range,
     "maximum": _out_of_range,
     "exclusiveMinimum": _out_of_range,

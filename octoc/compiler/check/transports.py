@@ -6,25 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from octoc.compiler.check.inspection import Inspection
+from octoc.compiler.check.schemas import type_words
+from octoc.compiler.check.translate import report_errors, report_not_allowed
 from octoc.diagnostics.model import KeyPath
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
-
-_SAME_AS_HTTP = frozenset({"http", "streamable-http", "streamable_http", "streamableHttp"})
-_BY_COMMAND = frozenset({"stdio"})
-_BY_URL = frozenset({"http", "sse", "ws", "rest"})
-
-
-def transport_of(entry: Mapping[str, Any]) -> str | None:
-    """Return `stdio`, `http`, `sse`, `ws`, `rest` or `builtin`, by `type`, else by `command` or `url`; None if neither.
-
-    Source: the dialects of `.mcp.json`; Octo's `streamable_http` and Claude Code's `streamable-http` are `http`.
-    """
-    written = entry.get("type")
-    if isinstance(written, str):
-        return "http" if written in _SAME_AS_HTTP else written
-    if "command" in entry:
-        return "stdio"
-    return "http" if "url" in entry else None
+from octoc.diagnostics.rules.plugin import TRANSPORT_KIND_REFUSED
+from octoc.diagnostics.rules.resolve import LITERAL_SECRET
+from octoc.references import find_references
+from octoc.transport_kinds import STANDARD, TransportKind, kind_by_field, kind_of_definition
 
 
 def check_transport(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: Inspection) -> bool:
@@ -40,8 +30,8 @@ def check_transport(name: str, entry: Mapping[str, Any], path: KeyPath, inspecti
             help="keep `command` for a local program, or `url` for a remote server",
         )
         return False
-    transport = transport_of(entry)
-    if transport is None:
+    key = kind_of_definition(entry)
+    if key is None:
         inspection.report(
             rules.INCOMPLETE_SERVER,
             f"server `{name}` has neither `command` nor `url`",
@@ -50,16 +40,56 @@ def check_transport(name: str, entry: Mapping[str, Any], path: KeyPath, inspecti
             help="add `command` for a local program, or `type` and `url` for a remote server",
         )
         return False
-    needed = "command" if transport in _BY_COMMAND else "url" if transport in _BY_URL else None
-    if needed is None or needed in entry:
-        return True
-    other = "url" if needed == "command" else "command"
-    fits = "http" if other == "url" else "stdio"
+    kind = inspection.kinds.get(key)
+    if kind is None:
+        allowed = [*type_words(), *sorted(inspection.kinds.keys() - STANDARD)]
+        report_not_allowed(key, allowed, rules.UNKNOWN_TRANSPORT, (*path, "type"), inspection)
+        return False
+    if kind.needs is None or kind.needs in entry:
+        return _check_settings(name, entry, kind, path, inspection)
+    other = "url" if kind.needs == "command" else "command"
     inspection.report(
         rules.INCOMPLETE_SERVER,
-        f"server `{name}` is `{transport}` and has no `{needed}`",
+        f"server `{name}` is `{key}` and has no `{kind.needs}`",
         path,
         cut=path,
-        help=f'it has a `{other}`: change `type` to "{fits}"' if other in entry else f"add `{needed}`",
+        help=f'it has a `{other}`: change `type` to "{kind_by_field(other)}"'
+        if other in entry
+        else f"add `{kind.needs}`",
     )
     return False
+
+
+def _check_settings(
+    name: str, entry: Mapping[str, Any], kind: TransportKind, path: KeyPath, inspection: Inspection
+) -> bool:
+    """Check a definition's `settings` by the schema of its kind; what is unsound cuts the server."""
+    if kind.settings is None:
+        return True
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+
+    try:
+        Draft202012Validator.check_schema(kind.settings)
+    except SchemaError as error:
+        inspection.report(
+            TRANSPORT_KIND_REFUSED,
+            f"the schema of transport kind `{kind.key}`, which server `{name}` has, is unsound: {error.message}",
+            (*path, "type"),
+            cut=path,
+            help="report it to the plugin's author",
+        )
+        return False
+    literal = [key for key in kind.secrets if not find_references(str(entry.get("settings", {}).get(key) or "${A}"))]
+    for key in literal:
+        inspection.report(
+            LITERAL_SECRET,
+            f"server `{name}` has a literal secret in `settings.{key}`",
+            (*path, "settings", key),
+            cut=path,
+            help="set a variable to it and write `${NAME}` in its place",
+            severity=Severity.ERROR,
+        )
+    errors = list(Draft202012Validator(kind.settings).iter_errors(entry.get("settings", {})))
+    report_errors(errors, inspection, (*path, "settings"))
+    return not errors and not literal

@@ -9,6 +9,7 @@ from jinja2 import Environment, StrictUndefined
 
 from octoc.compiler.context import Context
 from octoc.compiler.model.build import Build
+from octoc.names import BUILTIN
 
 SHOWN = 5
 """How many tool names a server's line shows. Source: Octo, prompt sections."""
@@ -30,7 +31,7 @@ def describe(build: Build, context: Context) -> Build:  # noqa: ARG001  # a stag
             tool = build.scoped.tools[index].id
             names.setdefault(tool.server, []).append(tool.tool.rpartition("__")[2])
         for grant in registry.unlisted:
-            if transports[grant.server] != "builtin":  # it has no tool before the host binds one
+            if transports[grant.server] != BUILTIN:  # it has no tool before the host binds one
                 names.setdefault(grant.server, [])
         ordered = [(server.name, names[server.name]) for server in build.resolved.servers if server.name in names]
         if ordered:

@@ -56,7 +56,7 @@ from octoc.references import unescaped
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-_WITH_PATHS = frozenset({"command", "args", "env", "cwd", "env_file", "url", "headers", "auth"})
+_WITH_PATHS = frozenset({"command", "args", "env", "cwd", "env_file", "url", "headers", "auth", "settings"})
 
 
 def assemble(build: Build, root: Path, *, plugins: Mapping[str, str], inputs: str, workspace: str = "") -> Parts:

@@ -19,8 +19,8 @@ from octoc.results import ServerListing
 class ServerSource:
     """One definition of an MCP server, whatever dialect it came from.
 
-    `transport` is normalised: `stdio`, `http`, `sse`, `ws`, `rest`, `builtin`. Values are as written, references
-    unresolved, secrets still in place: only `resolve` sees them, and it replaces them.
+    `transport` is the key of a transport kind, `settings` what a plugin's kind takes beside. Values are as written,
+    references unresolved, secrets still in place: only `resolve` sees them, and it replaces them.
     `include` None is no filter and `()` is no tool at all (`include_tools`, `toolFilter`; Octomind's `tools = []` is
     None).
     `timeout_s` None is the default of 30 s. `extra` holds unknown keys, which are reported and not carried further.
@@ -37,6 +37,7 @@ class ServerSource:
     url: str | None = None
     headers: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     auth: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
+    settings: Mapping[str, Any] = attrs.field(factory=dict, repr=False)
     timeout_s: float | None = None
     include: tuple[str, ...] | None = None
     exclude: tuple[str, ...] = ()

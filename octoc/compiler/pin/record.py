@@ -25,12 +25,13 @@ from octoc.diagnostics.rules.lock import PIN_NO_MATCH, PIN_UNKNOWN_SERVER, SNAPS
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.lists import some_names
 from octoc.names import BUILTIN
-from octoc.plugin.distributions import no_transport
 from octoc.plugin.manager import Plugins
 from octoc.plugin.protocols import ConnectionFailed, PluginError
 from octoc.plugin.targets import NotReady, make_target
+from octoc.plugin.transports import transport_kind
 from octoc.results import ListedTool, ServerListing
 from octoc.secrets import SHORTEST_SECRET, plain_redactor, redact
+from octoc.transport_kinds import no_transport
 
 _PYTHON = re.compile(r"python(?:3(?:\.[0-9]+)?)?|py")
 
@@ -67,15 +68,16 @@ async def pin_live(server: Server, plugins: Plugins, workspace: Path, *, product
     if server.transport == BUILTIN:
         return NotPinned(reason=f"`{server.name}` is bound by the host or a plugin: there is nothing to connect to")
     given: list[str] = []
+    kind = transport_kind(plugins, server.transport)
     try:
-        target = make_target(server, plugins.resolve_secret, workspace, production=production)
+        target = make_target(server, plugins.resolve_secret, workspace, production=production, kind=kind)
     except NotReady as error:
         return NotPinned(reason=str(error), needs=error.missing)
     target = attrs.evolve(target, max_body_bytes=server.max_body_bytes, on_secret=given.append)
     try:
         transport = plugins.make_transport(server.transport)
         if transport is None:
-            return NotPinned(reason=no_transport(server.transport))
+            return NotPinned(reason=no_transport(kind))
         connection = await transport.connect(target)
         try:
             listing = await connection.list_tools()

@@ -70,6 +70,7 @@ def values_of(server: ServerSource | Server) -> Iterator[Value]:
     for name, text in server.headers.items():
         yield Value(field="headers", text=text, place=at.child("headers", name), name=name)
     yield from _plain(server.auth, "auth", at.child("auth"), "")
+    yield from _plain(server.settings, "settings", at.child("settings"), "")
 
 
 def _plain(value: Any, field: str, place: Place, name: str) -> Iterator[Value]:

@@ -60,6 +60,7 @@ def without_secrets(server: ServerSource, sink: DiagnosticSink) -> ServerSource:
         args=tuple(_args(server, refer)),
         url=_url(server, refer),
         auth=None if server.auth is None else _plain(server.name, server.auth, "auth", at.child("auth"), refer),
+        settings=_plain(server.name, server.settings, "settings", at.child("settings"), refer),
     )
 
 

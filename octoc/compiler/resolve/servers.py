@@ -30,12 +30,12 @@ from octoc.diagnostics.rules.resolve import (
 )
 from octoc.diagnostics.suggest import did_you_mean, slips_of
 from octoc.lists import some_names
-from octoc.names import any_glob_matches, glob_matches
+from octoc.names import BUILTIN, any_glob_matches, glob_matches
 from octoc.references import variables_needed
 from octoc.results import ListedTool
 
 DEFAULT_TIMEOUT_S = 30.0
-_REACHED = ("transport", "command", "args", "env", "cwd", "env_file", "url", "headers", "auth")
+_REACHED = ("transport", "command", "args", "env", "cwd", "env_file", "url", "headers", "auth", "settings")
 """What reaches a server: the digest of its definition is over these."""
 
 
@@ -202,7 +202,7 @@ def _with_prefixes(server: Server, sink: DiagnosticSink) -> Server:
 
 
 def _listed(server: Server, snapshot: SnapshotSource | None, sink: DiagnosticSink) -> Server:
-    if server.transport == "builtin":
+    if server.transport == BUILTIN:
         sink.report(
             BUILTIN_SERVER,
             f"server `{server.name}` is builtin: it has the tools that the host or a plugin binds to it",

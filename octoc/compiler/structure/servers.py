@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from octoc.compiler.check.mcp import LEAST_TIMEOUT_MS
-from octoc.compiler.check.transports import transport_of
 from octoc.compiler.model.documents import kept
 from octoc.compiler.model.source import ServerSource
 from octoc.diagnostics.model import Place
+from octoc.transport_kinds import kind_by_field, kind_of_definition
 
 _MS = 1000
 
@@ -25,7 +25,7 @@ def server_of_mcp(name: str, entry: Mapping[str, Any], place: Place) -> ServerSo
     return ServerSource(
         name=name,
         place=place,
-        transport=transport_of(entry) or "stdio",
+        transport=kind_of_definition(entry) or kind_by_field("command"),
         command=entry.get("command"),
         args=_texts(entry, "args"),
         env={key: _env_text(value) for key, value in entry.get("env", {}).items() if value is not None},
@@ -35,6 +35,7 @@ def server_of_mcp(name: str, entry: Mapping[str, Any], place: Place) -> ServerSo
         headers=dict(entry.get("headers", {})),
         # `oauth` is Claude Code's and VS Code's spelling of an `auth` of that type.
         auth=dict(entry["auth"]) if "auth" in entry else {"type": "oauth", **oauth} if oauth is not None else None,
+        settings=dict(entry.get("settings", {})),
         timeout_s=_seconds(entry),
         include=_texts(entry, allowed) if allowed in entry else None,
         exclude=_texts(entry, "exclude_tools"),
@@ -48,7 +49,7 @@ def server_of_octomind(entry: Mapping[str, Any], place: Place) -> ServerSource:
     return ServerSource(
         name=entry["name"],
         place=place,
-        transport=transport_of(entry) or "stdio",
+        transport=kind_of_definition(entry) or kind_by_field("command"),
         command=entry.get("command"),
         args=_texts(entry, "args"),
         env=dict(entry.get("env", {})),

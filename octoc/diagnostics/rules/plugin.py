@@ -38,4 +38,7 @@ EXPANSION_FAILED = rule("OCT705", "expansion-failed", "A plugin could not expand
 PLUGIN_MISSING = rule("OCT720", "plugin-missing", "A plugin that the workspace names is not installed.")
 PLUGIN_BROKEN = rule("OCT721", "plugin-broken", "An installed plugin that the workspace names cannot be used.")
 LINT_RULE_REFUSED = rule("OCT722", "lint-rule-refused", "A plugin registers a rule that octoc cannot use.")
+TRANSPORT_KIND_REFUSED = rule(
+    "OCT724", "transport-kind-refused", "A plugin registers a transport kind that octoc cannot use."
+)
 LINT_RULE_FAILED = rule("OCT723", "lint-rule-failed", "A check of a plugin raised an error.")

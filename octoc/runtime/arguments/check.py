@@ -11,7 +11,7 @@ import attrs
 
 from octoc.names import ToolId
 from octoc.runtime.arguments.messages import Problem, problems_of
-from octoc.runtime.arguments.validator import DEFAULT_DIALECT, REST_DIALECT, Compiled, SchemaUnusableError, Validator
+from octoc.runtime.arguments.validator import DEFAULT_DIALECT, Compiled, SchemaUnusableError, Validator
 
 logger = logging.getLogger("octoc.runtime")
 
@@ -19,7 +19,6 @@ _MAX_COMPILED = 2048
 MAX_TRIALS = 3
 """How often in a row judging a small value may take too long before a schema is given up."""
 _SMALL = 1000
-_REST = "rest"
 
 
 @attrs.define
@@ -41,7 +40,7 @@ class ArgumentChecks:
         self._tools: dict[ToolId, _Tool] = {}
 
     async def problems(
-        self, tool: ToolId, schema: Any, arguments: Mapping[str, Any], *, transport: str = ""
+        self, tool: ToolId, schema: Any, arguments: Mapping[str, Any], *, dialect: str | None = None
     ) -> tuple[Problem, ...]:
         """Return what is wrong with the arguments of a call, at most a few things; empty when nothing is known to be.
 
@@ -57,7 +56,7 @@ class ArgumentChecks:
 
             # It takes a twentieth of a second, in which the loop serves other calls.
             await asyncio.to_thread(_load)
-        known = self._known(tool, schema, REST_DIALECT if transport == _REST else DEFAULT_DIALECT)
+        known = self._known(tool, schema, dialect or DEFAULT_DIALECT)
         if known.compiled is None:
             return ()
         try:

@@ -45,7 +45,9 @@ async def refusal(
     if policy == OFF:
         return None
     schema = loaded.catalog.schema(index)
-    problems = await loaded.arguments.problems(tool.id, schema, arguments, transport=server.transport)
+    problems = await loaded.arguments.problems(
+        tool.id, schema, arguments, dialect=loaded.kind_of(server.transport).dialect
+    )
     if not problems:
         return None
     if policy == WARN:

@@ -105,7 +105,10 @@ class AgentScope:
         # Nor does it need, or name, the variables of servers of which nothing is left.
         left = (self._servers[grant.server] for grant in grants)
         needed = variables_needed(
-            [(one.command, one.args, one.env, one.cwd, one.env_file, one.url, one.headers, one.auth) for one in left]
+            [
+                (one.command, one.args, one.env, one.cwd, one.env_file, one.url, one.headers, one.auth, one.settings)
+                for one in left
+            ]
         )
         required = tuple(name for name in entry.requires_env if name in needed)
         return attrs.evolve(entry, grants=grants, requires_env=required)

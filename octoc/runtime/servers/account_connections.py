@@ -8,13 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from octoc.bundle.model import ServerEntry
     from octoc.runtime.servers.connection import PooledConnection
+    from octoc.transport_kinds import TransportKind
 
 
-def says_it_asks(entry: ServerEntry) -> bool:
-    """Return whether the workspace marks a stdio server as one that asks its callers questions."""
-    return entry.transport == "stdio" and any((entry.elicitation, entry.sampling, entry.roots))
+def says_it_asks(entry: ServerEntry, kind_of: Callable[[str], TransportKind]) -> bool:
+    """Return whether the workspace says that the server asks, and its kind cannot tell whose call a question is of."""
+    return any((entry.elicitation, entry.sampling, entry.roots)) and kind_of(entry.transport).per_account
 
 
 def has_asked(opened: PooledConnection) -> bool:

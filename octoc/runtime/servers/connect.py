@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from octoc.results import ServerListing
     from octoc.runtime.servers.bindings import Bindings
     from octoc.runtime.servers.builtin import BuiltinConnection
+    from octoc.transport_kinds import TransportKind
 
 logger = logging.getLogger("octoc.runtime")
 
@@ -61,14 +62,16 @@ class Connector:
             changed: called when the server says that its tools are others; the host is told as well.
             first: that there is no other: then an unlisted server says its tools, too.
         """
-        from octoc.runtime import telemetry  # here, as below: opening a bundle connects nothing
+        from octoc.plugin.transports import transport_kind  # here, as below: opening a bundle connects nothing
+        from octoc.runtime import telemetry
 
-        with telemetry.connecting(entry) as watched:
+        kind = transport_kind(plugins, entry.transport)
+        with telemetry.connecting(entry, kind) as watched:
             try:
                 if entry.transport == BUILTIN:
                     connection: Connection = self._builtin(entry)
                 else:
-                    connection = await self._remote(plugins, entry, changed, workspace, production=production)
+                    connection = await self._remote(plugins, entry, kind, changed, workspace, production=production)
                 listing = await self._tools(entry, connection) if first and not entry.listed else None
             except UnreachableError as unreached:
                 watched.failed(unreached.failure.kind, unreached.failure.message)
@@ -82,22 +85,34 @@ class Connector:
         return connection
 
     async def _remote(
-        self, plugins: Plugins, entry: ServerEntry, changed: Callable[[], None], workspace: Path, *, production: bool
+        self,
+        plugins: Plugins,
+        entry: ServerEntry,
+        kind: TransportKind,
+        changed: Callable[[], None],
+        workspace: Path,
+        *,
+        production: bool,
     ) -> Connection:
         import asyncio
 
         from octoc.plain_text import because
         from octoc.plugin import ConnectionFailed, PluginError
-        from octoc.plugin.distributions import no_transport
         from octoc.plugin.targets import NotReady, make_target
         from octoc.secrets import redact
+        from octoc.transport_kinds import no_transport
 
         async def resolved() -> ServerTarget:
             # In a thread: a keyring may prompt its owner, and a file may be on a slow disk. When this task is
             # cancelled, the thread ends on its own and its result is dropped.
             async with asyncio.timeout(entry.timeout_s):
                 return await asyncio.to_thread(
-                    make_target, entry, plugins.resolve_secret, workspace, production=production
+                    make_target,
+                    entry,
+                    plugins.resolve_secret,
+                    workspace,
+                    production=production,
+                    kind=kind,
                 )
 
         async def renewed() -> ServerTarget | None:
@@ -127,7 +142,7 @@ class Connector:
         try:
             transport = plugins.make_transport(entry.transport)
             if transport is None:
-                raise unreachable("connect_failed", no_transport(entry.transport, for_model=True), final=True)
+                raise unreachable("connect_failed", no_transport(kind, for_model=True), final=True)
             # A transport keeps the limit itself; this one is for a plugin that does not.
             async with asyncio.timeout(entry.timeout_s + _GRACE_S):
                 return await transport.connect(target, self._host(entry, changed))

@@ -24,6 +24,7 @@ from octoc.runtime.servers.unreachable import (
     unreachable,
     without_words,
 )
+from octoc.transport_kinds import STANDARD, TransportKind
 
 if TYPE_CHECKING:
     import asyncio
@@ -59,6 +60,7 @@ class ServerPool:
         *,
         clock: Callable[[], float] = time.monotonic,
         shared: Callable[[], bool] = lambda: False,
+        kind_of: Callable[[str], TransportKind] = STANDARD.__getitem__,
     ) -> None:
         self.entry = entry
         self.places = Places(entry.name, entry.max_concurrent, shared)
@@ -71,7 +73,7 @@ class ServerPool:
         self.leases: set[Lease] = set()
         self.lost = False
         """Whether a connection died and none was made since."""
-        self.asks = says_it_asks(entry)
+        self.asks = says_it_asks(entry, kind_of)
         """Whether the server asks its callers something: then no connection has calls of two accounts."""
         self._connect = connect
         self._clock = clock

@@ -180,7 +180,8 @@ async def dispatch_tool(session: SessionState, name: str, arguments: Any, asked:
     if isinstance(admitted, ToolFailure):
         tool = session.loaded.catalog[index].id
         told = ToolCall(tool=tool.tool, arguments=given, timeout_s=0.0, caller=asked.caller)
-        with telemetry.calling(session.loaded.servers[tool.server], told, str) as watched:
+        entry = session.loaded.servers[tool.server]
+        with telemetry.calling(entry, session.loaded.kind_of(entry.transport), told, str) as watched:
             watched.ended(admitted)
         session.loaded.plugins.call_finished(tool.server, told, admitted, time.monotonic() - started)
         return admitted

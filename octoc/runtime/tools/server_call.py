@@ -68,7 +68,9 @@ async def call_server(
         caller=caller or Caller(),
         on_progress=progress_without_secrets(on_progress, lambda: loaded.connector.secrets(server)),
     )
-    with telemetry.calling(entry, call, lambda text: redact(text, loaded.connector.secrets(server))) as watched:
+    with telemetry.calling(
+        entry, loaded.kind_of(entry.transport), call, lambda text: redact(text, loaded.connector.secrets(server))
+    ) as watched:
         meta = {**_ids(call.caller), **watched.meta()}
         if meta:
             call = attrs.evolve(call, meta=meta)

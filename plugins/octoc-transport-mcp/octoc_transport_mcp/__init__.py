@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import attrs
 
 from octoc.plugin.hookspecs import hookimpl
+from octoc.transport_kinds import STANDARD, TransportKind
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from octoc.plugin.protocols import Connection, Host, Login, ServerTarget, Transport
 
-__all__ = ["McpTransport", "octoc_make_login", "octoc_make_transport"]
+__all__ = ["McpTransport", "octoc_make_login", "octoc_make_transport", "octoc_transport_kinds"]
 
 KINDS = ("stdio", "http", "sse")
-URL_KINDS = ("http", "sse")
 
 
 @attrs.frozen
@@ -41,6 +41,12 @@ def _load() -> Callable[[str, ServerTarget, Host | None], Awaitable[Connection]]
 
 
 @hookimpl
+def octoc_transport_kinds() -> tuple[TransportKind, ...]:
+    """Return `stdio`, `http` and `sse`."""
+    return tuple(STANDARD[kind] for kind in KINDS)
+
+
+@hookimpl
 def octoc_make_transport(kind: str) -> Transport | None:
     """Return the transport for `kind`, or None when it is not one of `KINDS`."""
     return McpTransport(kind) if kind in KINDS else None
@@ -49,7 +55,7 @@ def octoc_make_transport(kind: str) -> Transport | None:
 @hookimpl
 def octoc_make_login(kind: str) -> Login | None:
     """Return what logs in to servers behind a URL, or None for another kind."""
-    if kind not in URL_KINDS:
+    if kind not in KINDS or not STANDARD[kind].has_logins:
         return None
     from octoc_transport_mcp.auth_login import McpLogin
 

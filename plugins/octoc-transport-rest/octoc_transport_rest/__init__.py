@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from octoc.plugin.hookspecs import hookimpl
+from octoc.transport_kinds import STANDARD, TransportKind
 from octoc_transport_rest.protocol import KIND
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from octoc.plugin.lint import LintCheck
     from octoc.plugin.protocols import Connection, Host, ServerTarget, Transport
 
-__all__ = ["KIND", "RestTransport", "octoc_lint_rules", "octoc_make_transport"]
+__all__ = ["KIND", "RestTransport", "octoc_lint_rules", "octoc_make_transport", "octoc_transport_kinds"]
 
 
 @attrs.frozen
@@ -43,6 +44,12 @@ def octoc_lint_rules() -> tuple[LintCheck, ...]:
     from octoc_transport_rest.lint import CHECKS
 
     return CHECKS
+
+
+@hookimpl
+def octoc_transport_kinds() -> tuple[TransportKind, ...]:
+    """Return the kind `rest`."""
+    return (STANDARD[KIND],)
 
 
 @hookimpl

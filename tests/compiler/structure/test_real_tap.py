@@ -15,6 +15,7 @@ from octoc.compiler.read.stage import read
 from octoc.compiler.structure.stage import structure
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules import all_rules
+from octoc.plugin.manager import plugins_of
 
 OF_CHECK = {code for code in all_rules() if code.startswith("OCT2")}
 
@@ -25,7 +26,7 @@ def built(realworld: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[So
     root = tmp_path_factory.mktemp("workspace")
     sink = DiagnosticSink()
     # No stage up to structure uses the cache or a plugin.
-    context = Context(root=root, sink=sink, cache=cast("Any", None), plugins=cast("Any", None))
+    context = Context(root=root, sink=sink, cache=cast("Any", None), plugins=plugins_of())
     place = Place(file="octoc.toml")
     tap = TapRef(name="octomind", path=str(realworld / "octomind-tap"), place=place)
     settings = WorkspaceSettings(name="real", place=place, taps=(tap,))

@@ -19,6 +19,7 @@ from octoc.results import ToolFailure, ToolResult
 from octoc.runtime.arguments import validator
 from octoc.runtime.arguments.check import MAX_TRIALS, ArgumentChecks
 from octoc.runtime.arguments.validator import MAX_STEPS, Compiled
+from octoc.transport_kinds import STANDARD
 
 if TYPE_CHECKING:
     from octoc.runtime import Session
@@ -136,7 +137,7 @@ def test_a_rest_server_speaks_draft_7(transport: str, *, fits: bool) -> None:
     """Without `$schema` a REST server's schema is draft-07, and any other's is 2020-12."""
     checks = ArgumentChecks()
     schema = {"properties": {"a": {"prefixItems": [{"type": "string"}]}}}
-    found = asyncio.run(checks.problems(ToolId("s", "t"), schema, {"a": [1]}, transport=transport))
+    found = asyncio.run(checks.problems(ToolId("s", "t"), schema, {"a": [1]}, dialect=STANDARD[transport].dialect))
     assert (found == ()) == fits
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from octoc.compiler.inputs.octomind import OCTOMIND
+from octoc.compiler.lint.workspace import LintWorkspace
 from octoc.compiler.model.build import Build
+from octoc.compiler.model.settings import USUAL_PLUGINS
 from octoc.compiler.resolve.definitions import definitions
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_mcp import (
@@ -15,9 +17,10 @@ from octoc.diagnostics.rules.lint_mcp import (
     UNUSUAL_SERVER_NAME,
 )
 from octoc.installation import install_command
+from octoc.names import BUILTIN
 from octoc.plugin.lint import lint_check
+from octoc.plugin.transports import transport_kinds
 
-REST_PLUGIN = "transport-rest"
 # Source: Claude Code, MCP configuration.
 _USUAL = re.compile(r"[A-Za-z0-9_-]+\Z")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,20}):/")
@@ -52,18 +55,20 @@ def check_names(build: Build, sink: DiagnosticSink) -> None:
 
 
 @lint_check(DEPRECATED_TRANSPORT, UNSUPPORTED_CONNECTION)
-def check_connections(build: Build, sink: DiagnosticSink) -> None:
+def check_connections(workspace: LintWorkspace, sink: DiagnosticSink) -> None:
     """Report what is deprecated in how a server is reached, and what octoc's transports do not do."""
-    for definition in definitions(build.sources):
+    registered = transport_kinds(workspace.plugins)
+    for definition in definitions(workspace.sources):
         server = definition.source
         if server.disabled:
             continue
-        if server.transport == "sse":
+        kind = registered.kinds[server.transport]
+        if kind.deprecated is not None:
             sink.report(
                 DEPRECATED_TRANSPORT,
-                f"server `{server.name}` is reached over `sse`, which is deprecated",
+                f"server `{server.name}` is reached over `{kind.key}`, which is deprecated",
                 at=server.place.child("type"),
-                help="ask its provider for the address of Streamable HTTP, and write `http`",
+                help=kind.deprecated,
             )
         scheme = _SCHEME.match(server.url or "")
         if scheme is not None and scheme[1].lower() not in _SCHEMES:
@@ -81,17 +86,17 @@ def check_connections(build: Build, sink: DiagnosticSink) -> None:
                 at=server.place.child("url"),
                 help="begin it with `https://`",
             )
-        elif server.transport == "rest" and REST_PLUGIN not in build.settings.plugins:
+        elif kind.plugin is not None and kind.plugin not in (*workspace.settings.plugins, *USUAL_PLUGINS):
             sink.report(
                 UNSUPPORTED_CONNECTION,
-                f"server `{server.name}` is reached over `rest`, whose plugin the workspace does not use",
+                f"server `{server.name}` is reached over `{kind.key}`, whose plugin the workspace does not use",
                 at=server.place.child("type"),
-                help=f"name `{REST_PLUGIN}` in `[plugins] use`; `{install_command(f'octoc-{REST_PLUGIN}')}` brings it",
+                help=f"name `{kind.plugin}` in `[plugins] use`; `{install_command(f'octoc-{kind.plugin}')}` brings it",
             )
-        elif server.transport == "ws":
+        elif kind.plugin is None and kind.key != BUILTIN and kind.key not in registered.connected:
             sink.report(
                 UNSUPPORTED_CONNECTION,
-                f"server `{server.name}` is reached over `ws`, which no transport that comes with octoc does",
+                f"server `{server.name}` is reached over `{kind.key}`, which no transport that comes with octoc does",
                 at=server.place.child("type"),
                 help="use its `http` address, or name a plugin that brings the transport in `[plugins]`",
             )

@@ -8,6 +8,7 @@ from octoc.compiler.resolve.capabilities import HIGH_TRUST_SERVERS
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint import NO_TRIGGERS, NOTHING_TO_ACTIVATE
 from octoc.diagnostics.rules.lint_taps import FEW_TRIGGERS, ROUTED_HIGH_TRUST
+from octoc.names import BUILTIN
 from octoc.plugin.lint import lint_check
 
 FEWEST_TRIGGERS = 3
@@ -83,5 +84,5 @@ def check_trust(build: Build, sink: DiagnosticSink) -> None:
 
 
 def _high_trust_servers(build: Build) -> frozenset[str]:
-    builtin = {server.name for server in build.resolved.servers if server.transport == "builtin"}
+    builtin = {server.name for server in build.resolved.servers if server.transport == BUILTIN}
     return HIGH_TRUST_SERVERS & builtin
