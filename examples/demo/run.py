@@ -12,7 +12,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from octoc.compiler.workspace.build import build
+from octoc.compiler import build
 from octoc.results import ToolFailure, ToolResult
 from octoc.runtime import Runtime, Session
 from octoc.tokens import APPROXIMATE

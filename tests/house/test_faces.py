@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FACES = ("octoc.runtime",)
+FACES = ("octoc.runtime", "octoc.compiler")
 """Packages whose `__all__` has all that others need."""
 _PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 

@@ -46,7 +46,7 @@ _COMPLETE = frozenset({FileKind.MCP, FileKind.WORKSPACE})
 
 @attrs.frozen(kw_only=True)
 class CheckOutcome:
-    """What a check came to.
+    """The result of a check.
 
     Args:
         diagnostics: all findings, also those that `Target.shows` leaves out.
@@ -68,7 +68,13 @@ class CheckOutcome:
 def check_workspace(
     root: Path, *, plugins: Plugins | None = None, progress: Progress = no_progress, use_cache: bool = True
 ) -> CheckOutcome:
-    """Find every mistake in the workspace in `root`; write nothing but the cache, and encode nothing."""
+    """Return every mistake in the workspace in `root`. Write nothing but the cache, and encode no text.
+
+    Args:
+        root: a folder, with or without an octoc.toml.
+        plugins: instead of those that the workspace names.
+        use_cache: return the findings of an earlier check of the same inputs.
+    """
     return check_target(Target(root=root), plugins=plugins, progress=progress, use_cache=use_cache)
 
 

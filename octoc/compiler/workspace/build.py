@@ -73,7 +73,9 @@ def build(
         allow_degraded: build without vectors where the encoder is missing or fails; else that is an error, and no
             bundle and no lock are written.
         output: the bundle's path instead of `dist/<name>.octoc`.
-        use_cache: read and keep what lies in the user's cache folder.
+        use_cache: read and write the results of earlier builds in the user's cache folder.
+
+    Returns: the outcome, with all findings. A mistake in the workspace is a finding and raises nothing.
     """
     run = partial(
         _build,

@@ -79,7 +79,7 @@ def revoke(identity: str, tokens: Path | None, workspace: Path | None) -> int:
 
 
 def _run(tokens: Path | None, workspace: Path | None, work: Callable[[Tokens], T]) -> T:
-    from octoc.compiler.workspace.paths import find_workspace
+    from octoc.compiler import find_workspace
 
     with user_errors():
         return work(Tokens(tokens, workspace or find_workspace(Path())))
