@@ -350,7 +350,7 @@ def group(**values: Any) -> dict[str, Any]:
         (changed(assignments=TWICE), "{", "assigned tool group `3` twice, once enabled and once not"),
         (group(areaId=9), '"areaId": 9', "no area of this id"),
         (changed(toolGroups={"1": [{**GROUP, "areaId": 2}]}), '"areaId": 2', "stands under area `1`"),
-        (group(toolNames=["ledger_*"]), '"ledger_*"', "`*` stands for nothing there"),
+        (group(toolNames=["ledger_*"]), '"ledger_*"', "`*` has no meaning there"),
         (changed(agents=[{**AGENT, "mcpServers": [{"name": "x"}]}, *AGENTS[1:]]), "{", "has no `baseUrl`"),
         (group(area_id=1), '"area_id": 1', "`toolGroups[0].area_id` is not what Octopus calls it"),
         (changed(tool_groups=[]), '"tool_groups"', "`tool_groups` is not what Octopus calls it"),

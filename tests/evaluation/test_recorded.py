@@ -99,7 +99,7 @@ def test_a_fixture_that_expects_something_else_is_new() -> None:
     "text,reason",
     [
         ("version = 2", "its version is 2, expected 1"),
-        ("= 1", "it is no TOML"),
+        ("= 1", "it is not TOML"),
         ('version = 1\ngate = ""\nmessages = [{}]\nsearches = []', "an entry is not as"),
         ('version = 1\ngate = ""\nmessages = 1\nsearches = []', "an entry is not as"),
         ("version = 1", "an entry is not as"),

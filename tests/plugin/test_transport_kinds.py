@@ -109,7 +109,7 @@ def test_a_server_of_the_kind_is_called(tmp_path: Path) -> None:
     [
         ({"settings": {"queue": 7}}, ("OCT203", "expected a string for `mcpServers.jobs.settings.queue`")),
         ({"settings": {}}, ("OCT202", "`mcpServers.jobs.settings` has no `queue`")),
-        ({"settings": {"queue": "a", "size": 1}}, ("OCT201", "`size` is no key of `mcpServers.jobs.settings`")),
+        ({"settings": {"queue": "a", "size": 1}}, ("OCT201", "unknown key `size` in `mcpServers.jobs.settings`")),
         ({"url": None}, ("OCT225", "server `jobs` is `acme-queue` and has no `url`")),
         (
             {"settings": {"queue": "a", "token": "hunter2"}},

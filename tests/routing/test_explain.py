@@ -113,7 +113,7 @@ def test_what_could_not_be_scored_is_said() -> None:
     """A message that is too short and one without candidates have no words, and say what they lack."""
     short = explain("git", field("calibrated"))
     assert (short.best, short.words) == (None, ())
-    assert short.changes == ("at least 8 characters that are no blanks; it has 3",)
+    assert short.changes == ("at least 8 characters that are not blanks; it has 3",)
 
 
 def test_a_winner_that_is_held_is_not_activated() -> None:
