@@ -85,8 +85,9 @@ def octoc_make_login(kind: str) -> Login | None:
 def octoc_cli_commands() -> Iterable[CliCommand] | None:
     """Return commands to add to `octoc`, or None.
 
-    Every installed plugin is asked, for `octoc --help` and for a command that octoc does not know. octoc's own names
-    cannot be taken. A plugin that fails is reported on stderr, and the other commands work.
+    All installed plugins are asked, for `octoc --help` and for a command that octoc does not know, if any of them does
+    not ship with octoc. octoc's own names cannot be taken. A plugin that fails is reported on stderr, and the other
+    commands work.
     """
 
 

@@ -1,4 +1,4 @@
-"""Stage lock: calibrated things -> `octoc.lock`, written, or held against the one that is there."""
+"""The lock stage: assemble the bundle, and write `octoc.lock` or compare it with the one that is there."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _HEAD, _TAIL = 4, 2
 def render_full(diagnostics: Iterable[Diagnostic], read_line: ReadLine, paint: Paint = plain) -> str:
     """Return the diagnostics as text, a blank line between two; nothing for none.
 
-    Every line quoted from a file is masked (`octoc.secrets.mask_secrets`); all text from inputs is escaped.
+    Every line quoted from a file is masked (`octoc.masking.mask_secrets`); all text from inputs is escaped.
     """
     return "\n".join(_render(diagnostic, read_line, paint) for diagnostic in diagnostics)
 

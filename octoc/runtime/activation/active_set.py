@@ -57,6 +57,7 @@ class ActiveSet:
         return self._by_use() if needed is None else needed
 
     def _giving_way(self, coming: tuple[str, ...], fits: Fits) -> tuple[str, ...] | None:
+        """Return the fewest capabilities, least recently used first, without which the others and `coming` fit."""
         candidates = self._by_use()
         for count in range(len(candidates) + 1):
             gone = candidates[:count]

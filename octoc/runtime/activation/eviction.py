@@ -1,4 +1,4 @@
-"""Which capabilities are evicted for another one, within a session's limits of number and of tokens."""
+"""Eviction within a session's limits of number and tokens; `ActiveSet` decides the order, least recently used first."""
 
 from __future__ import annotations
 

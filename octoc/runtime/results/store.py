@@ -1,4 +1,4 @@
-"""What was left out of results, kept under handles: in memory, then in a private folder, for a while."""
+"""Cut results, kept whole under handles: in memory, then in a private folder, for a while."""
 
 from __future__ import annotations
 
