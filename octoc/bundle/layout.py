@@ -27,7 +27,8 @@ FORMAT_REVISION = 5
 3: tenants, areas, quotas, and settings of agents.
 4: which aliases are longer because of other tools.
 5: the way to the workspace, the folders that scripts of dependencies use, what agents may not have of servers
-   without a snapshot, the capabilities that only the host activates, and what servers may ask their callers.
+   without a snapshot, the capabilities that only the host activates, what servers may ask their callers, and
+   `Settings.kept`, which was `pinned`.
 """
 
 ALIGNMENT = 64

@@ -432,7 +432,7 @@ class Settings:
     Args:
         max_active_tokens: how much active capabilities may add to a session's tools; 0 means unlimited.
         activate_timeout_s: how long connecting all servers of a capability may take.
-        pinned: capabilities that are never evicted.
+        kept: capabilities that are never evicted.
         arguments: what becomes of a call whose arguments are not what the tool's schema says: `error`, `warn`, `off`.
         deps: what activation does about dependencies: `check`, `never` or `run`.
         deps_timeout_s: longest run of one dependency's script.
@@ -447,7 +447,7 @@ class Settings:
     max_active: int = 4
     max_active_tokens: int = 0
     activate_timeout_s: float = 30.0
-    pinned: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
     alias_style: str = "qualified"
     results: ResultSettings = attrs.field(factory=ResultSettings)
     search: SearchSettings = attrs.field(factory=SearchSettings)

@@ -393,9 +393,13 @@ def _decoded(fields: dict[str, Any]) -> Bundle:
 
 def _of_this_revision(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return what `bundle.json` of an older revision says in the words of this one."""
-    settings = fields.get("settings", {})
-    if fields["format"].get("revision", 0) >= 1 or not isinstance(settings, dict):
+    settings, revision = fields.get("settings", {}), fields["format"].get("revision", 0)
+    if not isinstance(settings, dict):
         return dict(fields)
+    if "pinned" in settings and revision < 5:
+        settings = {**settings, "kept": settings["pinned"]}
+    if revision >= 1:
+        return {**fields, "settings": settings}
     # Revision 0 knew two profiles, and left out the one that was its default.
     results = {"profile": settings.get("results_profile", "octo"), "max_chars": settings.get("max_chars", 40000)}
     return {**fields, "settings": {**settings, "results": results}}

@@ -24,7 +24,7 @@ def begin_session(runtime: RuntimeState, agent: AgentEntry, caller: Caller) -> S
     """Return a new session of an agent. What it needs is released when it is closed or garbage-collected."""
     loaded = runtime.current
     scope = loaded.scope(agent)
-    active = ActiveSet(scope.settings.max_active, runtime.clock, scope.settings.pinned)
+    active = ActiveSet(scope.settings.max_active, runtime.clock, scope.settings.kept)
     session = SessionState(
         runtime=runtime,
         loaded=loaded,

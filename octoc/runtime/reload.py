@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from octoc.bundle.model import AgentEntry
 from octoc.bundle.reader import OpenBundle
 from octoc.runtime.activation.activate import uses_of
-from octoc.runtime.activation.eviction import surplus
+from octoc.runtime.activation.eviction import evictions_over_limits
 from octoc.runtime.activation.holding import hold, hold_base, hold_proxied, release_all
-from octoc.runtime.activation.kept_capabilities import set_pins
+from octoc.runtime.activation.kept_capabilities import update_kept
 from octoc.runtime.activation.unlisted import connect
 from octoc.runtime.catalog.visible_tools import VisibleTools
 from octoc.runtime.lifecycle import close_unused
@@ -107,9 +107,9 @@ def _move(session: SessionState, loaded: LoadedBundle, agent: AgentEntry) -> fro
     own = (*agent.registry.capabilities, *agent.registry.reserved)
     kept = (name for name in own if name in loaded.capabilities)
     boot = frozenset(agent.registry.boot)
-    session.active.keep((name for name in kept if name not in boot), session.settings.max_active)
-    set_pins(session)
-    for name in surplus(session):
+    session.active.restrict_to((name for name in kept if name not in boot), session.settings.max_active)
+    update_kept(session)
+    for name in evictions_over_limits(session):
         session.active.remove(name)
     session.tools.follow(old)
     hold_base(session)

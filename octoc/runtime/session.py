@@ -312,21 +312,21 @@ class Session:
         return (await deactivate(self.state, capability)).text
 
     @property
-    def pinned(self) -> tuple[str, ...]:
-        """The capabilities that never give way in this session, sorted, whether or not they are active."""
-        return tuple(sorted(self.state.active.pinned))
+    def kept(self) -> tuple[str, ...]:
+        """The capabilities that this session never evicts, sorted, whether or not they are active."""
+        return tuple(sorted(self.state.active.kept))
 
-    def pin(self, capability: str) -> str:
-        """Keep a capability active once it is: it never gives way, and the limits count it. Returns the effect."""
-        from octoc.runtime.activation.kept_capabilities import pin
+    def keep(self, capability: str) -> str:
+        """Never evict a capability once it is active; the limits count it. Returns the effect in words."""
+        from octoc.runtime.activation.kept_capabilities import keep
 
-        return pin(self.state, capability)
+        return keep(self.state, capability)
 
-    def unpin(self, capability: str) -> str:
-        """Stop keeping a capability, also one that the workspace pins. Returns the effect."""
-        from octoc.runtime.activation.kept_capabilities import unpin
+    def stop_keeping(self, capability: str) -> str:
+        """Allow eviction of a capability again, also of one that the workspace keeps. Returns the effect in words."""
+        from octoc.runtime.activation.kept_capabilities import stop_keeping
 
-        return unpin(self.state, capability)
+        return stop_keeping(self.state, capability)
 
     @property
     def available_skills(self) -> tuple[str, ...]:

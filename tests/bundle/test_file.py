@@ -201,6 +201,15 @@ def test_a_newer_format_is_refused_and_a_newer_revision_is_not() -> None:
     assert OpenBundle.of_bytes(revised).bundle.name == "acme"
 
 
+def test_kept_capabilities_of_an_older_revision() -> None:
+    """Before revision 5 the setting was called `pinned`."""
+    older = _reindexed(
+        format={"name": "octoc-bundle", "version": 2, "revision": 4}, settings={"max_active": 2, "pinned": ["memory"]}
+    )
+    settings = OpenBundle.of_bytes(older).bundle.settings
+    assert (settings.max_active, settings.kept) == (2, ("memory",))
+
+
 @pytest.mark.parametrize(
     "data,code,reason",
     [

@@ -101,7 +101,7 @@ async def _seen(runtime: Runtime) -> list[Any]:
         found.append([attrs.astuple(session.cache_report())])
         found.append(attrs.astuple(session.inspect([{"role": "user", "content": "x"}], budget_tokens=10_000)))
         found.extend(
-            [session.capabilities, session.skills, session.pinned, session.pin("vault"), session.unpin("vault")]
+            [session.capabilities, session.skills, session.kept, session.keep("vault"), session.stop_keeping("vault")]
         )
         found.extend(session.search(query) for query in QUERIES)
         found.extend(attrs.astuple(session.route(text)) for text in MESSAGES)

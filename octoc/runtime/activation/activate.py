@@ -16,7 +16,7 @@ import attrs
 from octoc.bundle.model import CapabilityEntry
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.runtime import telemetry
-from octoc.runtime.activation.eviction import making_room, no_room, surplus
+from octoc.runtime.activation.eviction import evictions_for, evictions_over_limits, no_room
 from octoc.runtime.activation.holding import hold, release, release_all
 from octoc.runtime.cancellation import outlast
 from octoc.runtime.servers.unreachable import UnreachableError
@@ -124,7 +124,7 @@ def _refusal(session: SessionState, entry: CapabilityEntry) -> str | None:
         return f"Capability '{entry.name}' has no [[mcp.servers]] and no [deps] — nothing to activate."
     if session.switching.ended:
         return _session_closed(entry.name)
-    return None if making_room(session, entry.name) is not None else no_room(session, entry.name)
+    return None if evictions_for(session, entry.name) is not None else no_room(session, entry.name)
 
 
 def _session_closed(name: str) -> str:
@@ -160,7 +160,7 @@ async def _connect_and_switch(
             if session.tools.capability(name, by_host=by_host) is None:  # its servers listed only excluded tools
                 return _answer_at_once(session, name, None)
             # Only now, as other messages and calls went on meanwhile; and an unlisted server's tools are known.
-            evicted = making_room(session, name)
+            evicted = evictions_for(session, name)
             if evicted is None:
                 return _refused(no_room(session, name))
             for victim in evicted:
@@ -366,7 +366,7 @@ async def _closed(closing: Sequence[asyncio.Task[None]]) -> None:
 async def begin_turn(session: SessionState) -> None:
     """Show the tools as their servers have them now, and evict what exceeds the limits because of that."""
     async with session.lock:
-        evicted = surplus(session)
+        evicted = evictions_over_limits(session)
         freed = [server for victim in evicted for server in _switch_off(session, victim)]
         session.tools.settle()
         _drop(session, session.loaded, freed)

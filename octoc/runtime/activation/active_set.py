@@ -3,95 +3,59 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable
 from typing import Any
-
-import attrs
-
-Fits = Callable[[Sequence[str]], bool]
-"""Whether these capabilities may be active together, apart from their number."""
-
-
-def _anything_fits(_: Sequence[str]) -> bool:
-    return True
-
-
-@attrs.define(kw_only=True, eq=False)
-class _Active:
-    last_used: tuple[float, int]
 
 
 class ActiveSet:
     """The active capabilities of one session, at most `capacity`, in the order of their activation.
 
-    The least recently used gives way, and what is pinned never. Time is the clock that was passed in; a counter orders
-    what happens within one reading of it.
+    It notes when each was last used; `octoc.runtime.activation.eviction` decides which one is evicted.
     """
 
-    def __init__(self, capacity: int, clock: Callable[[], float], pinned: Iterable[str] = ()) -> None:
+    def __init__(self, capacity: int, clock: Callable[[], float], kept: Iterable[str] = ()) -> None:
         self.capacity = capacity
-        self.pinned: Collection[str] = frozenset(pinned)
-        """Capabilities that never give way, whether or not they are active now."""
+        self.kept: Collection[str] = frozenset(kept)
+        """Capabilities that are never evicted, whether or not they are active now."""
         self._clock = clock
         self._events = 0
-        self._active: dict[str, _Active] = {}
+        self._last_used: dict[str, tuple[float, int]] = {}
+        """Active capability -> the clock's reading, and a counter that orders uses within one reading."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """The active capabilities, the first activated first."""
-        return tuple(self._active)
+        return tuple(self._last_used)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._active
+        return name in self._last_used
 
-    def making_room(self, name: str, fits: Fits = _anything_fits) -> tuple[str, ...] | None:
-        """Return what has to be evicted for `name`, the least recently used first; None if no eviction helps."""
-        return self._giving_way((name,), fits)
-
-    def surplus(self, fits: Fits = _anything_fits) -> tuple[str, ...]:
-        """Return what has to be evicted because the limits or the tools changed.
-
-        What is pinned stays, even over the limits.
-        """
-        needed = self._giving_way((), fits)
-        return self._by_use() if needed is None else needed
-
-    def _giving_way(self, coming: tuple[str, ...], fits: Fits) -> tuple[str, ...] | None:
-        """Return the fewest capabilities, least recently used first, without which the others and `coming` fit."""
-        candidates = self._by_use()
-        for count in range(len(candidates) + 1):
-            gone = candidates[:count]
-            left = [*(name for name in self._active if name not in gone), *coming]
-            if len(left) <= self.capacity and fits(left):
-                return gone
-        return None
-
-    def _by_use(self) -> tuple[str, ...]:
-        loose = (name for name in self._active if name not in self.pinned)
-        return tuple(sorted(loose, key=lambda name: self._active[name].last_used))
+    def by_last_use(self) -> tuple[str, ...]:
+        """Return the active capabilities, the least recently used first."""
+        return tuple(sorted(self._last_used, key=self._last_used.__getitem__))
 
     def add(self, name: str) -> None:
         """Make `name` active, used just now. Raises: ValueError when it is already active, or there is no room."""
-        if name in self._active or len(self._active) >= self.capacity:
+        if name in self._last_used or len(self._last_used) >= self.capacity:
             raise ValueError(f"`{name}` cannot be added to {self.names} with room for {self.capacity}")
-        self._active[name] = _Active(last_used=self._now())
+        self._last_used[name] = self._now()
 
     def remove(self, name: str) -> None:
         """Make `name` inactive. Raises: KeyError when it is not active."""
-        del self._active[name]
+        del self._last_used[name]
 
-    def keep(self, names: Iterable[str], capacity: int) -> None:
-        """Keep only those among `names`, with room for `capacity` from now on: `surplus` tells what is too much."""
+    def restrict_to(self, names: Iterable[str], capacity: int) -> None:
+        """Make all but `names` inactive, and allow `capacity` from now on, which the rest may exceed."""
         self.capacity = capacity
-        wanted = frozenset(names)
-        self._active = {name: active for name, active in self._active.items() if name in wanted}
+        allowed = frozenset(names)
+        self._last_used = {name: used for name, used in self._last_used.items() if name in allowed}
 
     def touch(self, names: Iterable[str]) -> None:
         """Note that the active ones among `names` were used just now."""
         now = self._now()
         for name in names:
-            if name in self._active:
-                self._active[name].last_used = now
+            if name in self._last_used:
+                self._last_used[name] = now
 
     def _now(self) -> tuple[float, int]:
         self._events += 1

@@ -1,4 +1,4 @@
-"""Capabilities that a session keeps: they never give way to others."""
+"""Capabilities that a session keeps: they are never evicted."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ if TYPE_CHECKING:
     from octoc.runtime.state import SessionState
 
 
-def pin(session: SessionState, capability: str) -> str:
+def keep(session: SessionState, capability: str) -> str:
     """Keep a capability in a session. Returns the effect in words."""
     if session.tools.capability(capability, by_host=True) is None:
         near = did_you_mean(capability, session.tools.switchable)
         return f"Capability '{capability}' not found: {near or 'this agent has no capability of that name'}"
-    session.switching.pins[capability] = True
-    set_pins(session)
+    session.switching.keeps[capability] = True
+    update_kept(session)
     when = "" if capability in session.active else " once it is active"
-    return f"Capability '{capability}' is pinned: it does not give way to others{when}, and counts as one."
+    return f"Capability '{capability}' is kept: it is never evicted{when}, and the limits count it."
 
 
-def unpin(session: SessionState, capability: str) -> str:
+def stop_keeping(session: SessionState, capability: str) -> str:
     """Stop keeping a capability in a session. Returns the effect in words."""
-    session.switching.pins[capability] = False
-    set_pins(session)
-    return f"Capability '{capability}' is not pinned."
+    session.switching.keeps[capability] = False
+    update_kept(session)
+    return f"Capability '{capability}' is not kept."
 
 
-def set_pins(session: SessionState) -> None:
-    """Keep what the workspace pins, with the session's own changes."""
-    own = session.switching.pins
-    pinned = {*session.settings.pinned, *(name for name, wanted in own.items() if wanted)}
-    session.active.pinned = frozenset(name for name in pinned if own.get(name, True))
+def update_kept(session: SessionState) -> None:
+    """Keep what the workspace keeps, with the session's own changes."""
+    own = session.switching.keeps
+    kept = {*session.settings.kept, *(name for name, is_kept in own.items() if is_kept)}
+    session.active.kept = frozenset(name for name in kept if own.get(name, True))

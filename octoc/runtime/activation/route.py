@@ -10,7 +10,7 @@ import attrs
 
 from octoc.lists import name_list
 from octoc.runtime.activation.encoder import EncoderUnavailableError
-from octoc.runtime.activation.eviction import fit_together, making_room, no_room
+from octoc.runtime.activation.eviction import evictions_for, fit_together, no_room
 from octoc.runtime.state import MAX_TURNS, SessionState
 from octoc.runtime.values import Routing
 
@@ -56,7 +56,7 @@ def held_of(session: SessionState) -> dict[str, tuple[Reason, str]]:
             found[name] = Reason.NOT_READY, f"`{name}` needs {name_list(missing)} to be set"
         elif _brings_nothing(session, entry):
             found[name] = Reason.NOT_READY, f"`{name}` brings no tool here: nothing serves its servers"
-        elif making_room(session, name) is None:
+        elif evictions_for(session, name) is None:
             found[name] = Reason.NO_ROOM, no_room(session, name).rstrip(".")
     return found
 

@@ -16,7 +16,7 @@ class Switching:
         """The session is closed: nothing is activated any more."""
         self.preparing: set[asyncio.Task[Any]] = set()
         """Tasks that connect the servers of capabilities that are being activated."""
-        self.pins: dict[str, bool] = {}
+        self.keeps: dict[str, bool] = {}
         """Capability -> whether the session itself keeps it; without an entry the workspace decides."""
         self._locks: dict[str, asyncio.Lock] = {}
 

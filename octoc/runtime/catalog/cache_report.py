@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from octoc.runtime.activation.activate import servers_of
-from octoc.runtime.activation.eviction import making_room
+from octoc.runtime.activation.eviction import evictions_for
 from octoc.runtime.catalog.formats import Form
 from octoc.runtime.catalog.token_costs import COUNTED_FORMAT, tool_text
 from octoc.runtime.catalog.tool_block import tool_block
@@ -126,7 +126,7 @@ class _Block:
 def _activation(block: _Block, name: str) -> Activation:
     session = block.session
     loaded, catalog = session.loaded, session.loaded.catalog
-    evicts = making_room(session, name)
+    evicts = evictions_for(session, name)
     owned, entry = session.tools.owned(name), session.tools.capability(name)
     new = [index for index in owned if index not in block.shown]
     texts = [tool_text(session.tools.scope.shown(index, COUNTED_FORMAT).tool) for index in new]

@@ -138,7 +138,7 @@ def _client(key: ClientKey, served: ClientSession) -> ClientView:
     return ClientView(
         label="shared" if key.session is None else hashlib.sha256(key.session.encode()).hexdigest()[:8],
         active=session.capabilities,
-        kept=session.pinned,
+        kept=session.kept,
         skills=session.skills,
         tools=len(session.state.tools.visible()),
         running_calls=len(served.under_way),

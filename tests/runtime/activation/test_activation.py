@@ -354,9 +354,9 @@ def test_what_grows_over_the_limit_gives_way_at_the_next_message(
     assert "capability evicted: 'small': what is active was over the workspace's limits" in caplog.messages
 
 
-def test_what_is_pinned_never_gives_way_and_counts(fleet: Fleet) -> None:
-    """The workspace's pins and the session's stay; when they fill the limit, the refusal names them."""
-    _fleet(fleet, max_active=2, pinned=("a", "unknown"))
+def test_a_kept_capability_is_never_evicted_and_counts(fleet: Fleet) -> None:
+    """What the workspace and the session keep stays; when they fill the limit, the refusal names them."""
+    _fleet(fleet, max_active=2, kept=("a", "unknown"))
 
     async def run() -> None:
         async with fleet.open() as runtime:
@@ -365,34 +365,34 @@ def test_what_is_pinned_never_gives_way_and_counts(fleet: Fleet) -> None:
             await session.activate("b")
             await session.activate("c")
             assert session.capabilities == ("a", "c")
-            said = session.pin("c")
-            assert said == "Capability 'c' is pinned: it does not give way to others, and counts as one."
+            said = session.keep("c")
+            assert said == "Capability 'c' is kept: it is never evicted, and the limits count it."
             assert await session.activate("b") == (
-                "Capability 'b' cannot be activated: the workspace allows 2 active (max_active), and 'a', 'c' cannot "
-                "give way, being pinned. Disable one of them first."
+                "Capability 'b' cannot be activated: the workspace allows 2 active (max_active), and the session "
+                "keeps 'a', 'c'. Disable one of them first."
             )
-            assert session.unpin("a") == "Capability 'a' is not pinned."
+            assert session.stop_keeping("a") == "Capability 'a' is not kept."
             await session.activate("b")
             assert session.capabilities == ("c", "b")
-            assert session.pin("sea").startswith("Capability 'sea' not found")
-            assert (session.pinned, other.pinned) == (("c", "unknown"), ("a", "unknown"))
+            assert session.keep("sea").startswith("Capability 'sea' not found")
+            assert (session.kept, other.kept) == (("c", "unknown"), ("a", "unknown"))
 
     asyncio.run(run())
 
 
-def test_pins_and_tokens_together_say_so(fleet: Fleet) -> None:
-    """Where a pinned capability leaves too few tokens, the refusal says whose and how many."""
+def test_kept_capabilities_and_tokens_together_say_so(fleet: Fleet) -> None:
+    """Where a kept capability leaves too few tokens, the refusal says whose and how many."""
     _sized(fleet, max_active_tokens=700)
 
     async def run() -> None:
         async with fleet.open() as runtime:
             session = runtime.session()
-            session.pin("small")
+            session.keep("small")
             await session.activate("small")
             await session.activate("large")
             assert session.capabilities == ("small",)
             text = await session.activate("large")
-            assert text.startswith("Capability 'large' cannot be activated: with 'small', which cannot give way,")
+            assert text.startswith("Capability 'large' cannot be activated: the session keeps 'small', with which ")
 
     asyncio.run(run())
 

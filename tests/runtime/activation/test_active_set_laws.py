@@ -27,7 +27,7 @@ GRANTS = {
     "three": ("b/x", "c/x"),
     "wide": ("c/y", "b/y"),
     "huge": ("d/x", "d/y"),
-    "pinned": ("b/y",),
+    "kept": ("b/y",),
     "deps": (),
 }
 NAMES = sorted(GRANTS)
@@ -64,7 +64,7 @@ def _fleet(fleet: Fleet) -> Fleet:
         fleet.settings,
         max_active=MAX_ACTIVE,
         max_active_tokens=MAX_TOKENS,
-        pinned=("pinned",),
+        kept=("kept",),
         deps="never",
         breaker_failures=0,
     )
@@ -74,16 +74,16 @@ def _fleet(fleet: Fleet) -> Fleet:
 
 @attrs.define
 class Talk:
-    """A session beside what it should be: its active names, the oldest use first, its pins, and the last block seen."""
+    """A session beside what it should be: its active names, the oldest use first, what it keeps, and the last block."""
 
     session: Session
     used: list[str] = attrs.field(factory=list)
-    pins: set[str] = attrs.field(factory=lambda: {"pinned"})
+    kept: set[str] = attrs.field(factory=lambda: {"kept"})
     block: list[str] = attrs.field(factory=list)
 
     def room_for(self, name: str) -> list[str] | None:
         """Return what should give way; None when nothing helps."""
-        loose = [one for one in self.used if one not in self.pins]
+        loose = [one for one in self.used if one not in self.kept]
         for count in range(len(loose) + 1):
             left = [one for one in self.used if one not in loose[:count]] + [name]
             if len(left) <= MAX_ACTIVE and _tokens(left) <= MAX_TOKENS:
@@ -159,12 +159,12 @@ class ActiveSets(RuleBasedStateMachine):
         if outcome.ok:
             talk.used.sort(key=lambda name: name in owners)
 
-    @rule(who=st.integers(0, 2), name=st.sampled_from(NAMES), pin=st.booleans())
-    def pin(self, who: int, name: str, pin: bool) -> None:
+    @rule(who=st.integers(0, 2), name=st.sampled_from(NAMES), keep=st.booleans())
+    def keep(self, who: int, name: str, keep: bool) -> None:
         talk = self.talks[who % len(self.talks)]
-        (talk.session.pin if pin else talk.session.unpin)(name)
-        (talk.pins.add if pin else talk.pins.discard)(name)
-        assert set(talk.session.pinned) == talk.pins
+        (talk.session.keep if keep else talk.session.stop_keeping)(name)
+        (talk.kept.add if keep else talk.kept.discard)(name)
+        assert set(talk.session.kept) == talk.kept
 
     @rule(who=st.integers(0, 2))
     def message(self, who: int) -> None:
@@ -226,7 +226,7 @@ class TestActiveSets(ActiveSets.TestCase):  # type: ignore[misc,valid-type]  # m
 
 
 STEPS = st.lists(
-    st.tuples(st.sampled_from(["activate", "deactivate", "pin", "call"]), st.sampled_from(NAMES)), max_size=20
+    st.tuples(st.sampled_from(["activate", "deactivate", "keep", "call"]), st.sampled_from(NAMES)), max_size=20
 )
 
 

@@ -255,7 +255,7 @@ def state(session: Session, asked: Questions) -> Iterator[tuple[str, Any]]:
     session.tools("mcp")
     yield "cache report", session.cache_report()
     yield "inspect", session.inspect([{"role": "user", "content": "x"}], budget_tokens=10_000)
-    yield "capabilities", (session.capabilities, session.skills, session.pinned)
+    yield "capabilities", (session.capabilities, session.skills, session.kept)
     for query in asked.queries() if searches else ():
         yield f"search {query}", session.search(query, 50)
     for name in (*asked.capabilities, "closing heist hello"):
@@ -266,7 +266,7 @@ async def seen(runtime: Runtime, agent: str, tenant: str | None, asked: Question
     """Return all that a session of one agent shows and answers, in one order; handles, which are random, alike."""
     session = runtime.session(agent, tenant=tenant)
     found = list(state(session, asked))
-    found += [(f"pin {name}", (session.pin(name), session.unpin(name))) for name in asked.capabilities]
+    found += [(f"keep {name}", (session.keep(name), session.stop_keeping(name))) for name in asked.capabilities]
     for name, arguments in asked.calls():
         found.append((f"call {name} {json.dumps(arguments)}", plain(await session.call(name, arguments))))
     found += [(f"after calls: {what}", value) for what, value in state(session, asked)]
