@@ -1,4 +1,4 @@
-"""Conversations: fitting them into a budget, repairing foreign ones, ageing old results. Never half a pair."""
+"""Conversations: fit them into a budget, repair foreign ones, shorten old results. A call keeps its result."""
 
 from octoc.runtime.history.age import Aged, age
 from octoc.runtime.history.fit import KEEP_TURNS, Fitted, message_tokens

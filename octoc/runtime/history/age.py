@@ -1,4 +1,4 @@
-"""Moving old, long results out of the conversation: their head stays, the whole is kept under a handle."""
+"""Shorten old, long results of a conversation: their head stays, and the whole text is stored under a handle."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from octoc.runtime.history.shapes.base import Message, Shape
 from octoc.runtime.results.parts import read_call
 
 RECENT_MESSAGES = 10
-"""Results in the last ten messages are left alone. Source: Octo."""
+"""Results in the last ten messages stay as they are. Source: Octo."""
 LONGEST_OLD_RESULT = 4_000
-"""Characters of an older result that are no reason to move it. Source: Octo."""
+"""An older result of at most this many characters stays as it is. Source: Octo."""
 HEAD = 3_800
-"""Characters that stay of it: with the notice fewer than make a result move again. Source: Octo."""
+"""Characters that stay of a longer result, so that head and notice together are not shortened again. Source: Octo."""
 
 Keep = Callable[[str, str], str | None]
-"""Gets a result's whole text and its tool's name; returns the handle that it is kept under, None when it is not."""
+"""Takes a result's whole text and its tool's name; returns the handle of the stored text, None if it is not stored."""
 
 
 @attrs.frozen(kw_only=True)
 class Aged:
-    """A conversation whose old, long results are short. `handles` says by call id where each whole one is kept.
+    """A conversation whose old, long results were shortened.
 
-    `unkept` are the ids of those that the store did not take: they stay as long as they were.
+    Args:
+        handles: call id -> handle of the whole result.
+        unkept: ids of calls whose results the store did not take; these results were not shortened.
     """
 
     messages: list[Any]
@@ -37,7 +39,7 @@ class Aged:
 def age(messages: Sequence[Message], shape: Shape, keep: Keep, *, profile: str = "octoc") -> Aged:
     """Replace results of more than 4,000 characters before the last ten messages by a head and a handle.
 
-    Each stays the result of its call, and ageing again changes nothing. Parts that are no text, as images, stay.
+    Each stays the result of its call, images and other parts stay, and a second run changes nothing.
     """
     old = range(max(len(messages) - RECENT_MESSAGES, 0))
     long = {
@@ -68,7 +70,7 @@ def age(messages: Sequence[Message], shape: Shape, keep: Keep, *, profile: str =
 
 
 def _shortened(text: str, handle: str, profile: str) -> str:
-    # A handle so long that the notice would make the result move again costs some of the head.
+    # The head is shorter for a long handle, whose notice would make the result too long again.
     shown = min(HEAD, LONGEST_OLD_RESULT - len(_notice(HEAD, len(text), handle, profile)))
     return text[: max(shown, 0)] + _notice(max(shown, 0), len(text), handle, profile)
 

@@ -1,4 +1,4 @@
-"""Fitting a conversation into a budget of tokens: which groups may go, and what a fit tells about itself."""
+"""Which groups of a conversation may be dropped to fit a budget of tokens, and the record of a fit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from octoc.plugin import TokenCounter
 
 KEEP_TURNS = 3
-"""The user's last turns, of which the requests stay even over the budget. Source: Octopus, MinHistoryTurns."""
+"""The user's last turns, whose requests stay even over the budget. Source: Octopus, MinHistoryTurns."""
 MESSAGE_OVERHEAD = 4
 """Tokens that a message costs beyond its text. Source: Octopus, approximate counter."""
 
@@ -24,13 +24,13 @@ class Fitted:
     """A conversation after pruning, and what was done to it.
 
     Args:
-        messages: what is left, in its order, each as it was given but a summary, which is new.
-        budget: what it should cost at most, in tokens.
-        tokens_before, tokens: what all cost and what is left costs, as `counter` counts.
-        dropped: the groups that are gone, each the numbers of its messages in the list that was given.
-        summarized: the groups that one summary stands for.
-        why_over: why what is left is over the budget; empty when it is not.
-        problem: what went wrong on the way, as a summariser that failed; empty when nothing did.
+        messages: the messages that stay, in order and unchanged, and the new summary if there is one.
+        budget: the most tokens that they should cost.
+        tokens_before, tokens: the cost of all messages, and of those that stay, as `counter` counts.
+        dropped: the dropped groups, each the numbers of its messages in the given list.
+        summarized: the groups that one summary replaces.
+        why_over: why the messages that stay are over the budget; empty if they fit.
+        problem: what failed, such as the summarizer; empty if nothing did.
     """
 
     messages: list[Any]
@@ -50,16 +50,16 @@ class Fitted:
 
 
 def message_tokens(message: Message, shape: Shape, counter: TokenCounter) -> int:
-    """Return what a message costs: its texts, its calls with their arguments, its results. Images count nothing."""
+    """Return the tokens of a message: its texts, its calls with their arguments, its results. Images count nothing."""
     return counter.count("".join(shape.texts(message))) + MESSAGE_OVERHEAD
 
 
 class Ledger:
-    """What each message costs, and which groups may go, the oldest first.
+    """The cost of each message, and the groups that may be dropped, the oldest first.
 
-    System messages stay, and so do groups of the `held` messages. What is before the `keep_turns`th last message of the
-    user's own goes first: `old` counts those groups. Then go groups inside the turns from there on, so that one request
-    with a long loop of calls fits; the user's own messages and the last group stay.
+    System messages stay, and so do groups of the `held` messages. The groups before the user's last `keep_turns`
+    messages go first; `old` counts them. Next come groups within those turns, so that one request with a long loop of
+    calls fits; the user's own messages and the last group stay.
     """
 
     def __init__(
@@ -91,20 +91,20 @@ class Ledger:
         ]
 
     def start_of_turns(self, turns: int) -> int:
-        """Return where the user's last `turns` turns begin; 0 when there are no more than those."""
+        """Return where the user's last `turns` turns begin; 0 if the conversation has no more than those."""
         starts = [index for index, message in enumerate(self.messages) if self.shape.is_users_own(message)]
         if turns < 1:
             return len(self.messages)
         return starts[-turns] if len(starts) >= turns else 0
 
     def cost_of(self, groups: Sequence[tuple[int, ...]]) -> int:
-        """Return what the messages of some groups cost together."""
+        """Return the tokens of all messages in some groups."""
         return sum(self.costs[index] for group in groups for index in group)
 
     def fewest_to_drop(self, budget: int, at_least: int = 0) -> int:
-        """Return how many of the oldest removable groups have to go, so that the rest fits and begins as it must.
+        """Return how many of the oldest removable groups must be dropped for the rest to fit and begin as it must.
 
-        When no number of them is enough: the most that leave a list which begins as it must.
+        If the rest never fits, return the largest number that leaves a list which begins as it must.
         """
         gone: set[int] = set()
         first = self._after(-1, gone)
@@ -135,7 +135,7 @@ class Ledger:
         return self.shape.is_users_own(self.messages[first])
 
     def why_over(self, tokens: int, budget: int, dropped: int) -> str:
-        """Return why what is left is over the budget; empty when it is not."""
+        """Return why the messages that stay are over the budget; empty if they fit."""
         if tokens <= budget:
             return ""
         system = sum(self.costs[index] for index in self.system)

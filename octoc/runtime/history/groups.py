@@ -19,7 +19,7 @@ class PlacedAnswer:
 
 @attrs.frozen(kw_only=True, eq=False)
 class PlacedCall:
-    """A call, and the number of the message that it stands in; of several `answers` the first one counts."""
+    """A call, and the number of the message that it stands in; the first of several `answers` counts."""
 
     index: int
     call: Call
@@ -27,10 +27,10 @@ class PlacedCall:
 
 
 def matched(messages: Sequence[Message], shape: Shape) -> tuple[list[PlacedCall], list[PlacedAnswer]]:
-    """Return the calls in their order, each with its results, and the results that no call is there for.
+    """Return the calls in their order, each with its results, and the results without a call.
 
-    A result belongs to the last open call of its id before it; else to the first open one after it; else, as one more,
-    to the last call of its id.
+    A result belongs to the last open call of its id before it, otherwise to the first open one after it, otherwise as a
+    further result to the last call of its id.
     """
     calls: list[PlacedCall] = []
     late: list[PlacedAnswer] = []
@@ -62,7 +62,7 @@ def matched(messages: Sequence[Message], shape: Shape) -> tuple[list[PlacedCall]
 
 
 def turns_of_the_model(messages: Sequence[Message], shape: Shape) -> list[range]:
-    """Return all messages in their order, those together that the model said in one turn."""
+    """Return ranges over all messages, in order; messages of one turn of the model share a range."""
     spans: list[range] = []
     joins = False
     for index, message in enumerate(messages):
@@ -76,7 +76,7 @@ def turns_of_the_model(messages: Sequence[Message], shape: Shape) -> list[range]
 
 
 def message_groups(messages: Sequence[Message], shape: Shape) -> list[tuple[int, ...]]:
-    """Return the numbers of messages that are pruned together, ordered by the first of each group."""
+    """Return the groups of messages that are dropped together, by number, ordered by the first of each group."""
     parent = list(range(len(messages)))
 
     def root(index: int) -> int:

@@ -1,4 +1,4 @@
-"""Three ways to shorten a conversation: its oldest groups go, its last turns stay, or a summary takes their place."""
+"""Three ways to shorten a conversation: drop the oldest groups, keep the last turns, or summarize old groups."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ if TYPE_CHECKING:
 logger = logging.getLogger("octoc.history")
 
 Summarizer = Callable[[Sequence[Any]], str | Awaitable[str]]
-"""Gets the messages that are to go, in the shape of the list; returns, or gives as an awaitable, a text for them."""
+"""Takes the messages to be replaced, in the shape of the list; returns a text for them, or an awaitable of one."""
 
 SUMMARY = "[Summary of {count} earlier messages]\n{text}"
 
 
 @attrs.frozen(kw_only=True)
 class Fifo:
-    """The oldest groups go, until the rest fits. Source: Octopus."""
+    """Drop the oldest groups until the rest fits. Source: Octopus."""
 
 
 @attrs.frozen(kw_only=True)
 class SlidingWindow:
-    """All before the user's last `turns` turns goes, and more while the rest does not fit. Source: Octopus."""
+    """Drop all before the user's last `turns` turns, and more while the rest does not fit. Source: Octopus."""
 
     turns: int = attrs.field(validator=attrs.validators.ge(1))
 
 
 @attrs.frozen(kw_only=True)
 class Summarize:
-    """When the list is over the budget, one summary replaces the oldest `share` of its groups. Source: Octopus.
+    """Replace the oldest `share` of the groups by one summary if the list is over the budget. Source: Octopus.
 
-    A summariser that fails, says nothing, or says more than it replaces or than there is room for is reported, and the
-    oldest groups go instead; they also go when the list with the summary is still over the budget.
+    The oldest groups are dropped instead, with the reason in `Fitted.problem`, if the summarizer fails or returns no
+    text, or if its text is longer than the groups or than the room for it.
     """
 
     summarizer: Summarizer = attrs.field(repr=False)
@@ -62,12 +62,12 @@ def prune(
     keep_turns: int = KEEP_TURNS,
     shape: Shape | None = None,
 ) -> Fitted:
-    """Drop the oldest groups of a conversation until the rest fits `budget` tokens, and say what was done.
+    """Drop the oldest groups of a conversation until the rest fits `budget` tokens, and record what was dropped.
 
-    A group is a message, or calls of the model and all their results: it goes or stays as one. System messages stay,
-    even over the budget, and from the user's `keep_turns`th last turn on the user's messages and the last group; the
-    other groups there go only when nothing older is left. What is left of a list for Anthropic begins
-    with a message of the user, so sometimes a few more groups go than the budget asks for.
+    A group is a message, or calls of the model with all their results: it is dropped or kept as a whole. These stay
+    even over the budget: system messages, the user's messages in the last `keep_turns` turns, and the last group.
+    Other groups of those turns are dropped only after all older ones. A list for Anthropic must begin with a message
+    of the user, so more groups may be dropped than the budget requires.
     """
     shape = shape or shape_of(messages)
     ledger = Ledger(messages, shape, lambda message: message_tokens(message, shape, counter), keep_turns)
@@ -87,7 +87,7 @@ async def fit(
     keep_turns: int = KEEP_TURNS,
     shape: Shape | None = None,
 ) -> Fitted:
-    """Shorten a conversation to `budget` tokens the way `pruner` says; the rules of `prune` hold for each of them."""
+    """Shorten a conversation to `budget` tokens with `pruner`; the rules of `prune` hold for every pruner."""
     shape = shape or shape_of(messages)
     if not isinstance(pruner, Summarize):
         window = pruner if isinstance(pruner, SlidingWindow) else None
@@ -104,13 +104,13 @@ async def fit(
     text, problem = await _summary(pruner, [messages[index] for group in groups for index in group])
     summary = shape.written(SUMMARY.format(count=sum(map(len, groups)), text=text))
     if not problem and cost(summary) >= ledger.cost_of(groups):
-        problem = "the summary is no shorter than what it stands for"
+        problem = "the summary is not shorter than the messages that it replaces"
     fitted = None if problem else _with_summary(ledger, groups, summary, cost, budget, counter)
     if fitted is not None and fitted.fits:
         return fitted
     without = _dropped(ledger, ledger.fewest_to_drop(budget), budget, counter)
     if fitted is not None and not without.fits:
-        return fitted  # what has to stay is too much anyway
+        return fitted  # the messages that must stay exceed the budget by themselves
     problem = problem or "there is no room for the summary"
     logger.warning("not summarized: %s; the oldest messages are dropped instead", problem)
     return attrs.evolve(without, problem=problem)
@@ -132,7 +132,7 @@ def _dropped(ledger: Ledger, count: int, budget: int, counter: TokenCounter) -> 
 
 
 async def _summary(pruner: Summarize, messages: list[Message]) -> tuple[str, str]:
-    """Return the summary, or else why there is none."""
+    """Return the summary, or else why the summarizer gave none."""
     try:
         answer = pruner.summarizer(messages)
         text: Any = await answer if inspect.isawaitable(answer) else answer

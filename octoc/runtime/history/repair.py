@@ -1,4 +1,4 @@
-"""Making a foreign or damaged conversation one that its API takes: each call followed by its results, once each."""
+"""Repair a foreign or damaged conversation so that its API accepts it: each call is followed by its result, once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import attrs
 
-from octoc.runtime.history.groups import PlacedAnswer, PlacedCall, matched, turns_of_the_model
+from octoc.runtime.history.groups import PlacedCall, matched, turns_of_the_model
 from octoc.runtime.history.shapes.base import Answer, Call, Message, Shape
 
 INTERRUPTED = "[Tool call interrupted — connection was lost before execution]"
@@ -15,21 +15,21 @@ INTERRUPTED = "[Tool call interrupted — connection was lost before execution]"
 NO_BEGINNING = "[The beginning of this conversation is missing]"
 
 RepairKind = Literal[
-    "interrupted",  # a call without a result got one that says so
-    "orphan",  # a result without a call is gone
-    "duplicate_call",  # a call that was there twice is gone
-    "duplicate_result",  # a second result of one call is gone
-    "renamed",  # a call with an id that another call has, or with none, got one of its own, and so did its result
-    "moved",  # a result was put behind its call
-    "empty",  # a message that says nothing, or its empty list of calls, is gone
-    "beginning",  # a message of the user was put before the first, where the API wants one
-    "dangling",  # reasoning without the item that it led to is gone
+    "interrupted",  # a call without a result got one that reports the interruption
+    "orphan",  # a result without a call was removed
+    "duplicate_call",  # the copy of a call was removed
+    "duplicate_result",  # a second result of one call was removed
+    "renamed",  # a call whose id was empty or taken got a new id, and so did its result
+    "moved",  # a result was moved to the place after its call
+    "empty",  # a message without content, or a message's empty list of calls, was removed
+    "beginning",  # a message of the user was added before the first, as the API requires one there
+    "dangling",  # reasoning without the item that follows from it was removed
 ]
 
 
 @attrs.frozen(kw_only=True)
 class Repair:
-    """One thing that was done: to the call or result `id`, found in message number `index` of the given list."""
+    """One repair of the call or result `id`, in message number `index` of the given list."""
 
     kind: RepairKind
     index: int
@@ -38,17 +38,17 @@ class Repair:
 
 @attrs.frozen(kw_only=True)
 class Repaired:
-    """A conversation that its API takes, and all that was done to it; a sound one comes back as it was given."""
+    """A conversation that its API accepts, and all repairs; a sound conversation is returned unchanged."""
 
     messages: list[Any]
     repairs: tuple[Repair, ...] = ()
 
 
 def repair(messages: Sequence[Message], shape: Shape) -> Repaired:
-    """Return the conversation with each call followed by its results, once each, and nothing that its API refuses.
+    """Return the conversation with each call followed by its result, once, and nothing that its API refuses.
 
-    Nothing that was said is changed. A call that the host is about to make counts as interrupted: repair what was
-    stored, before going on with it.
+    Texts are not changed. A call without a result counts as interrupted, even if the host is about to make it: repair a
+    stored conversation before continuing it.
     """
     return _Repairer(messages, shape).run()
 
@@ -80,7 +80,7 @@ class _Repairer:
         self.done.append(Repair(kind=kind, index=index, id=name))
 
     def _take_duplicates_out(self) -> None:
-        """Leave out calls that say what another of the same id says, preferring those that have a result."""
+        """Leave out copies of a call, which have its id and text; a call that has a result is preferred."""
         alike: dict[tuple[str, str], list[PlacedCall]] = {}
         for placed in self.placed:
             alike.setdefault((placed.call.id, placed.call.text), []).append(placed)
@@ -141,7 +141,7 @@ class _Repairer:
         return out
 
     def _standing(self, start: int, made: list[tuple[Call, PlacedCall]]) -> range | None:
-        """Return the messages that already bring just these calls' results, right where they must stand."""
+        """Return the messages right after the calls that bring exactly their results; None if they do not."""
         if any(not placed.answers or call is not placed.call for call, placed in made):
             return None
         missing = {id(placed.answers[0].answer.raw) for _, placed in made}
@@ -170,10 +170,10 @@ class _Repairer:
                 self._note("interrupted", placed.index, placed.call.id)
                 answers.append(self.shape.answer_of(call, INTERRUPTED))
                 continue
-            found: PlacedAnswer = placed.answers[0]
-            if not stop <= found.index < end:
-                self._note("moved", found.index, found.answer.id)
-            answers.append(attrs.evolve(found.answer, id=call.id))
+            first = placed.answers[0]
+            if not stop <= first.index < end:
+                self._note("moved", first.index, first.answer.id)
+            answers.append(attrs.evolve(first.answer, id=call.id))
         return answers
 
     def _begun(self, messages: list[Message]) -> list[Message]:

@@ -22,7 +22,7 @@ def _fitted(summarizer: Summarizer, budget: int = 1700, shape: str = "openai") -
 
 
 def test_a_summary_takes_the_place_of_the_oldest_groups() -> None:
-    """The oldest 30 % of the groups go to the summariser, and its text stands in their place."""
+    """The oldest 30 % of the groups go to the summarizer, and its text stands in their place."""
     seen: list[Any] = []
 
     def summarizer(messages: Sequence[Any]) -> str:
@@ -58,7 +58,7 @@ def test_the_summary_is_a_message_of_the_lists_own_shape(shape: str, content: An
 
 
 def test_a_summarizer_may_be_a_coroutine() -> None:
-    """The host's summariser may be awaited, as one that asks a model is."""
+    """The host's summarizer may be awaited, as one that asks a model is."""
 
     async def summarizer(messages: Sequence[Any]) -> str:
         await asyncio.sleep(0)
@@ -86,11 +86,11 @@ def _fails(_: Sequence[Any]) -> str:
         (_fails, "the summarizer failed"),
         (lambda _: " ", "the summarizer gave no text"),
         (lambda _: None, "the summarizer gave no text"),
-        (lambda _: "z" * 9000, "the summary is no shorter than what it stands for"),
+        (lambda _: "z" * 9000, "the summary is not shorter than the messages that it replaces"),
     ],
 )
 def test_without_a_summary_the_oldest_groups_go(summarizer: Summarizer, problem: str) -> None:
-    """A summariser that fails or does not help is reported, by no more than its kind, and the list is pruned."""
+    """A summarizer that fails or does not help is reported, by no more than its kind, and the list is pruned."""
     done = _fitted(summarizer)
     assert done.problem == problem
     assert done.fits

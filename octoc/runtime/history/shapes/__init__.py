@@ -1,12 +1,13 @@
-"""The shapes of message lists that are understood, and how a list's own is found. A new shape is added here."""
+"""The known shapes of message lists, and how a list's shape is found. A new shape is added here."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from octoc.runtime.history.shapes.base import Answer, Call, Message, Shape, get, listed
+from octoc.runtime.history.shapes.base import Answer, Call, Message, Shape
 from octoc.runtime.history.shapes.blocks import ANTHROPIC, MCP
 from octoc.runtime.history.shapes.chat import OCTOPUS, OPENAI
+from octoc.runtime.history.shapes.fields import get, listed
 from octoc.runtime.history.shapes.responses import RESPONSES
 
 __all__ = ["ANTHROPIC", "MCP", "OCTOPUS", "OPENAI", "RESPONSES", "SHAPES", "Answer", "Call", "Message", "Shape"]
@@ -18,8 +19,8 @@ SHAPES: dict[str, Shape] = {shape.name: shape for shape in (RESPONSES, ANTHROPIC
 def shape_of(messages: Sequence[Message], format: str | None = None) -> Shape:  # noqa: A002  # the field's word
     """Return the shape of a list: the one stated, or that of the first message that only one shape has.
 
-    Where all messages are plain, a call in content blocks without any result is Anthropic's, a role that Anthropic has
-    not is OpenAI's, and else it is Anthropic's, which asks most of a list. Raises: ValueError for an unknown format.
+    A list of plain messages is OpenAI's if it has a role that Anthropic does not have and no call in content blocks;
+    otherwise it is Anthropic's, which has the strictest rules. Raises: ValueError for an unknown format.
     """
     if format is not None:
         if format not in SHAPES:

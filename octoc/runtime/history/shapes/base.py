@@ -1,22 +1,21 @@
-"""What every shape of a message list gives: one neutral view to read it by, and a few ways to write it back."""
+"""What every shape of a message list provides: one neutral view to read it, and ways to write it back."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 
-Message = Any
-"""A message or item: a mapping, or an SDK's object with the same fields. Passed on as it is wherever it can be."""
+from octoc.runtime.history.shapes.fields import get, listed
 
-SYSTEM_ROLES = frozenset({"system", "developer"})
+Message = Any
+"""A message or item: a mapping, or an SDK's object with the same fields. It is passed on unchanged where possible."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Call:
-    """A call in a message. `text` is what it costs: the tool's name and its arguments. `raw` is its own block."""
+    """A call in a message. `text` is what is counted: the tool's name and its arguments. `raw` is its own block."""
 
     id: str
     name: str
@@ -26,122 +25,87 @@ class Call:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Answer:
-    """A call's result in a message. `raw` is its own block, or the whole message where results have one each."""
+    """A call's result in a message. `raw` is its own block, or the whole message if each result has a message."""
 
     id: str
     text: str
     raw: Any
 
 
-class Shape(Protocol):
-    """One way to write a conversation down. To add one, write a class like those beside this file and name it there."""
+@attrs.frozen(kw_only=True)
+class Shape:
+    """One way to write a conversation down. To add one, write a subclass in a file of its own and list it in `SHAPES`.
 
-    @property
-    def name(self) -> str: ...
+    Args:
+        starts_with_user: the API wants a message of the user first.
+        one_turn_is_many: one turn of the model may be several items in a row that only make sense together.
+        answers_share_a_message: the results of one message's calls stand in one message.
+    """
 
-    @property
-    def starts_with_user(self) -> bool:
-        """The API wants a message of the user first."""
-        ...
-
-    @property
-    def one_turn_is_many(self) -> bool:
-        """What the model says in one turn may be several items, one after another, that only make sense together."""
-        ...
-
-    @property
-    def answers_share_a_message(self) -> bool:
-        """The results of one message's calls stand in one message."""
-        ...
+    name: str
+    starts_with_user: bool = False
+    one_turn_is_many: bool = False
+    answers_share_a_message: bool = False
 
     def is_evidence(self, message: Message) -> bool:
         """Return whether only this shape has such a message."""
-        ...
+        raise NotImplementedError
 
-    def is_system(self, message: Message) -> bool: ...
+    def is_system(self, message: Message) -> bool:
+        return get(message, "role") in {"system", "developer"}
 
-    def is_models(self, message: Message) -> bool: ...
+    def is_models(self, message: Message) -> bool:
+        return bool(get(message, "role") == "assistant")
 
     def is_users_own(self, message: Message) -> bool:
         """Return whether a turn begins here: the user says something, instead of only bringing results."""
-        ...
+        return bool(get(message, "role") == "user")
 
     def is_empty(self, message: Message) -> bool:
-        """Return whether a message says nothing at all, which APIs refuse."""
-        ...
+        """Return whether a message has no content at all, which APIs refuse."""
+        raise NotImplementedError
 
-    def calls(self, message: Message) -> Sequence[Call]: ...
+    def calls(self, message: Message) -> Sequence[Call]:
+        raise NotImplementedError
 
-    def answers(self, message: Message) -> Sequence[Answer]: ...
+    def answers(self, message: Message) -> Sequence[Answer]:
+        raise NotImplementedError
 
     def texts(self, message: Message) -> Iterator[str]:
         """Yield all that costs tokens: texts, calls with their arguments, results. Images count nothing."""
-        ...
+        raise NotImplementedError
 
     def answers_stand(self, message: Message) -> bool:
         """Return whether the results in a message stand where the API wants them."""
-        ...
+        return True
 
     def written(self, text: str) -> Message:
         """Return a message of the user."""
-        ...
+        return {"role": "user", "content": text}
 
     def with_calls(self, message: Message, calls: Sequence[Call]) -> Message | None:
-        """Return a message without its results and with these of its calls; None when nothing is left of it."""
-        ...
+        """Return a message without its results and with these of its calls; None if nothing is left of it."""
+        raise NotImplementedError
 
     def answer_of(self, call: Call, text: str) -> Answer:
         """Return a result for a call that has none."""
-        ...
+        raise NotImplementedError
 
     def with_answers(self, answers: Sequence[Answer]) -> list[Message]:
         """Return the messages that bring these results."""
-        ...
+        raise NotImplementedError
 
     def with_texts(self, message: Message, texts: Mapping[int, str]) -> Message:
-        """Return a message whose n-th result says another text; what is no text in it stays."""
-        ...
+        """Return a message with `texts` in place of its results' texts, by position; images and the like stay."""
+        raise NotImplementedError
 
     def settled(self, messages: list[Message]) -> list[Message]:
-        """Return the messages without those that only make sense before another one that is not there."""
-        ...
-
-
-def get(thing: Any, key: str) -> Any:
-    """Return a field of a mapping or of an SDK's object, None when there is none."""
-    return thing.get(key) if isinstance(thing, Mapping) else getattr(thing, key, None)
-
-
-def string(thing: Any, key: str) -> str:
-    """Return a field as text, empty when there is none."""
-    value = get(thing, key)
-    return "" if value is None else str(value)
-
-
-def as_dict(thing: Any) -> dict[str, Any]:
-    """Return a mapping or an SDK's object as a dict that can be changed."""
-    if isinstance(thing, Mapping):
-        return dict(thing)
-    dump = getattr(thing, "model_dump", None)
-    if callable(dump):
-        return dict(dump(by_alias=True, exclude_unset=True))
-    return dict(getattr(thing, "__dict__", {}))  # a number or the like, where an object was due, has no fields
-
-
-def listed(value: Any) -> tuple[Any, ...]:
-    """Return the entries of a list, one alone for an object, none for a text or nothing."""
-    if isinstance(value, (list, tuple)):
-        return tuple(value)
-    return () if value is None or isinstance(value, str) else (value,)
-
-
-def json_text(value: Any) -> str:
-    """Return a value as JSON, for counting; a text is passed on."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+        """Return the messages without those that only make sense before another one that is missing."""
+        return messages
 
 
 def texts_in(content: Any) -> Iterator[str]:
-    """Yield the texts of a content: itself, or the `text` of its parts."""
+    """Yield the texts of a content: the content itself, or the `text` of its parts."""
     if isinstance(content, str):
         yield content
         return
@@ -152,7 +116,7 @@ def texts_in(content: Any) -> Iterator[str]:
 
 
 def with_text(content: Any, text: str, kind: str = "text") -> Any:
-    """Return a content that says `text` instead of its own texts; parts that are none, as images, stay behind it."""
+    """Return a content with `text` in place of its texts; other parts, such as images, follow it."""
     if isinstance(content, str) or content is None:
         return text
     others = [part for part in listed(content) if not isinstance(part, str) and get(part, "text") is None]
@@ -160,5 +124,5 @@ def with_text(content: Any, text: str, kind: str = "text") -> Any:
 
 
 def is_blank(content: Any) -> bool:
-    """Return whether a content says nothing."""
+    """Return whether a content is empty."""
     return content is None or (isinstance(content, (str, list, tuple)) and not content)

@@ -7,36 +7,25 @@ from typing import Any
 
 import attrs
 
-from octoc.runtime.history.shapes.base import (
-    SYSTEM_ROLES,
-    Answer,
-    Call,
-    Message,
-    as_dict,
-    get,
-    is_blank,
-    json_text,
-    listed,
-    string,
-    texts_in,
-    with_text,
-)
+from octoc.runtime.history.shapes.base import Answer, Call, Message, Shape, is_blank, texts_in, with_text
+from octoc.runtime.history.shapes.fields import as_dict, get, json_text, listed, string, with_string
 
 _THINKING = frozenset({"thinking", "redacted_thinking"})
 
 
 @attrs.frozen(kw_only=True)
-class Blocks:
-    """Calls are `tool_use` blocks of the assistant, results `tool_result` blocks in the user's next message."""
+class Blocks(Shape):
+    """Calls are `tool_use` blocks of the assistant, results `tool_result` blocks in the user's next message.
 
-    name: str
+    Args:
+        result_key: the field in which a result names its call.
+        error_key: the field that marks a result as an error.
+        results_alone: a message with results has only results.
+    """
+
     result_key: str
-    """Where a result names its call."""
     error_key: str
-    starts_with_user: bool
     results_alone: bool
-    """A message with results has nothing else."""
-    one_turn_is_many: bool = False
     answers_share_a_message: bool = True
 
     def is_evidence(self, message: Message) -> bool:
@@ -51,12 +40,6 @@ class Blocks:
             if get(block, "type") in _THINKING or get(block, "source") is not None:
                 return not self.results_alone
         return False
-
-    def is_system(self, message: Message) -> bool:
-        return get(message, "role") in SYSTEM_ROLES
-
-    def is_models(self, message: Message) -> bool:
-        return bool(get(message, "role") == "assistant")
 
     def is_users_own(self, message: Message) -> bool:
         if get(message, "role") != "user":
@@ -99,13 +82,12 @@ class Blocks:
         for block in blocks:
             if _is(block, "tool_use"):
                 if left and left[0].raw is block:
-                    name = left.pop(0).id
-                    kept.append(block if string(block, "id") == name else {**as_dict(block), "id": name})
+                    kept.append(with_string(block, "id", left.pop(0).id))
             elif not _is(block, "tool_result"):
                 kept.append(block)
-        if len(kept) == len(blocks) and all(one is other for one, other in zip(kept, blocks, strict=True)):
+        if list(map(id, kept)) == list(map(id, blocks)):
             return message
-        # What the model thought before a call says nothing without it, and no API takes it alone.
+        # No API accepts the reasoning before a call without the call.
         if all(get(block, "type") in _THINKING for block in kept):
             return None
         return {**as_dict(message), "content": kept}
@@ -127,13 +109,10 @@ class Blocks:
         for number, text in texts.items():
             block = as_dict(blocks[places[number]])
             block["content"] = with_text(block.get("content"), text)
-            # The same data once more, as JSON: it would keep the size that the text gave up.
+            # It repeats the text as JSON, so the result would stay as long as it was.
             block.pop("structuredContent", None)
             blocks[places[number]] = block
         return {**as_dict(message), "content": blocks}
-
-    def settled(self, messages: list[Message]) -> list[Message]:
-        return messages
 
     def _answer(self, block: Any) -> Answer:
         text = "\n".join(texts_in(get(block, "content")))
@@ -163,4 +142,4 @@ def _call(block: Any) -> Call:
 ANTHROPIC = Blocks(
     name="anthropic", result_key="tool_use_id", error_key="is_error", starts_with_user=True, results_alone=False
 )
-MCP = Blocks(name="mcp", result_key="toolUseId", error_key="isError", starts_with_user=False, results_alone=True)
+MCP = Blocks(name="mcp", result_key="toolUseId", error_key="isError", results_alone=True)

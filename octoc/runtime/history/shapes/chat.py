@@ -7,32 +7,19 @@ from typing import Any
 
 import attrs
 
-from octoc.runtime.history.shapes.base import (
-    SYSTEM_ROLES,
-    Answer,
-    Call,
-    Message,
-    as_dict,
-    get,
-    is_blank,
-    json_text,
-    listed,
-    string,
-    texts_in,
-    with_text,
-)
+from octoc.runtime.history.shapes.base import Answer, Call, Message, Shape, is_blank, texts_in, with_text
+from octoc.runtime.history.shapes.fields import as_dict, get, json_text, listed, string, with_string
 
 
 @attrs.frozen(kw_only=True)
-class Chat:
-    """Calls stand in `tool_calls` of the assistant's message, whose content may be null."""
+class Chat(Shape):
+    """Calls stand in `tool_calls` of the assistant's message, whose content may be null.
 
-    name: str
+    Args:
+        wrapped: a call's name and arguments stand in an object of their own, named after the call's type.
+    """
+
     wrapped: bool
-    """A call's name and arguments stand in an object of their own, named after the call's type."""
-    starts_with_user: bool = False
-    one_turn_is_many: bool = False
-    answers_share_a_message: bool = False
 
     def is_evidence(self, message: Message) -> bool:
         for entry in listed(get(message, "tool_calls")):
@@ -42,18 +29,9 @@ class Chat:
             get(part, "type") in {"image_url", "input_audio", "file"} for part in listed(get(message, "content"))
         )
 
-    def is_system(self, message: Message) -> bool:
-        return get(message, "role") in SYSTEM_ROLES
-
-    def is_models(self, message: Message) -> bool:
-        return bool(get(message, "role") == "assistant")
-
-    def is_users_own(self, message: Message) -> bool:
-        return bool(get(message, "role") == "user")
-
     def is_empty(self, message: Message) -> bool:
-        said = (get(message, "tool_calls"), get(message, "refusal"), get(message, "audio"))
-        return get(message, "role") != "tool" and is_blank(get(message, "content")) and not any(said)
+        other = any(get(message, key) for key in ("tool_calls", "refusal", "audio"))
+        return get(message, "role") != "tool" and is_blank(get(message, "content")) and not other
 
     def calls(self, message: Message) -> Sequence[Call]:
         return [self._call(entry) for entry in listed(get(message, "tool_calls"))]
@@ -69,29 +47,15 @@ class Chat:
         for call in self.calls(message):
             yield call.text
 
-    def answers_stand(self, message: Message) -> bool:
-        return True
-
-    def written(self, text: str) -> Message:
-        return {"role": "user", "content": text}
-
     def with_calls(self, message: Message, calls: Sequence[Call]) -> Message | None:
         if get(message, "role") == "tool":
             return None
         entries = listed(get(message, "tool_calls"))
         left = list(calls)
-        kept = []
-        for entry in entries:
-            if left and left[0].raw is entry:
-                name = left.pop(0).id
-                kept.append(entry if string(entry, "id") == name else {**as_dict(entry), "id": name})
-        # An API refuses an empty list of calls, though it takes none at all.
+        kept = [with_string(one, "id", left.pop(0).id) for one in entries if left and left[0].raw is one]
+        # An API refuses an empty list of calls, but accepts a message without one.
         unlisted = not entries and get(message, "tool_calls") is not None
-        if (
-            not unlisted
-            and len(kept) == len(entries)
-            and all(one is other for one, other in zip(kept, entries, strict=True))
-        ):
+        if not unlisted and list(map(id, kept)) == list(map(id, entries)):
             return message
         changed = {**as_dict(message), "tool_calls": kept}
         if not kept:
@@ -104,18 +68,12 @@ class Chat:
         return Answer(id=call.id, text=text, raw={"role": "tool", "tool_call_id": call.id, "content": text})
 
     def with_answers(self, answers: Sequence[Answer]) -> list[Message]:
-        return [
-            one.raw if string(one.raw, "tool_call_id") == one.id else {**as_dict(one.raw), "tool_call_id": one.id}
-            for one in answers
-        ]
+        return [with_string(one.raw, "tool_call_id", one.id) for one in answers]
 
     def with_texts(self, message: Message, texts: Mapping[int, str]) -> Message:
         changed = as_dict(message)
         changed["content"] = with_text(changed.get("content"), texts[0])
         return changed
-
-    def settled(self, messages: list[Message]) -> list[Message]:
-        return messages
 
     def _call(self, entry: Any) -> Call:
         inner = entry

@@ -7,20 +7,8 @@ from typing import Any
 
 import attrs
 
-from octoc.runtime.history.shapes.base import (
-    SYSTEM_ROLES,
-    Answer,
-    Call,
-    Message,
-    as_dict,
-    get,
-    is_blank,
-    json_text,
-    listed,
-    string,
-    texts_in,
-    with_text,
-)
+from octoc.runtime.history.shapes.base import Answer, Call, Message, Shape, is_blank, texts_in, with_text
+from octoc.runtime.history.shapes.fields import as_dict, get, json_text, listed, string, with_string
 
 _APPROVAL, _APPROVED = "mcp_approval_request", "mcp_approval_response"
 _OUTPUT = "_call_output"
@@ -28,38 +16,30 @@ _FOREIGN_BLOCKS = frozenset({"text", "tool_use", "tool_result", "thinking", "red
 
 
 @attrs.frozen(kw_only=True)
-class Responses:
-    """A call is an item with a `call_id`, its result one of the type `…_call_output` with the same."""
+class Responses(Shape):
+    """A call is an item with a `call_id`; its result is an item of the type `…_call_output` with the same id."""
 
     name: str = "openai-responses"
-    starts_with_user: bool = False
     one_turn_is_many: bool = True
-    answers_share_a_message: bool = False
 
     def is_evidence(self, message: Message) -> bool:
         kind = string(message, "type")
         parts = {get(part, "type") for part in listed(get(message, "content"))}
         if kind == "message" or (not kind and parts & {"input_text", "output_text"}):
-            # Anthropic's own replies call themselves `message` too.
+            # Anthropic's replies have the type `message` too.
             return not parts & _FOREIGN_BLOCKS
         return kind in {"reasoning", "item_reference", _APPROVAL, _APPROVED} or kind.endswith(("_call", _OUTPUT))
 
-    def is_system(self, message: Message) -> bool:
-        return get(message, "role") in SYSTEM_ROLES
-
     def is_models(self, message: Message) -> bool:
         kind = string(message, "type")
-        return bool(get(message, "role") == "assistant") or kind in {"reasoning", _APPROVAL} or kind.endswith("_call")
-
-    def is_users_own(self, message: Message) -> bool:
-        return bool(get(message, "role") == "user")
+        return super().is_models(message) or kind in {"reasoning", _APPROVAL} or kind.endswith("_call")
 
     def is_empty(self, message: Message) -> bool:
         return get(message, "role") is not None and is_blank(get(message, "content"))
 
     def calls(self, message: Message) -> Sequence[Call]:
         kind = string(message, "type")
-        # What the provider runs itself, as `web_search_call`, has no `call_id` and no result of its own.
+        # A call that the provider runs itself, such as `web_search_call`, has no `call_id` and no result.
         if kind != "function_call" and not (kind.endswith("_call") and string(message, "call_id")):
             return [_call(message, "id")] if kind == _APPROVAL else []
         return [_call(message, "call_id")]
@@ -77,9 +57,6 @@ class Responses:
         for call in self.calls(message):
             yield call.text
 
-    def answers_stand(self, message: Message) -> bool:
-        return True
-
     def written(self, text: str) -> Message:
         return {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
 
@@ -91,7 +68,7 @@ class Responses:
         if not calls:
             return None
         key = "id" if string(message, "type") == _APPROVAL else "call_id"
-        return message if string(message, key) == calls[0].id else {**as_dict(message), key: calls[0].id}
+        return with_string(message, key, calls[0].id)
 
     def answer_of(self, call: Call, text: str) -> Answer:
         kind = string(call.raw, "type")
@@ -102,10 +79,7 @@ class Responses:
         return Answer(id=call.id, text=text, raw=raw)
 
     def with_answers(self, answers: Sequence[Answer]) -> list[Message]:
-        return [
-            one.raw if string(one.raw, _id_key(one.raw)) == one.id else {**as_dict(one.raw), _id_key(one.raw): one.id}
-            for one in answers
-        ]
+        return [with_string(one.raw, _id_key(one.raw), one.id) for one in answers]
 
     def with_texts(self, message: Message, texts: Mapping[int, str]) -> Message:
         changed = as_dict(message)
@@ -113,7 +87,7 @@ class Responses:
         return changed
 
     def settled(self, messages: list[Message]) -> list[Message]:
-        # Reasoning is refused without the item that it led to.
+        # The API refuses reasoning without the item that follows from it.
         kept: list[Message] = []
         led_on = False
         for message in reversed(messages):
