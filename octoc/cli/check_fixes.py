@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from octoc.cli.failures import UserError
-from octoc.cli.report import paint_for
+from octoc.cli.report import is_coloured, paint_for
 from octoc.diagnostics.render import escape
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def show_fixes(checked: CheckedPaths, environment: Environment | None) -> None:
             # A diff without its tabs would not apply.
             text = "\t".join(map(escape, line.removesuffix("\r").split("\t")))
             role = roles.get(line[:1])
-            click.echo(paint(role, text) if role else text)
+            click.echo(paint(role, text) if role else text, color=is_coloured())
     _say(plans, f"would fix {_count(plans)} in {_files(len(changes))}", "nothing to fix" if not changes else "")
 
 

@@ -41,13 +41,16 @@ class UserError(click.ClickException):
         self.help = help
 
     def show(self, file: IO[Any] | None = None) -> None:
-        from octoc.cli.report import paint_for
-        from octoc.diagnostics.render import escape
+        from octoc.cli.report import columns_of, is_coloured, paint_for
+        from octoc.diagnostics.render import escape, wrapped
 
+        columns, coloured = columns_of(err=True), is_coloured(err=True)
         head = paint_for(err=True)("error", "error")
-        click.echo(f"{head}: {escape(self.message)}", file=file, err=file is None)
+        lines = wrapped(f": {escape(self.message)}", columns, indent=2, taken=len("error"))
+        click.echo("\n".join([head + lines[0], *lines[1:]]), file=file, err=file is None, color=coloured)
         if self.help is not None:
-            click.echo(f"  = help: {escape(self.help)}", file=file, err=file is None)
+            lines = wrapped(f"  = help: {escape(self.help)}", columns, indent=4)
+            click.echo("\n".join(lines), file=file, err=file is None)
 
 
 class UnavailableError(UserError):
@@ -81,12 +84,12 @@ class FindingsError(click.ClickException):
         super().__init__("; ".join(diagnostic.message for diagnostic in self.diagnostics))
 
     def show(self, file: IO[Any] | None = None) -> None:
-        from octoc.cli.report import line_reader, paint_for
+        from octoc.cli.report import columns_of, is_coloured, line_reader, paint_for
         from octoc.diagnostics.render import render_full
 
         read_line = line_reader(self._root) if self._root is not None else lambda _, __: None
-        text = render_full(self.diagnostics, read_line, paint_for(err=True))
-        click.echo(text, nl=False, file=file, err=file is None)
+        text = render_full(self.diagnostics, read_line, paint_for(err=True), columns_of(err=True))
+        click.echo(text, nl=False, file=file, err=file is None, color=is_coloured(err=True))
 
 
 class UnreadableError(FindingsError):

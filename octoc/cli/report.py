@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from octoc.diagnostics.model import Diagnostic
-from octoc.diagnostics.render import Paint, ansi, plain, render_concise, render_full, render_json, summary
+from octoc.diagnostics.render import Paint, ansi, plain, render_concise, render_full, render_json, summary, wrapped
 from octoc.diagnostics.rule import Severity
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def print_diagnostics(
         files: what was looked at, absolute; `junit` has a test case for each.
     """
     shown = [diagnostic for diagnostic in found if verbose or diagnostic.severity > Severity.INFO]
-    paint = paint_for(err=err)
+    paint, columns = paint_for(err=err), columns_of(err=err)
     if output_format == "json":
         text = render_json(found)
     elif output_format in _FOR_CI:
@@ -52,14 +53,15 @@ def print_diagnostics(
     elif output_format == "concise":
         text = render_concise(shown, paint)
     else:
-        text = render_full(shown, line_reader(root), paint)
+        text = render_full(shown, line_reader(root), paint, columns)
         text += "\n" if text else ""
     if output_format in FOR_PEOPLE and os.environ.get("GITHUB_ACTIONS") == "true":
         from octoc.diagnostics.render.github import defuse
 
         text = defuse(text)
-    click.echo(text, nl=False, err=err)
-    click.echo(summary(found, infos_shown=verbose or output_format == "json"), err=True)
+    click.echo(text, nl=False, err=err, color=is_coloured(err=err))
+    for line in summary(found, infos_shown=verbose or output_format == "json").split("\n"):
+        click.echo("\n".join(wrapped(line, columns_of(err=True), indent=2)), err=True)
 
 
 def exit_status(found: Sequence[Diagnostic], fail_on: str) -> int:
@@ -99,10 +101,25 @@ def _below(base: Path, path: Path) -> str:
 
 
 def paint_for(*, err: bool = False) -> Paint:
-    """Return colour where the stream is a terminal and the user did not refuse it (`NO_COLOR`), else none."""
+    """Return the painter for stdout, or for stderr with `err`."""
+    return ansi if is_coloured(err=err) else plain
+
+
+def is_coloured(*, err: bool = False) -> bool:
+    """Tell whether text on stdout, or on stderr with `err`, is coloured.
+
+    A terminal gets colour, and so does every stream with `FORCE_COLOR`; `NO_COLOR` is stronger than both.
+    """
+    if os.environ.get("NO_COLOR"):
+        return False
     stream = sys.stderr if err else sys.stdout
-    coloured = stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return ansi if coloured else plain
+    return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
+
+
+def columns_of(*, err: bool = False) -> int | None:
+    """Return the width of the terminal in cells; None where stdout (stderr with `err`) goes elsewhere."""
+    stream = sys.stderr if err else sys.stdout
+    return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
 def line_reader(root: Path) -> ReadLine:

@@ -16,6 +16,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str 
     from rich.table import Table
     from rich.text import Text
 
+    from octoc.cli.report import is_coloured
     from octoc.diagnostics.render import escape
 
     found = [tuple(row) for row in rows]
@@ -30,7 +31,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str 
     with console.capture() as captured:
         console.print(Text(title, style="bold"))
         console.print(table if found else "none")
-    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()), color=is_coloured())
 
 
 def one_line(text: str, width: int = 100) -> str:

@@ -1,7 +1,13 @@
 """`octoc check` as CI runs it: formats, exit statuses, and how often files are read."""
 
+import contextlib
 import json
+import os
+import pty
 import re
+import subprocess
+import sys
+import termios
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -167,3 +173,45 @@ def test_a_line_that_is_gone_is_named_without_its_text(tmp_path: Path) -> None:
     text = render_full([found], line_reader(tmp_path))
     assert "--> gone.toml:3:1" in text
     assert "3 |" not in text
+
+
+def _in_a_terminal(folder: Path, columns: int, **variables: str) -> str:
+    """Return what `octoc check` writes to a terminal of that width."""
+    control, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, (24, columns))
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
+    with subprocess.Popen(
+        [sys.executable, "-m", "octoc", "check", "--no-cache"],
+        cwd=folder,
+        stdout=terminal,
+        stderr=terminal,
+        env={**environment, "TERM": "xterm", **variables},
+    ):
+        os.close(terminal)
+        chunks = []
+        with contextlib.suppress(OSError):  # a terminal that its last writer has closed
+            while chunk := os.read(control, 65536):
+                chunks.append(chunk)
+    os.close(control)
+    return b"".join(chunks).decode()
+
+
+def test_output_fits_a_narrow_terminal(broken: Path) -> None:
+    """On a terminal of 40 columns no line is wider, and the finding is in colour."""
+    text = _in_a_terminal(broken, 40)
+    assert "\x1b[1;31merror[OCT203]" in text
+    lines = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text).replace("\r", "\n").split("\n")
+    assert [line for line in lines if len(line) > 40] == []
+
+
+def test_no_color_is_stronger_than_a_terminal(broken: Path) -> None:
+    """With `NO_COLOR` a terminal gets no colour, even with `FORCE_COLOR`."""
+    assert "\x1b[1;31m" not in _in_a_terminal(broken, 80, NO_COLOR="1", FORCE_COLOR="1")
+
+
+def test_force_color_colours_a_pipe(octoc: Run, broken: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With `FORCE_COLOR` a pipe gets colour, as CI wants it in its logs; an empty value asks for nothing."""
+    for value, coloured in (("1", True), ("", False)):
+        monkeypatch.setenv("FORCE_COLOR", value)
+        done = octoc("check", "--workspace", "fleet")
+        assert ("\x1b[1;31merror[OCT203]" in done.out) is coloured

@@ -119,6 +119,21 @@ def test_each_format_is_as_recorded(snapshots: Callable[[str, Mapping[str, str]]
     snapshots("render", texts)
 
 
+@pytest.mark.parametrize("columns", [40, 60, 80])
+def test_no_row_is_wider_than_the_terminal(columns: int) -> None:
+    """Messages, labels and quoted lines fit the terminal; only a place is never broken, so that it can be copied."""
+    for found in CASES.values():
+        rows = [row for row in render_full(found, _read_line, columns=columns).splitlines() if "-->" not in row]
+        assert [row for row in rows if cells(row) > columns and ":::" not in row] == []
+
+
+def test_wrapping_loses_no_word() -> None:
+    """In a narrow terminal the words of a message are the same, in the same order."""
+    (found,) = CASES["one-line"]
+    narrow = render_full([found], lambda _, __: None, columns=40).split()
+    assert narrow == render_full([found], lambda _, __: None).split()
+
+
 def test_nothing_found_is_no_text_and_an_empty_array() -> None:
     """Without diagnostics the formats for people are empty and the one for programs is `[]`."""
     assert (render_full([], _read_line), render_concise([]), json.loads(render_json([]))) == ("", "", [])

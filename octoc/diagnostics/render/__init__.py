@@ -10,7 +10,7 @@ from octoc.diagnostics.render.full import ReadLine, render_full
 from octoc.diagnostics.render.json import as_object, render_json
 from octoc.diagnostics.render.style import Paint, ansi, plain
 from octoc.diagnostics.render.summary import summary
-from octoc.diagnostics.render.text import escape
+from octoc.diagnostics.render.text import escape, wrapped
 
 FORMATS = ("full", "concise", "json", "sarif", "github", "junit")
 
@@ -26,4 +26,5 @@ __all__ = [
     "render_full",
     "render_json",
     "summary",
+    "wrapped",
 ]

@@ -1,4 +1,4 @@
-"""One line per diagnostic: `file:line:col: error[OCTnnn] message`."""
+"""One line per diagnostic: `file:line:col: error[OCTnnn] [*] message`; `[*]` where a fix is known."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from octoc.diagnostics.model import Diagnostic, Span
 from octoc.diagnostics.render.style import Paint, plain, role_of
 from octoc.diagnostics.render.text import escape
+
+FIXABLE = "[*]"
+"""Marks a finding that `octoc check --fix` removes, as ruff does."""
 
 
 def render_concise(diagnostics: Iterable[Diagnostic], paint: Paint = plain) -> str:
@@ -23,4 +26,5 @@ def where(span: Span) -> str:
 def _line(diagnostic: Diagnostic, paint: Paint) -> str:
     at = f"{where(diagnostic.span)}: " if diagnostic.span else ""
     severity = f"{diagnostic.severity.label}[{diagnostic.rule.code}]"
-    return f"{at}{paint(role_of(diagnostic.severity), severity)} {escape(diagnostic.message)}"
+    mark = f" {FIXABLE}" if diagnostic.fix is not None else ""
+    return f"{at}{paint(role_of(diagnostic.severity), severity)}{mark} {escape(diagnostic.message)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import attrs
@@ -19,6 +20,30 @@ def escape(text: str) -> str:
 def cells(text: str) -> int:
     """Return how many cells of a terminal `text` takes: none for a combining mark, two for a wide character."""
     return len(text) if text.isascii() else sum(map(_cells_of, text))
+
+
+def wrapped(text: str, width: int | None, *, indent: int = 0, taken: int = 0) -> list[str]:
+    """Return `text` as lines of at most `width` cells, broken at spaces; a word that does not fit is cut.
+
+    Args:
+        width: None leaves the text in one line.
+        indent: the cells in front of each line after the first, as spaces.
+        taken: the cells in front of the first line, which the caller writes.
+    """
+    if width is None or taken + cells(text) <= width:
+        return [text]
+    lines, line, used = [], "", taken
+    for word in re.findall(r"\S+\s*|\s+", text):
+        if line.strip() and used + cells(word.rstrip()) > width:
+            lines.append(line.rstrip())
+            line, used = " " * indent, indent
+        for character in word:
+            if used + _cells_of(character) > width and line.strip() and character != " ":
+                lines.append(line.rstrip())
+                line, used = " " * indent, indent
+            line += character
+            used += _cells_of(character)
+    return [*lines, line.rstrip()]
 
 
 @attrs.frozen(kw_only=True)
