@@ -39,7 +39,7 @@ def test_exactly_64_characters_stay_whole() -> None:
 
 
 def test_both_of_two_alike_get_a_digest() -> None:
-    """Two ids that become one name both carry their digests, and a third is left alone."""
+    """Two ids that become one name both carry their digests, and a third id does not."""
     one, two, other = ToolId("a.b", "c"), ToolId("a_b", "c"), ToolId("x", "y")
     aliases = make_aliases([one, two, other])
     assert aliases == {one: f"a_b__c_{_digest(one)}", two: f"a_b__c_{_digest(two)}", other: "x__y"}

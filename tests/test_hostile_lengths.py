@@ -35,7 +35,7 @@ from octoc.secrets import redactor
 from octoc.tokens import APPROXIMATE
 
 GROWTH = 2.6
-"""Of twice as much: 2 is linear, 4 the square."""
+"""Allowed growth for twice the input: 2 is linear, 4 is quadratic."""
 FIXED_LINES = 4_000
 FIXED_BYTES = 512 * 1024
 """Work that any input takes, whatever its length."""
@@ -247,7 +247,7 @@ class Scanned:
 WINDOWED = (masking, forms, places, urls)
 """Modules whose patterns scan far ahead, so that each may only get a window."""
 BOUNDED = frozenset({"_KEY", "_KEY_END", "_KEY_BEGINS", "_KEY_BODY", "SCHEMED", "_STRINGS"})
-"""Patterns there that get a whole text: each of their repetitions is bounded, or goes on behind what it scanned."""
+"""Patterns there that get a whole text: each repetition is bounded, or continues after what it scanned."""
 
 SECRETIVE: dict[str, str] = {
     **{name: TEXTS[name] for name in ("one word", "blanks", "open JSON", "base64")},

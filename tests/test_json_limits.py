@@ -60,7 +60,7 @@ def test_elements_and_depth_are_counted_exactly(piece: int, monkeypatch: pytest.
 
 @pytest.mark.parametrize("char", [",", "[", "{", "\\", '"', '\\",['])
 def test_a_long_text_in_a_string_is_never_too_much(char: str) -> None:
-    """Commas and brackets inside a string are no elements, however many there are."""
+    """Commas and brackets inside a string do not count as elements."""
     data = json.dumps({"content": [{"type": "text", "text": char * 300_000}]}).encode()
     assert excess(data, 100, 3) is None
     assert excess(data, 2, 3) == Excess("elements", 2)
@@ -74,7 +74,7 @@ def test_what_is_too_much_says_by_how_much() -> None:
 
 @pytest.mark.parametrize("data", [b"", b'"', b"\\", b"]]]]", b"[[[[", b'["\\', b'{"a":"\\\\', b"\xff[", b'["a' * 9])
 def test_what_is_not_json_is_counted_too(data: bytes) -> None:
-    """Broken text is no fault of the count: the parser says what is wrong with it."""
+    """The count accepts broken text, whose mistake the parser reports."""
     assert excess(data * 50, 10_000, 10_000) is None
     excess(data * 50, 1, 1)
 

@@ -102,7 +102,7 @@ def test_the_errors_of_the_tap_are_real(real: Built) -> None:
 
 
 def test_where_octomind_reads_a_capability_in_two_ways(real: Built) -> None:
-    """The messaging capabilities with `allowed_tools = []` are told with the agents that lose their tools."""
+    """Each messaging capability with `allowed_tools = []` is reported with the agents that lose its tools."""
     found = [one for one in real.outcome.diagnostics if one.rule.name == "octomind-merge-differs"]
     names = sorted(one.message.split("`")[3] for one in found)
     assert names == ["messaging-discord", "messaging-email", "messaging-email", "messaging-linkedin", "messaging-slack"]

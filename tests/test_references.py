@@ -59,7 +59,7 @@ def test_each_form_is_found(text: str, reference: Reference) -> None:
     ],
 )
 def test_what_only_looks_like_one_is_text(text: str) -> None:
-    """Shell variables, empty keys, prompt placeholders, unknown schemes and escapes are no references."""
+    """Shell variables, empty keys, prompt placeholders, unknown schemes and escapes are not references."""
     assert find_references(text) == ()
 
 
@@ -70,7 +70,7 @@ def test_expansion_replaces_in_one_pass() -> None:
 
 
 def test_missing_names_are_values_and_stay_as_written() -> None:
-    """Names without a value are told once each, in order, and their references are left."""
+    """Names without a value are reported once each, in order, and their references stay in the text."""
     found = expand("{{ENV:B}}-${A}-${B}", {"C": "x"}.get, {})
     assert found == Expansion("{{ENV:B}}-${A}-${B}", ("B", "A"))
 
@@ -84,7 +84,7 @@ def test_an_empty_value_gives_way_to_a_default() -> None:
 
 
 def test_builtins_come_from_the_host_alone() -> None:
-    """A builtin is never looked up as a variable, and is no secret value."""
+    """A builtin is never looked up as a variable, and does not count as a secret value."""
     builtins = builtins_of("/home/u/my work", "/home/u")
     found = expand("${workspaceFolder}${/}x ${workspaceFolderBasename} ${userHome}", {"userHome": "no"}.get, builtins)
     assert found == Expansion("/home/u/my work/x my work /home/u")

@@ -65,13 +65,13 @@ def test_a_literal_secret_is_recognised(name: str, value: str) -> None:
         ("USE_TOKEN", "true"),
     ],
 )
-def test_what_is_no_secret_is_left_alone(name: str, value: str) -> None:
-    """References, counts, paths, packages and switches are no secrets."""
+def test_a_value_that_cannot_be_a_secret_is_not_one(name: str, value: str) -> None:
+    """References, counts, paths, packages and switches are not secrets."""
     assert not is_literal_secret(name, value)
 
 
 def test_a_name_is_judged_by_its_words() -> None:
-    """`tokenizer` is no token, and `accessKey` is a key."""
+    """`accessKey` is read as a key by its words, and `tokenizer` is not read as a token."""
     assert not is_secret_name("tokenizer")
     assert is_secret_name("accessKey")
     assert is_secret_name("X-Api-Key")
@@ -148,7 +148,7 @@ def test_a_secret_inside_a_longer_value_is_recognised(value: str) -> None:
     ],
 )
 def test_a_longer_value_that_only_refers_to_a_secret_is_none(value: str) -> None:
-    """References to variables, scopes and counts inside a longer value are left alone."""
+    """References to variables, scopes and counts inside a longer value are not secrets."""
     assert not is_literal_secret("", value)
 
 
@@ -186,7 +186,7 @@ def test_masking_with_the_line_above_keeps_the_length(line: str, above: str) -> 
 def test_a_message_shows_no_secret() -> None:
     """A value that a message quotes is masked when it is one anywhere; names stay readable."""
     sink = DiagnosticSink()
-    sink.report(UNKNOWN_TRANSPORT, f"`{OPENAI}` is no `type`", notes=(f"https://a:b1c2@h, {RANDOM}",), help="token: x")
+    sink.report(UNKNOWN_TRANSPORT, f"unknown `{OPENAI}`", notes=(f"https://a:b1c2@h, {RANDOM}",), help="token: x")
     (found,) = sink.diagnostics
     assert OPENAI not in found.message
     assert "b1c2" not in found.notes[0]

@@ -1,7 +1,7 @@
-"""Whatever is executed, or shown to a model, is pinned: `build --locked` names each thing that was altered.
+"""`build --locked` names each altered thing that octoc runs or shows to a model.
 
-Each row alters one thing in a copy of one workspace, as somebody would who wants it to pass unnoticed: one word of a
-file, a mode, a link, an entry of a cache, a byte of the bundle.
+Each row alters one thing in a copy of one workspace, as an attacker would: one word of a file, a mode, a link, an
+entry of a cache, a byte of the bundle.
 """
 # ruff: noqa: E501  # a row of the table is a line
 
@@ -128,7 +128,7 @@ def root(sound: Path, tmp_path: Path) -> Path:
 
 
 def _reasons(root: Path, plugins: Plugins | None = None) -> list[tuple[str, str]]:
-    """Return the errors of a locked build, without those that are no matter of the lock."""
+    """Return the errors of a locked build as (code, message)."""
     outcome = build(root, locked=True, plugins=plugins or _plugins())
     errors = [found for found in outcome.diagnostics if found.severity is Severity.ERROR]
     return [(found.rule.code, found.message) for found in errors]
@@ -251,8 +251,8 @@ def test_an_altered_file_is_told(root: Path, edit: Callable[[Path], None], code:
     assert {name: (root / name).read_bytes() for name in before} == before
 
 
-def test_another_encoder_is_told(root: Path) -> None:
-    """Other weights behind the same name have another identity."""
+def test_another_encoder_is_reported(root: Path) -> None:
+    """Other weights with the same name have another identity, which the build reports."""
     assert ("OCT509", "encoder `fake` changed") in _reasons(root, _plugins(OtherEmbedder()))
 
 
@@ -348,8 +348,8 @@ def test_an_altered_byte_of_the_bundle_is_told(root: Path, place: float) -> None
     assert [code for code, _ in _reasons(root)] == ["OCT610"]
 
 
-def test_vectors_of_a_poisoned_cache_are_told(root: Path) -> None:
-    """A bundle of vectors that somebody put into the cache fails, since a locked build computes them again."""
+def test_vectors_of_a_poisoned_cache_are_reported(root: Path) -> None:
+    """Altered vectors in the cache fail a locked build, which computes them again."""
     build(root, plugins=_plugins())
     folder = workspace_cache(root)
     assert folder is not None

@@ -65,10 +65,10 @@ def test_a_byte_changed_in_any_member_is_seen(octoc: Octoc, sound: Path, tmp_pat
 
 @pytest.mark.parametrize("make", [Path.mkdir, lambda _: None, lambda path: path.symlink_to(path.name)])
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
-def test_a_bundle_that_is_no_file_is_refused(
+def test_a_path_without_a_regular_file_is_refused(
     octoc: Octoc, tmp_path: Path, command: list[str], make: Callable[[Path], None]
 ) -> None:
-    """A folder, nothing and a loop are told apart from a bundle."""
+    """A folder, a missing file and a link loop are refused with a bundle rule and exit status 1."""
     make(tmp_path / "x.octoc")
     done = octoc(*command, "--bundle", str(tmp_path / "x.octoc"))
     assert done.status == 1

@@ -152,8 +152,8 @@ def test_a_damaged_lock_is_written_anew(octoc: Octoc, folder: Path, fault: str) 
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("octoc.lock")])
-def test_a_lock_that_is_no_file_is_an_error(octoc: Octoc, folder: Path, make: Callable[[Path], None]) -> None:
-    """A folder, a pipe or a loop in the place of the lock is told, and nothing waits for it."""
+def test_a_lock_that_is_not_a_file_is_an_error(octoc: Octoc, folder: Path, make: Callable[[Path], None]) -> None:
+    """A folder, a pipe or a link loop in the place of the lock is reported, and the build does not wait for it."""
     (folder / "octoc.lock").unlink()
     make(folder / "octoc.lock")
     done = octoc("build", "--output-format", "concise", "--workspace", str(folder))
@@ -194,7 +194,7 @@ def test_a_link_or_a_folder_in_the_place_of_a_file_is_told(
 
 
 def test_a_folder_that_leads_out_of_its_tap_is_left_out(octoc: Octoc, folder: Path, tmp_path: Path) -> None:
-    """A tap brings nothing from a folder that the workspace has not named, whatever links are in it."""
+    """A capability folder that links out of its tap is reported and left out."""
     (folder / "taps/acme/capabilities/time").rename(tmp_path / "elsewhere")
     (folder / "taps/acme/capabilities/time").symlink_to(tmp_path / "elsewhere")
     done = octoc("build", "--json", "--workspace", str(folder))

@@ -1,4 +1,4 @@
-"""Laws: whatever a file of scopes holds, a check returns, and nobody has more than the sound file gives."""
+"""Laws: a check of any file of scopes returns, and no agent has more than the sound file grants."""
 
 import tempfile
 from pathlib import Path

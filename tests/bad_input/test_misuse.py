@@ -35,8 +35,8 @@ def test_a_very_long_line_is_cut(octoc: Octoc, folder: Path) -> None:
     assert max(map(len, done.text.splitlines())) < 300
 
 
-def test_five_hundred_mistakes_are_all_told(octoc: Octoc, folder: Path) -> None:
-    """Each mistake is told once, and the last line counts them."""
+def test_five_hundred_mistakes_are_all_reported(octoc: Octoc, folder: Path) -> None:
+    """Each mistake is reported once, and the last line counts them."""
     servers = ",\n".join(f'"s{i}": {{"command": {i}}}' for i in range(500))
     (folder / ".mcp.json").write_text(f'{{"mcpServers": {{\n{servers}\n}}}}')
     done = octoc("check", "--workspace", str(folder))
@@ -79,8 +79,8 @@ def test_misuse_is_told_with_the_next_step(
     assert "\x1b" not in done.text
 
 
-def test_a_locked_build_tells_each_reason(octoc: Octoc, folder: Path) -> None:
-    """Every change since the lock is told, with status 1, and nothing is written."""
+def test_a_locked_build_reports_each_reason(octoc: Octoc, folder: Path) -> None:
+    """Every change since the lock is reported with status 1, and nothing is written."""
     before = (folder / "octoc.lock").read_bytes(), (folder / "dist/acme.octoc").read_bytes()
     provider = folder / "taps/acme/capabilities/time/installed.toml"
     provider.write_text(provider.read_text().replace("time-server", "other-server"))

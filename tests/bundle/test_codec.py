@@ -1,4 +1,4 @@
-"""Laws of the codec: what is encoded decodes to itself, and every wrong shape is told with its key path."""
+"""Laws of the codec: encoded values decode to themselves, and every wrong shape is reported with its key path."""
 
 import json
 from collections.abc import Mapping

@@ -147,7 +147,7 @@ def test_any_truncation_is_refused_when_opened(length: int) -> None:
 
 @given(st.integers(0, len(BUILT)), st.binary(min_size=1, max_size=100))
 def test_inserted_bytes_are_refused_when_opened(at: int, extra: bytes) -> None:
-    """There is no place where bytes could be added, not even behind the end."""
+    """Bytes added anywhere, also after the end, make the bundle refused."""
     longer = BUILT[:at] + extra + BUILT[at:]
     with pytest.raises(BundleRefused):
         _use_all(OpenBundle.of_bytes(longer, verify="lazy"))

@@ -122,7 +122,7 @@ def _size(agents: int, groups: int, per_group: int) -> int:
 
 
 def test_a_file_grows_with_tools_and_with_grants_and_not_with_their_product() -> None:
-    """Ten times the tools behind the same grants add next to nothing; twice the agents add what they are granted."""
+    """Ten times the tools in the same groups add next to nothing; twice the agents add what they are granted."""
     small = _size(agents=40, groups=10, per_group=10)
     assert _size(agents=40, groups=10, per_group=100) < small * 1.2
     assert _size(agents=80, groups=10, per_group=10) < small * 2.1

@@ -31,7 +31,7 @@ def server() -> Iterator[OAuthServer]:
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The addresses that a browser was told to open; it visits each, and goes where it is sent."""
+    """The addresses that a browser opens; it visits each and follows its redirects."""
     addresses: list[str] = []
 
     def visit(address: str) -> None:
@@ -97,7 +97,7 @@ def test_log_in_call_log_out(octoc: Run, root: Path, server: OAuthServer, opened
 
 
 def test_without_a_browser(octoc: Run, root: Path, opened: list[str]) -> None:
-    """`--no-browser` only prints the address, and gives up when nobody comes back in time."""
+    """`--no-browser` only prints the address, and gives up when no login arrives in time."""
     done = octoc("auth", "login", "notes", "--no-browser", "--timeout", "1", "--workspace", str(root))
     assert done.status == 1
     assert "/authorize?" in done.err

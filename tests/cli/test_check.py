@@ -71,7 +71,7 @@ def test_junit_has_a_case_for_each_file(octoc: Run, broken: Path) -> None:
 
 
 def test_junit_passes_no_file_that_was_not_asked_for(octoc: Run, broken: Path) -> None:
-    """Of a workspace of which one path is asked for, other files are no cases: what they have is not shown."""
+    """With one path of a workspace, a JUnit report has no cases for other files, whose findings are not shown."""
     done = octoc("check", "fleet/octoc.toml", "--output-format", "junit")
     (suite,) = ET.fromstring(done.out)  # noqa: S314  # our own text
     assert [case.get("name") for case in suite] == ["fleet/octoc.toml"]

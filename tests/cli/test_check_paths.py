@@ -66,8 +66,8 @@ def test_agents_are_found_and_checked_against_servers(octoc: Run, here: Path, pa
     assert sorted(_found(octoc)) == [("OCT321", path), ("OCT330", path)]
 
 
-def test_documents_are_no_agents(octoc: Run, here: Path) -> None:
-    """Markdown without front matter, READMEs and AGENTS.md are nobody's agents."""
+def test_documents_are_not_agents(octoc: Run, here: Path) -> None:
+    """Markdown without front matter, READMEs and AGENTS.md are not read as agents."""
     _write(here, {"agents/notes.md": "# Notes\n", "agents/README.md": AGENT % "x", "AGENTS.md": "Do this.\n"})
     assert octoc("check").status == 2
 
@@ -104,13 +104,13 @@ def test_projects_do_not_mix(octoc: Run, here: Path) -> None:
 
 
 def test_a_workspace_below_is_checked_as_one(octoc: Run, here: Path) -> None:
-    """A folder below that has its own octoc.toml is checked with its own settings; paths are told from here."""
+    """A folder below with its own octoc.toml is checked with its settings; paths are relative to the current folder."""
     _write(here, {"w/octoc.toml": "[workspace]\nname = 'w'\nsize = 3\n", ".mcp.json": '{"mcpServers": {}}'})
     assert _found(octoc) == [("OCT201", "w/octoc.toml")]
 
 
-def test_nothing_to_check_is_said(octoc: Run, here: Path) -> None:
-    """A folder that holds nothing of ours ends with 2: a check that looked at nothing is no success."""
+def test_a_folder_with_nothing_to_check_is_an_error(octoc: Run, here: Path) -> None:
+    """A folder without any file to check ends with status 2, since a check of nothing is not a success."""
     done = octoc("check")
     assert done.status == 2
     assert "nothing to check" in done.err
@@ -168,8 +168,8 @@ def test_a_file_of_a_tap_is_checked_in_its_tap(octoc: Run, here: Path) -> None:
     assert ("OCT304", "t/skills/clock/SKILL.md") in _found(octoc, "t/skills/clock")
 
 
-def test_a_file_alone_is_not_blamed_for_what_is_not_there(octoc: Run, here: Path) -> None:
-    """What could be defined in files that were not named is no finding about a single file."""
+def test_a_single_file_may_name_what_other_files_define(octoc: Run, here: Path) -> None:
+    """A single file is not reported for names that files outside the check could define."""
     _write(here, {"helper.md": AGENT.replace("---\nBe", "tools: [mcp__x__read]\nskills: [y]\n---\nBe") % "helper"})
     _write(here, {"conf.toml": "triggers = ['a']\n"})
     assert _found(octoc, "helper.md", "conf.toml") == []

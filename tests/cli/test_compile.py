@@ -86,8 +86,8 @@ def test_no_workspace_says_what_to_do(octoc: Run, tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize("content", [None, "empty folder"])
-def test_a_folder_that_is_no_workspace(octoc: Run, tmp_path: Path, content: str | None) -> None:
-    """A named folder that is not there, or no workspace, is said so; exit status 2."""
+def test_a_folder_that_is_not_a_workspace(octoc: Run, tmp_path: Path, content: str | None) -> None:
+    """A named folder that is missing or not a workspace is an error with its path and exit status 2."""
     folder = tmp_path / "named"
     if content is not None:
         folder.mkdir()
@@ -115,7 +115,7 @@ def test_build_writes_and_says_so(octoc: Run, workspace: Path) -> None:
 
 
 def test_a_build_prints_the_token_bill(octoc: Run, tmp_path: Path) -> None:
-    """What agents and capabilities cost is told before the bundle is, also when there was nothing to do."""
+    """A build prints the token cost of agents and capabilities, also when nothing has changed."""
     builder = WorkspaceBuilder(tmp_path).server("git", "git-mcp").snapshot("git", ["log", "diff"])
     builder.agent("a", description="An agent.", tools=["git/log"]).write()
     done = octoc("build", "--workspace", str(tmp_path))
@@ -172,7 +172,7 @@ def test_a_folder_with_only_an_mcp_file_builds(octoc: Run, tmp_path: Path) -> No
 
 
 def test_pin_from_a_dump_finds_the_server_that_runs_the_package(octoc: Run, workspace: Path, dump: Path) -> None:
-    """A dump is recorded for every server whose command runs its package, and twice is no change."""
+    """A dump is recorded for every server whose command runs its package, and a second pin changes nothing."""
     path = workspace / BAD_PROVIDER
     text = path.read_text(encoding="utf-8")
     start, end = text.index("command = "), text.index("\nargs = []")
@@ -215,7 +215,7 @@ def test_pin_as_json(octoc: Run, workspace: Path) -> None:
 
 
 def test_pin_of_a_workspace_without_servers(octoc: Run, tmp_path: Path) -> None:
-    """Where there is nothing to pin, that is said."""
+    """A workspace without servers ends with a line that states so."""
     WorkspaceBuilder(tmp_path).write()
     done = octoc("pin", "--workspace", str(tmp_path))
     assert (done.status, done.out) == (0, "")
@@ -231,7 +231,7 @@ def test_pin_of_an_unknown_server(octoc: Run, workspace: Path) -> None:
 
 
 def test_pin_with_a_broken_dump(octoc: Run, workspace: Path, tmp_path: Path) -> None:
-    """A dump that is no JSON is a diagnostic, exit status 1, and nothing is written."""
+    """A dump that is not JSON is a diagnostic with exit status 1, and nothing is written."""
     bad = tmp_path / "bad.json"
     bad.write_text('{"tools": [', encoding="utf-8")
     done = octoc("pin", "time", "--workspace", str(workspace), "--from", str(bad))

@@ -30,7 +30,7 @@ def needy(tmp_path: Path) -> Path:
 
 
 def test_the_table(octoc: Run, needy: Path) -> None:
-    """Without an environment each variable has a row, and nothing is said of what is set."""
+    """Without an environment each variable has a row, without a column for its state."""
     done = octoc("env", "--workspace", str(needy))
     assert (done.status, done.err) == (0, "")
     assert done.out.splitlines() == [
@@ -52,7 +52,7 @@ def test_what_is_set(octoc: Run, needy: Path) -> None:
 
 
 def test_one_agent(octoc: Run, needy: Path) -> None:
-    """`--agent` tells what one agent needs; a name that is none is told with its nearest."""
+    """`--agent` lists what one agent needs; an unknown agent is an error with near names."""
     done = octoc("env", "--workspace", str(needy), "--agent", "reviewer", "--json")
     assert [(entry["name"], entry["agents"]) for entry in json.loads(done.out)] == [
         ("GITHUB_TOKEN", ["reviewer"]),
@@ -109,7 +109,7 @@ def test_the_process_environment_says_nothing(octoc: Run, needy: Path, monkeypat
 
 
 def test_check_with_an_environment(octoc: Run, needy: Path) -> None:
-    """`check` is silent on the environment until it is told of one; then it marks what is not set there."""
+    """`check` reports unset variables only when an environment is given."""
     quiet = octoc("check", "--workspace", str(needy), "--json")
     assert not {found["code"] for found in json.loads(quiet.out)} & {"OCT465", "OCT466"}
     for _ in range(2):  # what is remembered of one environment is not told of another
@@ -125,7 +125,7 @@ def test_check_with_an_environment(octoc: Run, needy: Path) -> None:
 
 @pytest.mark.parametrize("command", ["env", "check"])
 def test_a_value_on_the_command_line_is_refused_unseen(octoc: Run, needy: Path, command: str) -> None:
-    """`--env NAME=value` is a mistake that is told without the value."""
+    """`--env NAME=value` is a usage error that does not repeat the value."""
     done = octoc(command, "--workspace", str(needy), "--env", f"GITHUB_TOKEN={SECRET}")
     assert done.status == 2
     assert "without `=` and value" in done.err
@@ -134,7 +134,7 @@ def test_a_value_on_the_command_line_is_refused_unseen(octoc: Run, needy: Path, 
 
 @pytest.mark.parametrize("command", ["env", "check"])
 def test_an_env_file_that_is_not_there(octoc: Run, needy: Path, command: str) -> None:
-    """It is told by name, with status 2."""
+    """A missing file is reported by name, with status 2."""
     done = octoc(command, "--workspace", str(needy), "--env-file", str(needy / "none"))
     assert done.status == 2
     assert done.err.startswith(f"error: the file `{needy / 'none'}` cannot be read: No such file or directory\n")

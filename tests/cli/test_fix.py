@@ -181,7 +181,7 @@ def test_byte_order_mark_line_ends_and_mode_stay(octoc: Run, tmp_path: Path) -> 
 
 
 def test_a_linked_file_is_fixed_where_it_is(octoc: Run, tmp_path: Path) -> None:
-    """A fix goes to the file behind a link, and the link stays one."""
+    """A fix changes the target of a link, and the link stays a link."""
     _write(tmp_path, {"mcp/real.json": MCP.replace('"type": "http", ', "")})
     (tmp_path / ".mcp.json").symlink_to("mcp/real.json")
     octoc("check", "--workspace", str(tmp_path), "--fix")
@@ -189,8 +189,8 @@ def test_a_linked_file_is_fixed_where_it_is(octoc: Run, tmp_path: Path) -> None:
     assert (tmp_path / "mcp/real.json").read_text(encoding="utf-8") == MCP
 
 
-def test_a_tap_elsewhere_is_left_alone(octoc: Run, tmp_path: Path) -> None:
-    """A fix for a file outside of the workspace is not applied, and how many there are is said."""
+def test_a_tap_outside_the_workspace_is_not_fixed(octoc: Run, tmp_path: Path) -> None:
+    """A fix for a file outside the workspace is not applied, and a line counts such fixes."""
     tap = {name.removeprefix("taps/acme/"): content for name, content in SOUND.items() if name.startswith("taps")}
     wrong = SKILL.replace("[time]", "[tiem]")
     _write(tmp_path / "shared", {**tap, "skills/clock/SKILL.md": wrong})
@@ -225,7 +225,7 @@ def test_a_copied_default_stays_a_copy(octoc: Run, tmp_path: Path) -> None:
 
 
 def test_exit_status_counts_what_remains(octoc: Run, tmp_path: Path) -> None:
-    """`--fix` ends with 0 when it mends every error, `--diff` with 1 as long as they are there."""
+    """`--fix` ends with 0 when it fixes every error, `--diff` with 1 as long as they are there."""
     _write(tmp_path, {**SOUND, SKILL_AT: SKILL.replace("[time]", "[tiem]")})
     assert octoc("check", "--workspace", str(tmp_path), "--diff").status == 1
     assert octoc("check", "--workspace", str(tmp_path), "--fix").status == 0

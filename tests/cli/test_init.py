@@ -46,7 +46,7 @@ def test_everything_that_is_there_is_named(octoc: Run, folder: Path) -> None:
 
 
 def test_a_server_that_cannot_be_pinned_leaves_the_next_step(octoc: Run, tmp_path: Path) -> None:
-    """With --pin a failure is told and is exit status 1, and the last line says how to go on all the same."""
+    """With --pin a failure is reported with exit status 1, and the last line still names the next step."""
     servers = '{"mcpServers": {"gone": {"command": "./no-such-server"}}}'
     tmp_path.joinpath(".mcp.json").write_text(servers, encoding="utf-8")
     done = octoc("init", "--workspace", str(tmp_path), "--pin")

@@ -190,7 +190,7 @@ def test_nobody_has_what_is_not_granted(start: Run, ws: Path) -> None:
 
 
 def test_servers_keep_their_credentials_by_id(start: Run, ws: Path) -> None:
-    """One server for each address and credential, with the longest time-out; one that nobody has on is off."""
+    """One server for each address and credential, with the longest time-out; one that no agent has enabled is off."""
     assert start(EXPORT).status == 0
     assert json.loads((ws / "octopus.mcp.json").read_text(encoding="utf-8"))["mcpServers"] == {
         "orders": {
@@ -268,7 +268,7 @@ def test_what_init_makes_is_sound(start: Run, octoc: Run, ws: Path) -> None:
 
 
 def test_tools_that_are_recorded_are_found(start: Run, octoc: Run, ws: Path) -> None:
-    """A tool of a group is on the one server that is recorded with it; check names those that nobody has."""
+    """A tool of a group is on the one server that is recorded with it; check names tools that no server has."""
     servers = {"erp": {"command": "erp"}, "octopus-tools": {"command": "host"}}
     (ws / ".mcp.json").write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
 
@@ -326,7 +326,7 @@ TWICE = [{"agentId": 7, "toolGroupId": 3}, {"agentId": 7, "toolGroupId": 3, "ena
 
 
 def group(**values: Any) -> dict[str, Any]:
-    """Return the export with one tool group, which nobody has."""
+    """Return the export with one tool group, which is assigned to no agent."""
     return changed(toolGroups=[{**GROUP, **values}], assignments=[])
 
 
@@ -363,7 +363,7 @@ def group(**values: Any) -> dict[str, Any]:
 def test_a_bad_export_says_where_and_writes_nothing(
     start: Run, ws: Path, export: Any, at: str | None, message: str
 ) -> None:
-    """What is wrong is said with its place, the exit status is 1, and nothing is written."""
+    """A mistake is reported at its place with exit status 1, and nothing is written."""
     done = start(export)
     assert (done.status, done.out) == (1, "")
     (told,) = [part for part in done.err.split("error[") if message in part.partition("\n")[0]][:1]
@@ -379,8 +379,8 @@ def test_a_bad_export_says_where_and_writes_nothing(
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe{\x00}\x00", b"\x00\x01", b'{"areas": "\xff"}', b""])
-def test_an_export_that_is_no_text_is_told(octoc: Run, tmp_path: Path, ws: Path, data: bytes) -> None:
-    """Bytes that are no UTF-8 text end it with what they are, and nothing is written."""
+def test_an_export_that_is_not_text_is_reported(octoc: Run, tmp_path: Path, ws: Path, data: bytes) -> None:
+    """Bytes that are not UTF-8 text are reported with exit status 1, and nothing is written."""
     (tmp_path / "export.json").write_bytes(data)
     ws.mkdir()
     done = octoc("init", "--from", "octopus", str(tmp_path / "export.json"), "--workspace", str(ws))

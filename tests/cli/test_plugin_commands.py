@@ -176,8 +176,8 @@ def test_no_plugin_takes_a_name_of_octocs(run: Run, plugin: Any) -> None:
 
 
 def test_a_missing_package_of_octocs_names_its_install() -> None:
-    """Of an exception only a missing package that octoc installs has a hint."""
-    assert missing_package(ModuleNotFoundError("", name="somebody.elses")) is None
+    """Only an exception about a missing package that octoc installs gets a hint."""
+    assert missing_package(ModuleNotFoundError("", name="acme.other")) is None
     assert missing_package(ValueError("mcp")) is None
     found = missing_package(ModuleNotFoundError("", name="mcp.client"))
     assert found is not None

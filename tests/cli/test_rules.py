@@ -68,7 +68,7 @@ def test_a_schema_s_path_is_told(octoc: Run) -> None:
 
 
 def test_a_schema_that_is_not_there(octoc: Run) -> None:
-    """A name that is no schema's is an error with near names; exit status 1."""
+    """An unknown schema name is an error with near names and exit status 1."""
     done = octoc("schema", "workspce")
     assert (done.status, done.out) == (1, "")
     assert "did you mean `workspace`?" in done.err

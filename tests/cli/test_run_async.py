@@ -45,9 +45,9 @@ def _until(seconds: float, path: Path) -> str:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_command_and_its_servers(tmp_path: Path, number: signal.Signals) -> None:
-    """Asked to end amid a call, the command says one word, exits with 2, and its server is gone by then."""
+    """A signal during a call makes the command print one word, exit with 2, and end its server."""
     if signal.getsignal(number) is signal.SIG_IGN:
-        pytest.skip("whoever started the tests has it ignored")
+        pytest.skip("the process that started the tests ignores this signal")
     (tmp_path / "server.py").write_text(SERVER)
     builder = WorkspaceBuilder(tmp_path, plugins={"use": ["transport-mcp"]}, mcp={"files": [".mcp.json"]})
     builder.server("slow", sys.executable, "server.py").write()

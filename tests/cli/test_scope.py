@@ -79,7 +79,7 @@ def test_the_table_of_all_agents(octoc: Run, company: Path) -> None:
 
 
 def test_one_agent_with_every_reason(octoc: Run, company: Path) -> None:
-    """Each tool has the grant and what it names, with file and line; settings of its own are told."""
+    """Each tool has its grant and group with file and line; the agent's own settings are listed."""
     done = octoc("scope", "cfo", "--workspace", str(company))
     assert done.status == 0
     where = "grant ledger (scopes/company.toml:15) <- group ledger (scopes/company.toml:9)"
@@ -118,7 +118,7 @@ def test_the_exclusions_of_an_agent(octoc: Run, tmp_path: Path) -> None:
 
 
 def test_who_can_reach_a_tool(octoc: Run, company: Path) -> None:
-    """A name or a pattern is answered with the agents that reach it, unlisted servers too; nobody is no mistake."""
+    """A name or a pattern lists the agents that reach it, also on unlisted servers; no match is not an error."""
 
     def who(tool: str) -> list[str]:
         done = octoc("scope", "--who-can", tool, "--workspace", str(company), "--json")

@@ -40,7 +40,7 @@ def test_what_an_agent_begins_with_for_people(octoc: Run, bundle: str) -> None:
 def test_without_a_name_it_is_the_agent_that_commands_act_as(octoc: Run, bundle: str) -> None:
     """`--context` alone is the supervisor's, or of the agent that `--agent` names."""
     assert octoc("show", "--context", "--bundle", bundle).out.startswith("supervisor begins with ")
-    assert octoc("show", "--context", "--agent", "nobody", "--bundle", bundle).status == 1
+    assert octoc("show", "--context", "--agent", "absent", "--bundle", bundle).status == 1
 
 
 def test_sections_and_context_exclude_each_other(octoc: Run, bundle: str) -> None:

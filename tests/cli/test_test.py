@@ -124,7 +124,7 @@ def test_the_same_twice(octoc: Run, described: WorkspaceBuilder) -> None:
 
 
 def test_what_was_right_before_and_is_not_any_more_fails(octoc: Run, described: WorkspaceBuilder) -> None:
-    """Recorded results that were better than today's are regressions, exit status 1; worse ones are none."""
+    """Recorded results better than the current ones are regressions with exit status 1; worse ones are not."""
     root = described.write()
     assert octoc("test", "--allow-degraded", "--record", "--workspace", str(root)).status == 0
     assert octoc("test", "--allow-degraded", "--workspace", str(root)).status == 0

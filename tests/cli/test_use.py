@@ -109,7 +109,7 @@ def test_route_explains(octoc: Run, bundle: str) -> None:
 
 
 def test_a_change_of_subject_does_not_go_on(octoc: Run, bundle: str) -> None:
-    """Thanks, an ending or another subject behind a request is for nobody."""
+    """Thanks, an ending or another subject after a request activates nothing."""
     for message in (
         "thanks, that was all I needed",
         "do you think cats dream at night?",
@@ -296,7 +296,7 @@ def test_a_server_that_does_not_start_is_exit_status_1(bundle: str) -> None:
     ],
 )
 def test_bad_arguments_say_where(octoc: Run, bundle: str, arguments: str, reason: str) -> None:
-    """Arguments that are no JSON object are an error with the column, exit status 1; nothing is called."""
+    """Arguments that are not a JSON object are an error with the column and exit status 1; nothing is called."""
     done = octoc("call", "time", "get_current_time", arguments, "--bundle", bundle)
     assert (done.status, done.out) == (1, "")
     assert done.err.splitlines()[0] == f"error: {reason}"
@@ -321,13 +321,13 @@ def test_call_of_what_is_not_there(octoc: Run, bundle: str, names: list[str], hi
 
 @pytest.mark.parametrize("words", [["a", "b", "c", "{}"], ["{}"], []])
 def test_call_with_too_many_or_few_words(octoc: Run, bundle: str, words: list[str]) -> None:
-    """What is no call at all is a usage error, exit status 2."""
+    """Too many or too few words are a usage error with exit status 2."""
     assert octoc("call", *words, "--bundle", bundle).status == 2
 
 
 @pytest.mark.parametrize("words", [["show"], ["route", "x"], ["find", "x"], ["call", "time", "x"]])
-def test_a_file_that_is_no_bundle_is_refused(octoc: Run, tmp_path: Path, words: list[str]) -> None:
-    """A file that is no bundle is refused with a rule and a reason, exit status 1."""
+def test_a_file_that_is_not_a_bundle_is_refused(octoc: Run, tmp_path: Path, words: list[str]) -> None:
+    """A file that is not a bundle is refused with a rule and a reason, exit status 1."""
     path = tmp_path / "x.octoc"
     path.write_bytes(b"not a bundle, but long enough to be looked at")
     done = octoc(*words, "--bundle", str(path))

@@ -242,4 +242,4 @@ HARMLESS: Mapping[str, tuple[str, str]] = {
     "settings": ("CONNECTION_STRING", "Server=db;Database=app;Trusted_Connection=True"),
     "reference of another scheme": ("Authorization", "Sentry-Bearer ${SENTRY_ACCESS_TOKEN}"),
 }
-"""Name -> what holds a value, and the value, which is no credential although its holder is named like one."""
+"""Case -> the name of a key and its value, which is not a credential although the key is named like one."""

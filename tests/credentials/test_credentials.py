@@ -45,7 +45,7 @@ def test_a_value_is_a_credential_by_its_holder(name: str, value: str) -> None:
 
 @pytest.mark.parametrize("kind", ["hex 32", "hex 40", "hex 64", "uuid"])
 def test_a_key_by_a_weak_name(kind: str) -> None:
-    """`key` holds a credential where the value looks like one, and alone a digest is none."""
+    """A value under `key` is a credential when it looks like one; a digest alone is not."""
     assert is_literal_secret("NOTES_KEY", KEYED[kind])
     assert not is_literal_secret("NOTES_KEY", "primary")
     assert not is_literal_secret("REVISION", KEYED[kind])
@@ -91,7 +91,7 @@ def test_no_form_of_a_definition_keeps_its_secret(definition: dict[str, Any], sh
 
 @pytest.mark.parametrize("text", READABLE)
 def test_a_definition_without_a_secret_is_kept(text: str) -> None:
-    """What is no credential reaches the bundle as it is written, without a finding."""
+    """A value without a credential reaches the bundle as it is written, without a finding."""
     sink = DiagnosticSink()
     definition = {"command": "server", "args": [text], "env": {"MODE": text}}
     source = server_of_mcp("notes", definition, Place(file=".mcp.json"))

@@ -19,7 +19,7 @@ SHOWN = [*VALUES, *KEY.splitlines()[1:-1]]
 
 
 def toml(head: str = "", *, table: str = "") -> str:
-    """TOML with every value behind an unknown key, every token in place of a key, and a private key."""
+    """Return TOML with every value under an unknown key, every token as a key, and a private key."""
     lines = [f'bogus_token_{number} = "{value}"' for number, value in enumerate(VALUES)]
     lines += [f'"{token}" = {number}' for number, token in enumerate(TOKENS.values())]
     return "\n".join([head, *([f"[{table}]"] if table else []), *lines, f'bogus_key = """\n{KEY}\n"""', ""])
@@ -82,7 +82,7 @@ FILES: dict[str, Callable[[], str]] = {
         "".join(f'[{json.dumps(token)}]\ntriggers = "x"\nsays = ["a text"]\n' for token in TOKENS.values()),
         table="time",
     ),
-    # A file with no text but comments is reported, with its first line.
+    # A file that has only comments is reported, with its first line.
     "routing/background.txt": lambda: f"# {' '.join(TOKENS.values())}\n",
     "routing/needs/own.toml": lambda: toml('[rooms]\nabout = "book a room"\nsays = ["is a room free"]'),
     "snapshots/notes.json": lambda: json.dumps(

@@ -93,7 +93,7 @@ def test_the_image_has_no_rights_and_an_exact_base() -> None:
 
 
 def test_what_the_image_copies_is_enough_to_build(tmp_path: Path) -> None:
-    """Of the copied files alone, past what the ignore file leaves out, the wheels can be built."""
+    """The wheels can be built from the copied files alone, with the ignore file applied."""
     ignored = (DEPLOY / "Containerfile.dockerignore").read_text(encoding="utf-8").splitlines()
     let_in = {line[1:] for line in ignored if line.startswith("!")}
     for arguments in of("COPY"):

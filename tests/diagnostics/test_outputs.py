@@ -205,7 +205,7 @@ def _read(text: str) -> str:
 
 
 def test_github_has_a_command_per_finding() -> None:
-    """A finding is an annotation at its place; columns are told for one line only, as GitHub has them."""
+    """A finding is an annotation at its place; it has columns only when it is on one line, as GitHub requires."""
     lines = render_github((*ALL, attrs.evolve(FIXED, span=FIXED.related[0].span))).splitlines()
     name, properties, message = parsed(lines[0])
     assert name == "error"

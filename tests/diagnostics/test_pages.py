@@ -1,9 +1,8 @@
-"""The pages of the rules: each says what its rule says, and its examples do what they are said to do.
+"""The pages of the rules: each has its rule's text, and its examples break and keep the rule.
 
-The fenced blocks of a section that have a `title` are the files of one workspace, and `octoc check` of it finds what
-the page is about. What goes without saying is added: an octoc.toml with tap `acme`, where a page shows none, and the
-`default.toml` of a capability with one provider. A block with the title `.env` is also what the check is told to find
-set.
+The fenced blocks of a section that have a `title` are the files of one workspace, and `octoc check` of it finds the
+mistake of the page. The test adds an octoc.toml with tap `acme` where a page shows none, and the `default.toml` of a
+capability with one provider. The check also gets a block with the title `.env` as its environment.
 """
 
 import re
@@ -59,7 +58,7 @@ NOT_SHOWN: Mapping[str, str] = {
 }
 COMPANIONS: Mapping[str, tuple[str, str]] = {
     "OCT125": ("OCT303", "a capability whose default leads nowhere has none"),
-    "OCT330": ("OCT321", "each of the entries that are no tool is told, too"),
+    "OCT330": ("OCT321", "each entry without a tool is reported, too"),
     "OCT372": ("OCT201", "the table cannot be read because of the key"),
     "OCT434": ("OCT401", "the skill's capability is hidden because it has no trigger"),
 }
@@ -121,7 +120,7 @@ def test_a_page_says_what_its_rule_says(code: str) -> None:
 
 @pytest.mark.parametrize("code", SHOWN)
 def test_what_a_page_calls_bad_breaks_its_rule_alone(code: str, tmp_path: Path) -> None:
-    """The bad example has a finding of the rule, and of other rules nothing but information."""
+    """The bad example breaks its rule and no other rule above information."""
     found = check_section(code, "Bad", tmp_path)
     shown = {one.rule.code for one in found if one.severity > Severity.INFO or one.rule.code == code}
     assert shown == {code, *COMPANIONS.get(code, ())[:1]}, found
@@ -129,7 +128,7 @@ def test_what_a_page_calls_bad_breaks_its_rule_alone(code: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("code", SHOWN)
 def test_what_a_page_calls_good_keeps_its_rule(code: str, tmp_path: Path) -> None:
-    """The good example has no finding of the rule, and of other rules nothing but information."""
+    """The good example keeps its rule and every other rule above information."""
     found = check_section(code, "Good", tmp_path)
     assert [one for one in found if one.severity > Severity.INFO or one.rule.code == code] == []
 

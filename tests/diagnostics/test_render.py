@@ -100,7 +100,7 @@ CASES: Mapping[str, Sequence[Diagnostic]] = {
         _error("no file at all", help="name one"),
         _error("a file that is gone", _at("gone.toml", 7, 3, 7, 9), "was here"),
         _error("an empty line", _at("empty.toml", 1, 1, 1, 1)),
-        _error("a column behind the end", _at("empty.toml", 1, 40, 1, 50)),
+        _error("a column after the end", _at("empty.toml", 1, 40, 1, 50)),
     ],
     "severities": [
         Diagnostic(rule=LITERAL_SECRET, message="a secret", severity=Severity.WARNING, span=_at(TAP, 7, 3, 7, 34)),

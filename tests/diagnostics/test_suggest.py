@@ -1,4 +1,4 @@
-"""Near names are hints; a slip is what may be mended without asking."""
+"""Near names are hints; octoc may fix a slip without asking."""
 
 import pytest
 from hypothesis import given
@@ -49,7 +49,7 @@ def test_hints_are_ranked() -> None:
 
 @given(st.text(alphabet="abcD12-_", max_size=8), st.sets(NAMES, max_size=9), st.integers(1, 4))
 def test_a_name_that_is_passed_over_was_not_near(name: str, known: set[str], limit: int) -> None:
-    """Of many names the same are found as when each is compared alone."""
+    """A search over many names returns the same names as comparing each alone."""
     alone = {one for one in known if near_names(name, [one])}
     near = near_names(name, known, limit)
     assert near == near_names(name, alone, len(known) or 1)[:limit]

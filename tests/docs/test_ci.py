@@ -1,4 +1,4 @@
-"""What CI and editors are told: the hook, the action and the pages use commands and options that exist."""
+"""CI and editors: the hook, the action and the pages use commands and options that exist."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def commands() -> Iterator[str]:
 
 @pytest.mark.parametrize("line", sorted(set(commands())))
 def test_every_command_exists(line: str) -> None:
-    """A command that is told of is one of octoc's, and so is each of its options and its choice."""
+    """Each command on a page exists, with its options and their choices."""
     _, name, *words = shlex.split(line)
     assert name in SUMMARIES
     command = root.get_command(click.Context(root), name)
@@ -156,7 +156,7 @@ def test_the_action_writes_sarif_and_goes_on_to_upload(folder: Path, fail_on: st
 
 
 def test_the_action_fails_where_there_is_nothing_to_check(tmp_path: Path) -> None:
-    """A folder without anything to check is no success: the status is octoc's own."""
+    """A folder without anything to check fails with octoc's own status."""
     (tmp_path / "empty").mkdir()
     assert _run_check(tmp_path / "empty", upload=True).returncode == 2
 

@@ -57,7 +57,7 @@ def session(tmp_path: Path) -> Session:
 
 
 def test_the_table_has_every_form() -> None:
-    """The page's first table names each form that there is, and no other."""
+    """The page's first table names exactly the existing formats."""
     table = PAGE.split("## ")[0]
     assert tuple(re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE)) == FORMATS
 

@@ -30,7 +30,7 @@ def block(language: str) -> str:
 
 
 def test_the_page_does_what_it_says(tmp_path: Path) -> None:
-    """The page's tool, behind its token, is recorded, compiled and called by its own commands."""
+    """The page's commands record, compile and call its tool, which needs a token."""
     program: dict[str, Any] = {"__name__": "page"}
     exec(block("python"), program)  # noqa: S102  # the project's own page
     assert URL in PAGE
@@ -62,7 +62,7 @@ def test_the_page_does_what_it_says(tmp_path: Path) -> None:
 
 
 def test_an_agent_of_a_bundle_is_served(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The page's function serves what an agent of a bundle may call, behind its token."""
+    """The page's function serves the tools of a bundle's agent, and needs a token."""
     program: dict[str, Any] = {"__name__": "page"}
     exec(block("python").replace("port=8080", "port=0"), program)  # noqa: S102  # another port than the page's
     bundle = Bundle(

@@ -75,4 +75,4 @@ def test_the_pages_plugin_is_asked(tmp_path: Path) -> None:
     assert build is not None
     outcome = expand(build, tmp_path, plugins_of(plugin()), DiagnosticSink(), names=["time"])
     assert outcome.asked[0].new
-    assert "could somebody please" in (tmp_path / "routing/expanded.toml").read_text(encoding="utf-8")
+    assert "could you please" in (tmp_path / "routing/expanded.toml").read_text(encoding="utf-8")

@@ -130,7 +130,7 @@ def test_progress_pages_and_explanations(page: dict[str, Any], bundle: Path) -> 
 
 
 def test_tenants_and_quotas(page: dict[str, Any], bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """An agent of another tenant is none; a call over the quota is made again after the time that was told."""
+    """An agent of another tenant does not exist; a call over the quota is made again after the stated time."""
     now = [0.0]
 
     async def wait(seconds: float) -> None:

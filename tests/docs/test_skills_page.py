@@ -33,7 +33,7 @@ def test_the_pages_skill_is_used_by_the_pages_loop(tmp_path: Path) -> None:
     (tmp_path / "octoc.toml").write_text('[workspace]\nname = "page"\n', encoding="utf-8")
     (tmp_path / "CHANGELOG.md").write_text("", encoding="utf-8")
     outcome = build(tmp_path, plugins=plugins_of(), allow_degraded=True)
-    # The page's capability is no part of it.
+    # The workspace does not define the page's capability.
     assert {one.rule.code for one in outcome.diagnostics if one.severity.name == "ERROR"} == {"OCT304"}
     assert outcome.bundle is not None
     program: dict[str, Any] = {}
@@ -64,7 +64,7 @@ def test_every_check_is_explained() -> None:
 
 
 def test_the_settings_are_sound(tmp_path: Path) -> None:
-    """The page's `[skills]` has no finding; but for `validate` it says the defaults."""
+    """The page's `[skills]` has no finding and, except for `validate`, the default values."""
     tmp_path.joinpath("octoc.toml").write_text(f'[workspace]\nname = "page"\n\n{block("toml")}', encoding="utf-8")
     sink = DiagnosticSink()
     settings = load_settings(tmp_path, sink)

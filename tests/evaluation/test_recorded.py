@@ -105,8 +105,8 @@ def test_a_fixture_that_expects_something_else_is_new() -> None:
         ("version = 1", "an entry is not as"),
     ],
 )
-def test_a_text_that_is_none_is_refused(text: str, reason: str) -> None:
-    """A newer version, broken text and entries of another form are refused, and the reason is said."""
+def test_an_unreadable_record_is_refused(text: str, reason: str) -> None:
+    """A newer version, broken text and entries of another form are refused with a reason."""
     with pytest.raises(RecordedError, match=reason):
         compare(text, Results())
 

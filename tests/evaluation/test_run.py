@@ -71,7 +71,7 @@ def test_an_agent_that_is_not_there_is_the_callers_mistake(bundle: Path) -> None
 
 
 def test_what_exceeds_the_active_tokens_is_not_activated(tmp_path: Path) -> None:
-    """A capability whose tools exceed `max_active_tokens` wins its message and counts as nobody, as in a session."""
+    """A capability whose tools exceed `max_active_tokens` wins its message, which counts as routed to none."""
     builder = WorkspaceBuilder(tmp_path / "small", plugins={"use": []}, routing={"max_active_tokens": 3})
     builder.server("time", "no-such-program").snapshot("time", ["current_time"])
     builder.capability("clock", TIME, server="time").capability("mail", MAIL, server={"command": "no-such-program"})

@@ -65,12 +65,12 @@ def openai_refuses(schema: Json) -> list[str]:
         if one.get("enum") == []:
             found.append("enum [] should be non-empty")
         if any(isinstance(value, bool) for value in one.get("properties", {}).values()):
-            found.append("property is no object")
+            found.append("property is not an object")
     return found
 
 
 def gemini_refuses(schema: Json) -> list[str]:
-    """Return why Gemini would refuse `FunctionDeclaration.parameters`; None is no parameters."""
+    """Return why Gemini would refuse `FunctionDeclaration.parameters`; None means a tool without parameters."""
     if schema is None:
         return []
     found = [] if schema.get("type") == "object" else ["type should be OBJECT"]
@@ -81,7 +81,7 @@ def gemini_refuses(schema: Json) -> list[str]:
 
 def _gemini_refuses(one: Json) -> list[str]:
     if not isinstance(one, dict):
-        return [f"{one!r} is no schema"]
+        return [f"{one!r} is not a schema"]
     found = [f"Unknown name {key!r}" for key in one if key not in GEMINI_FIELDS]
     if "anyOf" in one:
         if set(one) != {"anyOf"}:

@@ -36,7 +36,7 @@ def test_what_a_provider_takes_stays_as_it_is() -> None:
 @pytest.mark.parametrize("provider", ["anthropic", "openai", "gemini"])
 @pytest.mark.parametrize("key, word", [("oneOf", "exactly one of"), ("anyOf", "one of")])
 def test_a_choice_at_the_top_is_told(provider: str, key: str, word: str) -> None:
-    """What each alternative requires is said in the tool's description, and required nowhere."""
+    """The tool's description states what each alternative requires, and the schema requires none of it."""
     choice = [{"required": ["a"]}, {"required": ["b", "c"]}]
     made = rewritten(_root({name: {"type": "string"} for name in "abc"}, **{key: choice}), provider)
     assert made.notes == (f"Needs {word}: `a`; `b` and `c`.",)

@@ -21,7 +21,7 @@ FEW = settings(SLOW, max_examples=8)
 
 
 def _has_a_shown_name(schema: Any, provider: str, arguments: Any) -> bool:
-    """Tell whether an undeclared property is called as a declared one is shown: that cannot be said, as documented."""
+    """Return whether an undeclared property is called as a declared one is shown: a documented limit."""
     reading = rewritten(schema, provider).reading
     return reading is not None and any(name in arguments for name in reading.names)
 

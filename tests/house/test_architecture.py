@@ -26,7 +26,7 @@ def test_the_stages_are_those_of_the_page() -> None:
 
 
 def test_the_hooks_are_those_of_the_page() -> None:
-    """Every hook that there is stands on the page, and no other."""
+    """The page names every existing hook and no other."""
     assert set(re.findall(r"`(octoc_\w+)`", section("Hooks"))) == {
         name for name in vars(hookspecs) if name.startswith("octoc_")
     }

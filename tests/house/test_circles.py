@@ -41,7 +41,7 @@ def _imported(file: Path, name: str, modules: Mapping[str, Path]) -> Iterator[st
             parents = package[: len(package) - node.level + 1] if node.level else []
             base = ".".join([*parents, *([node.module] if node.module else [])])
             for alias in node.names:
-                # What is no module itself comes from the package's `__init__`.
+                # A name that is not a module comes from the package's `__init__`.
                 full = f"{base}.{alias.name}"
                 yield full if full in modules else base
 

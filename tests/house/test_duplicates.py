@@ -25,7 +25,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def sources(root: Path) -> Iterator[Path]:
-    """Yield the Python files of a checkout that are no tests."""
+    """Yield the Python files of a checkout, without tests."""
     for path in sorted(itertools.chain(root.glob("*.py"), *((root / folder).rglob("*.py") for folder in FOLDERS))):
         if _LEFT_OUT.isdisjoint(path.relative_to(root).parts):
             yield path
@@ -35,7 +35,7 @@ def code_lines(text: str) -> list[tuple[int, str]]:
     """Return the number and the tokens of each line of code, without imports and docstrings.
 
     Inside a function any literal is like any other: a copy with another message is a copy. Outside, rows of a table
-    differ by nothing but their literals.
+    differ only by their literals.
     """
     left_out: set[int] = set()
     in_function: set[int] = set()

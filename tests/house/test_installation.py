@@ -56,7 +56,7 @@ def _problem(word: str) -> str | None:
     if folder is None:
         return f"`{word}` is on no package index" if name.startswith("octoc") else None
     if not (folder / "pyproject.toml").is_file():
-        return f"`{word}` is no folder of the checkout"
+        return f"`{word}` is not a folder of the checkout"
     unknown = extra - _extras(folder)
     return f"`{word}` has no extra {unknown}" if unknown else None
 
@@ -69,7 +69,7 @@ def _calls() -> Iterator[tuple[Path, ast.Call]]:
 
 
 def test_pages_name_what_a_checkout_can_install() -> None:
-    """Each `pip install` on a page names a folder of the checkout with that extra, or somebody else's distribution."""
+    """Each `pip install` on a page names a folder of the checkout with that extra, or a distribution of others."""
     commands = 0
     problems: list[str] = []
     for page in PAGES:

@@ -148,7 +148,7 @@ ALLOWED = [
 
 @pytest.mark.parametrize("source", ALLOWED)
 def test_own_and_standard_names_are_not_reported(tmp_path: Path, source: str) -> None:
-    """Private names of the distribution itself and of the standard library are no matter of the table."""
+    """The table leaves out private names of the distribution itself and of the standard library."""
     assert private_parts(_tree(tmp_path, source)) == {}
 
 

@@ -13,7 +13,7 @@ from octoc.transport_kinds import STANDARD
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = Path("octoc/transport_kinds.py")
 GATEWAY = frozenset({Path("octoc/plugin/gateway.py"), Path("octoc/cli/commands/serve.py")})
-"""What clients of the gateway speak, which is no kind of a server."""
+"""Names that clients of the gateway use, which are not kinds of servers."""
 TESTING = Path("octoc/testing")
 # A collection with one of these lists kinds; the others are also words of URLs, or of something else.
 TELLING = frozenset({"stdio", "sse"})

@@ -90,7 +90,7 @@ def test_a_failing_plugin_is_an_error_of_its_own_kind() -> None:
 
 
 def test_a_failing_observer_is_only_logged(caplog: pytest.LogCaptureFixture) -> None:
-    """An observer that fails cannot disturb the call it was told of."""
+    """An observer that fails does not disturb the call that it observes."""
     with caplog.at_level(logging.WARNING):
         plugins_of(Broken()).call_finished("s", CALL, ToolResult.of_text("ok"), 0.1)
     assert "ZeroDivisionError" in caplog.text
@@ -103,7 +103,7 @@ def test_a_hook_that_does_not_exist_is_refused() -> None:
 
 
 def test_every_call_is_logged_without_arguments(caplog: pytest.LogCaptureFixture) -> None:
-    """The built-in observer logs who called what and how it ended, at debug, and nothing of what was said."""
+    """The built-in observer logs the caller, the tool and the outcome at debug, without arguments and result."""
     call = ToolCall(tool="t", arguments={"password": "hunter2"}, timeout_s=1.0, caller=Caller(agent="writer"))
     with caplog.at_level(logging.DEBUG, "octoc.calls"):
         plugins_of().call_finished("s", call, ToolResult.of_text("the answer"), 0.25)
@@ -130,7 +130,7 @@ def test_nothing_is_imported_before_the_first_question(monkeypatch: pytest.Monke
 
 
 def test_two_plugins_of_one_name_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of two plugins of one name neither is used, since one of them would be silently unused; both are named."""
+    """Two plugins of one name are both named as broken and not used, since a choice would hide one of them."""
     entry_points(monkeypatch, ("mine", "json"), ("mine", "csv"))
     plugins = load_plugins(["mine"])
     assert plugins.versions() == {}

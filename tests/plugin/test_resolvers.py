@@ -43,7 +43,7 @@ class MemoryKeyring(keyring.backend.KeyringBackend):
 def entries() -> Iterator[dict[tuple[str, str], str]]:
     """The entries of a keyring in memory, which is the system's for as long as the test runs."""
     before = keyring.get_keyring()
-    backend = MemoryKeyring()  # type: ignore[no-untyped-call]  # of the package
+    backend = MemoryKeyring()  # type: ignore[no-untyped-call]  # an untyped package
     backend.entries = {}
     keyring.set_keyring(backend)
     yield backend.entries
@@ -73,8 +73,8 @@ def test_a_file_is_its_text(tmp_path: Path, end: str) -> None:
         assert header(f"Bearer ${{file:{path}}}", tmp_path) == f"Bearer {SECRET}"
 
 
-def test_what_a_file_is_not(tmp_path: Path) -> None:
-    """A file that is missing, empty, too large, no text or no file is told of by its path, never by its content."""
+def test_a_file_that_cannot_hold_a_secret_is_reported(tmp_path: Path) -> None:
+    """A missing, empty, large, undecodable or special file is reported by its path, never by its content."""
     (tmp_path / "empty").touch()
     (tmp_path / "large").write_text(SECRET * MAX_FILE_BYTES, encoding="utf-8")
     (tmp_path / "bytes").write_bytes(SECRET.encode() + b"\xff")
@@ -96,7 +96,7 @@ def test_what_a_file_is_not(tmp_path: Path) -> None:
 
 
 def test_a_default_of_a_file(tmp_path: Path) -> None:
-    """A file that is not there gives way to a default; one that cannot be taken for a secret does not."""
+    """A missing file takes its default; a file that cannot be read as a secret does not."""
     assert target("Bearer ${file:none:-dummy}", tmp_path).headers == {"Authorization": "Bearer dummy"}
     with pytest.raises(NotReady, match="not a regular file"):
         target("Bearer ${file:.:-dummy}", tmp_path)
@@ -177,7 +177,7 @@ class Leaky:
 
 
 def test_a_plugin_that_fails(tmp_path: Path) -> None:
-    """Of a resolver's own fault only its kind is told, since its text may hold the value."""
+    """A resolver's own failure is reported without its text, which may hold the value."""
     with pytest.raises(NotReady) as raised:
         target("${cred:3}", tmp_path, None, Leaky())
     assert str(raised.value) == "server `s` is not ready: a plugin failed to resolve `cred:3`"

@@ -16,7 +16,7 @@ def entry(**fields: Any) -> ServerEntry:
 
 
 def test_every_text_is_expanded(tmp_path: Path) -> None:
-    """References in every field are replaced, and the values that they were replaced by are told."""
+    """References in every field are replaced, and the target lists the values put in."""
     target = make_target(
         entry(
             command="${workspaceFolder}/run",
@@ -59,7 +59,7 @@ def test_an_env_file_lies_under_the_environment(tmp_path: Path) -> None:
 
 
 def test_an_env_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    """An env file that is missing, no text, too large, a pipe or a device is one line, and nobody waits for it."""
+    """An env file that is missing, undecodable, too large, a pipe or a device is one line, and is not waited for."""
     (tmp_path / "bin.env").write_bytes(b"\xff\xfe")
     os.mkfifo(tmp_path / "pipe.env")
     for name, why in {
@@ -76,7 +76,7 @@ def test_an_env_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 
 def test_without_a_home_only_who_needs_it_is_not_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nobody knows the user's home, as in some containers, servers that do not name it connect all the same."""
+    """Without a known home folder, as in some containers, only servers that name it are not ready."""
 
     def nowhere() -> Path:
         raise RuntimeError("Could not determine home directory.")

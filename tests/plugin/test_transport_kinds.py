@@ -155,7 +155,7 @@ def test_an_unsound_kind_is_refused(tmp_path: Path, kind: TransportKind, why: st
 
 
 def test_two_plugins_with_one_kind() -> None:
-    """Of two plugins with one kind the first keeps it."""
+    """When two plugins register one kind, the first keeps it."""
     registered = transport_kinds(plugins_of(Queue(), Queue()))
     assert registered.connected == {"acme-queue"}
     (refused,) = registered.refused

@@ -35,7 +35,7 @@ CASES = [
 
 @pytest.mark.parametrize("text,left", CASES)
 def test_xml_blocks_are_dropped(text: str, left: str) -> None:
-    """A block goes up to its own close tag; what nothing closes, or is no tag, stays."""
+    """A block extends to its own close tag; an unclosed block, or text that only looks like a tag, stays."""
     assert strip_xml_blocks(text) == left
 
 
@@ -72,7 +72,7 @@ def test_stripping_closes_each_block_by_its_own_tag(text: str) -> None:
 
 
 def test_a_paste_of_unclosed_tags_is_read_once() -> None:
-    """A megabyte of tags that nothing closes is no quadratic search: it ends, and nothing is lost."""
+    """A megabyte of unclosed tags takes linear time and stays in the text."""
     paste = "".join(f"<t{number}>" for number in range(150_000)) + "</x>"
     assert strip_xml_blocks(paste) == paste
 
@@ -142,7 +142,7 @@ PASTES = {
 
 @pytest.mark.parametrize("paste", PASTES.values(), ids=PASTES)
 def test_what_was_pasted_does_not_count(paste: str) -> None:
-    """A message that is all paste has no intent; beside a request, before or behind it, the request alone is left."""
+    """A message of pasted text alone has no intent; beside a request, before or after it, only the request stays."""
     assert not is_routable(clean_intent(paste))
     assert clean_intent(f"please look at this for me\n\n{paste}") == "please look at this for me"
     if "fence" not in paste and not paste.startswith(("~~~", "-----O")):
@@ -174,7 +174,7 @@ def test_of_an_address_the_encoded_parts_do_not_count() -> None:
 
 @pytest.mark.parametrize("blank", [" ", "\t", "- ", "| "])
 def test_a_long_line_of_nothing_is_read_once(blank: str) -> None:
-    """A megabyte of one line that no rule holds for is no quadratic search."""
+    """A megabyte of one line that no rule matches takes linear time."""
     assert by_lines(blank * 500_000 + "x").endswith("x")
 
 
@@ -197,7 +197,7 @@ def test_a_long_line_of_nothing_is_read_once(blank: str) -> None:
         "open https://example.org/some/quite/long/path/that-never-ends/index.html?x=1",
         "two things:\n- book a table\n- tell Ann",
         "Fatal error: unexpectedly found nil, what does that mean",
-        "ValueError: could not convert string to float, please mend it",
+        "ValueError: could not convert string to float, please fix it",
         "Hi Claude,\nplease book a table for two.\nThanks!",
         "new event please\ntitle: dinner with Ann\nwhen: friday at seven",
         "tell them best regards from me",

@@ -1,4 +1,4 @@
-"""Explanations say what the router does: they are held against the router itself."""
+"""Explanations agree with what the router decides."""
 
 import math
 from typing import Any

@@ -9,13 +9,13 @@ from octoc.routing.follow import CUES, cues
 
 @pytest.mark.parametrize("begins", ["and the other one", "Now close", "ok, that", "und bei Mietern", "what about Oslo"])
 def test_a_continuation_is_seen_by_its_beginning(begins: str) -> None:
-    """It begins with a word that hangs on to something, in some languages; a word that only begins alike is none."""
+    """A message that begins with a connecting word follows; a longer word with the same beginning does not count."""
     assert cues(begins)[1] > 0
     assert cues("android phones of our shop")[1] == 0
 
 
 def test_what_points_at_something_is_seen() -> None:
-    """Pronouns and ordinals point at what was said."""
+    """Pronouns and ordinals refer to an earlier message."""
     assert cues("close the second")[2] > 0
     assert cues("close ticket 14 of the shop")[2] == 0
 

@@ -55,7 +55,7 @@ def test_a_rare_word_of_the_capability_raises() -> None:
 
 
 def test_two_words_of_one_trigger_raise() -> None:
-    """A message that says much of a trigger activates more surely; one word of it alone is no such share."""
+    """A message with several words of a trigger activates more surely; one word alone adds nothing."""
     shares = {"docker": 0.1, "git": 0.3}
     said = judged(NEARBY, "log of git, now", toward(1, 1, 1), shares)
     half = judged(NEARBY, "git it now", toward(1, 1, 1), shares)
@@ -67,7 +67,7 @@ def test_two_words_of_one_trigger_raise() -> None:
 
 
 def test_the_examples_can_put_another_candidate_first() -> None:
-    """Of two that are about as likely the one wins that the message is near to and names."""
+    """The message's words and examples decide between two equally likely candidates."""
     found = judged(NEARBY, "docker ps", toward(1, 0, 0), {"docker": 0.24, "git": 0.25})
     assert found is not None
     assert found[0]["docker"] > found[0]["git"]
@@ -111,7 +111,7 @@ def test_a_space_is_where_vectors_are_compared() -> None:
 def test_shares_are_probabilities_and_the_unlikely_stay_behind(
     shares: list[float], way: list[float], text: str
 ) -> None:
-    """Whatever is nearby, the best one and nobody sum to one, and who is not among the likeliest overtakes nobody."""
+    """The best share and the share of no capability sum to one, and an unlikely candidate overtakes no other."""
     names = ("a", "b", "c", "d", "e")
     data = {"starts": [0, 1, 1, 1, 1, 2, 3], "names": {}, "says": [[]] * 5}
     given_shares = dict(zip(names, shares, strict=True))
@@ -141,5 +141,5 @@ def test_starts_that_do_not_fit_are_refused() -> None:
 
 
 def test_words_are_known_by_their_beginnings() -> None:
-    """Case, endings and signs make no difference; single letters are no words."""
+    """Case, endings and signs make no difference; single letters are left out."""
     assert stems("The Dockers, docker-run a") == {"the", "docke", "run"}

@@ -22,7 +22,7 @@ def score(intent: NDArray[np.float32], triggers: NDArray[np.float32], top_k: int
 
 
 def test_the_score_is_the_mean_of_the_three_highest_cosines() -> None:
-    """Of five triggers the three nearest count."""
+    """The three nearest of five triggers count."""
     triggers = unit([1, 0], [0, 1], [3, 4], [4, 3], [-1, 0])
     assert score(unit([1, 0])[0], triggers) == pytest.approx((1 + 0.8 + 0.6) / 3, abs=1e-6)
 

@@ -296,7 +296,7 @@ class Fleet:
         return path
 
     def open(self, **options: Any) -> Runtime:
-        """Write the bundle and open it, with the fleet's servers behind the transport `stdio`."""
+        """Write the bundle and open it, with the fleet as the transport `stdio`."""
         options = {"embedder": self.embedder, **options}
         return Runtime.open(self.write(), plugins=plugins_of(self, env=self.env), workspace=self._folder, **options)
 

@@ -67,7 +67,7 @@ def test_an_explained_failure() -> None:
 
 
 def test_octopus_hides_what_is_internal() -> None:
-    """An unexpected fault is told in Octopus's own words, without the details that the log has."""
+    """An unexpected fault has Octopus's own words, without the details in the log."""
     found = failure("internal", "no `x`", profile="octopus")
     assert found.text == '{"error": "internal_error", "message": "An internal error occurred. Please try again."}'
     assert worded(found, "a", "octopus").text == found.text

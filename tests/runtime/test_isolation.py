@@ -1,4 +1,4 @@
-"""What is out of scope is answered as what does not exist: of two bundles only one has it, and no word differs."""
+"""Out of scope is answered as non-existence: two bundles differ by it, and their answers do not."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_what_is_out_of_scope_does_not_exist(tmp_path: Path, proxy: bool, domain
 
 
 def test_a_handle_of_another_session_is_one_that_does_not_exist(tmp_path: Path) -> None:
-    """`read_result` has the same words for a handle of somebody else's, one that is made up, and one that is gone."""
+    """`read_result` answers a handle of another session, an invented one and an expired one in the same words."""
     fleet = Fleet(tmp_path)
     fleet.settings = Settings()
 

@@ -73,11 +73,11 @@ def _built(root: Path, *, whole: bool, profile: str, encoder: bool) -> Path:
     scopes = DENY if profile == "deny" else ""
     if whole:
         builder.capability("wages", ["pay the wages now"], server="payroll")
-        if profile == "deny":  # skills are withheld from nobody else
+        if profile == "deny":  # no other agent lacks a skill
             builder.skill("firing", "Say it.", description="Fires", capabilities=["wages"])
         builder.agent("recruiter", type="worker")
         scopes += ELSEWHERE
-    builder.file("scopes/company.toml", scopes or "[tenants.nobody]\n")
+    builder.file("scopes/company.toml", scopes or "[tenants.unused]\n")
     outcome = builder.build(plugins_of(_Encoder()) if encoder else plugins_of())
     assert outcome.bundle is not None, outcome.diagnostics
     return outcome.bundle

@@ -351,7 +351,7 @@ def test_tools_of_an_unlisted_server_survive(fleet: Fleet, next_fleet: NextFleet
 
 
 def test_a_smaller_active_set_keeps_what_was_used_last(fleet: Fleet, next_fleet: NextFleet) -> None:
-    """When the new bundle has room for fewer, the least recently used give way."""
+    """When the new bundle has room for fewer, the least recently used are evicted."""
     for one, room in ((fleet, 3), (second := next_fleet(), 2)):
         one.settings = attrs.evolve(one.settings, max_active=room)
         for name in "abc":

@@ -1,4 +1,4 @@
-"""A runtime's agent behind the REST host: octoc's own REST client sees and calls what the agent may, and no more."""
+"""A runtime's agent served by the REST host: octoc's own REST client sees and calls exactly its tools."""
 
 from __future__ import annotations
 
@@ -104,10 +104,10 @@ def test_an_agent_is_all_that_is_served(fleet: Fleet) -> None:
     asyncio.run(play())
 
 
-def test_a_call_is_made_for_whom_the_client_names(fleet: Fleet) -> None:
-    """Tenant and correlation id of each request reach the server's call; what is not sent is the session's own.
+def test_a_call_is_made_for_the_caller_that_the_client_names(fleet: Fleet) -> None:
+    """Tenant and correlation id of each request reach the server's call; a missing one is the session's.
 
-    A tenant of the session's own stays, whatever the client says: its quota counts, and nobody else's.
+    A client cannot replace the session's own tenant, whose quota counts.
     """
     server = fleet.server("s", ["x"])
     fleet.agent(direct=fleet.index("s/x"))

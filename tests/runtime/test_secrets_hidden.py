@@ -137,7 +137,7 @@ def test_no_secret_shows(
 
 
 class Seen:
-    """An observer that keeps what it was told of."""
+    """An observer that keeps the texts of each call."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []

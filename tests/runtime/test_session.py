@@ -143,7 +143,7 @@ def test_neither_a_search_nor_a_message_starts_a_server(fleet: Fleet) -> None:
 
 
 def test_the_host_can_connect_what_is_unlisted(fleet: Fleet) -> None:
-    """On the host's wish unlisted servers are connected, their tools found, and those that fail are told."""
+    """`connect_unlisted` connects unlisted servers, finds their tools, and returns the failed ones with reasons."""
     fleet.server("late", ["now"], listed=False)
     fleet.server("down", ["x"], listed=False).broken = "it is down"
     fleet.agent(proxy=True, unlisted=(ANY, Grant(server="down", globs=("*",))))
@@ -279,7 +279,7 @@ def test_a_plugin_binds_a_builtin_server(fleet: Fleet) -> None:
 
 
 def test_an_unbound_builtin_server_contributes_nothing(fleet: Fleet, caplog: pytest.LogCaptureFixture) -> None:
-    """Without a binding a builtin server is no error: it is told once, and routing passes its capability over."""
+    """A builtin server without a binding is logged once, and routing skips its capability."""
     caplog.set_level(logging.INFO, "octoc.runtime")
     fleet.server("core", listed=False, transport="builtin", command=None)
     fleet.server("git", ["log"])
@@ -311,7 +311,7 @@ def _routed(fleet: Fleet) -> Fleet:
 
 
 def test_a_message_activates_what_it_is_for(fleet: Fleet, caplog: pytest.LogCaptureFixture) -> None:
-    """A message near a capability's triggers activates it, which the log tells, and it is no candidate any more."""
+    """A message near a capability's triggers activates it with a log line, and it is not a candidate afterwards."""
     caplog.set_level(logging.INFO, "octoc.runtime")
 
     async def run() -> None:

@@ -40,8 +40,8 @@ def test_a_single_unit_goes_to_the_first_account_that_asks() -> None:
     assert not may_take(1, 1)
 
 
-def test_the_account_that_holds_most_gives_way() -> None:
-    """An account below the equal part of a full limit never gives way to another account."""
+def test_the_account_that_holds_most_loses_first() -> None:
+    """An account below the equal part of a full limit never loses its place to another account."""
     for held in itertools.product(range(5), repeat=3):
         by_name = dict(zip("abc", held, strict=True))
         if not sum(held):
@@ -70,7 +70,7 @@ def test_limits_are_shared_from_the_second_account_on() -> None:
 
 
 def test_waiting_accounts_take_turns() -> None:
-    """The call of an account with a short queue does not wait behind the queue of another."""
+    """An account's call with a short queue does not wait for the whole queue of another account."""
 
     async def body() -> None:
         places, order = Places("s", 1, lambda: True), list[str]()

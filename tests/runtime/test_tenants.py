@@ -1,4 +1,4 @@
-"""Agents of some tenants alone: for everybody else they are not there."""
+"""Agents of some tenants do not exist for other callers."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def _refusal(runtime: Runtime, agent: str, tenant: str | None) -> str:
     return f"{type(caught.value).__name__}: {caught.value}"
 
 
-@pytest.mark.parametrize("tenant", [None, "", "beta", "acme2", "nobody"])
+@pytest.mark.parametrize("tenant", [None, "", "beta", "acme2", "unknown"])
 def test_an_agent_of_other_tenants_is_answered_as_one_that_does_not_exist(fleet: Fleet, tenant: str | None) -> None:
-    """The same exception and the same words, but for the name, with near names of what that tenant may use alone."""
+    """The exception and its words are those for an unknown name, with near names of that tenant's own agents."""
     fleet.server("s", ["a"])
     fleet.agent("ledger", tenants=["acme"])
     fleet.agent("lodger", tenants=["beta"])
@@ -32,8 +32,8 @@ def test_an_agent_of_other_tenants_is_answered_as_one_that_does_not_exist(fleet:
     assert ("lodger" in hidden) == (tenant == "beta")
 
 
-def test_a_tenant_has_its_own_agents_and_those_of_everybody(fleet: Fleet) -> None:
-    """An agent without tenants is anybody's; one with several is each of theirs."""
+def test_a_tenant_has_its_own_agents_and_the_shared_ones(fleet: Fleet) -> None:
+    """All tenants may use an agent without tenants; an agent with several belongs to each."""
     fleet.server("s", ["a"])
     fleet.agent("ledger", tenants=["acme"])
     fleet.agent("auditor", tenants=["acme", "beta"])
@@ -72,7 +72,7 @@ def test_a_caller_without_a_tenant_is_of_the_sessions(fleet: Fleet) -> None:
 def test_a_session_has_nothing_of_a_bundle_whose_agent_is_another_tenants(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """After a reload that gives the agent to somebody else it is as if the agent were gone."""
+    """After a reload that gives the agent to another tenant, the session acts as if the agent were gone."""
 
     def of(tenant: str) -> Fleet:
         made = Fleet(tmp_path / tenant)

@@ -36,7 +36,7 @@ def test_no_word_is_stemmed_or_left_out() -> None:
 
 
 def test_an_empty_query_finds_nothing() -> None:
-    """White space alone is no query."""
+    """A query of white space finds nothing."""
     assert _found(" \t ") == []
 
 

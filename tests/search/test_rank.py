@@ -57,7 +57,7 @@ def _plain(ranking: Ranking, numbers: Sequence[int] | None = None) -> list[tuple
 
 
 def test_a_word_that_most_of_a_few_tools_have_still_fits() -> None:
-    """Of few tools of one kind the word for that kind is what is asked for, though it tells them hardly apart."""
+    """Among a few tools of one kind, the word for that kind fits a query, though all of them have it."""
     verbs = ("create", "delete", "rename", "list", "compare", "protect")
     found = [ToolText(server="tracker", name=f"{verb}_branch", description="Of a branch.") for verb in verbs]
     index = _index(found, dense=False)

@@ -119,11 +119,11 @@ def demo(shell: Terminal) -> None:
     shutil.copytree(CHECKOUT / "examples" / "demo", shell.folder, dirs_exist_ok=True)
     shutil.rmtree(shell.folder / "dist", ignore_errors=True)
     shell.run("check", "check --verbose --output-format concise", "build", "build")
-    shell.run("show", "show capabilities skills servers", "show --agent data:analyst", "show --agent nobody")
+    shell.run("show", "show capabilities skills servers", "show --agent data:analyst", "show --agent absent")
     shell.run("show --cache supervisor", "show --context", "show --context assistant:general", "show tokens --json")
     shell.run("scope", "scope assistant:general", "scope --who-can git/git_log", "scope --who-can fetch/fetch --json")
     shell.run(
-        "scope nobody",
+        "scope absent",
         "env",
         "env --agent assistant:general",
         "env --env TAVILY_API_KEY",
@@ -131,22 +131,22 @@ def demo(shell: Terminal) -> None:
     )
     message = shlex.quote("which of my branches has commits that are not on main yet?")
     shell.run(f"route {message}", f"route --explain {message}", "route 'thanks, that was helpful'", "route ''")
-    shell.run("route --before 'what time is it in Tokyo' 'and in Lisbon?'", "route --agent nobody x")
+    shell.run("route --before 'what time is it in Tokyo' 'and in Lisbon?'", "route --agent absent x")
     shell.run("find 'list the branches'", "find --explain 'list the branches'", "find zzzz", "find x --limit 0")
     shell.run("call time convert_time '{}'", "call time no_such '{}'", "call tiem x '{}'", "call time x '{bad'")
     shell.run("call --agent supervisor time convert_time '{}'", "call no_such '{}'", "call time convert_time '[1]'")
     shell.run(
-        "test", "test --json -k branches", "test -k zzzz", "test --agent nobody", "auth status", "auth status time"
+        "test", "test --json -k branches", "test -k zzzz", "test --agent absent", "auth status", "auth status time"
     )
     for client in ("claude", "cursor", "vscode"):
         shell.run(f"serve --print-config {client}")
-    shell.run("serve --host 0.0.0.0", "serve --transport http --agents nobody", "serve --agent nobody")
+    shell.run("serve --host 0.0.0.0", "serve --transport http --agents absent", "serve --agent absent")
     shell.run("serve --transport http --tls-key x.pem", "serve --transport http --allow-origin nonsense")
     shell.run(
         "serve token list",
         "serve token add --agent supervisor",
         "serve token revoke none",
-        "serve token add --agent nobody",
+        "serve token add --agent absent",
     )
     shell.run(
         "expand", "pin no_such", "schema", "schema lock --path", "schema no_such", "rules --json", "explain oct301"

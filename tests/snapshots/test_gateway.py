@@ -121,7 +121,7 @@ def refusals(gateway: Gateway) -> None:
     gateway.ask("POST", "/mcp", INITIALIZE, Host="evil.example")
     gateway.ask("POST", "/mcp", INITIALIZE, X="y" * 70_000)
     gateway.ask("POST", "/mcp", {**INITIALIZE, "x": [[]] * 60_000})
-    gateway.ask("POST", "/agents/nobody/mcp", INITIALIZE)
+    gateway.ask("POST", "/agents/absent/mcp", INITIALIZE)
 
 
 def pages(gateway: Gateway) -> None:
@@ -129,7 +129,7 @@ def pages(gateway: Gateway) -> None:
     form = {"Content_Type": "application/x-www-form-urlencoded", "Origin": gateway.url.removesuffix("/mcp")}
     gateway.ask("GET", "/")
     gateway.ask("GET", "/?agent=clerk")
-    gateway.ask("GET", "/?agent=nobody")
+    gateway.ask("GET", "/?agent=absent")
     gateway.ask("GET", "/?words=zebra")
     gateway.ask("POST", "/", "message=what+time+is+it%3F", **form)
     gateway.ask("POST", "/", "message=" + "x" * 20_000, **form)

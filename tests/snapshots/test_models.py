@@ -98,7 +98,7 @@ class Transcript:
 
 
 def populate(fleet: Fleet, profile: str) -> None:
-    """Give a fleet servers, capabilities and skills of every state that a model can be told of."""
+    """Give a fleet servers, capabilities and skills of every state that models see."""
     fleet.settings = attrs.evolve(fleet.settings, results=ResultSettings(profile=profile, max_chars=1200))
 
     async def refuse(_: Mapping[str, Any]) -> ToolResult:

@@ -30,7 +30,7 @@ def spoken(*arguments: str, lines: list[dict[str, object]] | None = None) -> sub
 
 @pytest.mark.parametrize("era", sorted(BEGIN))
 def test_it_serves_both_eras_from_the_command_line(era: str) -> None:
-    """Run as a module in mode `none`, it begins, lists and answers in the era that it is told."""
+    """Run as a module in mode `none`, the server initializes, lists and answers in the given era."""
     done = spoken("none", "--era", era, lines=[BEGIN[era], {"method": "tools/call", "params": {"name": "echo"}}])
     first, second = map(json.loads, done.stdout.splitlines())
     assert ("protocolVersion" in first["result"]) == (era == "handshake")

@@ -16,7 +16,7 @@ WRONG = RoutingFixture(text="send an email to Ada please", expect=("clock",))
 
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bundle without an encoder; one capability needs a variable that nobody has set."""
+    """A bundle without an encoder; one capability needs an unset variable."""
     builder = WorkspaceBuilder(tmp_path_factory.mktemp("routes"), plugins={"use": []})
     builder.server("time", "time-mcp", env={"KEY": "${OCTOC_TEST_UNSET_KEY}"}).snapshot("time", ["current_time"])
     builder.capability("clock", TIME, server="time").capability("mail", MAIL, server={"command": "mail-mcp"})

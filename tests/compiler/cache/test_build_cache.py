@@ -77,7 +77,7 @@ def test_whatever_a_build_depends_on_changes_its_key(change: dict[str, Any]) -> 
 
 
 def test_a_workspace_that_moved_is_the_same_build() -> None:
-    """Where the workspace lies is no part of the key."""
+    """The key does not depend on the folder of the workspace."""
     moved = attrs.evolve(FOUND, root=Path("/new"), files=(attrs.evolve(FILE, path=Path("/new/.mcp.json")),))
     assert build_key(**{**BASE, "discovered": moved}) == build_key(**BASE)
 
@@ -128,8 +128,8 @@ def test_files_must_be_there_as_they_were_left(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rule", [UNREADABLE, LOCK_NOT_WRITTEN, BUNDLE_NOT_WRITTEN, ENCODER_FAILED])
-def test_what_may_pass_is_not_remembered(tmp_path: Path, rule: Rule) -> None:
-    """A build that failed by its surroundings is done again, since no digest tells when they are mended."""
+def test_a_failure_outside_the_inputs_is_not_cached(tmp_path: Path, rule: Rule) -> None:
+    """A build that failed for a reason outside its inputs runs again, since no digest shows when that is fixed."""
     sink = DiagnosticSink()
     sink.report(rule, "no luck")
     cache = Cache(tmp_path)

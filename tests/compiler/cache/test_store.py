@@ -126,7 +126,7 @@ def test_each_workspace_has_a_folder_that_only_its_user_can_enter(home: Path, tm
 @pytest.mark.parametrize("part", ["", "workspaces", "workspaces/*"])
 @pytest.mark.parametrize("mode", [0o770, 0o707])
 def test_a_folder_that_others_can_write_is_not_used(home: Path, tmp_path: Path, part: str, mode: int) -> None:
-    """Whoever else may write the cache could put an entry into it, so nothing is read from there."""
+    """A cache folder that other users can write is not read, since they could put entries into it."""
     root = tmp_path / "acme"
     folder = workspace_cache(root)
     assert folder is not None
@@ -152,8 +152,8 @@ def test_a_link_is_not_followed(home: Path, tmp_path: Path) -> None:
     assert workspace_cache(tmp_path / "acme") is None
 
 
-def test_below_a_folder_that_everybody_may_change_there_is_no_cache(home: Path, tmp_path: Path) -> None:
-    """Without the sticky bit anybody could put another folder of this user in the cache's place."""
+def test_below_a_folder_that_all_users_may_change_there_is_no_cache(home: Path, tmp_path: Path) -> None:
+    """Below a folder that all users may write, the cache is used only when the folder has the sticky bit."""
     home.chmod(0o777)
     assert workspace_cache(tmp_path / "acme") is None
     home.chmod(0o1777)

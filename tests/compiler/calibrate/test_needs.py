@@ -82,7 +82,7 @@ def test_without_needs_or_capabilities_nothing_matches() -> None:
 
 
 def test_met_needs_are_examples_and_missed_ones_background() -> None:
-    """A met need's messages speak for its capability, a missed one's for nobody, with less weight than a trigger."""
+    """A met need's messages count for its capability, a missed one's for none, with less weight than a trigger."""
     found = list(library_examples(match(CAPABILITIES, NEEDS, vectors())))
     own = {example.text: example.capability for example in found}
     assert own["which image runs"] == "docker"

@@ -116,7 +116,7 @@ def test_mistakes_are_found(tmp_path: Path, path: str, text: str, code: str) -> 
 
 
 def test_a_need_twice(tmp_path: Path) -> None:
-    """Of two files with one need the first is used, and the second reported."""
+    """When two files have one need, the first is used and the second reported."""
     workspace(tmp_path).file("routing/needs/a.toml", ROOMS).file(
         "routing/needs/b.toml", ROOMS.replace("ten", "six")
     ).write()
@@ -126,7 +126,7 @@ def test_a_need_twice(tmp_path: Path) -> None:
 
 
 def test_a_background_that_is_not_there(tmp_path: Path) -> None:
-    """A pattern that somebody wrote and that matches nothing is an error; the default is none."""
+    """A written pattern that matches nothing is an error; the default pattern is not."""
     workspace(tmp_path).write()
     assert "OCT121" not in codes(tmp_path)
     workspace(tmp_path, background=["texts/*.txt"]).write()
@@ -164,7 +164,7 @@ def test_a_precision_out_of_reach_is_cautious() -> None:
 
 
 def fixtures(count: int) -> str:
-    """Return fixtures of `clock` that share words with its triggers, and some that are for nobody."""
+    """Return fixtures of `clock` that share words with its triggers, and one that expects no capability."""
     cities = [f"city{number}" for number in range(count)]
     right = [f'[[message]]\ntext = "what time is it in {city}"\nexpect = "clock"\n' for city in cities]
     return "\n".join([*right, '[[message]]\ntext = "thanks a lot for that"\nexpect = "none"\n'])

@@ -105,7 +105,7 @@ def test_what_is_understood(tmp_path: Path, entry: dict[str, Any]) -> None:
 def test_a_slip_leaves_the_server_out(
     tmp_path: Path, entry: dict[str, Any], code: str, message: str, advice: str | None
 ) -> None:
-    """A server is never called without the credentials or the restriction that somebody meant to write."""
+    """A server with a misspelled credential or restriction is left out, so that it is never called without it."""
     servers, told = _checked(tmp_path, entry)
     assert servers == ["other"]
     assert told == [(code, message, advice)]
@@ -126,7 +126,7 @@ def test_a_slip_leaves_the_server_out(
     ],
 )
 def test_what_another_plugin_may_know_is_a_warning(tmp_path: Path, entry: dict[str, Any], message: str) -> None:
-    """A kind that no transport of octoc's does is told, and the server stays: some plugin may bring it."""
+    """An `auth` kind that octoc's transports do not support is a warning, and the server stays for a plugin."""
     servers, told = _checked(tmp_path, entry)
     assert servers == ["docs", "other"]
     assert [(code, text.startswith(message)) for code, text, _ in told] == [("OCT446", True)]

@@ -193,7 +193,7 @@ FILES: list[tuple[str, str, str, str, Severity, str]] = [
 def test_the_file_s_own_keys_are_checked(
     dialect: str, text: str, code: str, at: str, severity: Severity, help_start: str, check_text: Callable[..., Any]
 ) -> None:
-    """Keys of the file are checked by its client: both lists, another client's list, no list, names that are none."""
+    """Each client's own keys are checked: both lists, another client's list, no list, unknown names."""
     (finding,) = check_text(FileKind.MCP, text, dialect).findings
     assert (finding.code, finding.at, finding.diagnostic.severity) == (code, at, severity)
     assert (finding.diagnostic.help or "").startswith(help_start)

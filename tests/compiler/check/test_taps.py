@@ -383,7 +383,7 @@ def test_markdown_without_a_name_is_documentation_for_claude(check_text: Callabl
 
 
 def test_keys_that_are_the_author_s_own(check_text: Callable[..., Any]) -> None:
-    """Keys that start with `x-` or `_` are nobody's business."""
+    """Keys that start with `x-` or `_` are accepted."""
     assert check_text(AGENT, front(AGENT_OK + "x-team: core\n_note: hi")).codes == []
 
 

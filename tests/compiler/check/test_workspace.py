@@ -143,7 +143,7 @@ def test_one_mistake_is_reported_where_it_is(
 
 
 def test_an_unknown_key_has_near_names(check_text: Callable[..., Any]) -> None:
-    """An unknown key is told what it may have been meant to be, else what there is."""
+    """An unknown key is reported with near names, else with the existing ones."""
     text = HEAD + "[routing]\nmax_activ = 8\nxyzzy = 1\n[aliases]\nzzz = 1\n"
     helps = [finding.diagnostic.help for finding in check_text(FileKind.WORKSPACE, text).findings]
     assert helps[0] == "did you mean `max_active` or `max_active_tokens`?"

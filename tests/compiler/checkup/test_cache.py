@@ -1,4 +1,4 @@
-"""A check that is told again is the check that would be made."""
+"""A check from the cache equals a new check."""
 
 import os
 import shutil

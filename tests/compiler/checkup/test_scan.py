@@ -23,7 +23,7 @@ def _found(root: Path, depth: int) -> list[tuple[str, str]]:
 
 
 def test_a_folder_is_looked_through_to_the_last_depth(tmp_path: Path) -> None:
-    """A file in the deepest folder that is looked at is checked, and only what is below is said to be left out."""
+    """A file in the deepest folder of the walk is checked, and only folders below it are reported as left out."""
     deepest = "/".join(["d"] * MAX_DEPTH)
     assert _found(tmp_path, MAX_DEPTH) == [("OCT129", deepest), ("OCT224", f"{deepest}/.mcp.json")]
 

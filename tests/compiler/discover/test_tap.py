@@ -121,7 +121,7 @@ def test_a_default_that_names_no_provider_beside_it_is_left_out(
 
 
 def test_what_leads_out_of_a_tap_is_left_out_and_all_else_stays(write: Write, find: Find) -> None:
-    """Files and folders behind links out of the tap are reported one by one, and nothing behind them is read."""
+    """Files and folders that link out of the tap are reported one by one, and nothing in them is read."""
     files = TAP | {
         "secret.toml": "a = 1",
         "elsewhere/x/config.toml": CONFIG,
@@ -182,7 +182,7 @@ def test_names_that_are_none_and_folders_that_lack_their_file_are_told(write: Wr
 
 
 def test_a_tap_may_be_anywhere_when_the_workspace_names_it(write: Write, find: Find, tmp_path: Path) -> None:
-    """A tap beside the workspace, absolute or behind a link is read; its files are named as the workspace wrote it."""
+    """A tap beside the workspace, absolute or linked is read; its files are named as the workspace wrote it."""
     root = write({"octoc.toml": "", "link": "-> ../shared"})
     write({"../shared/capabilities/web/default.toml": PROVIDER})
     for written, display in (("../shared", "../shared"), ("./link", "link"), (str(tmp_path / "shared"),) * 2):
@@ -193,7 +193,7 @@ def test_a_tap_may_be_anywhere_when_the_workspace_names_it(write: Write, find: F
 
 
 def test_a_tap_that_is_not_there_is_an_error_at_its_path_and_the_next_keeps_its_order(write: Write, find: Find) -> None:
-    """A missing tap, a file in its place and a tap without any part are told; the others go on."""
+    """A missing tap, a file in its place and a tap without any part are reported; the other taps are read."""
     root = write(TAP | {"octoc.toml": "x = 1\n", "file": "x", "hollow/readme": "x"})
     found = find(root, "gone", "file", "hollow", "tap")
     assert found.findings == [
@@ -205,7 +205,7 @@ def test_a_tap_that_is_not_there_is_an_error_at_its_path_and_the_next_keeps_its_
 
 
 def test_the_real_tap_is_found_and_read_without_a_finding(realworld: Path, write: Write, find: Find) -> None:
-    """Of a large public tap every capability, default, agent and skill becomes a document."""
+    """Every capability, default, agent and skill of a large public tap becomes a document."""
     found = find(write({}), str(realworld / "octomind-tap"))
     assert found.findings == []
     files = found.discovered.files

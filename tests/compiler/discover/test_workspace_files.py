@@ -174,7 +174,7 @@ def test_a_snapshot_has_a_limit_of_its_own(write: Write, find: Find) -> None:
 
 
 def test_names_that_cannot_be_shown_are_left_out(write: Write, find: Find) -> None:
-    """A file name that is no text, or has control characters, is reported in a form that can be printed."""
+    """A file name with control characters or undecodable bytes is reported in a form that can be printed."""
     root = write({"agents/a.md": AGENT})
     Path(os.fsdecode(os.fsencode(root) + b"/agents/\xff.md")).write_text(AGENT)
     (root / "agents/x\ny.md").write_text(AGENT)

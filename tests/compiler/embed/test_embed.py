@@ -147,7 +147,7 @@ def test_two_spellings_of_one_text_are_encoded_once(tmp_path: Path) -> None:
 
 
 def test_another_encoder_shares_no_vector(tmp_path: Path) -> None:
-    """Vectors are kept per identity: of another encoder none is taken."""
+    """Vectors are kept per encoder, so another encoder encodes every text again."""
     run(tmp_path, DigestEmbedder())
     other = DigestEmbedder("digest-2")
     run(tmp_path, other)

@@ -1,4 +1,4 @@
-"""What an encoder is told at build time, and what the bundle says of it."""
+"""The settings that a build passes to an encoder, and what the bundle records of them."""
 
 import os
 from collections.abc import Mapping

@@ -52,7 +52,7 @@ def test_the_file_of_another_dimension_is_left_alone() -> None:
 
 @given(st.lists(st.floats(-1, 1, width=32), min_size=8, max_size=8).filter(lambda row: max(map(abs, row)) > 0.01))
 def test_packing_keeps_directions(row: list[float]) -> None:
-    """A vector that is packed and read again points the same way, but for a hundredth part."""
+    """Packing keeps the direction of a vector to a cosine above 0.9999."""
     import tempfile
 
     vector = np.array(row, np.float32)
@@ -66,7 +66,7 @@ def test_packing_keeps_directions(row: list[float]) -> None:
 
 @given(st.lists(st.floats(-1, 1, width=32), min_size=8, max_size=8).filter(lambda row: max(map(abs, row)) > 0.01))
 def test_packed_twice_is_packed_once(row: list[float]) -> None:
-    """Search packs a vector that ships to the steps of the one that was encoded, and to its scale but for a bit."""
+    """Search packs a shipped vector to the same steps as the encoded one, with almost the same scale."""
     import tempfile
 
     vector = np.array(row, np.float32)
@@ -80,7 +80,7 @@ def test_packed_twice_is_packed_once(row: list[float]) -> None:
 
 
 def test_deeds_of_search_are_not_encoded(tmp_path: Path) -> None:
-    """With the default encoder, an index costs the encoder nothing but the tools and servers themselves."""
+    """With the default encoder, an index encodes only the texts of tools and servers."""
     (path,) = FOLDER.glob("*.npy")
     embedder = Counting(path.stem)
     embedder.dimension = 384

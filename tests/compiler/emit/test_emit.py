@@ -123,7 +123,7 @@ def _without_neighbour(build: Build) -> Build:
     ],
 )
 def test_only_what_lies_inside_the_workspace_is_relocated(text: str, expected: str) -> None:
-    """A path inside the workspace is told relative to it, wherever it stands in a text; its neighbours stay."""
+    """A path inside the workspace becomes relative to it anywhere in a text; neighbouring paths stay."""
     assert relocator(Path("/srv/acme"))(text) == expected
 
 

@@ -80,7 +80,7 @@ class Interrupted:
 
 
 def test_what_was_answered_is_kept_when_the_next_is_interrupted(tmp_path: Path) -> None:
-    """Each answer is written when it is there, so that nobody has to be asked for it again."""
+    """Each answer is written as soon as it arrives, so that an interrupted run keeps it."""
     workspace(tmp_path)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, Interrupted())
@@ -88,7 +88,7 @@ def test_what_was_answered_is_kept_when_the_next_is_interrupted(tmp_path: Path) 
 
 
 def test_answers_are_written_sorted_and_asked_for_once(tmp_path: Path) -> None:
-    """Each capability is asked for with its triggers; a second run asks nobody and leaves the file as it is."""
+    """Each capability is asked for with its triggers; a second run asks nothing and leaves the file as it is."""
     workspace(tmp_path)
     plugin = Says("is it late already?", "do I still have time for lunch", "is it late already?")
     outcome, sink = run(tmp_path, plugin, names=["clock"])
@@ -103,7 +103,7 @@ def test_answers_are_written_sorted_and_asked_for_once(tmp_path: Path) -> None:
 
 
 def test_what_is_deleted_stays_deleted(tmp_path: Path) -> None:
-    """A text that somebody took out is not written again, although the plugin says it again."""
+    """A text that the user deleted is not written again, although the plugin returns it again."""
     workspace(tmp_path)
     plugin = Says("is it late already?", "do I still have time for lunch")
     run(tmp_path, plugin, names=["clock"])
@@ -115,7 +115,7 @@ def test_what_is_deleted_stays_deleted(tmp_path: Path) -> None:
 
 
 def test_only_messages_are_kept(tmp_path: Path) -> None:
-    """Triggers again, what is no text, too short, too long, or looks like a secret is left out and counted."""
+    """Triggers, values that are not text, too short or long texts, and possible secrets are dropped and counted."""
     workspace(tmp_path)
     secret = "use the key sk-abcdefghij7klmnopqrstuvwx to look"
     outcome, _ = run(
@@ -152,7 +152,7 @@ def test_a_plugin_that_fails_leaves_the_others(tmp_path: Path) -> None:
 
 
 def test_without_such_a_plugin_nothing_is_written(tmp_path: Path) -> None:
-    """No plugin expands triggers: that is said, and no file is made."""
+    """Without a plugin that expands triggers there are no answers, and no file is written."""
     workspace(tmp_path)
     outcome, _ = run(tmp_path)
     assert not outcome.answers

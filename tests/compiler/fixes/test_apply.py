@@ -71,7 +71,7 @@ def test_of_overlapping_fixes_the_first_wins() -> None:
 
 
 def test_two_insertions_at_one_place_are_not_mixed() -> None:
-    """Of two insertions at the same place one is left for the next round."""
+    """Only one of two insertions at the same place is applied in a round."""
     one, other = _finding(_edit(1, 2, 0, "x"), message="a"), _finding(_edit(1, 2, 0, "y"), message="b")
     assert len(choose([one, other], Path)) == 1
 

@@ -1,4 +1,4 @@
-"""Edits of a fix: what is replaced stays within its quotes, and what is not as expected is left alone."""
+"""Edits of a fix: a replacement stays within its quotes, and unexpected text stays unchanged."""
 
 import json
 import tomllib
@@ -88,7 +88,7 @@ def test_what_is_not_as_expected_is_left_alone(file: str, text: str) -> None:
 
 @pytest.mark.parametrize("file, new", [("f.toml", 'a"b'), ("f.json", "a\\b"), ("f.md", "${A}"), ("f.json", "a\nb")])
 def test_what_would_need_quotes_of_its_own_is_not_written(file: str, new: str) -> None:
-    """A text that does not mean itself in every kind of string is no replacement."""
+    """A text that needs escapes in some kind of string is not used as a replacement."""
     text = {"f.toml": "a = 'old'\n", "f.json": '{"a": "old"}', "f.md": "---\na: old\n---\n"}[file]
     assert replaced(Place(file=file, path=("a",)), "old", new, "t")(SpanIndex({file: text}.get)) is None
 

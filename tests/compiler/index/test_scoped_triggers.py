@@ -1,4 +1,4 @@
-"""What a capability is for is told of its tools only where whoever searches for them has the capability, too."""
+"""A capability's triggers help to find its tools only for agents that have the capability."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def test_an_unsound_rule_is_refused(tmp_path: Path, rule: Rule, why: str) -> Non
 
 
 def test_two_plugins_with_one_code(tmp_path: Path) -> None:
-    """Of two plugins with one code the first by name keeps it, and the other is reported."""
+    """When two plugins register one code, the first by name keeps it and the other is reported."""
     plugins = Acme(check_of(rule_of())), Beta(check_of(rule_of(name="no-zone")))
     assert ("ACME001", "warning", 2) in found(tmp_path, plugins_of(*plugins))
     assert messages(tmp_path, *plugins) == [

@@ -25,7 +25,7 @@ TAP = '[workspace]\nname = "acme"\n\n[[taps]]\nname = "acme"\npath = "taps/acme"
 def test_a_package_that_moves_is_marked_where_it_is_named(
     lint: Callable[..., Any], command: str, args: list[str], marked: str | None, says: str
 ) -> None:
-    """The name itself is marked, also inside a script; a fixed version is left alone."""
+    """The package's name itself is marked, also inside a script; a fixed version has no finding."""
     provider = (
         f'[roles.mcp]\nserver_refs = ["notes"]\n[[mcp.servers]]\nname = "notes"\ntype = "stdio"\n'
         f'command = "{command}"\nargs = {json.dumps(args)}\ntimeout_seconds = 30\ntools = []\n'
@@ -37,7 +37,7 @@ def test_a_package_that_moves_is_marked_where_it_is_named(
 
 
 def test_the_advice_is_in_the_registrys_own_spelling(lint: Callable[..., Any]) -> None:
-    """An image takes its version behind a colon."""
+    """The help for an image writes its version after a colon."""
     provider = (
         '[roles.mcp]\nserver_refs = ["notes"]\n[[mcp.servers]]\nname = "notes"\ntype = "stdio"\n'
         'command = "docker"\nargs = ["run", "mcp/notes"]\ntimeout_seconds = 30\ntools = []\n'
@@ -46,8 +46,8 @@ def test_the_advice_is_in_the_registrys_own_spelling(lint: Callable[..., Any]) -
     assert [found.help for found in linted.of("OCT402")] == ["write `mcp/notes:X.Y.Z`"]
 
 
-def test_ones_own_servers_are_told_of_packages_that_move(lint: Callable[..., Any]) -> None:
-    """In a `.mcp.json` it is an info, as nobody else relies on it, unless the workspace says more."""
+def test_an_unpinned_package_in_a_workspaces_own_file_is_information(lint: Callable[..., Any]) -> None:
+    """In a `.mcp.json` an unpinned package is information, since no other workspace uses it, unless settings differ."""
     servers = {"notes": {"command": "npx", "args": ["-y", "@a/notes"]}}
     assert [found.severity for found in lint(servers=servers).of("OCT402")] == [Severity.INFO]
     strict = '[workspace]\nname = "acme"\n\n[lint]\nrules = { unpinned-package = "error" }\n'

@@ -46,7 +46,7 @@ def test_a_workspace_that_is_a_tap_keeps_its_own_files() -> None:
 
 
 def test_a_tap_that_moved_has_the_same_digest() -> None:
-    """Where a tap lies is no input; the order of taps, their files and what lies in their folders are."""
+    """The digest depends on the order of taps, their files and folders, and not on where a tap lies."""
     here = inputs_digest(_found(_tap("t", "../shared")), {"../shared/a": "1"})
     there = inputs_digest(_found(_tap("t", "/elsewhere/t")), {"/elsewhere/t/a": "1"})
     assert here == there
@@ -86,7 +86,7 @@ def test_every_file_of_a_skill_is_an_input(tmp_path: Path, folder: str, path: st
 
 
 def test_a_pipe_beside_a_skill_is_a_finding(tmp_path: Path) -> None:
-    """What cannot be pinned is an error, and nobody waits for it."""
+    """A pipe in a skill's folder, which cannot be pinned, is an error, and the build does not wait for it."""
     builder = WorkspaceBuilder(tmp_path, plugins={"use": []}).tap("acme").file("taps/acme/skills/tidy/SKILL.md", SKILL)
     (builder.write() / "taps/acme/skills/tidy/assets").mkdir()
     os.mkfifo(tmp_path / "taps/acme/skills/tidy/assets/pipe")

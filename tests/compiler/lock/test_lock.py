@@ -1,4 +1,4 @@
-"""The lock: written when something changed, held against what is there with `--locked`, and never a traceback."""
+"""The lock: written when something changed, compared with the build by `--locked`, and never a traceback."""
 
 import errno
 import hashlib
@@ -311,7 +311,7 @@ def test_an_edited_digest_of_the_bundle_is_told(
 def test_a_lock_of_an_older_revision_says_so(
     tmp_path: Path, products: ProductsMaker, context_of: ContextMaker, with_discovered: Changer
 ) -> None:
-    """One message tells that an older octoc wrote the lock; files that it could not have are no changes."""
+    """One message states that an older octoc wrote the lock; files that it could not list are not changes."""
     base = products(tmp_path)
     path = tmp_path / "octoc.lock"
     content = parse(lock(base, context_of(tmp_path)).locked.text)
@@ -379,7 +379,7 @@ def test_a_newer_version_is_neither_trusted_nor_written_over(
 
 
 def test_a_newer_revision_is_read_and_kept(tmp_path: Path, products: ProductsMaker, context_of: ContextMaker) -> None:
-    """A lock with additions of a newer octoc is held against the build, and not written over when nothing changed."""
+    """A lock with additions of a newer octoc is compared with the build, and not rewritten when nothing changed."""
     lock(products(tmp_path), context_of(tmp_path))
     path = tmp_path / "octoc.lock"
     text = path.read_text().replace(f"revision = {REVISION}\n", f'revision = {REVISION + 1}\nadded = "later"\n')

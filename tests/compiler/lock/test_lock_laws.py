@@ -82,6 +82,6 @@ def test_every_difference_is_told(one: LockContent, other: LockContent) -> None:
 
 @given(st.text(max_size=40))
 def test_any_text_is_a_lock_or_a_reason(text: str) -> None:
-    """Reading a lock raises nothing but its two reasons."""
+    """Reading any text raises only the two documented errors."""
     with pytest.raises((BundleError, NewerLockError)):
         parse(text)

@@ -39,7 +39,7 @@ def test_another_version_of_a_plugin_is_told(
 
 
 class _Troubled(Plugins):
-    """Of three plugins, one that is installed, one that is not and one that cannot be imported."""
+    """Three plugins: one installed, one missing, one that cannot be imported."""
 
     def versions(self) -> Mapping[str, str]:
         self.missing, self.broken = ("absent", "embed-onnx"), {"mine": "`mine` cannot be imported: ValueError: no"}

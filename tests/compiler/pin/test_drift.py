@@ -92,7 +92,7 @@ def test_a_change_of_arguments_is_called_what_it_is(old: Any, new: Any, line: st
 
 
 def test_an_argument_that_is_called_like_a_keyword_is_an_argument() -> None:
-    """A property `description` or `title` is no wording."""
+    """A property named `description` or `title` is an argument, so its change breaks."""
     found = schema_changes(objects(description=TEXT), objects(description={"type": "integer"}))
     assert [kind for kind, _ in found] == [DriftKind.BREAKING]
 
@@ -213,7 +213,7 @@ ANYTHING = st.recursive(
 
 @given(old=ANYTHING, new=ANYTHING)
 def test_schemas_that_are_none_are_compared_too(old: Any, new: Any) -> None:
-    """Whatever a server lists as a schema is compared without failing; what differs is told, what is equal is not."""
+    """Any two values are compared as schemas without an error, and exactly a difference is reported."""
     found = schema_changes(old, new)
     old, new = ({} if schema is None else schema for schema in (old, new))  # a tool without a schema takes anything
     assert bool(found) == (json.dumps(old, sort_keys=True) != json.dumps(new, sort_keys=True))

@@ -275,7 +275,7 @@ def test_an_unknown_server_is_reported_with_a_near_name() -> None:
 
 
 def test_differences_are_told_per_tool() -> None:
-    """Added, removed and changed tools are lines, by name, that say how bad it is; the same tools are none."""
+    """Added, removed and changed tools are sorted lines with their kind; equal listings have none."""
     old = listing_of("a", "b", c="old")
     new = listing_of("b", "d", c="new")
     assert differences(old, new) == (
@@ -307,7 +307,7 @@ def test_an_unchanged_snapshot_is_not_touched(tmp_path: Path) -> None:
 
 
 def test_a_snapshot_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
-    """A folder that is no folder is a diagnostic, and nothing is left behind."""
+    """A file in the place of the snapshots folder is a diagnostic."""
     (tmp_path / "snapshots").write_text("a file", encoding="utf-8")
     sink = DiagnosticSink()
     assert write_snapshot(tmp_path, SERVERS[0], listing_of("a"), None, sink) is None

@@ -49,7 +49,7 @@ def test_toml_comments_are_those_of_the_grammar(realworld: Path) -> None:
 
 
 def test_front_matter_means_the_same_without_its_comments(realworld: Path) -> None:
-    """What is taken for a comment in real front matter is no part of any value."""
+    """Removing the comments of real front matter changes no value."""
     seen = 0
     for path in sorted(realworld.rglob("*.md")):
         text = path.read_text(encoding="utf-8", errors="replace")

@@ -162,7 +162,7 @@ def test_a_silence_is_in_use_where_the_rule_is_off(found: CheckText) -> None:
 
 
 def test_nothing_is_unused_where_not_every_rule_looked(found: CheckText) -> None:
-    """In a file with an error of reading, checking or resolving no silence is said to be unused."""
+    """A file with an error of reading, checking or resolving has no finding about unused suppressions."""
     broken = AT_ARGS.replace('"clock-mcp"', '"clock-mcp@1.0.0"').replace('refs = ["clock"]', 'refs = ["clock", "tick"]')
     assert [code for code, _, _ in found(provider=broken)] == ["OCT301"]
 

@@ -71,7 +71,7 @@ def silence_in(text: str) -> Silence:
     ],
 )
 def test_a_silence_covers_its_lines(file: str, text: str, lines: set[int]) -> None:
-    """A comment silences its line, or the next when it stands alone, or the file; text in a string is no comment."""
+    """A comment suppresses its line, the next line when alone, or the file; text in a string is not a comment."""
     assert {line for line in range(6) if silenced(text, file, line)} == lines
 
 
@@ -97,7 +97,7 @@ def test_rules_stand_where_they_are_written() -> None:
 
 @pytest.mark.parametrize("name", ["OCT601", "lock-missing", "internal-error"])
 def test_what_is_about_the_build_cannot_be_silenced(name: str) -> None:
-    """A rule of 5xx or above is none that a comment silences."""
+    """A comment cannot suppress a rule of 5xx or above."""
     silence = silence_in(f"# octoc: ignore[{name}]\n")
     assert [one.rule for one in silence.named] == [None]
 

@@ -90,7 +90,7 @@ def test_plain_values_with_a_colon_are_read_as_text_and_reported(sink_for: SinkF
 
 
 def test_a_duplicate_key_is_an_error_with_both_places(sink_for: SinkFor, findings: Findings) -> None:
-    """Of a key that is there twice the first counts."""
+    """The first of two equal keys counts, and the second is reported."""
     text = "---\nname: one\nhooks:\n  a: 1\n  a: 2\nname: two\n---\n"
     sink = sink_for(text)
     found = read_front_matter(text, PLACE, sink)

@@ -29,10 +29,10 @@ BROKEN = [
 
 
 @pytest.mark.parametrize("text,expected", BROKEN)
-def test_what_is_no_json_is_reported_where_it_stops_being_it(
+def test_a_syntax_error_is_reported_at_its_place(
     text: str, expected: str, sink_for: SinkFor, findings: Findings
 ) -> None:
-    """A file that is no JSON gives one finding, at the place, with what was expected."""
+    """A file that is not JSON gives one finding, at the place, with what was expected."""
     sink = sink_for(text)
     assert read_json(text, PLACE, sink) is None
     assert findings(sink) == [expected]
@@ -44,7 +44,7 @@ RELAXED = '{ // tools\n  "a": "http://x//y /* no */", /* two\nlines */ "b": [1, 
 def test_comments_and_trailing_commas_are_read_and_are_errors_in_strict_files(
     sink_for: SinkFor, findings: Findings
 ) -> None:
-    """The first comment and the first trailing comma are reported; strings that look like comments are left alone."""
+    """The first comment and the first trailing comma are reported; strings that look like comments are not."""
     sink = sink_for(RELAXED)
     assert read_json(RELAXED, PLACE, sink) == {"a": "http://x//y /* no */", "b": [1, 2]}
     assert findings(sink) == [
@@ -66,7 +66,7 @@ def test_comments_are_information_where_the_client_reads_them(sink_for: SinkFor)
 def test_a_duplicate_key_is_an_error_with_both_places_and_the_others_stay(
     sink_for: SinkFor, findings: Findings
 ) -> None:
-    """Of a server that is there twice the first counts, and its neighbours are read."""
+    """The first of two servers with one name counts, and other servers are read."""
     text = '{"mcpServers": {\n  "db": {"command": "one"},\n  "ok": {},\n  "db": {"command": "two"}\n}}'
     sink = sink_for(text)
     assert read_json(text, PLACE, sink) == {"mcpServers": {"db": {"command": "one"}, "ok": {}}}

@@ -39,7 +39,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("data,expected", REFUSED)
 def test_bytes_that_are_no_text_are_refused_with_the_reason(data: bytes, expected: tuple[str, int, int, str]) -> None:
-    """Each kind of bytes that is no UTF-8 text has its own finding, at the byte where one is to blame."""
+    """Each kind of bytes that is not UTF-8 text has its own finding, at the first bad byte where there is one."""
     sink = DiagnosticSink()
     assert decode(data, "a.toml", sink) is None
     assert found(sink) == [expected]
@@ -59,7 +59,7 @@ def test_a_file_over_its_limit_is_refused_and_one_at_it_is_read(tmp_path: Path) 
 
 
 def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path: Path) -> None:
-    """A folder, a pipe that nobody writes to and a file that has vanished are each unreadable."""
+    """A folder, a pipe without a writer and a missing file are each unreadable."""
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "folder").mkdir()
     for name, reason in (("pipe", "not a regular file"), ("folder", "directory"), ("gone", "no such file")):

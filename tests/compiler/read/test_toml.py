@@ -31,10 +31,10 @@ BROKEN = [
 
 
 @pytest.mark.parametrize("text,expected", BROKEN)
-def test_what_is_no_toml_is_reported_where_it_stops_being_it(
+def test_a_syntax_error_is_reported_at_its_place(
     text: str, expected: str, sink_for: SinkFor, findings: Findings
 ) -> None:
-    """A file that is no TOML gives one finding, at the place, with what was expected."""
+    """A file that is not TOML gives one finding, at the place, with what was expected."""
     sink = sink_for(text)
     assert read_toml(text, PLACE, sink) is None
     assert findings(sink) == [expected]

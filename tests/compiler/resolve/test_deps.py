@@ -37,7 +37,7 @@ def _deps(builder: WorkspaceBuilder) -> list[tuple[DepEntry, str]]:
 
 
 def test_what_is_required_is_in_the_bundle(tmp_path: Path) -> None:
-    """Each script that a capability requires is there with its program and its digest; one nobody requires is not."""
+    """The bundle has each required script with its program and its digest, and no other script."""
     script = SCRIPT.format(check="uv --version")
     builder = _tap(WorkspaceBuilder(tmp_path), "acme", {"astral/uv": script, "org/unused": script}, tools=["astral/uv"])
     ((entry, text),) = _deps(builder)
@@ -64,7 +64,7 @@ def test_a_script_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_the_tap_with_precedence_has_the_script(tmp_path: Path) -> None:
-    """Of one name in two taps the first tap's script is used, whichever capability needs it."""
+    """When two taps have a script of one name, the first tap's is used for all capabilities."""
     builder = WorkspaceBuilder(tmp_path)
     _tap(builder, "first", {"org/tool": SCRIPT.format(check="one")}, zebra=["org/tool"])
     _tap(builder, "second", {"org/tool": SCRIPT.format(check="two")}, alpha=["org/tool"])
@@ -89,12 +89,12 @@ def test_the_tap_with_precedence_has_the_script(tmp_path: Path) -> None:
     ],
 )
 def test_the_program_that_a_check_names(line: str, program: str | None) -> None:
-    """The first word of the check line, behind what looks a program up, is a plain name or nothing."""
+    """The check line names a program by its first word, after any look-up command, or names none."""
     assert checked_program(f"#!/bin/sh\n# dep: org/tool\n{line}\nexit 0\n") == program
 
 
 def test_a_check_below_the_head_is_none() -> None:
-    """A line among the script's own code is no header."""
+    """A line among the script's own code is not read as a header."""
     assert checked_program("#!/bin/sh\n" + "true\n" * 20 + "# check: uv\n") is None
 
 

@@ -83,7 +83,7 @@ tools = []
 
 
 def test_unknown_names_are_told_with_near_ones_and_left_out(tmp_path: Path) -> None:
-    """A capability, agent or tool that nobody has is an error at its place, and its fixture is not among the others."""
+    """An unknown capability, agent or tool is an error at its place, and its fixture is left out."""
     text = """[[message]]
 text = "is it late in Rome?"
 expect = ["clock", "clocks"]
@@ -173,7 +173,7 @@ def test_patterns_say_where_fixtures_are(tmp_path: Path) -> None:
 
 
 def test_what_is_out_of_an_agents_reach_is_a_warning(tmp_path: Path) -> None:
-    """A capability that the agent cannot activate, and a tool that it does not have, are told at the fixture."""
+    """A capability that the agent cannot activate, and a tool that it does not have, are reported at the fixture."""
     text = """[[message]]
 text = "is it late in Rome?"
 expect = "clock"

@@ -34,7 +34,7 @@ def workspace(folder: Path, server: str, *, name: str = "weather", mode: str = "
 
 
 def web(text: str, url: str = "https://weather.example.com/mcp") -> str:
-    """A server behind a URL that gets `text` in a header."""
+    """A server at a URL that gets `text` in a header."""
     return WEB.format(url=url, text=text)
 
 
@@ -84,8 +84,8 @@ def test_what_a_tap_takes_is_a_finding_until_it_is_allowed(tmp_path: Path, serve
 
 
 @pytest.mark.parametrize("server", OWN)
-def test_what_a_server_needs_of_its_own_is_no_finding(tmp_path: Path, server: str) -> None:
-    """A server's own variables, and those of the service that it is of, are no noise."""
+def test_what_a_server_needs_of_its_own_is_not_a_finding(tmp_path: Path, server: str) -> None:
+    """A server's own variables, and those of its service, are not findings."""
     made, diagnostics, _ = resolve_workspace(workspace(tmp_path / "ws", server))
     assert made is not None
     assert [one for one in diagnostics if one.rule.code == "OCT308"] == []

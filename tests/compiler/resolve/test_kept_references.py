@@ -1,4 +1,4 @@
-"""References to what is kept elsewhere go through the compiler as they are: looked at by nobody, and never read."""
+"""References to secrets that are kept elsewhere pass through the compiler unchanged and unread."""
 
 import json
 from pathlib import Path

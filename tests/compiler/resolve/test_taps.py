@@ -118,7 +118,7 @@ def test_an_agent_has_the_capability_of_its_own_tap_or_of_the_one_it_selects(
 
 
 def test_another_taps_capability_is_for_the_agents_that_prefer_it(taps: Taps) -> None:
-    """The first tap's capability is everybody's; the other one is neither routable nor seen through the proxy."""
+    """All agents have the first tap's capability; the other tap's is neither routable nor seen through the proxy."""
     _, bundle = taps.agent("muvon/tap", "websearch").build()
     supervisor = _agent(bundle, "supervisor").registry
     assert supervisor.capabilities == ("websearch",)
@@ -129,8 +129,8 @@ def test_another_taps_capability_is_for_the_agents_that_prefer_it(taps: Taps) ->
     assert entry.triggers == ()
 
 
-def test_a_capability_that_nobody_prefers_is_shadowed(taps: Taps) -> None:
-    """An earlier tap hides a capability from everybody, unless an agent of its own tap has it."""
+def test_a_capability_that_no_agent_prefers_is_shadowed(taps: Taps) -> None:
+    """An earlier tap hides a capability from all agents, unless an agent of its own tap has it."""
     codes = [found.rule.code for found in check_workspace(taps.write()).diagnostics]
     assert "OCT305" in codes
     taps.agent("muvon/tap", "websearch")

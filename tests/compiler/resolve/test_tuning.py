@@ -173,7 +173,7 @@ def test_settings_for_a_server_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_settings_for_a_tool_that_is_not_there(tmp_path: Path) -> None:
-    """A glob that matches no recorded tool is a warning; of a server without a record nobody knows."""
+    """A glob that matches no recorded tool is a warning; a server without a record has no finding."""
     tools = {"serach": {"timeout": 1}, "put_*": {"timeout": 1}, "get_*": {"timeout": 1}}
     builder = _docs(tmp_path, servers={"docs": {"tools": tools}, "other": {"tools": tools}})
     builder.server("other", "other-mcp")

@@ -1,4 +1,4 @@
-"""Grants that contradict an area, groups that nobody has, names that mean nothing: each with its places."""
+"""Grants that contradict an area, groups that no agent has, names that match nothing: each with its places."""
 
 from collections.abc import Callable
 from typing import Any

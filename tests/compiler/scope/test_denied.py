@@ -1,4 +1,4 @@
-"""`[[deny]]`: what must never be reachable is held against every agent, with the way on which it is."""
+"""`[[deny]]`: each agent that reaches a denied tool is an error, with the chain of grants that leads to it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,7 @@ def way(made: Any) -> str:
 
 
 def test_a_denial_that_holds_says_nothing(company: Compile) -> None:
-    """An agent that does not reach the tools is no finding."""
+    """An agent that does not reach the denied tools has no finding."""
     assert company(DENY).errors == []
 
 

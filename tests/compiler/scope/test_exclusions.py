@@ -179,7 +179,7 @@ def test_a_star_before_the_end_excludes_more_and_is_an_error(reviewer: Compile, 
     ],
 )
 def test_what_others_may_bring_is_one_info(reviewer: Compile, entry: str) -> None:
-    """A server of a plugin, a connector or the user is no mistake, and one finding is enough."""
+    """An unknown server that a plugin, a connector or the user may bring is one finding of information."""
     made = reviewer(entry)
     assert made.severities == ["INFO"]
     assert made.tools == GIT
@@ -200,6 +200,6 @@ def test_in_a_tap_what_nothing_is_called_is_an_error(reviewer: Compile, entry: s
 
 
 def test_a_bare_name_is_in_force_for_what_is_not_recorded(reviewer: Compile) -> None:
-    """It is no finding while some server may have such a tool, and an info where all are recorded."""
+    """An unknown bare name has no finding while an unlisted server may have it, and information otherwise."""
     assert reviewer("nothing_like_it").found == ()
     assert reviewer("nothing_like_it", unlisted=False).severities == ["INFO"]

@@ -16,7 +16,7 @@ def member(made: Any, agent: str) -> Any:
 
 
 def test_an_agent_cannot_live_in_two_areas(company: Compile) -> None:
-    """Both places are told, and nothing else; the agent is left out, since nobody knows whose it is."""
+    """The error has both places and no other finding; the agent is left out, since its area is unclear."""
     made = company('[areas.a]\nagents = ["cfo"]\n[areas.b]\nagents = ["c*"]\ndefault_agent = "cfo"\n')
     assert made.errors == ["OCT363"]
     (found,) = made.found("OCT363")
@@ -113,5 +113,5 @@ def test_production_wants_a_profile_by_name(company: Compile, settings: Any, age
     """With several agents, or any table of scopes, a production workspace says what ungranted tools are."""
     made = company(profile=None, agents=agents, settings=lambda builder: builder.settings("workspace", **settings))
     assert made.errors == code
-    # Until it is said, nothing is given.
+    # Without a profile an agent gets no tools.
     assert (made.tools("cfo") == set()) is bool(code)

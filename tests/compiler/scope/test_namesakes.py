@@ -1,4 +1,4 @@
-"""Bare names: two tools of one name are told where one agent has both, and nowhere else."""
+"""Bare names: two tools of one name are reported only where one agent has both."""
 
 from collections.abc import Callable
 from typing import Any
@@ -37,7 +37,7 @@ def test_namesakes_of_two_agents_are_no_clash(company: Compile) -> None:
 
 @pytest.mark.parametrize("agent", ["cfo", "auditor"])
 def test_namesakes_of_one_agent_are_an_error(company: Compile, agent: str) -> None:
-    """The error names the agent and both servers; until it is mended the aliases are qualified."""
+    """The error names the agent and both servers; the aliases stay qualified until it is fixed."""
     made = company(f'{APART}[[grants]]\nagents = "{agent}"\ntools = ["ledger/read", "archive/*"]\n', settings=bare)
     (found,) = made.found("OCT331")
     assert found.message == f"tool `read` of agent `{agent}` is on 2 servers, and aliases are bare"

@@ -61,7 +61,7 @@ tools = ["ledger/read"]
 
 
 def test_an_agents_own_group_needs_no_grant(company: Compile) -> None:
-    """Tools of a group with an `agent` are that agent's, under both profiles, and nobody else's."""
+    """Under both profiles only a group's own `agent` has its tools."""
     tables = '[groups.own]\nagent = "auditor"\ntools = ["mail/list"]\n'
     for profile in ("deny", "allow"):
         made = company(tables, profile=profile)
@@ -71,7 +71,7 @@ def test_an_agents_own_group_needs_no_grant(company: Compile) -> None:
 
 
 def test_allow_withholds_an_areas_tools_from_all_others(company: Compile) -> None:
-    """Under `allow` a group of an area is in effect without a grant, and everything else is everybody's."""
+    """Under `allow` a group of an area is in effect without a grant, and all agents have everything else."""
     made = company(FINANCE, profile="allow")
     assert made.errors == []
     assert made.tools("cfo") == made.tools("finance-clerk") == ALL | SQL
@@ -112,7 +112,7 @@ def test_a_shared_agent_is_in_both_areas(company: Compile) -> None:
 
 
 def test_switching_a_group_off_widens_nothing(company: Compile) -> None:
-    """A group with `enabled = false` gives its tools to nobody, and withholds them from everybody."""
+    """A group with `enabled = false` withholds its tools from all agents, its own area's included."""
     made = company(FINANCE.replace("[groups.ledger]", "[groups.ledger]\nenabled = false"), profile="allow")
     assert made.tools("cfo") == made.tools("recruiter") == (ALL | SQL) - LEDGER
 
@@ -134,7 +134,7 @@ def test_skills_exist_only_when_granted(company: Compile) -> None:
 
 
 def test_a_manifests_boot_capability_is_held_to_its_grants(company: Compile) -> None:
-    """A boot capability that is not granted is absent, and its absence is told with both places."""
+    """A boot capability that is not granted is absent, and the finding has both places."""
 
     def with_manifest(builder: Any) -> None:
         builder.octomind_agent("developer", "general", capabilities=["books", "sql"])
@@ -150,7 +150,7 @@ def test_a_manifests_boot_capability_is_held_to_its_grants(company: Compile) -> 
 
 
 def test_what_an_agents_own_tools_name_is_held_to_its_grants(company: Compile) -> None:
-    """`tools` of an AGENT.md gives what is granted of it; each entry that is not is told."""
+    """`tools` of an AGENT.md gives the granted tools it names; each entry that is not granted is reported."""
 
     def with_tools(builder: Any) -> None:
         builder.agent("cfo", tools=["ledger/read", "mail/send", "Read"])

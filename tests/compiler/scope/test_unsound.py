@@ -56,7 +56,7 @@ def test_a_file_of_scopes_that_is_asked_for_and_not_there_counts_as_unread(compa
 
 
 def test_a_link_that_leads_nowhere_counts_as_unread(company: Compile, tmp_path: Path) -> None:
-    """A file of scopes that may not be used is no reason to go on without it."""
+    """A broken link in the folder of scopes stops the build of registries, as an unreadable file does."""
     (tmp_path / "scopes").mkdir()
     (tmp_path / "scopes/people.toml").symlink_to(tmp_path / "gone.toml")
     made = company(SOUND, profile="allow")
@@ -92,7 +92,7 @@ def test_what_two_files_define_under_one_name_is_an_error_with_both_places(compa
 
 
 def test_a_tool_that_is_misspelt_in_an_areas_group_withholds_its_server(company: Compile) -> None:
-    """Under `allow` nobody else has anything of the server; the area's agents have what the group does name."""
+    """Under `allow` no other agent has tools of the server; the area's agents have the tools that the group names."""
     made = company(SOUND.replace('"ledger/*"', '"ledger/read", "ledger/pai"'), profile="allow")
     assert made.errors == ["OCT321"]
     assert not any(tool.startswith("ledger/") for tool in made.tools("recruiter"))
@@ -126,8 +126,8 @@ def test_tools_of_a_disabled_server_are_no_mistake(company: Compile) -> None:
     assert "docs/get" in made.tools("recruiter")
 
 
-def test_a_group_of_an_unknown_area_is_nobodys(company: Compile) -> None:
-    """Its tools are withheld from everybody, not given to everybody."""
+def test_the_tools_of_a_group_of_an_unknown_area_are_withheld(company: Compile) -> None:
+    """The group's tools are withheld from all agents."""
     made = company(SOUND.replace('"finance"', '"finanze"'), profile="allow")
     assert made.errors == ["OCT362"]
     assert not made.tools("cfo") & {"ledger/read", "ledger/pay"}

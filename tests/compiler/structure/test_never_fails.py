@@ -125,7 +125,7 @@ def test_structure_does_not_fail_after_check(kind: FileKind, data: st.DataObject
 @pytest.mark.parametrize("kind", [kind for kind in FileKind if kind is not FileKind.WORKSPACE])
 @given(data=st.data())
 def test_what_check_leaves_is_sound(kind: FileKind, data: st.DataObject) -> None:
-    """What check leaves of a file, checked again, has no error but a list that has lost its last element."""
+    """Values that check keeps are sound on a second check, except a list that lost its last element."""
     values = data.draw(files_of(kind))
     file = FoundFile(
         path=Path("x"), display="x", kind=kind, key=KEY.get(kind, {}), dialect=dialect_named(kind, "claude")

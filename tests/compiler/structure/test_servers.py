@@ -63,10 +63,10 @@ FILTERS: list[tuple[dict[str, Any], tuple[str, ...] | None, tuple[str, ...]]] = 
 
 
 @pytest.mark.parametrize("entry,include,exclude", FILTERS)
-def test_an_empty_allow_list_is_no_tool(
+def test_an_empty_allow_list_allows_no_tool(
     entry: dict[str, Any], include: tuple[str, ...] | None, exclude: tuple[str, ...]
 ) -> None:
-    """An allow-list that is absent is no filter, and one that is empty is no tool."""
+    """An absent allow-list filters nothing, and an empty one allows no tool."""
     server = of_mcp(command="x", **entry)
     assert (server.include, server.exclude) == (include, exclude)
 
@@ -98,7 +98,7 @@ def test_all_that_reaches_a_server_is_carried() -> None:
 
 
 def test_octomind_s_empty_list_of_tools_is_every_tool() -> None:
-    """`tools = []` of a `[[mcp.servers]]` block is no filter; its time-out is in seconds."""
+    """`tools = []` of a `[[mcp.servers]]` block filters nothing; its time-out is in seconds."""
     entry: dict[str, Any] = {"name": "a", "type": "stdio", "command": "x", "timeout_seconds": 60, "tools": []}
     server = server_of_octomind(entry, PLACE)
     assert (server.include, server.timeout_s, server.transport) == (None, 60.0, "stdio")

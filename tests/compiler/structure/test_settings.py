@@ -247,7 +247,7 @@ def test_a_folder_whose_name_has_no_letter_has_a_name_still(tmp_path: Path) -> N
 
 
 def test_a_file_that_cannot_be_read_gives_nothing(load: Load) -> None:
-    """A file that is no TOML is reported, and there are no settings."""
+    """A file that is not TOML is reported, and there are no settings."""
     settings, found = load("[workspace\n")
     assert settings is None
     assert [code for code, _ in found] == ["OCT106"]

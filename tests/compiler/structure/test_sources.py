@@ -111,7 +111,7 @@ def test_absent_and_empty_tools_differ(
 
 
 def test_an_agent_in_markdown(build_sources: Any, text_file: Any) -> None:
-    """Front matter gives the fields, the text behind it the prompt; each AGENT.md is named inside its agents folder."""
+    """Front matter gives the fields, the text after it the prompt; each AGENT.md is named inside its agents folder."""
     front = "name: reviewer\ndescription: Reviews.\ntype: deep_research\nmodel: high\ndisallowedTools: Bash"
     (found,) = agent(build_sources, text_file, front).sources.agents
     assert (found.name, found.kind, found.type, found.model) == ("reviewer", "octo", "deep_research", "high")

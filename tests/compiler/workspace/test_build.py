@@ -132,7 +132,7 @@ def test_no_cache_and_locked_read_no_entry(forged: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a\\u0000b", "n" * 300, "d/" * 3000])
 def test_what_no_file_can_be_called_is_not_there(tmp_path: Path, name: str) -> None:
-    """A path that the system refuses to look for is told as one where nothing is, whatever it should lead to."""
+    """A path that the system refuses to look up is reported as missing, in every setting that takes a path."""
     lists = {"mcp": "files", "agents": "paths", "skills": "paths", "scopes": "paths", "routing": "fixtures"}
     lines = [f'[{section}]\n{key} = ["{name}"]\n' for section, key in lists.items()]
     text = f'[workspace]\nname = "acme"\n[[taps]]\nname = "t"\npath = "{name}"\n{"".join(lines)}'

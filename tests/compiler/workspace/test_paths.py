@@ -8,7 +8,7 @@ from octoc.compiler.workspace.paths import display_of, display_path, find_bare_w
 
 
 def test_the_nearest_folder_with_an_octoc_toml_is_the_workspace(tmp_path: Path) -> None:
-    """A folder, and each folder below it, finds the nearest `octoc.toml`; a folder of that name is none."""
+    """A folder, and each folder below it, finds the nearest `octoc.toml`; a folder of that name does not count."""
     (tmp_path / "octoc.toml").write_text("")
     deep = tmp_path / "a" / "b"
     deep.mkdir(parents=True)

@@ -41,7 +41,7 @@ def _skills_of(bundle: OpenBundle, agent: str) -> tuple[str, ...]:
 
 
 def test_the_first_folder_wins(tmp_path: Path) -> None:
-    """The workspace's own folders come before the taps, in their order; what is shadowed is told."""
+    """The workspace's own folders come before the taps, in their order; a shadowed skill is reported."""
     workspace = WorkspaceBuilder(tmp_path).skill("shared", "From the tap.").skill("tapped")
     for folder in (".octo", ".agents", ".claude"):
         workspace.file(f"{folder}/skills/shared/SKILL.md", _skill("shared", f"From {folder}."))
@@ -69,7 +69,7 @@ def test_a_folder_that_is_linked_is_read_once(tmp_path: Path) -> None:
     "paths, code", [(["none"], "OCT104"), (["../out"], "OCT103"), (["file"], "OCT104"), ([], None)]
 )
 def test_paths_are_the_workspaces(tmp_path: Path, paths: list[str], code: str | None) -> None:
-    """`[skills] paths` says where; a path that is not there, leads out or is no folder is an error."""
+    """`[skills] paths` names the folders; a path that is missing, leads out or is not a folder is an error."""
     root = tmp_path / "w"
     (tmp_path / "out").mkdir()
     workspace = WorkspaceBuilder(root).settings("skills", paths=paths).file("file", "")

@@ -30,7 +30,7 @@ def _fleet(fleet: Fleet, **settings: Any) -> Fleet:
 
 async def _until(condition: Callable[[], Any]) -> None:
     async with asyncio.timeout(60):
-        while not condition():  # noqa: ASYNC110  # a server does it, and tells nobody
+        while not condition():  # noqa: ASYNC110  # the server sends no event to wait for
             await asyncio.sleep(0.001)
 
 
@@ -111,7 +111,7 @@ def test_calls_messages_and_activations_go_on_while_a_server_connects(fleet: Fle
 
 
 def test_the_eviction_is_decided_when_the_servers_are_there(fleet: Fleet) -> None:
-    """What was used while a server connected does not give way: the least recently used then does."""
+    """A capability that is used while a server connects is not evicted; the least recently used one at that time is."""
     _fleet(fleet, max_active=2)
 
     async def run() -> None:
@@ -174,7 +174,7 @@ def test_a_session_that_closes_gives_up_what_it_is_activating(fleet: Fleet) -> N
 
 
 def test_an_activation_goes_on_in_the_bundle_that_came_meanwhile(fleet: Fleet, new_fleet: Callable[[], Fleet]) -> None:
-    """A session that goes over to another bundle while servers connect activates the new bundle's capability."""
+    """A session that switches to another bundle while servers connect activates the new bundle's capability."""
     _fleet(fleet)
     newer = _fleet(new_fleet())
 
@@ -186,7 +186,7 @@ def test_an_activation_goes_on_in_the_bundle_that_came_meanwhile(fleet: Fleet, n
             await _until(lambda: fleet.servers["a"].connects)
             newer.settings = attrs.evolve(newer.settings, max_active=3)
             await runtime.reload(newer.write())
-            await session.on_user_message("of nobody's concern at all")
+            await session.on_user_message("about nothing here at all")
             gate.set()
             assert "enabled" in await slow
             assert session.state.loaded is runtime.state.current
@@ -229,7 +229,7 @@ def test_a_server_that_does_not_close_holds_up_nobody(fleet: Fleet, caplog: pyte
 
 
 def test_idle_close_also_ends_what_an_active_capability_holds(fleet: Fleet) -> None:
-    """A server without calls closes though its capability is active, unless it is told never to; a call reopens it."""
+    """A server without calls closes though its capability is active, unless `idle_close` is 0; a call reopens it."""
     fleet.server("a", ["x"], idle_close_s=0.05)
     fleet.server("b", ["x"], idle_close_s=0.0)
     fleet.capability("both", fleet.grant("a"), fleet.grant("b"))
@@ -279,7 +279,7 @@ def test_the_least_used_gives_way_until_the_tokens_fit(fleet: Fleet) -> None:
 
 
 def test_what_alone_is_over_the_limit_is_refused_with_the_figures(fleet: Fleet) -> None:
-    """A capability that is too large is refused before anything is connected, and nothing gives way for it."""
+    """A capability that is too large is refused before any server connects, and evicts no other."""
     _sized(fleet, max_active_tokens=400)
 
     async def run() -> None:
@@ -300,7 +300,7 @@ def test_what_alone_is_over_the_limit_is_refused_with_the_figures(fleet: Fleet) 
 
 
 def test_a_message_activates_no_more_than_fits_together(fleet: Fleet) -> None:
-    """Of several capabilities for one message those that have no room beside the first are not activated."""
+    """Capabilities that do not fit beside the first one of a message are not activated."""
     _sized(fleet, max_active_tokens=800)
 
     async def run() -> None:
@@ -314,8 +314,8 @@ def test_a_message_activates_no_more_than_fits_together(fleet: Fleet) -> None:
     asyncio.run(run())
 
 
-def test_what_turns_out_too_large_is_let_go(fleet: Fleet) -> None:
-    """Of an unlisted server the tools are known when it is connected: then a refusal still changes nothing."""
+def test_a_capability_that_turns_out_too_large_is_released(fleet: Fleet) -> None:
+    """The tools of an unlisted server are known after it connects; a refusal then still changes nothing."""
     _sized(fleet, max_active_tokens=400).servers["late"].schemas = {"x": {**SCHEMA, "description": "." * 9000}}
 
     async def run() -> None:
@@ -347,7 +347,7 @@ def test_what_grows_over_the_limit_gives_way_at_the_next_message(
             late.host.tools_changed("late")
             await _until(lambda: late.lists > 1)
             assert list(session.capabilities) == ["small", "late"]
-            await session.on_user_message("of nobody's concern at all")
+            await session.on_user_message("about nothing here at all")
             assert list(session.capabilities) == ["late"]
 
     asyncio.run(run())

@@ -38,7 +38,7 @@ STEPS = st.one_of(
         st.integers(0, 1),
         st.sampled_from([f"{server}/{tool}" for server in SERVERS for tool in "xy"]),
     ),
-    st.tuples(st.sampled_from(["break", "mend", "kill"]), st.just(0), st.sampled_from(SERVERS)),
+    st.tuples(st.sampled_from(["break", "repair", "kill"]), st.just(0), st.sampled_from(SERVERS)),
 )
 
 
@@ -67,7 +67,7 @@ class World:
 
     async def take(self, step: str, who: int, what: str) -> None:
         """Do one step in the runtime and in the model."""
-        if step in ("break", "mend"):
+        if step in ("break", "repair"):
             self.servers[what].broken = "down" if step == "break" else None
         elif step == "kill":
             for link in self.servers[what].connections:
@@ -100,7 +100,7 @@ class World:
         return self.servers[server].broken is not None and not any(c.alive for c in self.servers[server].connections)
 
     async def closings(self) -> None:
-        """Let what an eviction or a failure has freed close: nobody waits for that."""
+        """Run the loop until the servers that an eviction or a failure released have closed."""
         for _ in range(5):
             await asyncio.sleep(0)
 
@@ -190,7 +190,7 @@ def test_a_failed_call_does_not_count_as_use(fleet: Fleet) -> None:
 
 
 def test_a_session_that_is_gone_needs_nothing(fleet: Fleet) -> None:
-    """What a session needed is let go when it is closed, or when the host has dropped it."""
+    """A closed session, or one that the host has dropped, releases its servers."""
 
     async def run() -> None:
         async with _fleet(fleet).open() as runtime:
@@ -228,7 +228,7 @@ def test_the_proxy_keeps_a_server_that_it_reached(fleet: Fleet) -> None:
 
 
 def test_the_clock_orders_use_and_a_counter_breaks_ties() -> None:
-    """The least recent by the clock is evicted first, and in one instant the one used first."""
+    """The least recently used by the clock is evicted first; at the same time, the one used first."""
     now = 0.0
     active = ActiveSet(3, lambda: now)
 
@@ -255,7 +255,7 @@ def test_a_full_set_takes_no_more() -> None:
 
 
 def test_references_count_holders_once() -> None:
-    """A holder that holds again replaces what it held, and letting go twice counts once."""
+    """A holder's second hold replaces its first, and a second release has no effect."""
     references = References()
     references.hold("x", [("s", "a"), ("s", "b")])
     references.hold("x", [("s", "a")])

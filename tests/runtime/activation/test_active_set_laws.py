@@ -82,7 +82,7 @@ class Talk:
     block: list[str] = attrs.field(factory=list)
 
     def room_for(self, name: str) -> list[str] | None:
-        """Return what should give way; None when nothing helps."""
+        """Return the capabilities to evict; None when no eviction makes room."""
         loose = [one for one in self.used if one not in self.kept]
         for count in range(len(loose) + 1):
             left = [one for one in self.used if one not in loose[:count]] + [name]
@@ -168,7 +168,7 @@ class ActiveSets(RuleBasedStateMachine):
 
     @rule(who=st.integers(0, 2))
     def message(self, who: int) -> None:
-        self._run(self.talks[who % len(self.talks)].session.on_user_message("nothing that anybody is for"))
+        self._run(self.talks[who % len(self.talks)].session.on_user_message("about nothing here at all"))
 
     @rule(server=st.sampled_from("abc"), broken=st.booleans())
     def failing(self, server: str, broken: bool) -> None:
@@ -213,7 +213,7 @@ def _texts(session: Session) -> list[str]:
 
 
 async def _closings() -> None:
-    """Let what an eviction or a failure has freed close: nobody waits for that."""
+    """Run the loop until the servers that an eviction or a failure released have closed."""
     for _ in range(5):
         await asyncio.sleep(0)
 

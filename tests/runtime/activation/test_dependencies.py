@@ -1,4 +1,4 @@
-"""Dependencies at activation: looked for, run by bash in a clean environment, or left alone."""
+"""Dependencies at activation: looked for, run by bash in a clean environment, or not run."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class TestCheck:
         )
 
     def test_what_is_missing_is_said(self, fleet: Fleet) -> None:
-        """A capability of dependencies alone activates, and says which are not installed and which nobody knows."""
+        """A capability with only dependencies activates and names those not installed and those unknown."""
         fleet.dep("org/there", program="there")
         fleet.dep("org/gone", program="gone")
         fleet.dep("org/mute")
@@ -134,7 +134,7 @@ class TestRun:
         assert not [line for line in lines if "octoc-script-" in line and Path(line).exists()]
 
     def test_a_script_that_fails(self, fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The capability is not activated; status and last words are told, secrets cut out, and nothing runs again."""
+        """A failed script stops the activation; the failure has its status and last words without secrets."""
         monkeypatch.setenv("API_KEY", "s3cr3t-v4lue")
         log = tmp_path / "log"
         fleet.dep("org/bad", f"echo ran >> {log}; echo no disk; echo the key is s3cr3t-v4lue. >&2; exit 3\n")
@@ -157,7 +157,7 @@ class TestRun:
         assert log.read_text() == "ran\n"
 
     def test_a_flood_of_output_is_bounded(self, fleet: Fleet) -> None:
-        """Of megabytes of output the end is told, in a few hundred characters."""
+        """A failure shows the last few hundred characters of megabytes of output."""
         fleet.dep("org/loud", "head -c 20000000 /dev/zero | tr '\\0' x; echo; echo the end; exit 1\n")
         fleet.capability("tools", deps=("org/loud",))
         text = _enabled(fleet).text
@@ -229,7 +229,7 @@ class TestRun:
         ids=["another digest", "no script"],
     )
     def test_only_what_was_built_is_run(self, fleet: Fleet, tmp_path: Path, digest: str, note: str) -> None:
-        """A script whose digest is not the bundle's, or that the bundle has not, is not run."""
+        """A script that is missing in the bundle or differs from its digest is not run."""
         log = tmp_path / "log"
         fleet.dep("org/tool", f"echo ran >> {log}\n", digest=digest)
         fleet.capability("tools", deps=("org/tool",))

@@ -107,7 +107,7 @@ def test_the_bundle_needs_no_tap_beside_it(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("temporary")
 def test_the_copy_is_read_only_and_the_user_s_own(tmp_path: Path) -> None:
-    """No file or folder of the copy has a bit to write, and nobody else can enter it; the script works elsewhere."""
+    """The copy is read-only, only its user can enter it, and the script runs in another folder."""
     log, modes = tmp_path / "log", tmp_path / "modes"
     more = f'cd "$DEPS_LIB/.." && find . ! -type l -printf "%m %p\\n" > {modes}; stat -c "%a" .. >> {modes}'
     bundle = _built(_workspace(tmp_path / "workspace", log, more))
@@ -121,7 +121,7 @@ def test_the_copy_is_read_only_and_the_user_s_own(tmp_path: Path) -> None:
 
 
 def test_a_script_that_alters_the_copy_alters_one_run(tmp_path: Path, temporary: Path) -> None:
-    """Whoever may write in spite of the mode changes a copy that is thrown away: the next run has the bundle's."""
+    """A script that makes its copy writable changes only that run: the next one has the bundle's files."""
     log = tmp_path / "log"
     more = 'chmod -R u+w "$DEPS_LIB"; echo "exit 9" > "$DEPS_LIB/platform.sh"; touch "$DEPS_LIB/new"'
     bundle = _built(_workspace(tmp_path / "workspace", log, more))
@@ -206,7 +206,7 @@ SOUND = DepFile(path="org/tool.sh", data=Slice(0, len(DATA)), digest=sha256_hex(
     ],
 )
 def test_nothing_leads_out_of_the_copy(tmp_path: Path, files: list[DepFile]) -> None:
-    """Paths and links of a bundle that somebody made by hand reach nothing outside the copy."""
+    """Paths and links of a forged bundle reach nothing outside the copy."""
     root = tmp_path / "copy" / "deps"
     root.parent.mkdir()
     beside = tmp_path / "beside"

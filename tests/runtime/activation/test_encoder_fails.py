@@ -1,4 +1,4 @@
-"""An encoder that is there and cannot encode: words alone have to do, and that is said, whatever asks for a vector."""
+"""An encoder that fails to encode: octoc works by words alone and reports so, for each use of a vector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages that are decided in parts, or by what was said before: on a bundle of the core tap with the real encoder."""
+"""Messages decided by clauses or by earlier messages, on a bundle of the core tap with the real encoder."""
 
 import math
 from collections.abc import Callable
@@ -51,7 +51,7 @@ def test_two_requests_in_one_message_activate_both(two: Decide) -> None:
 
 
 def test_by_default_one_message_activates_one(one: Decide) -> None:
-    """Of two requests the one that is surer is activated."""
+    """The surer one of two requests is activated."""
     found = one(BOTH)
     assert found.capability in ("time", "git")
     assert found.also == ()
@@ -75,13 +75,13 @@ def test_what_does_not_go_on_is_for_nobody(one: Decide) -> None:
 
 
 def test_a_word_in_another_sense_activates_nothing(one: Decide) -> None:
-    """What names a capability and means something else is for nobody."""
+    """A message with a capability's name in another sense activates nothing."""
     for text in ("the git next door plays the drums at night", "how do I get over a hard time?"):
         assert one(text).capability is None
 
 
 def test_each_clause_is_explained(tmp_path: Path) -> None:
-    """Where a message may activate several, who wins each clause is told; the parts of a score add up to it."""
+    """With several activations per message, each clause has its winner; the parts of a score add up to it."""
     root = tmp_path / "explained"
     built(root, 2)
     session = Runtime.open(root / "dist" / "w.octoc").session()

@@ -53,7 +53,7 @@ def test_arguments_that_fit_are_sent(fleet: Fleet) -> None:
 
 @pytest.mark.parametrize("through_proxy", [False, True])
 def test_arguments_that_do_not_fit_are_told_and_not_sent(fleet: Fleet, *, through_proxy: bool) -> None:
-    """The model is told the first three things that are wrong, and no server is started."""
+    """The model gets the first three mistakes, and no server is started."""
     session = _github(fleet)
     named = {"tool_name": "create", "arguments": WRONG}
     outcome = _call(session, "call_mcp_tool", named) if through_proxy else _call(session, "create", WRONG)
@@ -225,7 +225,7 @@ def test_a_schema_is_made_ready_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_schemas_that_are_kept_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The schemas that were not used for longest give way."""
+    """The least recently used schemas are dropped."""
     monkeypatch.setattr("octoc.runtime.arguments.check._MAX_COMPILED", 3)
     checks = ArgumentChecks()
     for name in ("a", "b", "c", "a", "d"):

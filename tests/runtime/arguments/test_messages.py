@@ -1,4 +1,4 @@
-"""What a model is told about arguments that do not fit: where, what was expected, what it may have meant."""
+"""Messages for the model about arguments that do not fit: the place, the expectation, the near name."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_what_is_told(arguments: dict[str, Any], told: list[str]) -> None:
     ],
 )
 def test_the_rarer_keywords_have_words(schema: dict[str, Any], value: Any, told: list[str]) -> None:
-    """Keywords that few tools use are told as clearly."""
+    """Errors of rarely used keywords have a message of their own."""
     assert _told(schema, value) == told
 
 

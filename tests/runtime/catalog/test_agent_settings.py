@@ -1,4 +1,4 @@
-"""What an agent's area or overrides set is so in its sessions, and stays as it is for everybody else's."""
+"""An agent's settings from its area or overrides hold in its sessions and in no other agent's."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_tokens_of_active_tools_are_limited_as_the_agent_has_it(tmp_path: Path) 
 
 
 def test_a_reload_brings_the_agents_new_settings(tmp_path: Path) -> None:
-    """A session that goes over has the new bundle's limits at once, and what is over them gives way."""
+    """A session that switches bundles has the new limits at once, and capabilities over them are evicted."""
 
     async def run() -> None:
         async with _fleet(tmp_path / "one", None).open() as runtime:

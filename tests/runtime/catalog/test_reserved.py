@@ -171,10 +171,10 @@ def test_a_capability_out_of_reach_is_an_unknown_one(
         builder.file("scopes/all.toml", '[[grants]]\nagents = "*"\ncapabilities = ["plain"]\n')
 
     async def run(session: Session) -> tuple[str, str]:
-        return await _enable(session, "films"), await _enable(session, "nobody")
+        return await _enable(session, "films"), await _enable(session, "absent")
 
-    films, nobody = _in_session(builder, run)
-    assert nobody == UNKNOWN.format("nobody")
+    films, absent = _in_session(builder, run)
+    assert absent == UNKNOWN.format("absent")
     assert films == UNKNOWN.format("films") if hidden else films.startswith("Capability 'films' is bound to domains")
 
 

@@ -17,7 +17,7 @@ from tests.runtime.conftest import SCHEMA, Fleet
 
 async def _until(condition: Callable[[], object]) -> None:
     async with asyncio.timeout(60):
-        while not condition():  # noqa: ASYNC110  # a server does it, and tells nobody
+        while not condition():  # noqa: ASYNC110  # the server sends no event to wait for
             await asyncio.sleep(0.001)
 
 
@@ -61,7 +61,7 @@ def test_the_block_is_the_same_from_turn_to_turn(fleet: Fleet) -> None:
             await session.activate("b")
             before = _texts(session)
             for _ in range(3):
-                await session.on_user_message("of nobody's concern at all")
+                await session.on_user_message("about nothing here at all")
                 assert (await session.call("b/y")).ok
                 await other.activate("live")
                 session.search("x")
@@ -88,7 +88,7 @@ def test_what_a_server_changes_waits_for_the_next_message(fleet: Fleet) -> None:
             assert _texts(session)[: len(before)] == before
             assert _names(session)[len(before) :] == ["live__post"]
             assert (await session.call("live__put")).ok is False
-            await session.on_user_message("of nobody's concern at all")
+            await session.on_user_message("about nothing here at all")
             assert _names(session) == ["capability", "base__x", "live__get", "a__x", "a__y", "live__post"]
             assert "gets more than before" in _texts(session)[2]
             assert _texts(session)[:2] == before[:2]
@@ -108,7 +108,7 @@ def test_the_same_list_in_another_order_changes_no_byte(fleet: Fleet) -> None:
             live.tools = dict(reversed(live.tools.items()))
             live.schemas = {"get": dict(reversed(SCHEMA.items()))}
             await _listed_anew(fleet, "live")
-            await session.on_user_message("of nobody's concern at all")
+            await session.on_user_message("about nothing here at all")
             assert _texts(session) == before
 
     asyncio.run(run())
@@ -130,7 +130,7 @@ def test_a_reload_keeps_the_order(fleet: Fleet, new_fleet: Callable[[], Fleet]) 
             await session.activate("c")
             before = _texts(session)
             await runtime.reload(newer.write())
-            await session.on_user_message("of nobody's concern at all")
+            await session.on_user_message("about nothing here at all")
             assert session.state.loaded is runtime.state.current
             assert _texts(session) == before
             await session.deactivate("a")
@@ -150,7 +150,7 @@ def test_the_report_counts_what_is_sent(fleet: Fleet) -> None:
             texts, report = _texts(session), session.cache_report()
             whole = f"[{','.join(texts)}]"
             assert report.digest == hashlib.sha256(whole.encode()).hexdigest()
-            # Each tool with the bracket or comma before it; the closing bracket is no tool's.
+            # Each tool with the bracket or comma before it; the closing bracket belongs to none of them.
             assert report.block.bytes == len(whole.encode()) - 1
             assert report.block.tokens == sum(APPROXIMATE.count(text) for text in texts)
             assert (report.block.tools, report.stable.tools) == (6, 2)
@@ -203,7 +203,7 @@ def test_what_is_refused_is_told_before(fleet: Fleet) -> None:
 
 
 def test_a_tool_that_only_changes_its_owner_stays_where_it_is(fleet: Fleet) -> None:
-    """Where the one that comes brings a tool of the one that goes, the block breaks behind it, as the report says."""
+    """When a tool moves from an evicted capability to a new one, the block changes after it, as the report states."""
     fleet.server("s", ["x", "y", "z"])
     fleet.capability("old", fleet.grant("s", "x", "y"))
     fleet.capability("new", fleet.grant("s", "x", "z"))

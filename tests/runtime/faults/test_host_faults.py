@@ -152,7 +152,7 @@ def _guards_of(group: int) -> list[str]:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks processes up in /proc")
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.fault)
 def test_a_fault_of_the_host_leaves_no_server(bundle: Path, tmp_path: Path, row: Row) -> None:
-    """The host goes on as the row says; no server and no guard outlives it, and no folder but after `kill -9`."""
+    """The host ends as the row states; no server and no guard outlives it, and only `kill -9` leaves a folder."""
     words = [sys.executable, "-c", HOST, str(bundle), row.fault]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as host:

@@ -133,8 +133,8 @@ def certified(tmp_path: Path) -> ssl.SSLContext:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_a_certificate_that_nobody_signed_is_refused(fleet: Fleet, certified: ssl.SSLContext, era: Era) -> None:
-    """A server whose certificate is not trusted gets no request, and the reason is told."""
+def test_a_self_signed_certificate_is_refused(fleet: Fleet, certified: ssl.SSLContext, era: Era) -> None:
+    """A server whose certificate is not trusted gets no request, and the failure has the reason."""
 
     async def play() -> None:
         async with faulty_http(era, tls=certified) as server:
@@ -226,7 +226,7 @@ def test_a_server_that_comes_back_is_found_again(fleet: Fleet, era: Era) -> None
             assert isinstance(gone, ToolFailure)
             assert gone.kind in {"connect_failed", "connection_lost"}
             async with faulty_http(era, port=port):
-                for _ in range(300):  # a server that failed is left alone for a while
+                for _ in range(300):  # the circuit of a failed server stays open for a while
                     outcome = await echo(runtime)
                     if outcome.ok:
                         break

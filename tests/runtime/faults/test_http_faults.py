@@ -200,7 +200,7 @@ def test_a_fault_costs_its_own_call_alone(fleet: Fleet, bounded: Callable[[], in
                 async with opened(fleet) as runtime:
                     session = runtime.session()
                     assert kind_of(await ask(session, "bad/echo", text="first")) == "ok"
-                    # Where the session ends an answer on its stream would stand amid the fault's.
+                    # A session that ends must not get this answer on its stream between parts of the fault's.
                     wait = 8.0 if session_ends else 0.2
                     beside = asyncio.create_task(ask(session, "bad/wait", text="other call", seconds=wait))
                     elsewhere = asyncio.create_task(ask(session, "good/wait", text="other server", seconds=0.2))

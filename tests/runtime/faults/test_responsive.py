@@ -28,7 +28,7 @@ PATIENT_S = 120.0
 
 
 class Held:
-    """A function that waits in its thread until it is let go; on the event loop nothing could let it go."""
+    """A function that waits in its thread until the test releases it; a wait on the event loop would never end."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function

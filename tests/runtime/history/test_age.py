@@ -63,7 +63,7 @@ def test_what_is_not_kept_is_not_cut() -> None:
     ],
 )
 def test_images_stay_and_a_second_copy_goes(name: str, key: str, image: dict[str, Any]) -> None:
-    """Parts that are no text stay beside the shorter text; MCP's structured copy of it goes."""
+    """Parts that are not text stay beside the shorter text; MCP's structured copy of it goes."""
     call = {"type": "tool_use", "id": "1", "name": "t", "input": {}}
     texts = [{"type": "text", "text": LONG[:6000]}, image, {"type": "text", "text": LONG[6000:]}]
     result = {"type": "tool_result", key: "1", "content": texts, "structuredContent": {"x": LONG}}

@@ -37,7 +37,7 @@ OF_EACH = settings(max_examples=40)  # two hundred conversations a law, as the s
 
 @attrs.frozen(kw_only=True)
 class Piece:
-    """One step of a conversation: somebody says something, or the model makes calls and gets their results."""
+    """One step of a conversation: a message, or calls of the model with their results."""
 
     kind: str
     text: str = ""
@@ -277,7 +277,7 @@ def test_pruning_keeps_what_it_must(name: str, data: st.DataObject) -> None:
 @OF_EACH
 @given(st.data())
 def test_pruning_meets_the_budget_or_says_why_not(name: str, data: st.DataObject) -> None:
-    """What is left costs what is said, fits, or holds nothing that could go; without need nothing goes."""
+    """Pruning fits the budget with the stated costs or states why not, and a list within the budget stays."""
     made = data.draw(conversations(name))
     messages, own = made.messages, made.own
     all_tokens = total(name, messages)
@@ -361,7 +361,7 @@ def _damaged(draw: Callable[[st.SearchStrategy[Any]], Any], messages: Messages) 
             case "double" if _blocks_of(out[place]):
                 _change_blocks(out, place, lambda blocks: [*blocks, blocks[0]])
             case "id":
-                out[place] = _with_id(out[place], draw(st.sampled_from(["", "call0", "call1", "nobody"])))
+                out[place] = _with_id(out[place], draw(st.sampled_from(["", "call0", "call1", "unknown"])))
             case "empty" if out[place].get("role", "tool") != "tool" and "tool_calls" not in out[place]:
                 out[place] = {**out[place], "content": ""}
     return out

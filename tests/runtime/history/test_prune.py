@@ -99,7 +99,7 @@ def test_a_message_costs_its_texts_and_four_tokens() -> None:
 
 
 def test_the_oldest_groups_go_until_the_rest_fits() -> None:
-    """Whole groups go, oldest first, and no more of them than needed; what went is told with its cost."""
+    """The oldest whole groups go, no more than needed; the result lists them and the costs."""
     messages = [_user("0" * 40), *_openai("1"), _user("a"), _user("b"), _user("c")]
     total = _total(messages)
     assert prune(messages, total, APPROXIMATE).messages == messages

@@ -33,7 +33,7 @@ def _used(*ids: str) -> dict[str, Any]:
 
 
 def test_an_interrupted_call_gets_a_result_that_says_so() -> None:
-    """A call that nobody answered gets Octo's words as its result, in the list's own shape."""
+    """An unanswered call gets Octo's words as its result, in the list's own shape."""
     assert INTERRUPTED == "[Tool call interrupted — connection was lost before execution]"
     assert _repaired("openai", [ASKS, _calls("1", "2"), _result("2")]) == (
         [ASKS, _calls("1", "2"), _result("1", INTERRUPTED), _result("2")],
@@ -59,7 +59,7 @@ def test_a_result_without_a_call_goes() -> None:
 
 
 def test_a_result_that_went_astray_comes_back_to_its_call() -> None:
-    """Results before their call, or with something between, are moved behind it."""
+    """Results before their call, or separated from it, move directly after it."""
     assert _repaired("openai", [ASKS, _result("1"), _calls("1")]) == (
         [ASKS, _calls("1"), _result("1")],
         [("moved", 1, "1")],
@@ -91,7 +91,7 @@ def test_what_is_there_twice_goes_once() -> None:
 
 
 def test_a_call_that_shares_its_id_gets_one_of_its_own() -> None:
-    """Two different calls of one id are told apart, each with its own result."""
+    """Two different calls with one id get separate ids, each with its own result."""
     again = _calls("1")
     done, repairs = _repaired("openai", [_calls("1"), _result("1", "a"), again, _result("1", "b")])
     assert done == [_calls("1"), _result("1", "a"), _calls("1_2"), _result("1_2", "b")]

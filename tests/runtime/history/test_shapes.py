@@ -32,7 +32,7 @@ def test_a_list_is_known_by_what_only_its_shape_has(name: str, messages: list[di
 
 
 def test_a_stated_shape_is_taken() -> None:
-    """What the host states is not second-guessed, and an unknown name is refused with those that there are."""
+    """A shape that the host states is used without a check; an unknown name is refused with the existing ones."""
     assert shape_of([{"role": "user", "content": "hi"}], "octopus").name == "octopus"
     with pytest.raises(ValueError, match="`gemini`: expected one of openai-responses, anthropic, mcp, openai, octopus"):
         shape_of([], "gemini")

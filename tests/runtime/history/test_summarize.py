@@ -108,7 +108,7 @@ def test_what_still_does_not_fit_goes_after_the_summary() -> None:
 
 
 def test_a_summary_that_there_is_no_room_for_is_left_out() -> None:
-    """Where only the list without it meets the budget, the oldest groups go instead, and that is said."""
+    """When only the list without the summary meets the budget, the oldest groups go instead, with the reason."""
     done = _fitted(lambda _: "z" * 2000, budget=900)
     assert done.fits
     assert done.summarized == ()

@@ -123,7 +123,7 @@ class Facts:
     """(agent, tools) that must never be; the agent goes without."""
 
     def tools(self) -> Iterator[Pattern]:
-        """Yield (server, tool) of every tool, also of servers that nobody has listed."""
+        """Yield (server, tool) of every tool, also of unlisted servers."""
         return ((name, tool) for name, server in self.servers.items() for tool in server.tools)
 
     def listed(self, server: str) -> bool:
@@ -136,7 +136,7 @@ class Facts:
         return frozenset(([] if facts.area is None else [facts.area]) + list(facts.shared))
 
     def tenant_of(self, agent: str) -> str | None:
-        """Return a tenant that may use the agent; None where everybody may."""
+        """Return a tenant that may use the agent; None where all callers may."""
         found = sorted(tenant for area in self.areas_of(agent) if (tenant := self.tenants[area]) is not None)
         return found[0] if found else None
 
@@ -314,9 +314,9 @@ def _sides(facts: Facts, agent: str) -> tuple[list[Pattern], list[Pattern]]:
 
 
 def search_is_own(facts: Facts, name: str) -> bool:
-    """Tell whether an agent's searches know all triggers of its capabilities: nobody else finds a tool without them.
+    """Return whether an agent's searches use all triggers of its capabilities.
 
-    There is one index for all, which says what a capability is for to nobody who does not have it.
+    All agents share one index, which uses a capability's triggers only when every finder of its tools has it.
     """
     mine = has(facts, name)
     own = [one for one in facts.capabilities if one in mine.capabilities]

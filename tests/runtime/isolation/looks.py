@@ -1,4 +1,4 @@
-"""Building a described fleet with the real compiler, and everything that a session of one agent lets anybody see."""
+"""Build a described fleet with the real compiler, and collect everything that an agent's session shows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .fleets import KEEPER, SPARE, CapabilityFacts, Facts, Has, Pattern, ServerF
 
 FORMATS: tuple[ToolFormat, ...] = ("anthropic", "openai", "openai-responses", "gemini", "mcp")
 SPELLINGS = ("{0}/{1}", "{0}__{1}", "{0}:{1}", "mcp__{0}__{1}", "{1}")
-NOBODYS = (("nobodys", "thing"), ("mail", "thing"))
+UNKNOWN_TOOLS = (("unknown", "thing"), ("mail", "thing"))
 _HANDLE = re.compile(r"r-[A-Za-z0-9_-]{16}")
 LONG = "L" * 400
 
@@ -117,7 +117,7 @@ def build(facts: Facts, root: Path) -> tuple[Path, World]:
     world = World(facts)
     builder = WorkspaceBuilder(root, routing={"gate": "octomind"}, results={"max_chars": 300, "profile": "octoc"})
     builder.settings("scopes", profile=facts.profile).settings("aliases", style=facts.style).tap()
-    builder.agent(KEEPER, type="worker")  # it searches, so that there is an index to search in every fleet
+    builder.agent(KEEPER, type="worker")  # it searches, so that every fleet has an index
     builder.server(SPARE[0][0], "spare-mcp").snapshot(SPARE[0][0], [_wire(tool) for tool in SPARE])
     for name, server in facts.servers.items():
         builder.server(name, f"{name}-mcp", env={"KEY": f"${{{name.upper()}_KEY}}"} if server.keyed else {})
@@ -177,7 +177,7 @@ async def join_all(runtime: Runtime) -> None:
 
 @attrs.frozen(kw_only=True)
 class Questions:
-    """What is asked of a session: every name that there is in the fleet, and some that there are not."""
+    """What a session is asked: every name in the fleet, and some unknown names."""
 
     tools: tuple[Pattern, ...]
     capabilities: tuple[str, ...]
@@ -190,9 +190,9 @@ class Questions:
         """Ask for all of a fleet."""
         return cls(
             searches=searches,
-            tools=(*facts.tools(), SPARE[0], *NOBODYS),
-            capabilities=(*facts.capabilities, "hoarding", "nobodys"),
-            skills=(*facts.skills, "nobodys"),
+            tools=(*facts.tools(), SPARE[0], *UNKNOWN_TOOLS),
+            capabilities=(*facts.capabilities, "hoarding", "unknown"),
+            skills=(*facts.skills, "unknown"),
             handle=handle,
         )
 
@@ -321,7 +321,7 @@ def logged() -> Iterator[list[str]]:
     class Ear(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             text = _HANDLE.sub("r-", record.getMessage())
-            if not text.startswith("server `"):  # connections are everybody's: one may be there already
+            if not text.startswith("server `"):  # sessions share connections: one may be open already
                 lines.append(text)
 
     ear, logger = Ear(logging.DEBUG), logging.getLogger("octoc.runtime")

@@ -1,6 +1,6 @@
-"""The law of scopes: of random fleets, an agent shows the same as where there is only what it has, byte for byte.
+"""The law of scopes: in random fleets, an agent shows byte for byte the same as in a fleet of what it has.
 
-And each check that the law hangs on: without it, the law does not hold.
+Further tests remove each check that the law needs, and see the law broken.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from .looks import Questions, World, build, differences, join_all, kept_by_anoth
 from .random_fleets import fleets
 
 EXAMPLES = int(os.environ.get("OCTOC_FLEETS", "6"))
-"""How many fleets: a few where every change is tested, hundreds where somebody has the time."""
+"""How many fleets: a few for every change, hundreds for a long run."""
 UNKNOWN = "r-" + "a" * 16
 Built = tuple[Path, World]
 
@@ -122,8 +122,8 @@ SERVERS_IN_ORDER = attrs.evolve(
 
 
 @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
-@example(facts=SERVERS_IN_ORDER, before="nobody")
-@example(facts=CAPABILITY_OUT_OF_REACH, before="nobody")
+@example(facts=SERVERS_IN_ORDER, before="alone")
+@example(facts=CAPABILITY_OUT_OF_REACH, before="alone")
 @example(
     facts=attrs.evolve(
         CAPABILITY_OUT_OF_REACH,
@@ -131,9 +131,9 @@ SERVERS_IN_ORDER = attrs.evolve(
         grants=(),
         deny=(),
     ),
-    before="nobody",
+    before="alone",
 )
-@given(facts=fleets(), before=st.sampled_from(("nobody", "others", "no variables")))
+@given(facts=fleets(), before=st.sampled_from(("alone", "others", "no variables")))
 def test_what_an_agent_does_not_have_might_as_well_not_be_there(facts: Facts, before: str) -> None:
     """Prompts, blocks, searches, calls, switches, messages, counts, logs: as in the fleet that has nothing else.
 
@@ -252,7 +252,7 @@ COMPILED: dict[str, tuple[str, Callable[..., Any]]] = {
         _CONFINED,
         lambda _, registry, *__: attrs.evolve(registry, confined=True),
     ),
-    "the ceiling, and that there is one": (_CONFINED, lambda _, registry, *__: registry),
+    "the ceiling, and its existence": (_CONFINED, lambda _, registry, *__: registry),
 }
 
 
@@ -269,7 +269,7 @@ def test_without_a_check_at_build_time_the_law_does_not_hold(
 
 
 def test_a_capability_brings_no_more_than_the_registry_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of one that is granted only in part the rest is as if it were not there, and the check of that is needed."""
+    """The ungranted part of a capability shows nowhere, and its check is needed."""
     hers = GroupFacts(tools=(("ledger", "*"), ("raw", "l*")), agent="thief")
     facts = attrs.evolve(FACTS, profile="allow", groups={"hers": hers}, grants=())
     full, own = build(facts, tmp_path / "full"), build(reduced(facts, CLERK), tmp_path / "own")
@@ -336,16 +336,16 @@ def _told(runtime: Any, agent: str, tenant: str | None) -> str:
 def test_another_tenants_agent_is_one_that_does_not_exist(
     built: tuple[Built, Built, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the words, in near names, and in what may be used; without the check it is told."""
+    """Another tenant's agent shows in no message, near name or list; without the check it does."""
     (bundle, world), (own, own_world), root = built
 
     async def ask() -> None:
         async with opened(bundle, world, root) as runtime, opened(own, own_world, root) as alone:
             for tenant in (None, "acme", ""):
-                for name in ("thief", "thef", "thieff", "nobody"):
+                for name in ("thief", "thef", "thieff", "absent"):
                     told = _told(runtime, name, tenant)
                     assert told.count("thief") == (name in ("thief", "thieff"))
-                    assert told == _told(runtime, name, "nobodys")
+                    assert told == _told(runtime, name, "unknown")
                 assert set(runtime.agents_of(tenant)) == {*alone.agents, "hr:aide"}
             assert runtime.session("thief", tenant="umbrella").agent.name == "thief"
 

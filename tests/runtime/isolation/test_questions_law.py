@@ -132,13 +132,13 @@ class World:
             await asyncio.sleep(0)
 
     def answer(self, work: Work) -> None:
-        """Answer a call, also one that nobody waits for."""
+        """Answer a call, also one whose caller has gone."""
         del self.works[work.number]
         work.line.claims.answered(work.number)
         work.answer.set_result(None)
 
     def ask(self, work: Work, method: str) -> None:
-        """Ask during a call. Assert that another account is not asked, and the caller is where nobody else may be."""
+        """Ask during a call. Assert that no other account and no other conversation gets the question."""
         beside = [one for one in self.works.values() if one.line is work.line]
         work.line.claims.note_question("q", method)
         claim = work.line.claims.owner("q").claim

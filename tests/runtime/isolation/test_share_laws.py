@@ -170,7 +170,7 @@ KEPT = st.lists(st.tuples(GREEDY, st.integers(-5, 60)), max_size=60)
 @example(limit=100, texts=TEXTS)
 @given(limit=st.integers(1, 100), texts=KEPT)
 def test_a_kept_text_goes_only_from_an_account_above_its_part(limit: int, texts: Sequence[Text]) -> None:
-    """The account that gives way holds more than an equal part, and loses what it did not use for longest."""
+    """A text is dropped from an account above its equal part, the least recently used first."""
     check_shelf(limit, texts)
 
 

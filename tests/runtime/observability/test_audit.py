@@ -77,7 +77,7 @@ def test_a_line_says_who_what_when_how_long_how_much_and_how_it_ended(fleet: Any
 
 
 def test_every_end_has_its_word(fleet: Any) -> None:
-    """A tool's own failure, a server that is not there and the size of a picture are told apart."""
+    """A tool's own failure, an unreachable server and the size of a picture have fields of their own."""
     calls: list[tuple[str, Any]] = [("s__bad", {}), ("gone__t", {}), ("s__picture", {})]
     bad, gone, picture = _events(fleet, calls)
     assert (bad["outcome"], bad["result_chars"]) == ("tool_error", 8)
@@ -121,7 +121,7 @@ def test_arguments_are_written_only_when_asked_for(fleet: Any, new_fleet: Any) -
 
 
 def test_no_call_can_write_what_keeps_it_out_of_the_log(fleet: Any) -> None:
-    """Half characters in a name or in arguments, and arguments that are no JSON, leave a line that any file takes."""
+    """Lone surrogates in a name or in arguments, and arguments that are not JSON, still give a valid line."""
     nested: list[Any] = []
     nested.append(nested)
     calls: list[tuple[str, Any]] = [

@@ -250,7 +250,7 @@ def test_routing_and_activation_are_spans(fleet: Any, seen: Seen) -> None:
     ],
 )
 def test_an_address_is_told_where_it_holds_no_secret(url: str, address: dict[str, Any]) -> None:
-    """Host and port of a written address are told; placeholders, users and passwords are not."""
+    """A written address gives host and port; placeholders, users and passwords are left out."""
     assert telemetry._address(url) == address
 
 

@@ -77,7 +77,7 @@ def test_octopus_cuts_dense_text_in_proportion() -> None:
 
 
 def test_parts_share_the_limit_in_order() -> None:
-    """The cut falls where the limit is used up; text behind it goes, and what is no text stays."""
+    """The cut is where the limit ends; text after it goes, and parts that are not text stay."""
     image = ContentPart(type="image", data={"data": "AAAA"})
     parts = (*_of("aaaa", "bbbb").content, image, *_of("cccc").content)
     cut = truncate(ToolResult(content=parts), Limits(max_chars=6), APPROXIMATE)

@@ -94,7 +94,7 @@ def test_text_keeps_the_end_that_is_asked_for(keep: str, shown: str, where: str)
 
 
 def test_text_ends_with_a_line_where_one_is_near() -> None:
-    """A cut falls behind a line's end that is within a fiftieth of the limit."""
+    """A cut is moved back to a line's end within a fiftieth of the limit."""
     assert _texts(_cut(_of("a" * 98 + "\n" + "b" * 50), 100))[0] == "a" * 98 + "\n"
 
 

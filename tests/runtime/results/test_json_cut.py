@@ -19,7 +19,7 @@ KEEP = st.sampled_from(["head", "tail", "both"])
 
 
 def _same_shape(cut: Any, original: Any) -> bool:
-    """Tell whether `cut` has nothing that `original` has not, strings apart that end in an ellipsis."""
+    """Return whether `cut` has only parts of `original`, and strings that end in an ellipsis."""
     if isinstance(original, dict):
         return isinstance(cut, dict) and all(key in original and _same_shape(cut[key], original[key]) for key in cut)
     if isinstance(original, list):
@@ -48,7 +48,7 @@ def test_what_is_cut_parses_fits_and_is_of_the_original(value: Any, room: int, k
 
 @given(JSON, st.integers(2, 120), KEEP)
 def test_omissions_say_how_much_is_there(value: Any, room: int, keep: str) -> None:
-    """Each container that lost something is told with what it kept and what it had."""
+    """Each cut container is listed with the number of items kept and the total."""
     cutter = JsonCutter(keep)
     cutter.cut(value, room)
     for omission in cutter.omissions:

@@ -1,4 +1,4 @@
-"""What is kept of results: where it is, for how long, and for whom."""
+"""The store of results: where a text is, for how long, and which session can read it."""
 
 import gc
 import logging
@@ -87,7 +87,7 @@ def test_what_was_not_used_for_longest_goes_to_disk(tmp_path: Path, monkeypatch:
 
 
 def test_the_folder_goes_with_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A store that nobody closed leaves no files behind."""
+    """A store that is not closed leaves no files behind when it is collected."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     store = _store(memory=0, disk=10_000)
     _kept(store, 1, "text")
@@ -123,7 +123,7 @@ def test_a_disk_that_refuses_keeps_nothing(
 
 
 def test_a_file_that_went_away_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kept file that somebody removed or cut is reported once as lost, and is unknown afterwards."""
+    """A stored file that was removed or cut is reported once as lost, and is unknown afterwards."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     store = _store(memory=0, disk=10_000)
     removed, cut = _kept(store, 1, "one"), _kept(store, 1, "two")
@@ -232,7 +232,7 @@ def test_a_forked_child_deletes_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("way", ["forget", "abandon"])
 def test_an_owners_texts_go_with_it(way: str) -> None:
-    """What an owner kept is forgotten with it, and nobody else's."""
+    """An owner's texts are dropped with it, and texts of other owners stay."""
     store = _store()
     mine, other = _kept(store, 1, "mine"), _kept(store, 2, "other")
     getattr(store, way)(1)

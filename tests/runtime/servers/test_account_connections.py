@@ -91,7 +91,7 @@ def test_a_stdio_server_that_is_known_to_ask_is_never_shared(fleet: Fleet, kind:
 
 
 def test_no_more_connections_are_open_than_calls_may_run(fleet: Fleet) -> None:
-    """Of many tenants the one that is idle the longest gives its connection up."""
+    """With many tenants the connection that is idle the longest closes."""
     server = one(fleet, elicitation=True, max_concurrent=3)
 
     async def body(runtime: Runtime) -> None:
@@ -123,7 +123,7 @@ def test_an_abandoned_call_keeps_others_off_its_connection_until_it_is_answered(
 
 
 def test_a_stale_connection_is_replaced_while_other_calls_finish_on_it(fleet: Fleet) -> None:
-    """New calls go elsewhere, the one under way ends as it would have, and the connection is closed behind it."""
+    """New calls use a new connection, the running call ends normally, and its connection closes after it."""
     release = asyncio.Event()
 
     async def held(_: Mapping[str, Any]) -> ToolResult:

@@ -1,4 +1,4 @@
-"""The pool: one connection per server, whoever asks, whoever is cancelled, however it ends."""
+"""The pool: one connection per server for all callers, also when one is cancelled or fails."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_closing_while_connecting_leaves_nothing_behind(fleet: Fleet) -> None:
 
 
 def test_a_call_under_way_ends_before_its_connection(fleet: Fleet) -> None:
-    """A server that is let go during a call is closed when the call has ended."""
+    """A server that is released during a call closes when the call has ended."""
     release = asyncio.Event()
 
     async def slow(arguments: Mapping[str, Any]) -> ToolResult:

@@ -74,7 +74,7 @@ class World:
 
     def turn(self, step: str) -> None:
         """Change what the server is like."""
-        if step in ("break", "mend"):
+        if step in ("break", "repair"):
             self.broken = step == "break"
         elif step == "slow":
             self.slow = not self.slow
@@ -99,7 +99,7 @@ class World:
 STEPS = st.one_of(
     st.tuples(st.just("call"), st.integers(1, 4)),
     st.tuples(st.sampled_from(["finish", "cancel", "kill"]), st.integers(0, 9)),
-    st.tuples(st.sampled_from(["break", "mend", "slow", "let go", "changed"]), st.just(0)),
+    st.tuples(st.sampled_from(["break", "repair", "slow", "release", "changed"]), st.just(0)),
     st.tuples(st.just("turn"), st.integers(1, 6)),
 )
 
@@ -118,7 +118,7 @@ async def _take(world: World, pool: Pool, step: str, number: int) -> None:
         case "kill":
             for connection in list(world.open)[: number % 3]:
                 connection.alive = False
-        case "let go":
+        case "release":
             await pool.close("s")
         case "turn":
             for _ in range(number):

@@ -46,7 +46,7 @@ def _runs(pid: int) -> bool:
 
 async def _until(condition: Callable[[], Awaitable[bool]]) -> None:
     async with asyncio.timeout(120):
-        while not await condition():  # noqa: ASYNC110  # another process does it, and tells nobody
+        while not await condition():  # noqa: ASYNC110  # another process sends no event to wait for
             await asyncio.sleep(0.02)
 
 

@@ -70,11 +70,8 @@ def test_one_server_that_cannot_start_leaves_the_others(fleet: Fleet, python_ser
 
 
 @pytest.mark.parametrize("era", ["handshake", "modern"])
-def test_a_server_is_told_for_whom_a_call_is(fleet: Fleet, era: str) -> None:
-    """Tenant, user and correlation id are in the `_meta` that a real process gets, and in the line of the audit log.
-
-    A call may name others; where nothing was said, nothing is told.
-    """
+def test_a_server_gets_the_caller_of_a_call(fleet: Fleet, era: str) -> None:
+    """A call's own tenant, user and correlation id, or the session's, reach a real process and the audit log."""
     log = io.StringIO()
     program = (octoc.testing.faulty_stdio.__file__, "meta", "--era", era)
     fleet.server("s", listed=False, command=sys.executable, args=program)

@@ -100,7 +100,7 @@ def _outcome(fleet: Fleet, **fields: Any) -> tuple[Server, ToolResult | ToolFail
 
 
 def test_a_call_that_died_is_not_sent_twice(fleet: Fleet) -> None:
-    """Nobody knows whether the server did it, so the model is told."""
+    """A call whose connection died is not repeated, since the server may have carried it out."""
     server, outcome = _outcome(fleet)
     assert isinstance(outcome, ToolFailure)
     assert (outcome.kind, len(server.calls)) == ("connection_lost", 1)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Busy:
-    """A tool that runs until it is let go; it counts how many run at once."""
+    """A tool that runs until the test releases it; it counts how many run at once."""
 
     def __init__(self) -> None:
         self.release = asyncio.Event()
@@ -88,8 +88,8 @@ def test_calls_one_after_another_stay_on_one_connection(fleet: Fleet) -> None:
     assert server.connects == 1
 
 
-def test_a_second_connection_that_fails_harms_nobody(fleet: Fleet) -> None:
-    """When another connection cannot be opened, the calls run on the one that there is."""
+def test_a_second_connection_that_fails_fails_no_call(fleet: Fleet) -> None:
+    """When another connection cannot be opened, the calls share the existing one."""
     busy = Busy()
     server = _one(fleet, {"work": busy}, max_connections=2)
 
@@ -185,7 +185,7 @@ def test_a_connection_that_takes_too_long_counts_to_the_time_limit(fleet: Fleet)
 
 
 def test_an_idle_connection_is_closed(fleet: Fleet) -> None:
-    """After `idle_close` seconds without a call the server is let go, and the next call connects it again."""
+    """After `idle_close` seconds without a call the connection closes, and the next call opens one again."""
     server = _one(fleet, idle_close_s=0.05)
 
     async def body(runtime: Runtime) -> None:
@@ -216,7 +216,7 @@ def test_a_connection_in_use_is_not_idle(fleet: Fleet) -> None:
 
 
 def test_a_dead_server_is_restarted_with_growing_pauses(fleet: Fleet) -> None:
-    """At once, then after 0.5 s; a call that comes meanwhile waits, one without the time for it is told when."""
+    """Restarts come at once, then after 0.5 s; a call in between waits, or fails with the time when too short."""
     server = _one(fleet, ["now", "quick"], policies=[ToolPolicy(glob="quick", timeout_s=0.2)], retry="never")
 
     async def body(runtime: Runtime) -> None:
@@ -434,7 +434,7 @@ def test_an_event_loop_that_ends_closes_what_is_open(fleet: Fleet) -> None:
             await runtime.session().call("s__work")
 
     async def run() -> None:
-        asyncio.create_task(host())  # noqa: RUF006  # nobody waits for it: that is the case
+        asyncio.create_task(host())  # noqa: RUF006  # the case is a task without an owner
         await _until(lambda: server.calls)
 
     asyncio.run(run())

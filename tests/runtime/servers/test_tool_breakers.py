@@ -36,7 +36,7 @@ async def _failed(session: Session, name: str, **arguments: Any) -> ToolFailure:
 
 
 def test_a_tool_that_times_out_stops_for_its_caller_alone(fleet: Fleet) -> None:
-    """After five time-outs of one tenant its calls of that tool are refused; nothing else is, and nobody else's."""
+    """Five time-outs of one tenant open the circuit of that tool for that tenant alone."""
     policies = [ToolPolicy(glob="hang", timeout_s=0.05)]
     server = fleet.server("s", {"hang": hangs, "now": works}, policies=policies, retry="never")
     fleet.agent(proxy=True)
@@ -80,7 +80,7 @@ def test_a_wrong_answer_on_a_live_connection_counts_for_the_tool(fleet: Fleet, k
 
 
 def test_lost_connections_count_for_the_server(fleet: Fleet) -> None:
-    """A server whose connection dies under each call is called by nobody for a while."""
+    """A server whose connection dies under each call gets no calls for a while."""
 
     async def die(arguments: Mapping[str, Any]) -> ToolFailure:
         server.connections[-1].alive = False

@@ -166,7 +166,7 @@ def test_any_line_is_enough(fleet: Fleet) -> None:
 
 
 def test_without_a_folder(fleet: Fleet) -> None:
-    """A session without a folder is about no files, and nobody's are looked at."""
+    """In a session without a folder no rule about files fires."""
     assert not _fires(fleet, "file(*)", "grep(.)", "workdir(/)")
 
 
@@ -256,7 +256,7 @@ def test_its_capabilities_come_with_it(fleet: Fleet) -> None:
 
 
 def test_a_message_is_encoded_once(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The gate and the rules of skills ask for the same vector, and so does whoever asks again."""
+    """The gate and the rules of skills share one vector of a message, also when they ask again."""
     fleet.server("a", ["x"])
     fleet.capability("a", fleet.grant("a"), triggers=("deploy the shop",))
     fleet.skill("s", rules=("semantic(please deploy the rsa keys)",), domains=("d",))

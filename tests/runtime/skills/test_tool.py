@@ -68,7 +68,7 @@ async def _said(session: Session, **arguments: Any) -> tuple[bool, str]:
     ],
 )  # fmt: skip
 def test_the_words_are_octominds(fleet: Fleet, arguments: dict[str, Any], ok: bool, text: str) -> None:
-    """Every answer is Octomind's own; the text of a used skill stands behind it."""
+    """Every answer is Octomind's own, followed by the text of a used skill."""
     fleet.skill("plain")
     fleet.skill("tidy", "Sweep first.", description='Say "tidy"', compatibility="Requires a broom.")
     fleet.agent()
@@ -189,7 +189,7 @@ def test_forgetting_leaves_what_others_need(fleet: Fleet) -> None:
 
 
 def test_the_limit_holds(fleet: Fleet) -> None:
-    """A skill that asks for more than may be active at once keeps the last, and says which gave way."""
+    """A skill with more capabilities than may be active keeps the last ones and names the evicted ones."""
     for name in ("a", "b", "c"):
         fleet.server(name, ["x"])
         fleet.capability(name, fleet.grant(name))

@@ -64,7 +64,7 @@ def test_a_host_forbids_what_a_bundle_asks_for(fleet: Fleet, tmp_path: Path) -> 
 
 
 def test_a_reply_is_refused(fleet: Fleet, tmp_path: Path) -> None:
-    """The script gets `assistant`, the reply and the session's folder; what it says is told as Octomind tells it."""
+    """The script gets `assistant`, the reply and the session's folder; its output has Octomind's form."""
     fleet.skill("s", validate='echo "$1 $(cat) $(pwd)"; exit 3\n')
     fleet.skill("silent", validate="exit 1\n")
     fleet.skill("content", validate="echo fine\n")

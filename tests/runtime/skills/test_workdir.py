@@ -22,7 +22,7 @@ def _ticking() -> Callable[[], float]:
 
 
 def test_special_files_are_not_opened(tmp_path: Path) -> None:
-    """A pipe that nobody writes to, a link, a device and a socket hold nothing up."""
+    """A pipe without a writer, a link, a device and a socket are not opened."""
     os.mkfifo(tmp_path / "pipe.txt")
     (tmp_path / "zero.txt").symlink_to("/dev/zero")
     (tmp_path / "hosts.txt").symlink_to("/etc/hosts")
@@ -91,7 +91,7 @@ def test_depth_is_limited(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("root", ["/no/such/folder", "/etc/hosts", "a\0b"])
 def test_no_folder(root: str) -> None:
-    """A folder that is not there, or is none, has nothing in it."""
+    """A path that is missing or not a folder matches nothing."""
     folder = Workdir(root)
     assert not folder.has("x")
     assert not folder.has("*")

@@ -115,7 +115,7 @@ def test_enable_unfiltered(session: Session) -> None:
 
 
 def test_enable_with_a_filter_that_leaves_nothing(session: Session) -> None:
-    """A filter that matches no tool is said to have excluded all."""
+    """A filter that matches no tool is named as the reason for no tools."""
     assert _says(session, action="enable", name="empty")[0] == (
         "Capability 'empty' enabled. Activated 1 server(s): git\n"
         "Tools available: none — the configured allowed_tools filter excluded every tool the server reported"
@@ -123,7 +123,7 @@ def test_enable_with_a_filter_that_leaves_nothing(session: Session) -> None:
 
 
 def test_enable_again(session: Session) -> None:
-    """An active capability stays active, which is no error."""
+    """Enabling an active capability succeeds without a change."""
     _says(session, action="enable", name="git")
     assert _says(session, action="enable", name="git") == ("Capability 'git' is already active.", False)
 
@@ -192,7 +192,7 @@ def test_enable_deps_only_does_not_claim_to_have_installed_them(session: Session
 
 
 def test_enable_with_a_server_that_does_not_start(fleet: Fleet) -> None:
-    """When a server cannot be connected the reason is told, and nothing is active."""
+    """When a server cannot be connected the answer has the reason, and nothing is active."""
     fleet.server("web", ["fetch"]).broken = "the command exited with status 3"
     fleet.capability("web", fleet.grant("web"))
     fleet.agent()
@@ -205,7 +205,7 @@ def test_enable_with_a_server_that_does_not_start(fleet: Fleet) -> None:
 
 
 def test_disable_inactive(session: Session) -> None:
-    """Disabling what is not active is no error."""
+    """Disabling an inactive capability succeeds without a change."""
     assert _says(session, action="disable", name="git") == ("Capability 'git' is not active.", False)
 
 

@@ -26,8 +26,8 @@ def test_a_direct_call_needs_no_agent(fleet: Fleet) -> None:
     assert asyncio.run(fleet.open().call_direct("s", "a", {"text": "x"})).ok
 
 
-def test_a_tool_that_a_listed_server_lacks_is_told_at_once(fleet: Fleet) -> None:
-    """Near names of that server are told, and nothing is connected."""
+def test_a_tool_that_a_listed_server_lacks_fails_at_once(fleet: Fleet) -> None:
+    """An unknown tool fails with near names of that server, and nothing is connected."""
     fleet.server("time", ["time_read", "time_zone"])
     fleet.server("other", ["time_raed"])
     outcome = asyncio.run(fleet.open().call_direct("time", "time_raed"))
@@ -38,7 +38,7 @@ def test_a_tool_that_a_listed_server_lacks_is_told_at_once(fleet: Fleet) -> None
 
 
 def test_an_unlisted_server_is_asked(fleet: Fleet) -> None:
-    """Nobody knows what a server without a snapshot has, so the call is made."""
+    """The tools of a server without a snapshot are unknown, so the call is made."""
     fleet.server("time", ["time_read"], listed=False)
     runtime = fleet.open()
     assert asyncio.run(runtime.call_direct("time", "time_read")).ok
@@ -49,7 +49,7 @@ def test_an_unlisted_server_is_asked(fleet: Fleet) -> None:
 def test_arguments_that_do_not_fit_are_logged_and_sent(
     fleet: Fleet, caplog: pytest.LogCaptureFixture, policy: str, logged: int
 ) -> None:
-    """Whoever calls past the agents may want to see what the server says; `off` is silent too."""
+    """A direct call with wrong arguments is sent, with a warning unless the policy is `off`."""
     fleet.settings = attrs.evolve(fleet.settings, arguments=policy)
     fleet.server("s", ["a"], {"a": NUMBER})
     with caplog.at_level(logging.WARNING, "octoc.runtime"):

@@ -85,7 +85,7 @@ def test_near_names_are_of_the_registry(
 def test_an_altered_bundle_is_a_failure_of_the_call(
     fleet: Fleet, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What is found to be altered when it is first read is told to the host's log, and the model gets a failure."""
+    """An alteration found at the first read goes to the host's log, and the model gets a failure."""
     fleet.server("s", ["echo"])
     fleet.agent(proxy=True)
     path = fleet.write()

@@ -111,7 +111,7 @@ def test_what_says_already_what_to_do_is_not_explained(fleet: Fleet, call: str, 
 
 
 def test_success_is_not_explained(fleet: Fleet) -> None:
-    """Nobody is asked about a call that went well."""
+    """The explainer is not asked about a successful call."""
     explainer = ScriptedExplainer({"worker": "never"})
     fleet.server("t", ["echo"])
     assert _call(_session(fleet, explain=explainer), "echo").ok

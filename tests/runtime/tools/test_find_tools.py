@@ -60,7 +60,7 @@ def test_describing_tells_nothing_of_others_tools(session: Session) -> None:
 
 
 def test_what_is_to_be_described_is_an_array_of_names(session: Session) -> None:
-    """Anything else is told what was expected; one name alone is understood."""
+    """`describe` takes an array of names or one name; another type fails with the expectation."""
     assert "expected an array of strings" in _ask(session, describe=3)
     assert _ask(session, describe="tracker__create_issue")[0]["name"] == "tracker__create_issue"
 

@@ -161,7 +161,7 @@ def test_what_follows_capability_in_a_turn_sees_its_effect(fleet: Fleet) -> None
 
 
 def test_progress_says_which_call_it_is_of(fleet: Fleet) -> None:
-    """A host that follows a turn is told the place of the call that moves on."""
+    """Progress of parallel calls has the position of the call it belongs to."""
     server = fleet.server("s", ["a", "b"])
     fleet.agent(proxy=True)
     heard: list[tuple[int, float]] = []

@@ -395,8 +395,8 @@ def test_the_octopus_profile_words_failures_as_json(fleet: Fleet) -> None:
     }
 
 
-def test_observers_hear_of_every_call(fleet: Fleet) -> None:
-    """Plugins are told who called what, and how it ended."""
+def test_observers_get_every_call(fleet: Fleet) -> None:
+    """Plugins get the caller, the tool and the outcome of each call."""
     session = _broken_fleet(fleet)
     _proxy(session, "fail")
     _proxy(session, "die")

@@ -185,7 +185,7 @@ def test_a_call_over_the_limit_is_a_failure_that_says_which_and_when(tmp_path: P
         assert (await first.call("s__a", {})).ok
 
     asyncio.run(run())
-    # The refused one is told to observers with its server, as every call is, and once.
+    # Observers get the refused call once and with its server, as they get every call.
     assert [(one[1], one[3]) for one in fleet.finished] == [("s", ok) for ok in (True, True, False, True, True)]
 
 

@@ -49,7 +49,7 @@ def test_pages_of_a_text_are_the_text(text: str, limit: int) -> None:
 
 
 def test_half_a_character_of_a_string_is_replaced() -> None:
-    """What JSON can escape and no UTF-8 can hold stands as U+FFFD, and the characters behind it where they were."""
+    """A lone surrogate, which UTF-8 cannot encode, becomes U+FFFD, and the characters after it keep their offsets."""
     page = json_page({"a": "half \ud83d, whole"}, "/a", 5, 3)
     assert (page.text, page.end, page.total) == ("\ufffd, ", 8, 13)
 
@@ -219,7 +219,7 @@ def test_a_wrong_question_gets_an_answer_that_helps(session: Session, arguments:
 
 
 def test_another_sessions_handle_is_as_unknown_as_any(session: Session) -> None:
-    """A session that writes another's handle is told what it would be told of any other; so is one after its end."""
+    """The answers to another session's handle, an invented one and an expired one are the same."""
     handle = _handle(session)
     other = Session(begin_session(session.state.runtime, session.agent, session.caller))
     answers = [_call(other, "read_result", handle=wrong).text.replace(wrong, "") for wrong in (handle, "r-none")]
@@ -230,7 +230,7 @@ def test_another_sessions_handle_is_as_unknown_as_any(session: Session) -> None:
 
 
 def test_a_text_part_is_not_read_by_pointer(session: Session) -> None:
-    """A pointer into what is no array or object is told so, and how to read it instead."""
+    """A pointer into a part that is not an array or object fails and names the way to read it."""
     handle = session.state.runtime.results.keep(session.state.number, "plain text")
     outcome = _call(session, "read_result", handle=handle, json_pointer="")
     assert isinstance(outcome, ToolFailure)

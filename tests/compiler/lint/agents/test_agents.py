@@ -120,7 +120,7 @@ def test_a_tool_without_its_server(lint: Lint, listed: Listed, path: str, front:
 
 @pytest.mark.parametrize("tools", ["[git/log]", "[mcp__git__log]", "[Read]", "[both]", "[nowhere]"])
 def test_tools_that_are_not_bare(lint: Lint, listed: Listed, tools: str) -> None:
-    """A full name, a tool of the host, and a name that no server or more than one has are no findings of this rule."""
+    """A qualified name, a tool of the host, and a name on no server or on several are not findings of this rule."""
     listed("git", "diary")
     assert lint(agent(f"description: An agent.\ntools: {tools}")).shown("OCT458") == []
 
@@ -168,7 +168,7 @@ def test_what_every_prompt_holds_has_a_budget(
 
 
 def test_a_manifests_budget_is_of_its_capabilities(tmp_path: Path) -> None:
-    """What capabilities bring from the start counts, and is told where the manifest names them."""
+    """The tools of boot capabilities count, and the finding is where the manifest names them."""
     builder = WorkspaceBuilder(tmp_path, lint={"max_tools": 1})
     builder.capability("git", ["show the log"], server={"command": "git-mcp"}, allowed_tools=["git:*"])
     builder.snapshot("git", ["log", "diff"]).octomind_agent("dev", "a", capabilities=["git"]).write()

@@ -1,4 +1,4 @@
-"""The environment contract: which variables are needed, by whom, and what is said of those that are not set."""
+"""The environment contract: which variables are needed by which parts, and the findings for unset ones."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -77,7 +77,7 @@ def test_who_needs_what(fleet: Path) -> None:
 
 
 def test_what_one_agent_needs(fleet: Path) -> None:
-    """With an agent's name only what it can come to need is told, and lists tell of it alone."""
+    """With an agent's name the contract lists only what that agent can need."""
     assert set(needed(fleet, "finance:analyst")) == {"PAY_KEY", "SHARED"}
     assert needed(fleet, "finance:analyst")["SHARED"].servers == ("payments",)
     assert not needed(fleet, "finance:analyst")["SHARED"].required
@@ -138,7 +138,7 @@ def test_a_workspace_without_references_has_no_contract(lint: Lint) -> None:
 
 
 def test_an_environment_has_names_and_no_values(tmp_path: Path) -> None:
-    """Of `.env` files only names are kept; what one leaves empty another sets, and `--env` names are set."""
+    """`.env` files give names only; a later file sets what an earlier one leaves empty, and `--env` names are set."""
     (tmp_path / "a").write_text(f"\ufeff# comment\nexport SET={PLANTED}\nEMPTY=\nLATER=''\n", encoding="utf-8")
     (tmp_path / "b").write_text(f'LATER="{PLANTED}"\nnot a line\n', encoding="utf-8")
     environment = read_environment([tmp_path / "a", tmp_path / "b"], ["NAMED"])
@@ -153,7 +153,7 @@ def test_an_environment_has_names_and_no_values(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    """Bytes that are no text, a folder and a missing file are told of by name, and nothing of their content."""
+    """Undecodable bytes, a folder and a missing file are reported by name, without their content."""
     (tmp_path / "binary").write_bytes(b"A=\xff\xfe" + PLANTED.encode())
     for name, why in (("binary", "it is not UTF-8"), (".", "Is a directory"), ("none", "No such file or directory")):
         with pytest.raises(EnvironmentUnreadableError) as caught:

@@ -6,7 +6,7 @@ from octoc.compiler.checkup.paths import check_paths
 
 
 def test_a_provider_by_itself(tmp_path: Path) -> None:
-    """What is wrong in a definition is told without the tap that its file belongs to."""
+    """A mistake in a definition is reported without the tap that its file belongs to."""
     provider = tmp_path / "clock.toml"
     provider.write_text(
         '# Title: Clock\n# Description: Clocks.\n\n[roles.mcp]\nserver_refs = ["clock"]\n\n[[mcp.servers]]\n'

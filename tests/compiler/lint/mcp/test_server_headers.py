@@ -70,7 +70,7 @@ def test_two_headers_of_one_name(lint: Lint, name: str) -> None:
 
 
 def test_different_headers_and_disabled_servers(lint: Lint) -> None:
-    """Headers with different names are no mistake, and a disabled server is not looked at."""
+    """Headers with different names are not a finding, and a disabled server is skipped."""
     one = {**ENTRY, "headers": {"Authorization": "Bearer ${A}", "Authorization-Info": "x"}}
     assert lint(servers={"one": one, "off": {**ENTRY, "disabled": True}}).of("OCT341") == []
 

@@ -60,7 +60,7 @@ def test_a_reserved_name_is_reserved_by_one_client(lint: Lint) -> None:
     ],
 )
 def test_how_a_server_is_reached(lint: Lint, entry: dict[str, Any], shown: list[tuple[str, str]]) -> None:
-    """What is deprecated, and what no transport does, is marked where it is said."""
+    """A deprecated or unknown transport is marked where the file names it."""
     assert lint(servers={"s": entry}).shown() == shown
 
 

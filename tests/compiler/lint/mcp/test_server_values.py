@@ -39,13 +39,13 @@ def test_a_reference_that_nothing_replaces(lint: Lint, entry: dict[str, Any], ma
         {"command": "$HOME/x", "disabled": True},
     ],
 )
-def test_what_is_no_reference(lint: Lint, entry: dict[str, Any]) -> None:
-    """Known forms, scripts for a shell, and a `$` that is part of other text are left alone."""
+def test_texts_that_are_not_references(lint: Lint, entry: dict[str, Any]) -> None:
+    """Known reference forms, shell scripts, and a `$` within other text are not findings."""
     assert lint(servers={"s": entry}).shown("OCT440") == []
 
 
 def test_no_piece_of_a_secret_is_in_a_message(lint: Lint) -> None:
-    """A secret with a `$` in it is told of as a secret, and no part of it is repeated."""
+    """A secret with a `$` in it is reported as a secret, and no part of it is repeated."""
     secret = "Zx81:$QUANTUM_9f8e7d6c5b4aQWERTY"
     linted = lint(servers={"s": {"command": "x", "env": {"DB_PASSWORD": secret}}})
     assert [found.rule.code for found in linted.of("OCT340", "OCT440")] == ["OCT340"]
@@ -108,7 +108,7 @@ def test_a_text_full_of_them_is_told_in_part(lint: Lint) -> None:
 
 @pytest.mark.parametrize("text", ["a b", " ", "\n", "line one\nline two\n", ""])
 def test_white_space_that_is_meant(lint: Lint, text: str) -> None:
-    """White space inside, alone, or at the end of several lines is left alone."""
+    """White space inside a value, as the whole value, or at the end of several lines is not a finding."""
     assert lint(servers={"s": {"command": "x", "env": {"A": text}}}).shown("OCT442") == []
 
 
@@ -144,6 +144,6 @@ def test_a_type_is_added_before_the_url(lint: Lint) -> None:
 
 
 def test_a_field_that_changes_nothing_here(lint: Lint) -> None:
-    """`alwaysLoad` is told to have no effect, where it asks for one."""
+    """`alwaysLoad` is reported as without effect when it is true."""
     servers = {"a": {"command": "x", "alwaysLoad": True}, "b": {"command": "y", "alwaysLoad": False}}
     assert lint(servers=servers).shown("OCT209") == [("OCT209", '"alwaysLoad"')]

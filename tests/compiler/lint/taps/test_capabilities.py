@@ -32,13 +32,13 @@ def test_one_tool_of_many_capabilities(lint_tap: Callable[..., Any], capability:
 
 
 def test_a_capability_whose_patterns_are_wrong(lint_tap: Callable[..., Any], capability: Files) -> None:
-    """Where a mistake left nothing to activate, the mistake is what there is to mend."""
+    """When a mistake leaves a capability without tools, the help points to that mistake."""
     (found,) = lint_tap(capability("read", ["other:view"], server="notes")).of("OCT404")
     assert found.help == "mend what is said of its servers and `allowed_tools`"
 
 
 def test_capabilities_that_share_a_server_and_no_tool(lint_tap: Callable[..., Any], capability: Files) -> None:
-    """Different tools of one server are no one's concern."""
+    """Different tools of one server in two capabilities are not a finding."""
     linted = lint_tap(
         capability("read", ["notes:view*"], server="notes"), capability("write", ["notes:vie"], server="notes")
     )
@@ -46,7 +46,7 @@ def test_capabilities_that_share_a_server_and_no_tool(lint_tap: Callable[..., An
 
 
 def test_one_definition_in_several_files(lint_tap: Callable[..., Any], capability: Files) -> None:
-    """Equal definitions are one finding with every place, whatever their time-outs; different ones are none."""
+    """Equal definitions are one finding with every place, even with different time-outs; different ones are not."""
     names = ("a", "b", "c")
     files = [capability(name, ["notes:view"], server="notes") for name in names]
     files[1] = {path: text.replace("timeout_seconds = 30", "timeout_seconds = 60") for path, text in files[1].items()}
@@ -104,7 +104,7 @@ def test_control_of_the_run_time_with_triggers(lint_tap: Callable[..., Any], cap
 
 
 def test_few_triggers(lint_tap: Callable[..., Any], capability: Files) -> None:
-    """Fewer than three triggers are an information, and none at all is told by its own rule."""
+    """One or two triggers are information, and no trigger is a finding of another rule."""
     linted = lint_tap(
         capability("a", ["a:*"], triggers=["write this down", "find my note"]),
         capability("b", ["b:*"], triggers=["what time is it", "which day is it", "when is noon"]),

@@ -30,7 +30,7 @@ def built(root: Path, **capabilities: Sequence[str]) -> BuildOutcome:
 
 
 def test_rivals_are_named_once_as_a_pair(tmp_path: Path) -> None:
-    """Of three capabilities the two that take each other's triggers are reported, once, with triggers of both."""
+    """Two capabilities that take each other's triggers are reported once, with triggers of both."""
     (found,) = [
         one for one in built(tmp_path, read=READ, write=WRITE, maps=MAPS).diagnostics if one.rule.code == "OCT436"
     ]
@@ -40,6 +40,6 @@ def test_rivals_are_named_once_as_a_pair(tmp_path: Path) -> None:
 
 
 def test_capabilities_about_different_things_are_no_rivals(tmp_path: Path) -> None:
-    """Nothing is said of two capabilities that share no words, nor of one alone."""
+    """Two capabilities that share no words, or a single one, are not reported."""
     assert "OCT436" not in {one.rule.code for one in built(tmp_path, read=READ, maps=MAPS).diagnostics}
     assert "OCT436" not in {one.rule.code for one in built(tmp_path / "alone", read=READ).diagnostics}

@@ -52,7 +52,7 @@ def test_scripts_of_dependencies(lint_tap: Callable[..., Any], capability: Files
 
 
 def test_titles_and_descriptions(lint_tap: Callable[..., Any], capability: Files, agent: Files) -> None:
-    """A short value is marked, a missing one is said at the top of the file."""
+    """A short value is marked, a missing one is reported at the top of the file."""
     linted = lint_tap(
         capability("mail", ["mail:*"], head="# Title: Mails\n# Description: Short\n"),
         agent("office:ada", "mail", head="# Title: An agent\n"),
@@ -67,7 +67,7 @@ def test_titles_and_descriptions(lint_tap: Callable[..., Any], capability: Files
 
 
 def test_a_note_on_tools(lint_tap: Callable[..., Any], capability: Files) -> None:
-    """Names before the dash that no pattern lets through are reported; prefixes, notes and prose are left alone."""
+    """Names before the dash that no pattern lets through are reported; prefixes, notes and prose are not."""
     head = "# Title: A capability\n# Description: Does what a test asks for\n# Provides tools: {}\n"
     notes = {"a": "find, send — and more", "b": "find_*, etc.", "c": "(none: by the shell)", "d": "find (2 ways)"}
     linted = lint_tap(*(capability(name, [f"{name}:find*"], head=head.format(note)) for name, note in notes.items()))

@@ -49,7 +49,7 @@ def test_a_manifests_own_server_beside_a_capability(
 
 
 def test_where_both_readings_agree(lint_tap: Callable[..., Any], capability: Files, agent: Files) -> None:
-    """Nothing is said where no pattern is merged, where another one grants all, or where no agent merges it."""
+    """No finding where no pattern is merged, where another one grants all, or where no agent merges it."""
     both = agent("office:ada", "clock", "mail")
     assert lint_tap(capability("clock", []), capability("mail", []), both).of("OCT410") == []
     assert lint_tap(capability("clock", ["clock:*"]), capability("mail", ["mail:*"]), both).of("OCT410") == []

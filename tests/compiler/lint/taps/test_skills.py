@@ -33,7 +33,7 @@ def test_what_of_a_rule_does_nothing(
 
 
 def test_a_near_check_is_renamed(lint_tap: Callable[..., Any], skill: Files) -> None:
-    """A check whose name is near just one is mended in place."""
+    """A check whose name is near exactly one known name gets a fix."""
     linted = lint_tap(skill("minutes", "domains: office", rules=["contnet(minutes) session(x)"]))
     assert "  - content(minutes) session(x)\n" in linted.fixed(linted.of("OCT413")[0])
 
@@ -56,7 +56,7 @@ def test_capitals_in_match(lint_tap: Callable[..., Any], skill: Files) -> None:
 
 
 def test_a_skill_that_nothing_activates(lint_tap: Callable[..., Any], skill: Files) -> None:
-    """Rules and domains are both needed, and what is missing is said."""
+    """A skill needs rules and domains to activate, and the finding names the missing ones."""
     linted = lint_tap(skill("a", rules=[]), skill("b"), skill("c", "domains: x", rules=[]), skill("d", "domains: x"))
     messages = [found.message for found in linted.of("OCT427")]
     assert [message.partition(" has ")[2].partition(":")[0] for message in messages] == [

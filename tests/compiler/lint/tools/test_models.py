@@ -85,7 +85,7 @@ def test_one_finding_names_all_providers_that_refuse(linted: Linted) -> None:
 
 
 def test_tools_that_are_refused_alike_are_one_finding(linted: Linted) -> None:
-    """Three tools of one server with one mistake are told once, and another mistake apart."""
+    """One mistake in three tools of a server is one finding, and another mistake is its own finding."""
     same = [{**now(properties={"a": {"type": "array"}}), "name": name} for name in ("a", "b", "c")]
     other = {**now(properties={"a b": TEXT}), "name": "d"}
     first, second = linted(*same, other)
@@ -129,7 +129,7 @@ def test_a_tool_without_a_description_is_a_warning(linted: Linted, description: 
 
 
 def test_a_long_description_names_the_limits_that_it_passes(linted: Linted) -> None:
-    """1,024 characters are OpenAI's, 2,048 bytes Claude Code's; at a limit nothing is said."""
+    """OpenAI's limit is 1,024 characters and Claude Code's 2,048 bytes; a description at a limit has no finding."""
     assert linted({**now(), "description": "x" * 1024}) == []
     (found,) = linted({**now(), "description": "ä" * 1024 + "x"})
     assert (found.rule.code, found.message) == (

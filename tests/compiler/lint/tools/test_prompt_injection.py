@@ -43,10 +43,10 @@ HIDES = {
     "escape": "a\x1b[2Kb",
     "backspace": "a\x08b",
     "tags": f"a{tagged('hello')}",
-    "tags behind a flag": f"\U0001f3f4{tagged('hello')}\U000e007f",
+    "tags after a flag": f"\U0001f3f4{tagged('hello')}\U000e007f",
     "many selectors": "\U0001f600\ufe0f\ufe01\ufe02",
     "supplementary selectors": "a\U000e0100\U000e0101",
-    "selector behind a letter": "a\ufe0f",
+    "selector after a letter": "a\ufe0f",
 }
 WRITES = {
     "plain": "The time in a time zone",
@@ -69,8 +69,8 @@ def test_what_does_not_show_is_seen(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", WRITES.values(), ids=WRITES)
-def test_how_people_write_is_left_alone(text: str) -> None:
-    """Emoji, scripts that join, right-to-left text and typographic signs hide nothing and confuse nobody."""
+def test_usual_writing_has_no_finding(text: str) -> None:
+    """Emoji, joined scripts, right-to-left text and typographic signs have no finding."""
     assert list(invisible_runs(text)) == []
     assert list(confusable_words(text, is_name=False)) == []
 
@@ -165,7 +165,7 @@ ORDINARY = [
 
 @pytest.mark.parametrize("text", ORDERED)
 def test_an_order_to_the_model_is_seen(text: str) -> None:
-    """Text that tells a model to act against whoever it works for has a sign."""
+    """Text that orders a model to act against its user has a sign."""
     assert list(signs_in(text, ORDERS))
 
 

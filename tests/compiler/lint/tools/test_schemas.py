@@ -120,7 +120,7 @@ def test_a_pattern_that_re2_does_not_read_is_a_warning(schema_findings: Findings
 
 
 def test_places_follow_the_file_when_a_tool_before_was_cut(builder: WorkspaceBuilder) -> None:
-    """A tool that check leaves out does not move the places of those behind it."""
+    """A tool that check leaves out does not move the places of the tools after it."""
     from octoc.compiler.checkup.check import check_workspace
 
     root = builder.snapshot("time", ["a", "b"]).write()
