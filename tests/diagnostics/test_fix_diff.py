@@ -53,7 +53,7 @@ def test_a_secret_in_a_diff_is_masked() -> None:
 
 
 def test_a_change_in_a_long_line_is_shown_where_it_is() -> None:
-    """Of a file in one line the part around the change is shown, on both sides."""
+    """In a file of one long line the diff shows the part around the change, on both sides."""
     line = "x" * 50_000 + ' "typ": "http" ' + "y" * 50_000
     old, new = _diff([line], _finding(((1, 50_003, 1, 50_006), "type")))
     assert '"typ": "http"' in old
@@ -69,7 +69,7 @@ def test_a_long_diff_is_cut() -> None:
 
 
 def test_a_file_that_is_gone_has_no_diff() -> None:
-    """Of a file that was deleted since only the fix's title is shown."""
+    """A fix of a file that was deleted since has no diff."""
     assert _diff([], _finding(((2, 1, 2, 2), "b"))) == []
 
 
