@@ -85,6 +85,13 @@ CASES: dict[str, tuple[Mapping[str, str], str, str, str, str]] = {
         OCTOC_TOML + '[providers]\ntime = "default"\n',
         "OCT302",
     ),
+    "the old name of a key": (
+        {},
+        "octoc.toml",
+        OCTOC_TOML + '[routing]\npinned = ["time"] # always\n',
+        OCTOC_TOML + '[routing]\nkeep = ["time"] # always\n',
+        "OCT740",
+    ),
     "a near key of front matter": (
         {},
         "agents/helper/AGENT.md",

@@ -7,8 +7,12 @@ from typing import Any
 
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.scopes import check_tables
+from octoc.compiler.fixes.edits import replaced
 from octoc.compiler.model.documents import kept
+from octoc.compiler.model.settings import RENAMED_KEYS
+from octoc.diagnostics.model import Place
 from octoc.diagnostics.rules import check as rules
+from octoc.diagnostics.rules.renamed import RENAMED_KEY
 from octoc.lists import one_of
 
 _OF_OCTOMIND_GATE = ("threshold", "margin", "top_k")
@@ -33,6 +37,7 @@ def check_workspace(values: Mapping[str, Any], inspection: Inspection) -> None:
                 help="give each tap a name of its own",
             )
     check_tables(values, inspection)
+    _check_old_keys(values, inspection)
     routing = values.get("routing", {})
     _check_gate(routing, inspection)
     results = values.get("results", {})
@@ -44,6 +49,23 @@ def check_workspace(values: Mapping[str, Any], inspection: Inspection) -> None:
             ("results", "keep"),
             key=True,
             help='write `profile = "octoc"`, or leave it out',
+        )
+
+
+def _check_old_keys(values: Mapping[str, Any], inspection: Inspection) -> None:
+    for (section, old), new in RENAMED_KEYS.items():
+        table = values.get(section, {})
+        if old not in table:
+            continue
+        place = Place(file=inspection.file.display, path=(section, old), part="key")
+        has_both = new in table
+        inspection.report(
+            RENAMED_KEY,
+            f"`{old}` is the old name of `{new}`" + (", which this table also has" if has_both else ""),
+            place.path,
+            key=True,
+            help="remove it: only the new name counts" if has_both else f"write `{new}`",
+            fix=None if has_both else replaced(place, old, new, f"write `{new}`"),
         )
 
 

@@ -124,7 +124,7 @@ def _settings(settings: WorkspaceSettings, scopes: Scopes | None) -> Settings:
         max_active=settings.routing.max_active,
         max_active_tokens=settings.routing.max_active_tokens,
         activate_timeout_s=settings.routing.activate_timeout,
-        kept=settings.routing.pinned,
+        kept=settings.routing.keep,
         alias_style=settings.alias_style,
         results=ResultSettings(
             profile=results.profile,

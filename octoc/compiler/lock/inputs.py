@@ -59,7 +59,9 @@ def inputs_digest(discovered: Discovered, digests: Mapping[str, str]) -> str:
     taps, own = files_of(discovered, digests)
     order = [tap.name for tap in discovered.taps]
     # Where settings stand in octoc.toml, and where a tap lies, is not what they say.
-    settings = attrs.asdict(discovered.settings, filter=lambda attribute, _: attribute.name not in {"place", "taps"})
+    settings = attrs.asdict(
+        discovered.settings, filter=lambda attribute, _: attribute.name not in {"place", "taps", "old_keys"}
+    )
     # With `deps = "run"` the executable bits are in the bundle.
     bits = sorted(_with_executable_bit(discovered)) if discovered.settings.runtime.deps == "run" else []
     return _digest([settings, order, {name: tap.digest for name, tap in taps.items()}, own.digest, bits])

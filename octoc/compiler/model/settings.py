@@ -18,6 +18,9 @@ from octoc.names import any_glob_matches
 USUAL_PLUGINS = ("embed-onnx", "transport-mcp")
 """What a workspace uses that names no plugins."""
 
+RENAMED_KEYS: Mapping[tuple[str, str], str] = {("routing", "pinned"): "keep"}
+"""Section and key that has a new name -> the new name. The old one is still read where the new one is absent."""
+
 MIB = 1024 * 1024
 OCTOPUS_TOKENS = 2000
 """Longest result of profile `octopus` where no `max_tokens` is written. Source: Octopus, ToolResultTruncator."""
@@ -49,7 +52,7 @@ class RoutingSettings:
     max_active: int = 4
     max_active_tokens: int = 0
     activate_timeout: float = 30.0
-    pinned: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
     allow_high_trust: tuple[str, ...] = ()
     ship_encoder: bool = True
     domainless: str = "all"
@@ -264,3 +267,9 @@ class WorkspaceSettings:
     """The tables of scopes that stand in octoc.toml itself."""
     scopes_unsound: bool = False
     """Whether one of them could not be read."""
+    old_keys: Mapping[str, str] = attrs.field(factory=dict)
+    """`section.key` -> the old name of the key (`RENAMED_KEYS`), if `octoc.toml` has that one."""
+
+    def place_of(self, section: str, key: str) -> Place:
+        """Return the place of a key's value in `octoc.toml`, also if the file has the key's old name."""
+        return self.place.child(section, self.old_keys.get(f"{section}.{key}", key))

@@ -64,10 +64,10 @@ def choose_providers(
                 fix=renamed(settings.place.child("providers", name).key(), name, folders.keys() - settings.providers),
             )
     routing = settings.routing
-    for key, names in (("pinned", routing.pinned), ("allow_high_trust", routing.allow_high_trust)):
+    for key, names in (("keep", routing.keep), ("allow_high_trust", routing.allow_high_trust)):
         for number, name in enumerate(names):
             if name not in folders:
-                at = settings.place.child("routing", key, number)
+                at = settings.place_of("routing", key).child(number)
                 sink.report(
                     UNKNOWN_CAPABILITY,
                     f"`{key}` names capability `{name}`, which no tap has",

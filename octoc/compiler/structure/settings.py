@@ -14,6 +14,7 @@ from octoc.compiler.check.units import SCOPE_TABLES
 from octoc.compiler.model.documents import FileKind, FoundFile
 from octoc.compiler.model.settings import (
     OCTOPUS_TOKENS,
+    RENAMED_KEYS,
     LimitSettings,
     ResultsSettings,
     RuntimeSettings,
@@ -71,15 +72,28 @@ def settings_from(
     workspace = {"name": folder_name, **sound.get("workspace", {})}
     if _is_lost("workspace", "mode", values, sound):
         workspace["mode"] = STRICTEST_MODE
+    sound, old_keys = _with_new_names(sound)
     settings = structured(WorkspaceSettings, {**sound, "workspace": workspace}, place)
     return attrs.evolve(
         settings,
         results=_results(settings.results, sound),
         runtime=_runtime(settings, values, sound),
+        old_keys=old_keys,
         scopes=_scopes(settings.scopes, values, sound),
         # A mistake in a limit, or in what is withheld, must not lift it.
         scopes_unsound=any(values.get(key) != sound.get(key) for key in (*SCOPE_TABLES, "quota")),
     )
+
+
+def _with_new_names(sound: Mapping[str, Any]) -> tuple[Mapping[str, Any], dict[str, str]]:
+    """Return the values under the new names of keys, and the old names that `WorkspaceSettings.old_keys` takes."""
+    old_keys = {}
+    for (section, old), new in RENAMED_KEYS.items():
+        table = sound.get(section, {})
+        if old in table and new not in table:
+            sound = {**sound, section: {**table, new: table[old]}}
+            old_keys[f"{section}.{new}"] = old
+    return sound, old_keys
 
 
 def _is_known_sound(values: Mapping[str, Any], place: Place, digest: str, cache: Cache) -> bool:

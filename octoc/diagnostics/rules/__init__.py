@@ -1,6 +1,7 @@
 """Every rule, declared once. To add one: declare it in the module of its range, and write `../docs/OCTnnn.md`.
 
-1xx read, 2xx check, 3xx resolve and scope, 4xx lint, 5xx lock and pins, 6xx bundle, 7xx plugins, 9xx a bug in octoc.
+1xx read, 2xx check, 3xx resolve and scope, 4xx lint, 5xx lock and pins, 6xx bundle, 7xx plugins and (from 740)
+names that changed, 9xx a bug in octoc.
 A code is never used again.
 """
 
@@ -32,6 +33,7 @@ _MODULES = (
     "lock",
     "bundle",
     "plugin",
+    "renamed",
     "internal",
 )
 

@@ -75,9 +75,9 @@ UNSOUND: list[tuple[str, str, str, str]] = [
         "true",
     ),
     (
-        HEAD + "[routing]\npinned = ['a', 3]\n",
+        HEAD + "[routing]\nkeep = ['a', 3]\n",
         "OCT203",
-        "expected a string for `routing.pinned[1]`, found a whole number",
+        "expected a string for `routing.keep[1]`, found a whole number",
         "3",
     ),
     (
@@ -118,6 +118,12 @@ UNSOUND: list[tuple[str, str, str, str]] = [
         "OCT210",
         "two taps are called `a`",
         "'a'",
+    ),
+    (
+        HEAD + "[routing]\npinned = ['a']\nkeep = ['b']\n",
+        "OCT740",
+        "`pinned` is the old name of `keep`, which this table also has",
+        "pinned",
     ),
     (
         HEAD + "[routing]\nthreshold = 0.6\n",

@@ -59,7 +59,7 @@ top_k = 2
 max_active = 8
 max_active_tokens = 9000
 activate_timeout = 12
-pinned = ["memory"]
+keep = ["memory"]
 ship_encoder = false
 domainless = "universal"
 encoder_settings = { path = "models/a", max_tokens = 128, exact = true }
@@ -147,7 +147,7 @@ def test_every_key_is_carried(load: Load) -> None:
                 max_active=8,
                 max_active_tokens=9000,
                 activate_timeout=12.0,
-                pinned=("memory",),
+                keep=("memory",),
                 ship_encoder=False,
                 domainless="universal",
                 encoder_settings={"path": "models/a", "max_tokens": "128", "exact": "true"},
@@ -287,3 +287,13 @@ def test_a_file_without_a_name_takes_the_folder_s_and_says_so(load: Load, tmp_pa
     assert settings is not None
     assert settings.name == tmp_path.name
     assert found == [("OCT202", 1)]
+
+
+def test_the_old_name_of_a_key_is_read(load: Load) -> None:
+    """`pinned` gives `keep` with a warning; the new name counts if both are there."""
+    settings, reported = load('[workspace]\nname = "acme"\n[routing]\npinned = ["a"]\n')
+    assert settings is not None
+    assert (settings.routing.keep, reported) == (("a",), [("OCT740", 4)])
+    settings, reported = load('[workspace]\nname = "acme"\n[routing]\npinned = ["a"]\nkeep = []\n')
+    assert settings is not None
+    assert (settings.routing.keep, reported) == ((), [("OCT740", 4)])
