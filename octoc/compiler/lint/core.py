@@ -1,4 +1,4 @@
-"""octoc's own lint checks, registered by the hook that plugins use."""
+"""octoc's own lint checks, registered through the hook that plugins use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The environment contract as findings: only where someone has said what the environment has."""
+"""Rules over the environment contract. They run where `--env-file` or `--env` describes the environment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHOWN = 5
 
 @lint_check(ENVIRONMENT_CONTRACT, UNSET_VARIABLE)
 def check_environment(workspace: LintWorkspace, sink: DiagnosticSink) -> None:
-    """Report each required variable that the environment lacks, at its first reference, with who needs it."""
+    """Report each required variable that the environment lacks, at its first reference, with what needs it."""
     environment = workspace.environment
     if environment is None:
         return
@@ -42,7 +42,7 @@ def check_environment(workspace: LintWorkspace, sink: DiagnosticSink) -> None:
         sink.report(
             ENVIRONMENT_CONTRACT,
             f"the workspace refers to {len(variables)} {_plural('variable', len(variables))}: {required} required, "
-            f"of which {len(missing)} not set",
+            f"{len(missing)} of them not set",
             at=Place(file=variables[0].uses[0].place.file),
             help="`octoc env` lists them",
         )

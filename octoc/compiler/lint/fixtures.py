@@ -1,4 +1,4 @@
-"""A rule over fixtures: what one expects has to be within its agent's reach."""
+"""A rule over fixtures: an agent must be able to reach what a fixture expects of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from octoc.plugin.lint import lint_check
 
 @lint_check(FIXTURE_OUT_OF_REACH)
 def check_reach_of_fixtures(build: Build, sink: DiagnosticSink) -> None:
-    """Report a fixture whose agent may neither activate the capability, nor has it, or does not have the tool."""
+    """Report a fixture whose agent cannot activate the expected capability or does not have the expected tool."""
     fixtures = build.resolved.fixtures
     numbers = {str(tool.id): number for number, tool in enumerate(build.scoped.tools)}
     for message in fixtures.messages:

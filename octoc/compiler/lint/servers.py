@@ -16,15 +16,15 @@ from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint import INSECURE_URL, UNPINNED_PACKAGE
 from octoc.plugin.lint import lint_check
 
-# urllib raises for a host that is none; here it only matters that it is not this machine.
+# A regular expression, since urllib raises for a malformed host, which is not a loopback host either.
 _PLAIN_HTTP = re.compile(r"http://(?:[^/?#@]*@)?(?P<host>\[[^\]/]*\]|[^:/?#]*)", re.IGNORECASE)
 
 
 @lint_check(UNPINNED_PACKAGE)
 def check_pins(build: Build, sink: DiagnosticSink) -> None:
-    """Report a server whose command would run whatever version is newest today.
+    """Report a server whose command runs the newest version of a package.
 
-    In a tap, which others rely on, it is an error; one's own `.mcp.json` is told of it.
+    It is an error in a tap, which other people rely on, and an information in the user's own `.mcp.json`.
     """
     for server in build.resolved.servers:
         if server.command is None:
@@ -47,20 +47,20 @@ def _place_of(server: Server, package: Package) -> Place:
     """Return where the command line names the package, also inside a script."""
     name = re.compile(rf"(?<![\w@/.-]){re.escape(package.name)}(?![\w/.-])")
     for index, arg in enumerate(server.args):
-        found = name.search(arg)
-        if found is not None:
-            return attrs.evolve(server.place.child("args", index), within=found.span())
+        match = name.search(arg)
+        if match is not None:
+            return attrs.evolve(server.place.child("args", index), within=match.span())
     return server.place.child("args")
 
 
 def _advice(package: Package) -> str:
     if package.registry == "git":
-        return "name a commit or a release's tag behind it: `@` for uv and pipx, `#` for npm"
+        return "append a commit or the tag of a release, after `@` for uv and pipx and after `#` for npm"
     return f"write `{package.name}{package.joiner}X.Y.Z`"
 
 
 def _pinned(server: Server, package: Package) -> MakeFix | None:
-    """Write the version that the server's snapshot was recorded from. Its definition is then another: pin it again."""
+    """Write the version that the server's snapshot was recorded from. The new definition needs a new snapshot."""
     recorded = server.snapshot.package if server.snapshot is not None else None
     joiner = {"pypi": "==", "npm": "@"}.get(package.registry)
     if recorded is None or joiner is None or not recorded.startswith(f"{package.name}{joiner}"):
@@ -74,7 +74,7 @@ def _pinned(server: Server, package: Package) -> MakeFix | None:
 
 @lint_check(INSECURE_URL)
 def check_urls(build: Build, sink: DiagnosticSink) -> None:
-    """Report plain http beyond loopback: a warning in development, an error in production."""
+    """Report plain http to another machine: a warning in development, an error in production."""
     mode = build.settings.mode
     for server in build.resolved.servers:
         if server.url is None:

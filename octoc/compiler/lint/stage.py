@@ -14,7 +14,7 @@ from octoc.plugin.rules import RegisteredCheck, lint_rules
 
 
 def lint(build: Build, context: Context) -> Build:
-    """Run every check whose needs are met; the build is passed on as it is."""
+    """Run every check whose needs are met, and return the build unchanged."""
     workspace = lint_workspace(build, context)
     context.plugins.add_own(CoreChecks())
     registered = lint_rules(context.plugins)
@@ -31,14 +31,14 @@ def lint(build: Build, context: Context) -> Build:
 
 
 def _run(entry: RegisteredCheck, workspace: LintWorkspace, sink: DiagnosticSink) -> None:
-    """Run one check. A plugin's fault is reported and does not stop the others; octoc's own is a bug, and does."""
+    """Run one check. Report an exception of a plugin's check; an exception of octoc's own is a bug and propagates."""
     own = sink.only(entry.check.rules)
     if entry.is_own:
         entry.check.run(workspace, own)
         return
     try:
         entry.check.run(workspace, own)
-    except Exception as error:  # noqa: BLE001  # whatever a plugin can raise
+    except Exception as error:  # noqa: BLE001  # a plugin can raise anything
         names = ", ".join(f"`{rule.code}`" for rule in entry.check.rules)
         sink.report(
             LINT_RULE_FAILED,

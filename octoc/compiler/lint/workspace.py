@@ -1,4 +1,4 @@
-"""What a lint check looks at: the build so far, and what this run has beside it."""
+"""The input of a lint check: the build so far, and the plugins, environment and lock of this run."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from octoc.plugin.manager import Plugins
 
 @attrs.frozen(kw_only=True)
 class LintWorkspace(Build):
-    """A build as lint checks get it. A check that needs no more takes a `Build`.
+    """A build with the plugins, environment and lock of this run. A check that needs only the build takes a `Build`.
 
     Args:
-        strict: any error means that no bundle is written.
+        strict: whether any error prevents writing the bundle.
         has: the needs of rules that this run meets.
-        environment: the variables of the place of running; given when `has` has ENVIRONMENT.
-        lock: the lock to compare with; given when `has` has LOCK.
+        environment: the variables of the environment that the bundle runs in; None unless `has` contains ENVIRONMENT.
+        lock: the lock to compare with; None unless `has` contains LOCK.
     """
 
     plugins: Plugins
@@ -43,7 +43,7 @@ class LintWorkspace(Build):
 
 
 def lint_workspace(build: Build, context: Context) -> LintWorkspace:
-    """Return what this run gives lint checks."""
+    """Return the input of this run's lint checks."""
     lock = _lock(context) if context.compares_lock else None
     met = {
         Need.GATE: build.calibrated.gate is not None and build.embedded.triggers is not None,
@@ -65,4 +65,4 @@ def _lock(context: Context) -> LockContent | None:
     try:
         return parse(regular_bytes(context.root / LOCK_FILE).decode("utf-8"))
     except (OSError, UnicodeDecodeError, BundleError, NewerLockError):
-        return None  # the build reports what is wrong with it
+        return None  # the lock stage reports the mistake

@@ -1,4 +1,4 @@
-"""Rules over agents: what octoc and other clients read differently, or only in part."""
+"""Rules over agents: keys that octoc and other clients read differently, and agents with too many tools."""
 
 from __future__ import annotations
 

@@ -15,17 +15,17 @@ from octoc.lists import name_list
 from octoc.plugin.lint import lint_check
 
 MAX_DESCRIPTION = 200
-"""Octo shows a description of at most this many characters whole; of a longer one the first sentence, or this much."""
+"""Octo cuts a longer description to its first sentence, or to this many characters."""
 _SENTENCE_FROM = 50
 _SENTENCE_BEFORE = 300
-# Source: Octo, tiers of models. Any other text is a model's name, which has one of the marks.
+# Source: Octo, tiers of models. Octo takes any other text for the name of a model, which contains one of the marks.
 _TIERS = ("high", "low", "default", "inherit")
 _MARKS_OF_A_NAME = frozenset(".-/")
 
 
 @lint_check(EMPTY_TOOLS)
 def check_empty_tools(build: Build, sink: DiagnosticSink) -> None:
-    """Report an empty `tools`, which octoc and Claude Code read as none, and Octo as all."""
+    """Report an empty `tools`, which octoc and Claude Code read as no tool, and Octo as every tool."""
     for agent in _markdown(build):
         if agent.tools == () and agent.type not in ("supervisor", "project"):
             sink.report(
@@ -38,7 +38,7 @@ def check_empty_tools(build: Build, sink: DiagnosticSink) -> None:
 
 @lint_check(LONG_DESCRIPTION)
 def check_descriptions(build: Build, sink: DiagnosticSink) -> None:
-    """Report a description of which Octo's routing shows only the start, at the part that is cut."""
+    """Report a description that Octo's routing cuts, at the part that it does not show."""
     for agent in _markdown(build):
         shown = shown_length(agent.description)
         if shown < len(agent.description):
@@ -54,7 +54,7 @@ def check_descriptions(build: Build, sink: DiagnosticSink) -> None:
 
 @lint_check(UNUSUAL_MODEL)
 def check_models(build: Build, sink: DiagnosticSink) -> None:
-    """Report a `model` of an AGENT.md that Octo would take for a model's name and that looks like none."""
+    """Report a `model` of an AGENT.md that is not a tier of Octo and does not look like the name of a model."""
     for agent in _markdown(build):
         model = agent.model
         if agent.kind != "octo" or not model or model in _TIERS or _MARKS_OF_A_NAME & set(model):

@@ -1,4 +1,4 @@
-"""A rule over what an agent's every request carries: the tools that its prompt holds from the start."""
+"""A rule over the tools that each request of an agent carries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from octoc.tokens import APPROXIMATE
 
 @lint_check(LARGE_SURFACE)
 def check_surface(build: Build, sink: DiagnosticSink) -> None:
-    """Report an agent whose recorded direct tools are more, or longer, than `[lint]` allows. Tokens are approximate."""
+    """Report an agent whose direct tools exceed the limits of `[lint]` in number or in approximate tokens."""
     lint = build.settings.lint
     budget = build.settings.budget
 
@@ -31,7 +31,7 @@ def check_surface(build: Build, sink: DiagnosticSink) -> None:
         if registry is None or not registry.direct:
             continue
         if budget.of(agent.name) != AgentBudget():
-            continue  # `[budget]` has the word
+            continue  # OVER_BUDGET compares this agent with its own limits
         tools, tokens = len(registry.direct), sum(map(tokens_of, registry.direct))
         if tools <= lint.max_tools and tokens <= lint.max_tokens:
             continue
@@ -50,6 +50,6 @@ def check_surface(build: Build, sink: DiagnosticSink) -> None:
             help=(
                 "grant fewer capabilities: those of its domain are activated when a message needs them"
                 if octomind
-                else "name fewer tools, or remove `tools`: the agent then finds every tool by `find_tools`"
+                else "name fewer tools, or remove `tools`: the agent then finds every tool with `find_tools`"
             ),
         )

@@ -15,7 +15,10 @@ from octoc.plugin.lint import lint_check
 
 @lint_check(BARE_TOOL)
 def check_bare_tools(build: Build, sink: DiagnosticSink) -> None:
-    """Report a bare name that one of several servers has today: a second one that offers it would be granted, too."""
+    """Report a tool name without a server that one of several servers has: the name also grants a later server's tool.
+
+    An agent with one server is not reported.
+    """
     agents = [agent for agent in build.resolved.agents if agent.source.tools and agent.name in build.scoped.registries]
     if not agents:
         return
@@ -32,7 +35,7 @@ def check_bare_tools(build: Build, sink: DiagnosticSink) -> None:
             have = owners.get(entry.value, [])
             if len(have) != 1 or entry.value in HOST_TOOLS:
                 continue
-            # Each client's own spelling of it; octoc reads both.
+            # Each client has a spelling of its own, and octoc reads both.
             claude = agent.source.kind == "claude"
             full = f"mcp__{sanitize(have[0])}__{sanitize(entry.value)}" if claude else f"{have[0]}/{entry.value}"
             sink.report(

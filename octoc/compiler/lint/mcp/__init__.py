@@ -1,4 +1,4 @@
-"""Rules over definitions of servers, wherever they stand: `.mcp.json` and its dialects, agents, taps."""
+"""Rules over definitions of servers in `.mcp.json` and its dialects, agents and taps."""
 
 from __future__ import annotations
 

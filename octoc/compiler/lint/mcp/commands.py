@@ -1,4 +1,4 @@
-"""What a server's command line says about the machine that it runs on."""
+"""A rule over paths in a server's command line that other machines may not have."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _ON_EVERY_MACHINE = frozenset({
 
 
 def has_shell(server: ServerSource | Server) -> bool:
-    """Tell whether the command line hands a script to a shell, which replaces `$VAR` itself."""
+    """Tell whether the command line runs a shell, which replaces `$VAR` itself."""
     words = (server.command or "", *server.args)
     return any(_base(word) in _SHELLS for word in words)
 
 
 @lint_check(ABSOLUTE_PATH)
 def check_paths(build: Build, sink: DiagnosticSink) -> None:
-    """Report absolute paths in production mode: another machine has not the same folders."""
+    """Report absolute paths in production mode: another machine may not have the same folders."""
     if build.settings.mode != "production":
         return
     for definition in definitions(build.sources):
@@ -60,7 +60,7 @@ def _absolute(value: Value, server: ServerSource) -> str | None:
     if value.field not in ("command", "args") or (value.field == "args" and " " in value.text.strip()):
         return None
     if value.index is not None and _base(server.command or "") in _CONTAINERS:
-        # What stands elsewhere in such a command line is a path inside the container.
+        # Only a mount names a path of this machine; other arguments name paths inside the container.
         before = server.args[value.index - 1] if value.index else ""
         if before not in _MOUNTS and value.text.partition("=")[0] not in _MOUNTS:
             return None

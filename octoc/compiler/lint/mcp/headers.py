@@ -11,7 +11,7 @@ from octoc.plugin.lint import lint_check
 
 @lint_check(REPEATED_HEADER)
 def check_headers(build: Build, sink: DiagnosticSink) -> None:
-    """Report headers whose names differ in case alone: no transport connects a server that has two of one name."""
+    """Report headers whose names differ only in case: no transport connects such a server."""
     for definition in definitions(build.sources):
         server = definition.source
         if server.disabled:
@@ -25,13 +25,13 @@ def check_headers(build: Build, sink: DiagnosticSink) -> None:
                     f"server `{server.name}` has two headers of one name, `{other}` and `{name}`",
                     at=server.place.child("headers", name).key(),
                     related={f"`{other}` is here": server.place.child("headers", other).key()},
-                    help="remove one of them: the case of a header's name means nothing",
+                    help="remove one of them: header names ignore case",
                 )
 
 
 @lint_check(TWO_CREDENTIALS)
 def check_credentials(build: Build, sink: DiagnosticSink) -> None:
-    """Report `auth` beside a header `Authorization`: no transport connects a server that has both."""
+    """Report a server with both `auth` and a header `Authorization`: no transport connects it."""
     for definition in definitions(build.sources):
         server = definition.source
         name = next((name for name in server.headers if name.lower() == "authorization"), None)

@@ -1,4 +1,4 @@
-"""Rules over the inputs that a file declares, as VS Code's does."""
+"""A rule over the inputs that a file such as VS Code's declares."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from octoc.references import find_references
 
 @lint_check(UNDECLARED_INPUT)
 def check_inputs(build: Build, sink: DiagnosticSink) -> None:
-    """Report `${input:id}` where the file's `inputs` have no such id: the client asks nobody for it."""
+    """Report `${input:id}` whose id the file's `inputs` do not declare: the client does not ask the user for it."""
     for file in build.sources.mcp_files:
         if not file.dialect.declares_inputs:
             continue

@@ -1,4 +1,4 @@
-"""Rules over names of servers, and over how servers are reached."""
+"""Rules over names of servers, their transports and their addresses."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _SCHEMES = frozenset({"http", "https", "ws", "wss"})
 
 @lint_check(RESERVED_SERVER_NAME, UNUSUAL_SERVER_NAME)
 def check_names(build: Build, sink: DiagnosticSink) -> None:
-    """Report names that `mcp__<server>__<tool>` cannot hold, and those that Claude Code keeps for itself."""
+    """Report server names that `mcp__<server>__<tool>` cannot contain, and those that Claude Code reserves."""
     for definition in definitions(build.sources):
         server = definition.source
-        # A tap's servers carry Octomind's names; what models see of them is octoc's own alias.
+        # Octomind's rules apply to a tap's server names, and models see octoc's alias instead.
         if server.disabled or definition.dialect == OCTOMIND:
             continue
         if server.name in definition.dialect.reserved_names:
@@ -56,7 +56,7 @@ def check_names(build: Build, sink: DiagnosticSink) -> None:
 
 @lint_check(DEPRECATED_TRANSPORT, UNSUPPORTED_CONNECTION)
 def check_connections(workspace: LintWorkspace, sink: DiagnosticSink) -> None:
-    """Report what is deprecated in how a server is reached, and what octoc's transports do not do."""
+    """Report deprecated transports, and servers that no transport of octoc can connect."""
     registered = transport_kinds(workspace.plugins)
     for definition in definitions(workspace.sources):
         server = definition.source
@@ -75,14 +75,14 @@ def check_connections(workspace: LintWorkspace, sink: DiagnosticSink) -> None:
             sink.report(
                 UNSUPPORTED_CONNECTION,
                 f"the address of server `{server.name}` begins with `{scheme[1]}://`, "
-                "which no transport that comes with octoc does",
+                "which no transport that comes with octoc supports",
                 at=server.place.child("url"),
                 help="use an address that begins with `https://`",
             )
         elif scheme is None and _HOST_FIRST.match((server.url or "").strip() or "-://"):
             sink.report(
                 UNSUPPORTED_CONNECTION,
-                f"the address of server `{server.name}` does not say how it is reached",
+                f"the address of server `{server.name}` has no scheme",
                 at=server.place.child("url"),
                 help="begin it with `https://`",
             )
@@ -96,7 +96,7 @@ def check_connections(workspace: LintWorkspace, sink: DiagnosticSink) -> None:
         elif kind.plugin is None and kind.key != BUILTIN and kind.key not in registered.connected:
             sink.report(
                 UNSUPPORTED_CONNECTION,
-                f"server `{server.name}` is reached over `{kind.key}`, which no transport that comes with octoc does",
+                f"server `{server.name}` is reached over `{kind.key}`, which no transport of octoc supports",
                 at=server.place.child("type"),
                 help="use its `http` address, or name a plugin that brings the transport in `[plugins]`",
             )

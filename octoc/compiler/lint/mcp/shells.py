@@ -1,4 +1,4 @@
-"""Shell scripts in command lines: variables that the server's environment does not have."""
+"""A rule over shell scripts in command lines: they use variables that the server's environment does not have."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BOUND = re.compile(
     r"\b(?:for|select|read|getopts|mapfile|readarray|local|declare|typeset|export|unset)\b(?P<names>[^;|&\n)]*)"
 )
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# `${NAME:=x}` sets a variable, and so may any script that is read or evaluated.
+# `${NAME:=x}` sets a variable, and so can a script that `source` or `eval` runs.
 _DEFAULTED = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*):?=")
 _ELSEWHERE = re.compile(r"(?:^|[;&|({\s])(?:\.|source|eval)\s|set\s+-a")
 _OF_SHELLS = frozenset({
@@ -37,7 +37,7 @@ _PREFIXES = ("BASH", "ZSH", "KSH")
 
 @lint_check(UNSET_IN_SHELL)
 def check_shells(build: Build, sink: DiagnosticSink) -> None:
-    """Report variables in a shell's script that the server does not get: the shell replaces them by nothing."""
+    """Report variables in a shell script that the server does not get: the shell expands them to an empty text."""
     settings = build.settings
     for definition in definitions(build.sources):
         server = definition.source
@@ -56,7 +56,7 @@ def check_shells(build: Build, sink: DiagnosticSink) -> None:
 
 
 def _script_of(server: ServerSource) -> int | None:
-    """Return which argument is the script of a POSIX shell; None where the command line has no such script."""
+    """Return the index of the argument that is the script of a POSIX shell; None without such a script."""
     name = re.split(r"[\\/]", server.command or "")[-1].lower()
     if name not in _SHELLS:
         return None
@@ -64,17 +64,17 @@ def _script_of(server: ServerSource) -> int | None:
         if _COMMAND_FLAG.fullmatch(word):
             return index + 1 if index + 1 < len(server.args) else None
         if not word.startswith("-"):
-            return None  # a file of commands
+            return None  # the name of a script file
     return None
 
 
-def _unset(script: str, known: set[str]) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and name of the first use of each variable that nothing sets."""
+def _unset(script: str, given: set[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield start, end and name of the first use of each variable that is not in `given` and that nothing sets."""
     if _ELSEWHERE.search(script):
         return
-    bound = {word for match in _BOUND.finditer(script) for word in _WORD.findall(match["names"])}
-    sets = {match["name"] for pattern in (_ASSIGNED, _DEFAULTED) for match in pattern.finditer(script)}
-    seen = {*known, *bound, *sets, *_OF_SHELLS}
+    declared = {word for match in _BOUND.finditer(script) for word in _WORD.findall(match["names"])}
+    assigned = {match["name"] for pattern in (_ASSIGNED, _DEFAULTED) for match in pattern.finditer(script)}
+    seen = {*given, *declared, *assigned, *_OF_SHELLS}
     references = [reference.span for reference in find_references(script)]
     for start, end, name in _used(script):
         if name in seen or is_usual(name) or name.startswith(_PREFIXES):
@@ -86,7 +86,7 @@ def _unset(script: str, known: set[str]) -> Iterator[tuple[int, int, str]]:
 
 
 def _used(script: str) -> Iterator[tuple[int, int, str]]:
-    """Yield each `$NAME` that a shell replaces: none behind a backslash, none in single quotes."""
+    """Yield start, end and name of each `$NAME` that a shell expands: not escaped and not in single quotes."""
     place, in_double = 0, False
     while place < len(script):
         char = script[place]

@@ -1,10 +1,10 @@
-"""Rules over taps: capabilities, agents, skills and dependency scripts, in octoc's reading and in Octomind's."""
+"""Rules over taps: capabilities, agents, skills and dependency scripts, as octoc and Octomind read them."""
 
 from __future__ import annotations
 
 from octoc.compiler.lint.taps.agents import check_domains, check_wiring
 from octoc.compiler.lint.taps.capabilities import check_substance, check_triggers, check_trust
-from octoc.compiler.lint.taps.confusable_capabilities import check_rivals
+from octoc.compiler.lint.taps.confusable_capabilities import check_confusable_capabilities
 from octoc.compiler.lint.taps.deps import check_scripts, check_unused
 from octoc.compiler.lint.taps.domains import check_unknown_domains
 from octoc.compiler.lint.taps.headers import check_headers, check_tool_notes
@@ -13,7 +13,7 @@ from octoc.compiler.lint.taps.portability import check_bare_names, check_merge, 
 from octoc.compiler.lint.taps.skills import check_activation, check_folders, check_needs, check_rules
 from octoc.compiler.lint.taps.tools import check_repeated_definitions, check_shared_tools
 from octoc.compiler.lint.taps.triggers import check_near_triggers
-from octoc.compiler.lint.taps.unreachable import check_reach
+from octoc.compiler.lint.taps.unreachable import check_unreachable
 
 __all__ = ["CHECKS"]
 
@@ -41,6 +41,6 @@ CHECKS = (
     check_unused,
     check_headers,
     check_tool_notes,
-    check_reach,
-    check_rivals,
+    check_unreachable,
+    check_confusable_capabilities,
 )

@@ -12,7 +12,7 @@ from octoc.plugin.lint import lint_check
 
 @lint_check(OUT_OF_DOMAIN)
 def check_domains(build: Build, sink: DiagnosticSink) -> None:
-    """Report a capability that an agent grants itself although the capability is for other domains."""
+    """Report a capability that an agent grants itself although the capability names only other domains."""
     sources = {(source.tap, source.name): source for source in build.sources.capabilities}
     capabilities = {capability.name: capability for capability in build.resolved.capabilities}
     for agent in build.resolved.agents:
@@ -38,14 +38,14 @@ def check_domains(build: Build, sink: DiagnosticSink) -> None:
 
 @lint_check(IGNORED_ROLE_NAME, OWN_WIRING)
 def check_wiring(build: Build, sink: DiagnosticSink) -> None:
-    """Report what a manifest says itself beside its capabilities, and a role's name that nobody reads."""
+    """Report servers, tools and dependencies that a manifest names beside its capabilities, and an unused role name."""
     for agent in build.sources.agents:
         if agent.kind != "octomind":
             continue
         if agent.role_name is not None and agent.role_name.value != agent.name:
             sink.report(
                 IGNORED_ROLE_NAME,
-                f"the role is called `{agent.role_name.value}`, and its path makes the agent `{agent.name}`",
+                f"role name `{agent.role_name.value}` has no effect: the file's path names the agent `{agent.name}`",
                 at=agent.role_name.place,
                 help="remove `name`, or rename the file",
             )
@@ -55,11 +55,11 @@ def check_wiring(build: Build, sink: DiagnosticSink) -> None:
             "roles.mcp": (agent.server_refs or agent.allowed_tools) and grant,
             "mcp.servers": agent.inline_servers and agent.place.child("mcp", "servers"),
         }
-        found = {key: place for key, place in own.items() if place}
-        if agent.capabilities and found:
+        places = {key: place for key, place in own.items() if place}
+        if agent.capabilities and places:
             sink.report(
                 OWN_WIRING,
-                f"agent `{agent.name}` has {' and '.join(f'`{key}`' for key in found)} beside `capabilities`",
-                at=next(iter(found.values())),
-                help="move it to a capability, so that other agents can have it too",
+                f"agent `{agent.name}` has {' and '.join(f'`{key}`' for key in places)} beside `capabilities`",
+                at=next(iter(places.values())),
+                help="move it to a capability, so that other agents can use it too",
             )

@@ -1,4 +1,4 @@
-"""Rules over one capability at a time: what activates it, and what that brings."""
+"""Rules over single capabilities: their triggers, and the servers that they grant."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from octoc.names import BUILTIN
 from octoc.plugin.lint import lint_check
 
 FEWEST_TRIGGERS = 3
-"""A score is the mean of a capability's three best triggers; Octomind's tap asks for as many."""
+"""A score is the mean of a capability's three best triggers; Octomind's tap asks for three as well."""
 
 
 @lint_check(FEW_TRIGGERS, NO_TRIGGERS)
 def check_triggers(build: Build, sink: DiagnosticSink) -> None:
-    """Report a capability that no message can activate, and one that is known by few examples."""
+    """Report a capability with no trigger, and one with few triggers."""
     sources = sources_of(build)
     builtin = _high_trust_servers(build)
     for capability in build.resolved.capabilities:
-        if capability.closed or capability.is_selected:  # an error says it all; or only agents that name it have it
+        if capability.closed or capability.is_selected:  # an error excludes it, or only agents that name it have it
             continue
         if not capability.triggers:
             if any(grant.server in builtin for grant in capability.grants):
@@ -47,7 +47,7 @@ def check_triggers(build: Build, sink: DiagnosticSink) -> None:
 
 @lint_check(NOTHING_TO_ACTIVATE)
 def check_substance(build: Build, sink: DiagnosticSink) -> None:
-    """Report a capability that would activate nothing."""
+    """Report a capability without servers and dependencies."""
     providers = providers_of(build)
     for capability in build.resolved.capabilities:
         if not capability.grants and not capability.deps:
@@ -56,7 +56,7 @@ def check_substance(build: Build, sink: DiagnosticSink) -> None:
                 NOTHING_TO_ACTIVATE,
                 f"capability `{capability.name}` has no server and no dependency left: there is nothing to activate",
                 at=capability.place,
-                help="mend what is said of its servers and `allowed_tools`"
+                help="correct its servers and `allowed_tools`"
                 if provider is not None and (provider.servers or provider.server_refs)
                 else "add a `[[mcp.servers]]` or `[deps]`",
             )
@@ -64,7 +64,7 @@ def check_substance(build: Build, sink: DiagnosticSink) -> None:
 
 @lint_check(ROUTED_HIGH_TRUST)
 def check_trust(build: Build, sink: DiagnosticSink) -> None:
-    """Report a capability with triggers that grants tools over the run time or over other agents."""
+    """Report a capability with triggers that grants tools that control the runtime or other agents."""
     builtin = _high_trust_servers(build)
     sources = sources_of(build)
     for capability in build.resolved.capabilities:

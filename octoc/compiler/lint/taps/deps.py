@@ -29,7 +29,7 @@ def check_scripts(build: Build, sink: DiagnosticSink) -> None:
 
 @lint_check(UNUSED_SCRIPTS)
 def check_unused(build: Build, sink: DiagnosticSink) -> None:
-    """Report, once a tap, the scripts that none of its files requires."""
+    """Report the scripts that no file of a tap requires, once for each tap."""
     discovered = build.discovered
     used = {(tap, dep.value) for tap, dep in _required(build)}
     for tap in discovered.taps:
@@ -46,7 +46,7 @@ def check_unused(build: Build, sink: DiagnosticSink) -> None:
 
 
 def _required(build: Build) -> list[tuple[str, Located[str]]]:
-    """Return every `deps.require` with the tap whose file says it; a provider that is not chosen counts too."""
-    found = [(source.tap, dep) for source, provider in all_providers(build) for dep in provider.deps]
-    found.extend((agent.tap, dep) for agent in build.sources.agents if agent.tap is not None for dep in agent.deps)
-    return found
+    """Return every `deps.require` with the tap of its file, also those of providers that no capability uses."""
+    required = [(source.tap, dep) for source, provider in all_providers(build) for dep in provider.deps]
+    required.extend((agent.tap, dep) for agent in build.sources.agents if agent.tap is not None for dep in agent.deps)
+    return required

@@ -16,7 +16,7 @@ from octoc.names import ToolPattern, any_glob_matches, glob_matches
 from octoc.plugin.lint import lint_check
 
 LENGTHS = {"Title": (5, 60), "Description": (20, 160)}
-"""Header -> the fewest and the most characters that Octomind's tap allows."""
+"""Header -> the minimum and maximum number of characters that Octomind's tap allows."""
 
 _TOOL = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\*?\Z")
 _NOTE = "Provides tools"
@@ -28,39 +28,39 @@ def check_headers(build: Build, sink: DiagnosticSink) -> None:
     for what, place in _titled(build):
         comments = build.sources.comments.get(place.file, ())
         for key, (fewest, most) in LENGTHS.items():
-            found = _header(comments, key)
-            if found is None:
+            header = _header(comments, key)
+            if header is None:
                 sink.report(
                     HEADER,
                     f"{what} has no `# {key}:`, expected one of {fewest} to {most} characters",
                     at=Span(file=place.file, line=1, column=1, end_line=1, end_column=2),
                     help=f"add `# {key}: …` to the comment at the top",
                 )
-            elif not fewest <= len(found[0]) <= most:
+            elif not fewest <= len(header[0]) <= most:
                 sink.report(
                     HEADER,
-                    f"the `# {key}:` of {what} has {len(found[0])} characters, expected {fewest} to {most}",
-                    at=found[1],
+                    f"the `# {key}:` of {what} has {len(header[0])} characters, expected {fewest} to {most}",
+                    at=header[1],
                 )
 
 
 @lint_check(STALE_TOOL_NOTE)
 def check_tool_notes(build: Build, sink: DiagnosticSink) -> None:
-    """Report a tool that `# Provides tools:` names and that no pattern of the file lets through."""
+    """Report a tool that `# Provides tools:` names and that no pattern of the file grants."""
     servers = server_of(build)
     for source, provider in all_providers(build):
-        found = _header(build.sources.comments.get(provider.place.file, ()), _NOTE)
-        if found is None or not provider.allowed_tools:
+        note = _header(build.sources.comments.get(provider.place.file, ()), _NOTE)
+        if note is None or not provider.allowed_tools:
             continue
         patterns = [ToolPattern.parse(located.value) for located in provider.allowed_tools]
         own = [server for s in provider.servers if (server := defined_server(servers, s)) is not None]
-        absent = [tool for tool in _noted(found[0]) if not _is_granted(tool, patterns, own)]
+        absent = [tool for tool in _noted(note[0]) if not _is_granted(tool, patterns, own)]
         if absent:
             sink.report(
                 STALE_TOOL_NOTE,
                 f"`# {_NOTE}:` of capability `{source.name}` names {some_names(absent, SHOWN)}, which its "
                 f"`allowed_tools` {'does' if len(absent) == 1 else 'do'} not grant",
-                at=found[1],
+                at=note[1],
                 related={"these are granted": provider.place.child("roles", "mcp", "allowed_tools")},
             )
 
@@ -88,7 +88,7 @@ def _header(comments: tuple[Comment, ...], key: str) -> tuple[str, Span] | None:
 
 
 def _noted(text: str) -> list[str]:
-    """Return the tools that a note lists before its dash; words that are no list of names are none."""
+    """Return the names of tools that a note lists before its dash; other words are left out."""
     listed = re.split(r"\s+(?:—|-)\s+", text, maxsplit=1)[0]
     if listed.startswith("("):
         return []
@@ -97,7 +97,7 @@ def _noted(text: str) -> list[str]:
 
 
 def _is_granted(tool: str, patterns: list[ToolPattern], servers: list[Server]) -> bool:
-    """Tell whether a noted name, or a noted prefix, overlaps with what the patterns let through."""
+    """Tell whether the patterns may grant a tool, or one of the tools that begin with a prefix such as `read_*`."""
     globs = [pattern.glob for pattern in patterns]
     if tool.endswith("*"):
         return any(glob_matches(tool, glob.rstrip("*")) or glob_matches(glob, tool[:-1]) for glob in globs)

@@ -1,10 +1,10 @@
-"""Whether a regular expression wants capital letters of a message."""
+"""Whether a regular expression matches only messages with capital letters."""
 
 from __future__ import annotations
 
 import re
 
-# What begins an escape, a group or a class, or is a plain character.
+# An escape, the beginning of a group, a class, or a plain character.
 _TOKEN = re.compile(
     r"\\Q(?P<quoted>.*?)(?:\\E|\Z)"
     r"|\\(?:[pP](?:\{\^?\w+\}|\w)|x\{[0-9a-fA-F]+\}|x[0-9a-fA-F]{2}|.)"
@@ -19,8 +19,8 @@ _RANGE = re.compile(r"(.)-(.)", re.DOTALL)
 
 
 def needs_capitals(expression: str) -> bool:
-    """Tell whether capitals of an expression match no small letters: no flag, class or alternative allows for them."""
-    ignoring = [False]
+    """Tell whether an expression has capitals that match no small letter by a flag, a class or an alternative."""
+    ignoring = [False]  # one entry for each open group: whether the group ignores case
     words: list[str] = [""]
     for token in _TOKEN.finditer(expression):
         flags, one = token["flags"], token["one"]
@@ -43,7 +43,7 @@ def needs_capitals(expression: str) -> bool:
         elif ignoring[-1]:
             continue
         elif token["class"] is not None:
-            if _wants_capitals(token["class"]):
+            if _lacks_small_letters(token["class"]):
                 return True
         else:
             words[-1] += token["quoted"] or one or ""
@@ -51,8 +51,8 @@ def needs_capitals(expression: str) -> bool:
     return any(word.lower() not in small for word in words if word != word.lower())
 
 
-def _wants_capitals(class_: str) -> bool:
-    """Tell whether a class has a capital without its small letter. What a negated class has is for it to leave out."""
+def _lacks_small_letters(class_: str) -> bool:
+    """Tell whether a class has a capital without its small letter; False for a negated class."""
     if class_.startswith("[^"):
         return False
     inside = _ESCAPE.sub("", class_[1:-1])

@@ -1,7 +1,7 @@
-"""Octomind's two readings of `allowed_tools`: merged into an agent's role, and for one capability alone.
+"""The two ways in which Octomind reads `allowed_tools`: merged into an agent's role, and for one capability.
 
-octoc has one: patterns are a filter on the servers of their own file. A tap that is to work in both must not depend on
-where Octomind's two part. Sources: Octomind's `RoleMcpConfig`, `filter_for_server` and `resolve_capabilities`.
+octoc has one way: patterns filter the servers of their own file. A tap that works in both must not depend on the
+difference between Octomind's two. Sources: Octomind's `RoleMcpConfig`, `filter_for_server` and `resolve_capabilities`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from octoc.names import ToolPattern
 
 @attrs.frozen(kw_only=True)
 class Pattern:
-    """One entry of a merged `allowed_tools`; `owner` is the capability that first wrote it, None the agent itself."""
+    """One entry of a merged `allowed_tools`. `owner` is the first capability that has it; None means the agent."""
 
     located: Located[str]
     owner: str | None
@@ -28,7 +28,7 @@ class Pattern:
 
 @attrs.frozen(kw_only=True)
 class Role:
-    """An agent's role after the merge: server names in order, patterns in order, first definition of each server."""
+    """An agent's role after the merge. `server_refs` and `patterns` keep their order; a first definition wins."""
 
     server_refs: tuple[str, ...]
     patterns: tuple[Pattern, ...]
@@ -36,9 +36,9 @@ class Role:
 
 
 def merge_role(agent: AgentSource, capabilities: Sequence[tuple[str, ProviderSource]]) -> Role:
-    """Merge what the manifest says with its capabilities, in the order written; equal strings and names count once.
+    """Merge a manifest with its capabilities in the order written, without repeated strings and names.
 
-    The first definition of a server wins. Domains and triggers are not looked at.
+    The first definition of a server wins. Domains and triggers do not matter.
     """
     refs = [located.value for located in agent.server_refs]
     patterns = [Pattern(located=located, owner=None) for located in agent.allowed_tools or ()]
@@ -57,7 +57,7 @@ def merge_role(agent: AgentSource, capabilities: Sequence[tuple[str, ProviderSou
 def static_filter(role: Role, server: str) -> tuple[Pattern, ...] | None:
     """Return the patterns that Octomind applies to one server of a merged role.
 
-    Returns: None for every tool; `()` when no pattern reaches the server, which Octomind then drops.
+    Returns: None for every tool; `()` when no pattern applies to the server, which Octomind then drops.
     """
     if not role.patterns:
         return None
@@ -70,7 +70,7 @@ def static_filter(role: Role, server: str) -> tuple[Pattern, ...] | None:
 def dynamic_filter(provider: ProviderSource, server: str) -> tuple[Located[str], ...] | None:
     """Return the patterns that Octomind applies to a server when one capability is activated.
 
-    Returns: None for every tool, also when patterns are there and none is for this server (it fails open).
+    Returns: None for every tool, also when all patterns are for other servers (Octomind fails open).
     """
     reaching = tuple(
         located for located in provider.allowed_tools or () if ToolPattern.parse(located.value).server in (None, server)

@@ -1,4 +1,4 @@
-"""Rules over placeholders: what Octomind would resolve in prose, and what its environment gate does not see."""
+"""Rules over placeholders: those that Octomind resolves in prose, and those that its environment gate does not see."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from octoc.plugin.lint import lint_check
 from octoc.references import VARIABLE_KINDS, Reference, find_references
 
 VARYING = ("CWD", "DATE", "TIME", "GIT_STATUS", "GIT_TREE", "README", "SYSTEM", "SHELL", "OS", "USER", "CONTEXT")
-"""What Octomind puts into prompts from the run, the machine or the user."""
+"""Placeholders that Octomind replaces in prompts by values of the run, the machine or the user."""
 
-# Octomind has no escape in a code block: these only tell text that speaks of a placeholder from text that uses one.
+# Octomind resolves placeholders in code too. Code only shows that a text mentions a placeholder without using it.
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"`[^`\n]+`|^(?: {4}|\t).*$|^\|.*\|[ \t]*$", re.MULTILINE)
 _VARYING = re.compile(rf"(?<!\{{\{{)\{{\{{({'|'.join(VARYING)})\}}\}}(?!\}}\}})")
@@ -25,28 +25,28 @@ _VARYING = re.compile(rf"(?<!\{{\{{)\{{\{{({'|'.join(VARYING)})\}}\}}(?!\}}\}})"
 
 @lint_check(LIVE_PLACEHOLDER)
 def check_prose(build: Build, sink: DiagnosticSink) -> None:
-    """Report each `{{ENV:…}}` and `{{INPUT:…}}` in a prompt of a manifest and in a comment of a tap's TOML file."""
+    """Report each `{{ENV:…}}` and `{{INPUT:…}}` in a manifest's prompts and in comments of a tap's TOML files."""
     for agent in _manifests(build):
         role = agent.place.child("roles", 0)
         for key, text in (("system", agent.prompt), ("welcome", agent.welcome)):
             live = _live(text)
             mentions = _code_ranges(text) if live else ()
-            for found in live:
-                is_mention = any(start <= found.span[0] < end for start, end in mentions)
-                at = Place(file=role.file, path=(*role.path, key), within=found.span)
-                _report_live(found, f"the `{key}` of agent `{agent.name}`", at, sink, is_mention=is_mention)
+            for reference in live:
+                is_mention = any(start <= reference.span[0] < end for start, end in mentions)
+                at = Place(file=role.file, path=(*role.path, key), within=reference.span)
+                _report_live(reference, f"the `{key}` of agent `{agent.name}`", at, sink, is_mention=is_mention)
     for comments in build.sources.comments.values():
         for comment in comments:
-            for found in _live(comment.text):
-                start, end = (comment.span.column + offset for offset in found.span)
+            for reference in _live(comment.text):
+                start, end = (comment.span.column + offset for offset in reference.span)
                 line = comment.span.line
                 at_comment = Span(file=comment.span.file, line=line, column=start, end_line=line, end_column=end)
-                _report_live(found, "a comment", at_comment, sink, is_mention=True)
+                _report_live(reference, "a comment", at_comment, sink, is_mention=True)
 
 
 @lint_check(UNGATED_PLACEHOLDER)
 def check_gate(build: Build, sink: DiagnosticSink) -> None:
-    """Report the variables that a tap's server takes by `args` or `url` alone."""
+    """Report the variables that a tap's server takes only by `args` or `url`."""
     servers: list[ServerSource] = [s for _, provider in all_providers(build) for s in provider.servers]
     servers.extend(server for agent in _manifests(build) for server in agent.inline_servers)
     for server in servers:
@@ -62,32 +62,32 @@ def check_gate(build: Build, sink: DiagnosticSink) -> None:
                 at = server.place.child(key) if index is None else server.place.child(key, index)
                 sink.report(
                     UNGATED_PLACEHOLDER,
-                    f"server `{server.name}` takes `{reference.name}` by `{key}` alone, where Octomind does not look "
+                    f"server `{server.name}` takes `{reference.name}` only by `{key}`, where Octomind does not look "
                     "for what a capability needs",
                     at=Place(file=at.file, path=at.path, within=reference.span),
-                    notes=("octoc counts it among what the capability requires, and fills it in",),
+                    notes=("octoc lists it as a requirement of the capability, and fills it in",),
                     help=_by_env(server, reference),
                 )
 
 
 @lint_check(VARYING_PROMPT)
 def check_varying(build: Build, sink: DiagnosticSink) -> None:
-    """Report a `system` prompt that holds a value of the run, once for each value."""
+    """Report a `system` prompt that contains a value of the run, once for each value."""
     for agent in _manifests(build):
         if not any(f"{{{{{name}}}}}" in agent.prompt for name in VARYING):
             continue
-        found: dict[str, list[tuple[int, int]]] = {}
+        spans_of: dict[str, list[tuple[int, int]]] = {}
         for match in _VARYING.finditer(agent.prompt):
-            found.setdefault(match[1], []).append(match.span())
-        for name, spans in found.items():
+            spans_of.setdefault(match[1], []).append(match.span())
+        for name, spans in spans_of.items():
             path = (*agent.place.path, "roles", 0, "system")
             times = "" if len(spans) == 1 else f", {len(spans)} times"
             sink.report(
                 VARYING_PROMPT,
-                f"the `system` of agent `{agent.name}` holds `{{{{{name}}}}}`{times}: each run has another",
+                f"the `system` of agent `{agent.name}` contains `{{{{{name}}}}}`{times}: its value differs in each run",
                 at=Place(file=agent.place.file, path=path, within=spans[0]),
                 notes=("a prompt that changes is never read from the provider's cache",),
-                help=f"move it to `welcome`, or write `{{{{{{{{{name}}}}}}}}}` where the text is only about it",
+                help=f"move it to `welcome`, or write `{{{{{{{{{name}}}}}}}}}` where the text only mentions it",
             )
 
 
@@ -96,29 +96,29 @@ def _manifests(build: Build) -> Iterator[AgentSource]:
 
 
 def _live(text: str) -> tuple[Reference, ...]:
-    """Return Octomind's own forms alone: `${VAR}` in prose is text."""
-    if "{{ENV:" not in text and "{{INPUT:" not in text:  # most prompts: not worth a regular expression
+    """Return the references in Octomind's own forms: `${VAR}` in prose is plain text."""
+    if "{{ENV:" not in text and "{{INPUT:" not in text:  # as in most prompts, which saves a regular expression
         return ()
-    return tuple(found for found in find_references(text) if text.startswith("{{", found.span[0]))
+    return tuple(reference for reference in find_references(text) if text.startswith("{{", reference.span[0]))
 
 
 def _code_ranges(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(match.span() for pattern in (_FENCE, _CODE) for match in pattern.finditer(text))
 
 
-def _report_live(found: Reference, where: str, at: Place | Span, sink: DiagnosticSink, *, is_mention: bool) -> None:
-    form = f"{{{{{'ENV' if found.kind == 'env' else 'INPUT'}:{found.name}}}}}"
+def _report_live(ref: Reference, where: str, at: Place | Span, sink: DiagnosticSink, *, is_mention: bool) -> None:
+    form = f"{{{{{'ENV' if ref.kind == 'env' else 'INPUT'}:{ref.name}}}}}"
     if is_mention:
         sink.report(
             LIVE_PLACEHOLDER,
-            f"{where} speaks of `{form}`, and Octomind resolves it: it asks for `{found.name}` and writes it to disk",
+            f"{where} mentions `{form}`, and Octomind resolves it: it asks for `{ref.name}` and writes it to disk",
             at=at,
             help=f"write `{{{{{form}}}}}`, which stands for the text itself",
         )
     else:
         sink.report(
             LIVE_PLACEHOLDER,
-            f"{where} holds `{form}`: Octomind asks the user for `{found.name}`, and octoc leaves it as it is",
+            f"{where} contains `{form}`: Octomind asks the user for `{ref.name}`, and octoc does not replace it",
             at=at,
             severity=Severity.WARNING,
             help="let the agent ask, or find the value with a tool",

@@ -1,4 +1,4 @@
-"""Rules over what Octomind makes of patterns when it merges capabilities into an agent."""
+"""Rules over patterns whose effect differs once Octomind merges capabilities into an agent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from octoc.plugin.lint import lint_check
 
 @attrs.frozen(kw_only=True)
 class _Loss:
-    """What one agent's merge leaves of a server that a capability alone grants whole."""
+    """The patterns that an agent's merge applies to a server of which the capability alone grants every tool."""
 
     agent: Agent
     culprit: Pattern
@@ -30,7 +30,7 @@ class _Loss:
 
 @lint_check(MERGE_DIFFERS)
 def check_merge(build: Build, sink: DiagnosticSink) -> None:
-    """Report a server that Octomind grants whole to a capability alone and not when merged into agents."""
+    """Report a server of which Octomind grants every tool with a capability alone, and fewer tools when merged."""
     providers, servers = providers_of(build), server_of(build)
     losses: dict[tuple[str, str, bool], list[_Loss]] = {}
     for agent, role in _roles(build, providers):
@@ -46,19 +46,19 @@ def check_merge(build: Build, sink: DiagnosticSink) -> None:
                     )
                     loss = _Loss(agent=agent, culprit=(reaching or role.patterns)[0], reaching=reaching)
                     losses.setdefault((capability, name, kept), []).append(loss)
-    for (capability, name, is_usable), found in losses.items():
-        _report_loss(capability, name, providers[capability], found, is_usable=is_usable, sink=sink)
+    for (capability, name, is_usable), of_pair in losses.items():
+        _report_loss(capability, name, providers[capability], of_pair, is_usable=is_usable, sink=sink)
 
 
 @lint_check(MERGE_DIFFERS)
 def check_own_servers(build: Build, sink: DiagnosticSink) -> None:
-    """Report a server of a manifest's own that the patterns of its capabilities leave without a usable tool."""
+    """Report a server that a manifest defines and whose tools the patterns of its capabilities all filter out."""
     providers, servers = providers_of(build), server_of(build)
     for agent, role in _roles(build, providers):
         for reference in agent.source.server_refs:
             name = reference.value
             reaching = static_filter(role, name)
-            # A manifest with patterns of its own has said what it wants.
+            # A manifest with patterns of its own filters its servers on purpose.
             if reaching is None or agent.source.allowed_tools or name not in role.servers:
                 continue
             if _usable(reaching, defined_server(servers, role.servers[name])):
@@ -66,7 +66,7 @@ def check_own_servers(build: Build, sink: DiagnosticSink) -> None:
             culprit = (reaching or role.patterns)[0]
             sink.report(
                 MERGE_DIFFERS,
-                f"agent `{agent.name}` has server `{name}` of its own, and no tool of it once Octomind merges "
+                f"agent `{agent.name}` defines server `{name}`, and has none of its tools once Octomind merges "
                 f"capability `{culprit.owner}` into it",
                 at=reference.place,
                 related={f"pattern `{culprit.located.value}` makes the merged list": culprit.located.place},
@@ -105,11 +105,11 @@ def check_bare_names(build: Build, sink: DiagnosticSink) -> None:
 
 
 def _roles(build: Build, providers: dict[str, ProviderSource]) -> Iterator[tuple[Agent, Role]]:
-    """Yield each of Octomind's agents with its merged role. One without `capabilities` is not merged."""
+    """Yield each of Octomind's agents that has `capabilities`, with its merged role."""
     for agent in build.resolved.agents:
         if agent.source.kind == "octomind" and agent.capabilities:
-            found = [(name, providers[name]) for name in agent.capabilities if name in providers]
-            yield agent, merge_role(agent.source, found)
+            chosen = [(name, providers[name]) for name in agent.capabilities if name in providers]
+            yield agent, merge_role(agent.source, chosen)
 
 
 def _referenced(provider: ProviderSource | None) -> Iterator[str]:
@@ -118,7 +118,7 @@ def _referenced(provider: ProviderSource | None) -> Iterator[str]:
 
 
 def _usable(reaching: tuple[Pattern, ...], server: Server | None) -> bool:
-    """Tell whether a tool may be left: of a server that is not listed nobody knows."""
+    """Tell whether the patterns may grant a tool of `server`; True for a server without recorded tools."""
     if not reaching:
         return False
     if server is None or not server.listed:
@@ -128,9 +128,15 @@ def _usable(reaching: tuple[Pattern, ...], server: Server | None) -> bool:
 
 
 def _report_loss(
-    capability: str, server: str, provider: ProviderSource, found: list[_Loss], *, is_usable: bool, sink: DiagnosticSink
+    capability: str,
+    name: str,
+    provider: ProviderSource,
+    losses: list[_Loss],
+    *,
+    is_usable: bool,
+    sink: DiagnosticSink,
 ) -> None:
-    first = found[0]
+    first = losses[0]
     written = provider.allowed_tools
     at = provider.place.child("roles", "mcp", *(() if written is None else ("allowed_tools",)))
     what = "`allowed_tools = []`" if written == () else "no `allowed_tools`" if written is None else "`allowed_tools`"
@@ -140,16 +146,16 @@ def _report_loss(
     is_sole = len(tuple(_referenced(provider))) == 1
     sink.report(
         MERGE_DIFFERS,
-        f"{what} of capability `{capability}` grants all of server `{server}` when activated alone, "
-        f"and {left} once Octomind merges it into {_agents([loss.agent for loss in found])}",
+        f"{what} of capability `{capability}` grants all of server `{name}` when activated alone, "
+        f"and {left} once Octomind merges it into {_agents([loss.agent for loss in losses])}",
         at=at,
         related={
             f"pattern `{culprit.located.value}` of {owner} {_effect(first)}": culprit.located.place,
             f"`{first.agent.name}` merges them here": _merged_at(first.agent, capability),
         },
         notes=("octoc grants all of it in both cases",) if not written else (),
-        help=f'write `allowed_tools = ["{server}:*"]`' if is_sole and not written else f"add `{server}:*`",
-        fix=_every_tool(at, server) if is_sole and written == () else None,
+        help=f'write `allowed_tools = ["{name}:*"]`' if is_sole and not written else f"add `{name}:*`",
+        fix=_every_tool(at, name) if is_sole and written == () else None,
     )
 
 
@@ -165,13 +171,13 @@ def _merged_at(agent: Agent, capability: str) -> Place:
 
 
 def _agents(agents: list[Agent]) -> str:
-    found = [agent.name for agent in agents]
-    return f"agent `{found[0]}`" if len(found) == 1 else f"{len(found)} agents: {some_names(found, SHOWN)}"
+    names = [agent.name for agent in agents]
+    return f"agent `{names[0]}`" if len(names) == 1 else f"{len(names)} agents: {some_names(names, SHOWN)}"
 
 
 def _patterns(patterns: list[Located[str]]) -> str:
-    found = list(dict.fromkeys(pattern.value for pattern in patterns))
-    return f"pattern{'' if len(found) == 1 else 's'} {some_names(found, SHOWN)}"
+    texts = list(dict.fromkeys(pattern.value for pattern in patterns))
+    return f"pattern{'' if len(texts) == 1 else 's'} {some_names(texts, SHOWN)}"
 
 
 def _is_bare(pattern: Located[str]) -> bool:
@@ -194,4 +200,4 @@ def _qualified(bare: list[Located[str]], server: str) -> Callable[[Locator], Fix
 
 
 def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)  # a string of JSON is one of TOML too
+    return json.dumps(text, ensure_ascii=False)  # a JSON string is also a TOML string

@@ -1,4 +1,4 @@
-"""Rules over skills: their activation rules, what they ask for, and the folders beside them."""
+"""Rules over skills: their activation rules, the capabilities that they ask for, and their folders."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from octoc.routing.skill_rules import CHECKS, Check, RuleProblem, expression_err
 
 @lint_check(BAD_EXPRESSION, CASE_SENSITIVE_MATCH, UNCLOSED_CHECK, UNKNOWN_CHECK)
 def check_rules(build: Build, sink: DiagnosticSink) -> None:
-    """Report what of a skill's rules does nothing, and `match(…)` that only fits one case."""
+    """Report the parts of a skill's rules without effect, and `match(…)` that needs capital letters."""
     for skill in build.resolved.skills:
         for line in skill.source.rules:
             rule = parse_rule(line.value)
@@ -40,7 +40,7 @@ def check_rules(build: Build, sink: DiagnosticSink) -> None:
 
 @lint_check(DORMANT_SKILL)
 def check_activation(build: Build, sink: DiagnosticSink) -> None:
-    """Report a skill that nothing but its name activates."""
+    """Report a skill that only its name activates."""
     for skill in build.resolved.skills:
         source = skill.source
         missing = [key for key, value in (("rules", source.rules), ("domains", source.domains)) if not value]
@@ -56,7 +56,7 @@ def check_activation(build: Build, sink: DiagnosticSink) -> None:
 
 @lint_check(SKILL_NEEDS_HIDDEN, SKILL_WITHOUT_SERVERS)
 def check_needs(build: Build, sink: DiagnosticSink) -> None:
-    """Report capabilities that a skill asks for and that Octomind's skill path does not load."""
+    """Report capabilities that a skill asks for and that Octomind does not load for skills."""
     capabilities = {capability.name: capability for capability in build.resolved.capabilities}
     for skill in build.resolved.skills:
         for reference in skill.source.capabilities:
@@ -86,19 +86,19 @@ def check_needs(build: Build, sink: DiagnosticSink) -> None:
 
 @lint_check(UNLISTED_FOLDER)
 def check_folders(build: Build, sink: DiagnosticSink) -> None:
-    """Report a folder beside a SKILL.md that no run time lists to the model."""
+    """Report a folder beside a SKILL.md that neither octoc nor Octomind lists to the model."""
     for skill in build.resolved.skills:
         folder = skill.source.folder
         for name in folder.unlisted if folder is not None else ():
             near = near_names(name, RESOURCE_FOLDERS)
-            listed = ", ".join(f"`{known}/`" for known in RESOURCE_FOLDERS)
+            listed = ", ".join(f"`{folder_name}/`" for folder_name in RESOURCE_FOLDERS)
             sink.report(
                 UNLISTED_FOLDER,
                 f"the files in `{name}/` of skill `{skill.source.name}` are not listed to the model",
                 at=Place(file=skill.source.place.file.removesuffix("SKILL.md") + name),
                 notes=(f"listed are {listed}",),
                 help=f"rename it to `{near[0]}/`" if near else "move them to one of these folders",
-                # A folder of another purpose, as `tests/`, may well be meant to stay unlisted.
+                # A folder of another purpose, such as `tests/`, is often unlisted on purpose.
                 severity=None if near else Severity.INFO,
             )
 
@@ -111,7 +111,7 @@ def _report_problem(problem: RuleProblem, line: Located[str], sink: DiagnosticSi
             UNCLOSED_CHECK,
             f"`{problem.name}(` has no closing parenthesis",
             at=at,
-            notes=(effect, "parentheses are counted, also those behind a backslash"),
+            notes=(effect, "every parenthesis counts, also after a backslash"),
             help="add `)`, or write `\\x28` for a parenthesis that is only text",
         )
         return
@@ -145,15 +145,15 @@ def _check_expression(check: Check, line: Located[str], sink: DiagnosticSink) ->
             BAD_EXPRESSION,
             f"`{text}` is not a regular expression that RE2 reads: {error}",
             at=inside(line, *span),
-            notes=("Octomind drops the check in silence",),
+            notes=("Octomind drops the check without a message",),
             help="write it without look-around and back-references, every bracket closed",
         )
     elif check.name == "match" and needs_capitals(text):
         sink.report(
             CASE_SENSITIVE_MATCH,
-            f"`match({text})` has capitals, and matches only a message that has them too",
+            f"`match({text})` matches only messages with the same capital letters",
             at=inside(line, *span),
-            help="put `(?i)` in front unless case is meant to count",
+            help="put `(?i)` in front unless case matters",
         )
 
 

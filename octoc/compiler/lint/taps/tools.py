@@ -1,4 +1,4 @@
-"""Rules over who grants and who defines what: one tool of two capabilities, one server in many files."""
+"""Rules over repetitions: a tool that two capabilities grant, a server that many files define."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from octoc.plugin.lint import lint_check
 
 @lint_check(SHARED_TOOL)
 def check_shared_tools(build: Build, sink: DiagnosticSink) -> None:
-    """Report a capability that grants a tool of a server as one before it does: once a server, with all of those."""
+    """Report a capability that grants a tool that an earlier one grants too: once for each server, with all others."""
     providers = providers_of(build)
     granting: dict[str, list[tuple[Capability, ServerGrant]]] = {}
     for capability in build.resolved.capabilities:
@@ -49,13 +49,13 @@ def check_shared_tools(build: Build, sink: DiagnosticSink) -> None:
 
 @lint_check(REPEATED_DEFINITION)
 def check_repeated_definitions(build: Build, sink: DiagnosticSink) -> None:
-    """Report a server that several files of the taps define alike: once for each definition."""
-    found: dict[str, list[ServerSource]] = {}
+    """Report each server with equal definitions in several files of the taps."""
+    by_meaning: dict[str, list[ServerSource]] = {}
     servers = [server for _, provider in all_providers(build) for server in provider.servers]
     servers.extend(s for agent in build.sources.agents if agent.tap for s in agent.inline_servers)
     for server in servers:
-        found.setdefault(_meaning(server), []).append(server)
-    for same in found.values():
+        by_meaning.setdefault(_meaning(server), []).append(server)
+    for same in by_meaning.values():
         files = list(dict.fromkeys(server.place.file for server in same))
         if len(files) < 2:
             continue
@@ -77,7 +77,7 @@ def check_repeated_definitions(build: Build, sink: DiagnosticSink) -> None:
 
 
 def _shared(one: ServerGrant, other: ServerGrant) -> list[str]:
-    """Return the tools, or the patterns where the tools are not known, that both grants hold."""
+    """Return the tools that both grants contain, or the patterns if the tools are unknown."""
     if one.tools and other.tools:
         return sorted({tool.tool for tool in one.tools} & {tool.tool for tool in other.tools})
     both = {
@@ -101,6 +101,6 @@ def _granted_at(provider: ProviderSource | None, capability: Capability, tool: s
 
 
 def _meaning(server: ServerSource) -> str:
-    """Return what a definition says, as text that is equal for equal ones: all but its place and its time-out."""
-    said = attrs.asdict(server, filter=lambda field, _: field.name not in ("place", "timeout_s"))
-    return repr(sorted(said.items()))
+    """Return a text of all fields of a definition except its place and its time-out, to compare definitions."""
+    fields = attrs.asdict(server, filter=lambda field, _: field.name not in ("place", "timeout_s"))
+    return repr(sorted(fields.items()))

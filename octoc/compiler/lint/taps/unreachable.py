@@ -1,4 +1,4 @@
-"""Whether the gate lets a capability's own triggers activate it. Only a build has a gate; a check is silent."""
+"""A rule over capabilities that the gate activates for none of their own triggers. Only a build has a gate."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 @lint_check(UNREACHABLE)
-def check_reach(build: Build, sink: DiagnosticSink) -> None:
-    """Report a capability that none of its triggers activates, for no agent that may route to it."""
+def check_unreachable(build: Build, sink: DiagnosticSink) -> None:
+    """Report a capability that none of its triggers activates for any agent."""
     triggers = build.embedded.triggers
     if build.calibrated.gate is None or triggers is None:
         return
@@ -28,7 +28,7 @@ def check_reach(build: Build, sink: DiagnosticSink) -> None:
     entries = _entries(build.resolved.capabilities)
     router = load_router(build.calibrated.gate, build.calibrated.arrays, triggers, entries)
     scopes = {frozenset(r.capabilities) - frozenset(r.boot): None for r in build.scoped.registries.values()}
-    # The fewest candidates first: there a capability is activated most easily.
+    # Fewest candidates first: the fewer there are, the easier one is activated.
     ordered = sorted(scopes, key=lambda scope: (len(scope), sorted(scope)))
     for capability, entry in zip(build.resolved.capabilities, entries, strict=True):
         own = [scope for scope in ordered if capability.name in scope]
@@ -42,8 +42,8 @@ def check_reach(build: Build, sink: DiagnosticSink) -> None:
             UNREACHABLE,
             f"none of the {len(entry.triggers)} triggers of capability `{capability.name}` activates it",
             at=capability.triggers[0].place,
-            notes=(_told(best, capability),),
-            help="reword them, or its rivals' triggers, so that they are about different things",
+            notes=(_best_score(best, capability),),
+            help="reword them, or the triggers that they compete with, so that they are about different things",
         )
 
 
@@ -63,9 +63,9 @@ def _entries(capabilities: Sequence[Capability]) -> list[CapabilityEntry]:
 def _refusals(
     router: Router, build: Build, entry: CapabilityEntry, scopes: Sequence[frozenset[str]]
 ) -> list[Decision] | None:
-    """Return what the gate decided for each trigger in its easiest scope; None as soon as one activates the capability.
+    """Return the gate's decision for each trigger and scope; None as soon as one activates the capability.
 
-    A trigger that is no message as it stands (too short, or with a tag) is left to the gate, which abstains.
+    The gate abstains from a trigger that is not a message, since it is too short or has a tag.
     """
     from octoc.routing.clean import clean_intent
 
@@ -81,13 +81,13 @@ def _refusals(
     return refused
 
 
-def _told(best: Decision, capability: Capability) -> str:
+def _best_score(best: Decision, capability: Capability) -> str:
     winner = best.capability
     if winner is not None:
         return f"the nearest of them activates `{winner}`"
-    rival = next((name for name in best.scores if name != capability.name), None)
+    other = next((name for name in best.scores if name != capability.name), None)
     own = best.scores.get(capability.name)
     if own is None:
         return f"the gate abstains: {best.reason.value}"
-    beside = "" if rival is None else f", beside {best.scores[rival]:.3f} for `{rival}`"
-    return f"the best score is {own:.3f}, the threshold {best.threshold:.3f}{beside}"
+    score_of_other = "" if other is None else f"; `{other}` scores {best.scores[other]:.3f}"
+    return f"the best score is {own:.3f}, the threshold {best.threshold:.3f}{score_of_other}"

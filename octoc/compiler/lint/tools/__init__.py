@@ -1,4 +1,4 @@
-"""Rules over recorded tools, and over every text that reaches a model's prompt from a file."""
+"""Rules over recorded tools, and over the texts of files that reach a model's prompt."""
 
 from __future__ import annotations
 

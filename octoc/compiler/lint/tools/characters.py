@@ -1,4 +1,4 @@
-"""Characters that people do not see, and letters that look like others: what stands in a text beside its words."""
+"""Find invisible characters, and letters that look like others, in a text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ASCII_CONTROLS = bytes(code for code in (*range(32), 127) if chr(code) not in "
 _RIGHT_TO_LEFT = re.compile("[\\u0590-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefc]")
 _FLAG = "\U0001f3f4"
 _FLAGS = frozenset({"gbeng", "gbsct", "gbwls"})
-"""The flags that are written with tag characters: England, Scotland and Wales."""
+"""The flags whose emoji consist of tag characters: England, Scotland and Wales."""
 _JOINERS = "\u200c\u200d"
 _MARKS = "\u200e\u200f"
 _TAGS = range(0xE0000, 0xE0080)
@@ -28,17 +28,17 @@ _SELECTORS = range(0xFE00, 0xFE10)
 _MORE_SELECTORS = range(0xE0100, 0xE01F0)
 
 LOOKALIKES = str.maketrans(
-    "АВЕЅІЈКМНОРСТУХаеѕіјорсухһԁԛԝɡ" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧονρυικ" + "օսոցհԼ",  # noqa: RUF001  # what they look like is what they are here for
+    "АВЕЅІЈКМНОРСТУХаеѕіјорсухһԁԛԝɡ" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧονρυικ" + "օսոցհԼ",  # noqa: RUF001  # lookalikes are the data
     "ABESIJKMHOPCTYXaesijopcyxhdqwg" + "ABEZHIKMNOPTYXovpuik" + "ounghL",
 )
-"""Letters of Cyrillic, IPA, Greek and Armenian, and the ASCII letters that fonts draw alike. Made by hand."""
+"""Letters of Cyrillic, IPA, Greek and Armenian -> the ASCII letters that fonts draw alike. Chosen by hand."""
 _QUOTED = 60
 _WORD = re.compile(r"[^\W_]+")
 
 
 @attrs.frozen(kw_only=True)
 class Run:
-    """Characters side by side that do not show: where they are, and what tag characters among them spell."""
+    """A range of invisible characters. `spelt` is the text that the tag characters among them spell."""
 
     start: int
     end: int
@@ -47,7 +47,7 @@ class Run:
 
 
 def invisible_runs(text: str) -> Iterator[Run]:
-    """Yield the runs of characters that do not show, but for those that scripts and emoji are written with."""
+    """Yield the runs of invisible characters, except those that scripts and emoji need."""
     if text.isascii():
         data = text.encode()
         if len(data) == len(data.translate(None, _ASCII_CONTROLS)):
@@ -64,7 +64,7 @@ def invisible_runs(text: str) -> Iterator[Run]:
 
 
 def named(character: str) -> str:
-    """Return a character as `U+200B ZERO WIDTH SPACE`; those without a name have only the number."""
+    """Return a character as `U+200B ZERO WIDTH SPACE`, or only its number if it has no name."""
     return f"U+{ord(character):04X} {unicodedata.name(character, '')}".rstrip()
 
 
@@ -89,10 +89,10 @@ def _joins(character: str) -> bool:
 
 
 def confusable_words(text: str, *, is_name: bool) -> Iterator[tuple[int, int, str, str]]:
-    """Yield start, end, the ASCII that a word looks like, and the letter that gives it away.
+    """Yield start, end, the ASCII text that a word looks like, and its first letter outside ASCII.
 
-    In prose a word counts that mixes ASCII letters with lookalikes; in a name also one that is made of lookalikes
-    alone, or of full-width and mathematical letters.
+    In prose, a word must mix ASCII letters with lookalikes. In a name, a word of only lookalikes, full-width or
+    mathematical letters is enough.
     """
     if text.isascii():
         return
@@ -110,13 +110,13 @@ def confusable_words(text: str, *, is_name: bool) -> Iterator[tuple[int, int, st
 
 
 def quoted(text: str) -> str:
-    """Return text that may be shown: one line, no back-tick, nothing that does not show, 60 characters at most."""
+    """Return text for a message: one line without backticks and invisible characters, at most 60 characters."""
     plain = printable(" ".join(text.split())).replace("`", "'")
     return shortened(plain, _QUOTED)
 
 
 def printable(text: str) -> str:
-    r"""Return text with every character that would not be seen written as `\u{200B}`, also what is not assigned."""
+    r"""Return text with every invisible or unassigned character written as `\u{200B}`."""
     if text.isprintable():
         return text
     return "".join(one if one.isprintable() else f"\\u{{{ord(one):X}}}" for one in text)

@@ -1,4 +1,4 @@
-"""What constructs a schema has, each with the places where it stands: what the rows of `providers.py` are about."""
+"""Find the constructs of `octoc.formats.providers` in a schema, with their paths."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _ANYWHERE = frozenset(
 
 
 def constructs_of(schema: Mapping[str, Any]) -> dict[tuple[str, str], list[KeyPath]]:
-    """Return (construct, provider) -> paths in the file's order; the provider is "" where the construct is for all."""
-    found: dict[tuple[str, str], list[KeyPath]] = {}
+    """Return (construct, provider) -> paths in the file's order; the provider is "" for a construct of all of them."""
+    paths: dict[tuple[str, str], list[KeyPath]] = {}
 
     def add(construct: str, path: KeyPath, provider: str = "") -> None:
-        found.setdefault((construct, provider), []).append(path)
+        paths.setdefault((construct, provider), []).append(path)
 
     for keyword in _ROOT.intersection(schema):
         add(f"root:{keyword}", (keyword,))
@@ -33,11 +33,11 @@ def constructs_of(schema: Mapping[str, Any]) -> dict[tuple[str, str], list[KeyPa
     for path, one in subschemas(schema):
         for keyword in _ANYWHERE.intersection(one):
             add(f"keyword:{keyword}", (*path, keyword))
-        _look(one, path, add)
-    return found
+        _add_constructs(one, path, add)
+    return paths
 
 
-def _look(one: Mapping[str, Any], path: KeyPath, add: Callable[[str, KeyPath], None]) -> None:
+def _add_constructs(one: Mapping[str, Any], path: KeyPath, add: Callable[[str, KeyPath], None]) -> None:
     kind = one.get("type")
     if isinstance(kind, list):
         add("type-list", (*path, "type"))

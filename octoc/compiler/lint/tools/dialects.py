@@ -1,7 +1,7 @@
-"""Whether a schema meets its own dialect: a cheap look that is never too lenient, then the dialect's metaschema.
+"""Check a schema against the metaschema of its dialect, after a fast test that accepts most sound schemas.
 
-Checking a schema by its metaschema takes milliseconds, looking at the shape of each keyword microseconds, and nearly
-every recorded schema is sound. What the look doubts, jsonschema decides.
+jsonschema takes milliseconds for a schema, and testing the shape of each keyword takes microseconds. The fast test
+never accepts an unsound schema; jsonschema decides about each schema that the test does not accept.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
 DEFAULT = "https://json-schema.org/draft/2020-12/schema"
-"""What a schema without `$schema` is written in. Source: the Model Context Protocol, 2025-11-25, JSON Schema usage."""
+"""The dialect of a schema without `$schema`. Source: the Model Context Protocol, 2025-11-25, JSON Schema usage."""
 DIALECTS: Mapping[str, str] = {
     "http://json-schema.org/draft-04/schema": "Draft4Validator",
     "http://json-schema.org/draft-06/schema": "Draft6Validator",
@@ -25,27 +25,27 @@ DIALECTS: Mapping[str, str] = {
     "https://json-schema.org/draft/2019-09/schema": "Draft201909Validator",
     DEFAULT: "Draft202012Validator",
 }
-"""The dialects that are checked, and jsonschema's name for each."""
+"""Dialect -> the name of jsonschema's class for it."""
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 _MOST = 5
 _SHOWN = 40
 
 
 def dialect_of(schema: Mapping[str, Any]) -> str | None:
-    """Return the dialect that a schema names, or the default; None when it is none of `DIALECTS`."""
+    """Return the dialect that a schema names, or the default; None for a dialect outside `DIALECTS`."""
     named = schema.get("$schema", DEFAULT)
     if not isinstance(named, str):
-        return DEFAULT  # the metaschema says that it has to be text
+        return DEFAULT  # checking against the metaschema reports the mistake
     plain = named.removesuffix("#")
-    for known in DIALECTS:
+    for dialect in DIALECTS:
         # Many schemas name a draft by `https` whose identifier has `http`.
-        if plain.replace("https://", "http://", 1) == known.replace("https://", "http://", 1):
-            return known
+        if plain.replace("https://", "http://", 1) == dialect.replace("https://", "http://", 1):
+            return dialect
     return None
 
 
 def mistakes(schema: Mapping[str, Any], dialect: str) -> Iterator[tuple[KeyPath, str]]:
-    """Yield the path and one line on each of the first mistakes of a schema against its dialect's metaschema."""
+    """Yield path and one line for each of the first five mistakes of a schema against its dialect's metaschema."""
     if looks_sound(schema, dialect):
         return
     import jsonschema
@@ -95,14 +95,14 @@ def _article(name: str) -> str:
 
 
 def looks_sound(schema: Mapping[str, Any], dialect: str) -> bool:
-    """Tell whether a schema surely meets its dialect; False is a doubt, no verdict."""
+    """Tell whether a schema certainly meets its dialect; False means only that it may not."""
     if dialect.endswith("draft-04/schema"):
-        return False  # it differs in much, and hardly anything is written in it any more
+        return False  # it differs in many keywords and is rare
     is_old = dialect.startswith("http://")
-    for _, found in subschemas(schema):
-        for key, value in found.items():
-            look = _LOOKS.get(key)
-            if look is not None and not look(value):
+    for _, subschema in subschemas(schema):
+        for key, value in subschema.items():
+            test = _TESTS.get(key)
+            if test is not None and not test(value):
                 return False
             if key in _SCHEMA_KEYS and not _holds_schemas(key, value, is_old=is_old):
                 return False
@@ -157,12 +157,12 @@ def _is_enum(value: Any) -> bool:
 _TEXTS = ("$comment", "$ref", "$dynamicRef", "contentEncoding", "contentMediaType", "description", "format", "title")
 _COUNTS = ("maxContains", "maxItems", "maxLength", "maxProperties", "minContains", "minItems", "minLength")
 _SCHEMA_KEYS = ONE | MANY | NAMED
-_LOOKS: Mapping[str, Callable[[Any], bool]] = {
+_TESTS: Mapping[str, Callable[[Any], bool]] = {
     **dict.fromkeys((*_TEXTS, "$schema", "pattern"), _is_text),
     **dict.fromkeys((*_COUNTS, "minProperties"), _is_count),
     **dict.fromkeys(("exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum"), _is_number),
     **dict.fromkeys(("deprecated", "readOnly", "uniqueItems", "writeOnly"), _is_bool),
-    # Rare in tools, and different from dialect to dialect: left to the metaschema.
+    # Rare in tools and different in each dialect, so that jsonschema decides.
     **dict.fromkeys(
         ("$anchor", "$dynamicAnchor", "$id", "$recursiveAnchor", "$recursiveRef", "$vocabulary", "dependentRequired"),
         lambda _: False,

@@ -1,7 +1,7 @@
-"""Recorded tools against the pins of `octoc.lock`: what was pinned anew and not built, so not reviewed, since.
+"""Rules over recorded tools that differ from the pins of `octoc.lock`: changes that were not reviewed.
 
-The lock keeps digests, so that only `octoc pin`, which has both lists, tells a change that breaks from one that widens.
-A build writes the lock from what is recorded; hence only a check reports these.
+The lock has only digests. `octoc pin`, which compares two lists of tools, distinguishes breaking changes from others.
+A build writes the lock from the recorded tools; hence only a check reports differences.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _HELP = "run `octoc build`, review what changes in `octoc.lock`, and commit it"
 
 @lint_check(rules.DRIFT_BREAKING, rules.DRIFT_SCHEMA, rules.DRIFT_WORDING)
 def check_drift(workspace: LintWorkspace, sink: DiagnosticSink) -> None:
-    """Report each tool that is gone, new or other than `octoc.lock` says."""
+    """Report each tool that is new, missing or different from its pin in `octoc.lock`."""
     lock = workspace.lock
     if lock is None:
         return
@@ -33,28 +33,28 @@ def check_drift(workspace: LintWorkspace, sink: DiagnosticSink) -> None:
         for name in sorted(pins.tools.keys() - set(names)):
             sink.report(
                 rules.DRIFT_BREAKING,
-                f"tool `{server.name}/{name}` is in `{LOCK_FILE}` and is not recorded any more",
+                f"tool `{server.name}/{name}` is in `{LOCK_FILE}` and is no longer recorded",
                 at=server.snapshot.place.child("tools"),
                 help=_HELP,
             )
         for name in names:
             tool = recorded.get(ToolId(server.name, name))
             if tool is None:
-                continue  # the server's own filter keeps it from models
+                continue  # the server's filter excludes it
             pin, now = pins.tools.get(name), tool_pin(tool.wire)
             if pin is None:
-                said, rule, part = "is new", rules.DRIFT_SCHEMA, "name"
+                change, rule, part = "is new", rules.DRIFT_SCHEMA, "name"
             elif pin.input_schema != now.input_schema:
-                said, rule, part = "takes other arguments", rules.DRIFT_SCHEMA, "inputSchema"
+                change, rule, part = "takes other arguments", rules.DRIFT_SCHEMA, "inputSchema"
             elif pin.description != now.description:
-                said, rule, part = "has another description", rules.DRIFT_WORDING, "description"
+                change, rule, part = "has another description", rules.DRIFT_WORDING, "description"
             elif pin.digest != now.digest:
-                said, rule, part = "has other annotations, titles or results", rules.DRIFT_WORDING, "name"
+                change, rule, part = "has other annotations, titles or results", rules.DRIFT_WORDING, "name"
             else:
                 continue
             sink.report(
                 rule,
-                f"tool `{tool.id}` {said} since `{LOCK_FILE}` was written",
+                f"tool `{tool.id}` {change} since `{LOCK_FILE}` was written",
                 at=tool.place.child(part),
                 help=_HELP,
             )

@@ -1,4 +1,4 @@
-"""Rules over what model providers take: constructs of a schema, names after aliasing, descriptions."""
+"""Rules over the limits of model providers: constructs of a schema, aliases, descriptions."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Refusal = tuple[ProviderRule, KeyPath]
 
 @lint_check(rules.PROVIDER_DROPS, rules.PROVIDER_REJECTS)
 def check_providers(build: Build, sink: DiagnosticSink) -> None:
-    """Report what a provider of `[lint] providers` refuses, and what has to be left out for it.
+    """Report what a provider of `[lint] providers` refuses, and what an adapter has to leave out for it.
 
-    The tools of one server that are refused for the same reasons are one finding, at the first of them.
+    The tools of one server that it refuses for the same reasons are one finding, at the first of them.
     """
     chosen = _providers(build)
     by_construct: dict[str, list[ProviderRule]] = {}
@@ -87,7 +87,7 @@ def _report_dropped(dropped: Mapping[tuple[str, str, str], Found], sink: Diagnos
 
 @lint_check(rules.LONG_TOOL_DESCRIPTION, rules.NO_TOOL_DESCRIPTION)
 def check_descriptions(build: Build, sink: DiagnosticSink) -> None:
-    """Report a tool without a description, and one whose description is cut or refused somewhere."""
+    """Report a tool without a description, and one whose description a provider cuts or refuses."""
     chosen = _providers(build)
     limits = [limit for limit in DESCRIPTION_LIMITS if limit.provider in chosen]
     for tool in recorded_tools(build):
@@ -114,7 +114,7 @@ def check_descriptions(build: Build, sink: DiagnosticSink) -> None:
 
 @lint_check(rules.ALIAS_SHORTENED)
 def check_aliases(build: Build, sink: DiagnosticSink) -> None:
-    """Report a tool whose full name no model API takes, so that its alias is cut and ends in a digest."""
+    """Report a tool whose full name is too long for model APIs, so that its alias is cut and ends in a digest."""
     places = {tool.id: tool.place for tool in recorded_tools(build)}
     for tool in build.scoped.tools:
         written = sanitize(_qualified(tool.id))

@@ -1,4 +1,4 @@
-"""Words that a description has no business with: hidden parts, and orders to the model. Signs, not proof."""
+"""Signs of prompt injection in a description: hidden parts, and orders to the model. A sign is not a proof."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import attrs
 
 @attrs.frozen(kw_only=True)
 class Sign:
-    """One kind of text to look for. The expression is tried only where one of `hints` is in the lower-cased text."""
+    """One kind of suspicious text. `pattern` is tried only if the lower-cased text contains one of `hints`."""
 
     what: str
     hints: tuple[str, ...]
@@ -52,7 +52,7 @@ HIDDEN: tuple[Sign, ...] = (
         r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id)\|> | \[/?INST\] | <</?SYS>>",
     ),
 )
-"""What is there for a model and not for whoever reads the text as it is shown."""
+"""Text that a model reads and that people do not see in the rendered text."""
 
 _FAR = re.compile(r"[ \t]{200,}\S|\n[ \t\n]{40,}\S")
 
@@ -70,7 +70,7 @@ ORDERS: tuple[Sign, ...] = (
         r"""\b(?:do\s+not|don'?t|never|must\s+not|should\s+not|without)\s+(?:ever\s+)?
         (?:tell|inform|mention|reveal|notify|alert|disclose|telling|informing|mentioning|revealing|notifying|alerting)
         \s+(?:(?:this|it|that|anything|any\s+of\s+this)\s+)?(?:to\s+)?(?:the\s+|your\s+)?
-        (?:users?|humans?|anyone|anybody|operator|person)\b(?!\s+(?:to|how|which|whether|if|when|unless|until)\b)""",
+        (?:users?|humans?|any(?:one|body)|operator|person)\b(?!\s+(?:to|how|which|whether|if|when|unless|until)\b)""",
     ),
     _sign(
         "a wish that the user does not notice",
@@ -117,11 +117,11 @@ ORDERS: tuple[Sign, ...] = (
         | \bnew\s+(?:system\s+)?instructions\s*:""",
     ),
 )
-"""What tells a model to act against whoever it works for."""
+"""Text that tells a model to act against its user."""
 
 
 def signs_in(text: str, signs: tuple[Sign, ...]) -> Iterator[tuple[str, int, int]]:
-    """Yield what each sign is and where in the text it was first found."""
+    """Yield description, start and end of the first match of each sign."""
     low = text.lower()
     for sign in signs:
         for hint in sign.hints:
@@ -133,6 +133,6 @@ def signs_in(text: str, signs: tuple[Sign, ...]) -> Iterator[tuple[str, int, int
 
 
 def far_text(text: str) -> tuple[int, int] | None:
-    """Return where text stands behind so much blank space that no window shows it beside the rest."""
+    """Return start and end of text that follows so much blank space that no window shows both; None without."""
     match = _FAR.search(text) if len(text) > 40 else None
     return None if match is None else (match.end() - 1, len(text.rstrip()))

@@ -1,4 +1,4 @@
-"""Rules over texts that reach a model: what hides in them, and what tells the model what to do. Findings, no proof."""
+"""Rules over texts that reach a model: hidden parts, and orders to the model. A finding is not a proof."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules import lint_tools as rules
 from octoc.plugin.lint import lint_check
 
-_TOLD = 3
-_HELP = "read the text as a model does; if it is meant well, set the rule to `off` for the file in `[lint]`"
+_NAMED = 3
+_HELP = "read the text as a model does; if it is harmless, set the rule to `off` for the file in `[lint]`"
 
 
 @lint_check(rules.ADDRESSES_MODEL, rules.CONFUSABLE_CHARACTER, rules.HIDDEN_TEXT, rules.INVISIBLE_CHARACTER)
 def check_texts(build: Build, sink: DiagnosticSink) -> None:
-    """Report what is hidden in names and descriptions, and what in descriptions gives the model orders."""
+    """Report hidden text in names and descriptions, and orders to the model in descriptions."""
     for text in texts_of(build):
         if not text.value:
             continue
@@ -36,13 +36,13 @@ def _check_invisible(text: Text, sink: DiagnosticSink) -> bool:
     if not runs:
         return False
     names = list(dict.fromkeys(name for run in runs for name in run.names))
-    named = ", ".join(names[:_TOLD]) + (f" and {len(names) - _TOLD} more" if len(names) > _TOLD else "")
+    named = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
     count = sum(run.end - run.start for run in runs)
-    many = "a character that does not show" if count == 1 else f"{count} characters that do not show"
+    amount = "an invisible character" if count == 1 else f"{count} invisible characters"
     spelt = "".join(run.spelt for run in runs)
     sink.report(
         rules.INVISIBLE_CHARACTER,
-        f"{printable(text.what)} holds {many}: {named}",
+        f"{printable(text.what)} contains {amount}: {named}",
         at=_at(text, runs[0].start, runs[0].end),
         notes=((f"the tag characters spell `{quoted(spelt)}`",) if spelt else ()) + _line_note(text, runs[0].start),
         help="delete them; a model reads what people do not see",
@@ -54,9 +54,9 @@ def _check_confusable(text: Text, sink: DiagnosticSink) -> None:
     for start, end, plain, letter in confusable_words(text.value, is_name=text.kind == "name"):
         sink.report(
             rules.CONFUSABLE_CHARACTER,
-            f"{printable(text.what)} has a word that looks like `{plain}` and is not: it holds {letter}",
+            f"{printable(text.what)} has a word that looks like `{plain}` but contains {letter}",
             at=_at(text, start, end),
-            help=f"write `{plain}` in ASCII letters, if that is what is meant",
+            help=f"write `{plain}` in ASCII letters if you mean that word",
         )
         return
 
@@ -67,13 +67,13 @@ def _check_words(text: Text, sink: DiagnosticSink, *, hides: bool) -> None:
         _report_hidden(text, what, start, end, sink)
     far = far_text(value)
     if far is not None:
-        _report_hidden(text, "text behind so much blank space that no window shows it", *far, sink)
+        _report_hidden(text, "text after so much blank space that no window shows it", *far, sink)
     orders = list(signs_in(value, ORDERS))
-    # Words that were broken up by characters that do not show, or spelt with lookalikes.
-    laid_bare = "" if value.isascii() and not hides else _bare(value)
-    if laid_bare and laid_bare != value and not orders:
-        for what, start, end in signs_in(laid_bare, ORDERS):
-            _report_order(text, what, laid_bare[start:end], text.place, sink)
+    # Invisible characters and lookalikes can disguise the words of an order.
+    plain = "" if value.isascii() and not hides else _without_disguise(value)
+    if plain and plain != value and not orders:
+        for what, start, end in signs_in(plain, ORDERS):
+            _report_order(text, what, plain[start:end], text.place, sink)
     for what, start, end in orders:
         _report_order(text, what, value[start:end], _at(text, start, end), sink)
 
@@ -93,7 +93,7 @@ def _report_order(text: Text, what: str, words: str, place: Place, sink: Diagnos
     )
 
 
-def _bare(value: str) -> str:
+def _without_disguise(value: str) -> str:
     pieces, last = [], 0
     for run in invisible_runs(value):
         pieces.append(value[last : run.start])
@@ -106,5 +106,5 @@ def _at(text: Text, start: int, end: int) -> Place:
 
 
 def _line_note(text: Text, start: int) -> tuple[str, ...]:
-    # A prompt behind front matter has no path, so that only its own lines can be told.
+    # A prompt after front matter has no path and thus no span; the note counts the lines of the prompt.
     return () if text.place.path else (f"line {text.value.count(chr(10), 0, start) + 1} of the text",)

@@ -1,4 +1,4 @@
-"""The recorded tools of a workspace, where each stands in its snapshot, and which agents' prompts it can be in."""
+"""The recorded tools of a workspace, their places in snapshots, and the agents whose prompts can contain them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAMED = 3
 
 @attrs.frozen(kw_only=True)
 class Recorded:
-    """A tool that its server's filter lets through, and its place in the snapshot."""
+    """A tool that its server's filter accepts, and its place in the snapshot."""
 
     id: ToolId
     place: Place
@@ -34,7 +34,7 @@ class Recorded:
 
 
 def recorded_tools(build: Build) -> Iterator[Recorded]:
-    """Yield every tool that can be reached, in the order of servers and of their snapshots."""
+    """Yield every tool that its server's filter accepts, in the order of servers and of their snapshots."""
     for server in build.resolved.servers:
         snapshot = server.snapshot
         if snapshot is None:
@@ -46,27 +46,27 @@ def recorded_tools(build: Build) -> Iterator[Recorded]:
 
 
 class Prompts:
-    """In which agents' prompts a tool's schema can be: direct from the start, or once a capability is active."""
+    """The agents whose prompts can contain a tool's schema: from the start, or while a capability is active."""
 
     def __init__(self, build: Build) -> None:
         self._build = build
 
     def note(self, tools: Iterable[ToolId]) -> str:
-        """Return one line that counts the agents whose prompts can hold one of the tools, and names the first."""
+        """Return one line that names the agents whose prompts can contain one of the tools."""
         agents = sorted({agent for tool in tools for agent in self._agents.get(tool, ())})
         if not agents:
-            return "no agent has it in its prompt: it is reached through `find_tools` and `call_mcp_tool`"
+            return "no agent has it in its prompt: agents reach it through `find_tools` and `call_mcp_tool`"
         return f"it can be in the prompt of {some_names(agents, _NAMED)}"
 
     @cached_property
     def _agents(self) -> Mapping[ToolId, tuple[str, ...]]:
         capabilities = {capability.name: capability for capability in self._build.resolved.capabilities}
-        found: dict[ToolId, list[str]] = {}
+        agents: dict[ToolId, list[str]] = {}
         for name, registry in sorted(self._build.scoped.registries.items()):
             tools = {self._build.scoped.tools[index].id for index in registry.direct}
             for capability in registry.capabilities:
                 for grant in capabilities[capability].grants:
                     tools.update(grant.tools)
             for tool in tools:
-                found.setdefault(tool, []).append(name)
-        return {tool: tuple(names) for tool, names in found.items()}
+                agents.setdefault(tool, []).append(name)
+        return {tool: tuple(names) for tool, names in agents.items()}

@@ -1,4 +1,4 @@
-"""Rules over the `inputSchema` of recorded tools: an object's, sound by its dialect, whole in itself."""
+"""Rules over the `inputSchema` of recorded tools: type, dialect, references and patterns."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from octoc.diagnostics.rules import lint_tools as rules
 from octoc.formats.walk import pointer, subschemas
 from octoc.plugin.lint import lint_check
 
-_TELL = "tell the server's author, or leave the tool out with `exclude_tools`"
+_HELP = "tell the server's author, or leave the tool out with `exclude_tools`"
 
 
 @lint_check(rules.SCHEMA_DIALECT, rules.SCHEMA_NOT_OBJECT, rules.SCHEMA_PATTERN, rules.SCHEMA_REF, rules.SCHEMA_UNSOUND)
 def check_schemas(build: Build, sink: DiagnosticSink) -> None:
-    """Report each input schema that no model API could be given, or that says less than it seems to."""
+    """Report each input schema that model APIs refuse, or that octoc can check only in part."""
     for tool in recorded_tools(build):
         schema = tool.schema
         if not isinstance(schema, Mapping):
-            sink.report(rules.SCHEMA_NOT_OBJECT, f"tool `{tool.id}` has no `inputSchema`", at=tool.place, help=_TELL)
+            sink.report(rules.SCHEMA_NOT_OBJECT, f"tool `{tool.id}` has no `inputSchema`", at=tool.place, help=_HELP)
             continue
         if _has_object_root(tool, schema, sink):
             _check_dialect(tool, schema, sink)
@@ -36,12 +36,12 @@ def _has_object_root(tool: Recorded, schema: Mapping[str, Any], sink: Diagnostic
     kind = schema.get("type")
     if kind == "object":
         return True
-    said = "names no `type`" if "type" not in schema else f"is of type `{kind}`"
+    problem = "has no `type`" if "type" not in schema else f"is of type `{kind}`"
     sink.report(
         rules.SCHEMA_NOT_OBJECT,
-        f'the `inputSchema` of tool `{tool.id}` {said}, expected `"type": "object"`',
+        f'the `inputSchema` of tool `{tool.id}` {problem}, expected `"type": "object"`',
         at=tool.place.child("inputSchema", "type"),
-        help=_TELL,
+        help=_HELP,
     )
     return False
 
@@ -52,9 +52,9 @@ def _check_dialect(tool: Recorded, schema: Mapping[str, Any], sink: DiagnosticSi
     if dialect is None:
         sink.report(
             rules.SCHEMA_DIALECT,
-            f"the `inputSchema` of tool `{tool.id}` is written in a dialect that octoc does not know",
+            f"the `inputSchema` of tool `{tool.id}` names an unknown dialect",
             at=place.child("$schema"),
-            help="it is not checked against a dialect; the drafts from 4 to 2020-12 are known",
+            help="octoc knows the drafts from 4 to 2020-12, and does not check this schema",
         )
         return
     for path, message in mistakes(schema, dialect):
@@ -63,7 +63,7 @@ def _check_dialect(tool: Recorded, schema: Mapping[str, Any], sink: DiagnosticSi
             f"in the `inputSchema` of tool `{tool.id}`, {message}",
             at=place.child(*path),
             notes=(f"its dialect is {dialect}",),
-            help=_TELL,
+            help=_HELP,
         )
 
 
@@ -73,31 +73,32 @@ def _check_references(tool: Recorded, schema: Mapping[str, Any], sink: Diagnosti
             rules.SCHEMA_REF,
             f"in the `inputSchema` of tool `{tool.id}`, `{reference}` {why}",
             at=tool.place.child("inputSchema", *path),
-            help=_TELL,
+            help=_HELP,
         )
 
 
 def _check_patterns(tool: Recorded, schema: Mapping[str, Any], sink: DiagnosticSink) -> None:
     for path, one in subschemas(schema):
-        written = [((*path, "pattern"), one["pattern"])] if "pattern" in one else []
-        named = one.get("patternProperties")
-        if isinstance(named, dict):
-            written += [((*path, "patternProperties", text), text) for text in named]
-        for at, text in written:
-            why = _why_unreadable(text) if isinstance(text, str) else None
-            if why:
+        patterns = [((*path, "pattern"), one["pattern"])] if "pattern" in one else []
+        by_pattern = one.get("patternProperties")
+        if isinstance(by_pattern, dict):
+            patterns += [((*path, "patternProperties", text), text) for text in by_pattern]
+        for at, text in patterns:
+            error = _pattern_error(text) if isinstance(text, str) else None
+            if error:
+                reason, part = error
                 place = tool.place.child("inputSchema", *at)
                 sink.report(
                     rules.SCHEMA_PATTERN,
-                    f"in the `inputSchema` of tool `{tool.id}`, `{quoted(why[1])}` at `{pointer(at)}` cannot be read",
+                    f"in the `inputSchema` of tool `{tool.id}`, `{quoted(part)}` at `{pointer(at)}` cannot be read",
                     at=place if at[-1] == "pattern" else place.key(),
-                    notes=(f"google-re2 says: {why[0]}",),
+                    notes=(f"google-re2 reports: {reason}",),
                     help="only the server can check that argument",
                 )
 
 
-def _why_unreadable(pattern: str) -> tuple[str, str] | None:
-    """Return what google-re2 says of an expression that it does not read, and the part that it says it of."""
+def _pattern_error(pattern: str) -> tuple[str, str] | None:
+    """Return google-re2's error for a pattern, and the part that it names; None for a valid pattern."""
     import re2
 
     options = re2.Options()
@@ -105,10 +106,10 @@ def _why_unreadable(pattern: str) -> tuple[str, str] | None:
     try:
         re2.compile(pattern, options)
     except re2.error as error:
-        said = error.args[0] if error.args else b""
-        text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+        message = error.args[0] if error.args else b""
+        text = message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
         kind, _, part = text.partition(": ")
         return kind, part or pattern
     except UnicodeEncodeError:
-        return "half a surrogate pair is no text", pattern
+        return "half a surrogate pair is not text", pattern
     return None

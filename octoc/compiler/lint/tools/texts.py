@@ -1,4 +1,4 @@
-"""Every text of the workspace that a model reads as a name or a description, and where it stands."""
+"""Every text of the workspace that a model reads as a name, a description or a prompt, with its place."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def texts_of(build: Build) -> Iterator[Text]:
 
 
 def _key(place: Place, key: str) -> Place:
-    # Titles and descriptions of Octomind manifests are comments, which have no path; the file is then the place.
+    # Titles and descriptions of Octomind manifests are comments, which have no path, so the place is the file.
     return place if place.file.endswith(".toml") else place.child(key)
 
 

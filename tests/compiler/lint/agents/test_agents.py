@@ -53,7 +53,7 @@ def test_an_empty_list_of_tools(lint: Lint, front: str, shown: list[tuple[str, s
 
 
 def test_a_long_description_is_marked_where_it_is_cut(lint: Lint) -> None:
-    """What routing does not show is marked, also in a folded text of several lines."""
+    """The part that routing does not show is marked, also in a folded text of several lines."""
     first = "Reviews a change for defects before it is merged, and says so line by line."
     rest = " ".join(["It looks at tests, at names and at comments."] * 4)
     linted = lint(agent(f"description: >\n  {first}\n  {rest}"))
@@ -132,7 +132,7 @@ def test_a_bare_tool_where_one_server_is(lint: Lint, listed: Listed) -> None:
 
 
 def test_a_slip_in_a_tool_is_mended(lint: Lint, listed: Listed) -> None:
-    """A name that is a slip of exactly one tool has a fix; one that is near two has none."""
+    """A misspelled name gets a fix if exactly one tool is near."""
     listed("git", "diary")
     linted = lint(agent("description: An agent.\ntools: [git/lgo, add_entyr, list_fil]"))
     slip, entry, near = sorted(linted.of("OCT321"), key=lambda found: found.span)
@@ -191,7 +191,7 @@ def test_a_manifests_budget_is_of_its_capabilities(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_found_nowhere_has_a_next_step(lint: Lint, kind: str, entry: str, hint: str | None) -> None:
-    """A server that is not there is named with near ones, also where none is recorded; so is a slip of a host tool."""
+    """An unknown server or a misspelled host tool is reported with near names, also without recorded tools."""
     path = ".claude/agents/a.md" if kind == "claude" else "agents/a/AGENT.md"
     servers = {"github": {"command": "x"}, "jira": {"command": "y"}}
     linted = lint(agent(f"description: An agent.\ntools: Read, {entry}", path), servers=servers)

@@ -115,7 +115,7 @@ def test_what_is_not_set_is_marked_at_its_reference(lint: Lint) -> None:
     summary, unset = linted.of("OCT465", "OCT466")
     assert unset.message == "variable `A`, which server `s` needs, is not set"
     assert unset.notes == ("needed by agent `supervisor`",)
-    assert summary.message == "the workspace refers to 2 variables: 1 required, of which 1 not set"
+    assert summary.message == "the workspace refers to 2 variables: 1 required, 1 of them not set"
 
 
 def test_one_variable_in_many_places_is_one_finding(lint: Lint) -> None:

@@ -59,7 +59,7 @@ FILES: dict[str, dict[str, str]] = {
 
 @pytest.mark.parametrize("name", FILES)
 def test_two_headers_of_one_name(lint: Lint, name: str) -> None:
-    """Names that differ in case alone are one error at the second, with the first beside it."""
+    """Names that differ only in case are one error at the second, related to the first."""
     linted = lint(FILES[name])
     (found,) = linted.of("OCT341")
     assert found.severity.name == "ERROR"

@@ -66,7 +66,7 @@ def test_braces_are_put_around_a_variable(lint: Lint) -> None:
 
 
 def test_a_reference_in_a_default(lint: Lint) -> None:
-    """A default that is a reference is marked with its braces, and the inner one is not told twice."""
+    """A default that is a reference is marked with its braces, and the inner one is not reported twice."""
     linted = lint(servers={"s": {"command": "x", "args": ["a=${A:-${B}}!"]}})
     assert linted.shown() == [("OCT441", "${A:-${B}}")]
 

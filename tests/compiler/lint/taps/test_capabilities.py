@@ -34,7 +34,7 @@ def test_one_tool_of_many_capabilities(lint_tap: Callable[..., Any], capability:
 def test_a_capability_whose_patterns_are_wrong(lint_tap: Callable[..., Any], capability: Files) -> None:
     """When a mistake leaves a capability without tools, the help points to that mistake."""
     (found,) = lint_tap(capability("read", ["other:view"], server="notes")).of("OCT404")
-    assert found.help == "mend what is said of its servers and `allowed_tools`"
+    assert found.help == "correct its servers and `allowed_tools`"
 
 
 def test_capabilities_that_share_a_server_and_no_tool(lint_tap: Callable[..., Any], capability: Files) -> None:

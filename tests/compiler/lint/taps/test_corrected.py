@@ -1,4 +1,4 @@
-"""Findings over taps that were missing, or said more than was true."""
+"""Findings over taps that were once missing or inexact."""
 
 from pathlib import Path
 
@@ -76,7 +76,7 @@ def test_a_domain_of_no_agent_is_a_warning(tmp_path: Path) -> None:
     builder.server("notes", "notes-mcp").skill("minutes", domains="office")
     assert _found(builder, "OCT494") == []
     (found,) = _found(builder.octomind_agent("office", "clerk"), "OCT494")
-    assert found.message == "capability `notes` is for domain `ofice`, which no agent is of"
+    assert found.message == "capability `notes` is for domain `ofice`, which no agent has"
     assert found.help == "did you mean `office`?"
 
 
@@ -99,7 +99,7 @@ def test_files_beside_an_agent_md_may_be_anything(tmp_path: Path) -> None:
 
 
 def test_equal_definitions_with_other_time_outs_say_so(tmp_path: Path) -> None:
-    """Definitions that differ in their time-out alone are not called the same, and the time-outs are named."""
+    """For definitions that differ only in their time-out, the finding names the time-outs."""
     builder = WorkspaceBuilder(tmp_path).skill("minutes")
     for name, seconds in (("a", 60), ("b", 240), ("c", 60)):
         builder.file(f"taps/local/capabilities/{name}/default.toml", _provider(seconds))

@@ -15,7 +15,7 @@ AGENT = AgentSource(name="a:b", kind="octomind", place=PLACE)
 
 
 def provider(name: str, *patterns: str, servers: Sequence[str] = ()) -> ProviderSource:
-    """Return a provider whose servers are called like itself unless told."""
+    """Return a provider whose servers have its own name by default."""
     own = servers or (name,)
     return ProviderSource(
         name=name,
@@ -27,7 +27,7 @@ def provider(name: str, *patterns: str, servers: Sequence[str] = ()) -> Provider
 
 
 def merged(*providers: ProviderSource, server: str) -> list[str] | None:
-    """Return the patterns that reach a server after the merge, None for every tool."""
+    """Return the patterns that apply to a server after the merge, None for every tool."""
     found = static_filter(merge_role(AGENT, [(p.name, p) for p in providers]), server)
     return None if found is None else [pattern.located.value for pattern in found]
 
@@ -44,7 +44,7 @@ def test_a_server_without_a_pattern_is_dropped_when_others_have_some() -> None:
 
 
 def test_bare_patterns_reach_every_server() -> None:
-    """A pattern without a server applies to all, also to one whose capability wrote none."""
+    """A pattern without a server applies to all servers, also to those of a capability without patterns."""
     assert merged(provider("mail"), provider("web", "search", "web:read"), server="mail") == ["search"]
     assert merged(provider("mail"), provider("web", "search", "web:read"), server="web") == ["search", "web:read"]
 
@@ -63,7 +63,7 @@ def test_the_first_definition_of_a_server_wins() -> None:
 
 
 def test_alone_a_filter_that_names_no_own_tool_fails_open() -> None:
-    """Activated alone, patterns that are all for other servers grant everything."""
+    """When a capability is activated alone, patterns that are all for other servers grant everything."""
     assert dynamic_filter(provider("mail", "clock:*"), "mail") is None
     assert dynamic_filter(provider("mail"), "mail") is None
     alone = dynamic_filter(provider("mail", "send", "mail:read", "clock:*"), "mail")

@@ -41,7 +41,7 @@ def test_a_manifests_own_server_beside_a_capability(
     linted = lint_tap(clock, agent("office:ada", "clock", more=wiring + server))
     (found,) = linted.of("OCT410")
     assert linted.text_at(found.span) == '"own"'
-    assert "no tool of it once Octomind merges capability `clock` into it" in found.message
+    assert "has none of its tools once Octomind merges capability `clock` into it" in found.message
     assert [linted.text_at(label.span) for label in found.related] == ['"clock:*"']
     granted = wiring + 'allowed_tools = ["own:*"]\n' + server
     assert lint_tap(clock, agent("office:ada", "clock", more=granted)).of("OCT410") == []
@@ -58,7 +58,7 @@ def test_where_both_readings_agree(lint_tap: Callable[..., Any], capability: Fil
 
 
 def test_recorded_tools_show_that_nothing_usable_is_left(tmp_path: Any, lint: Callable[..., Any]) -> None:
-    """Where the server's tools are recorded, bare patterns that match none of them leave no tool."""
+    """If the server's tools are recorded, bare patterns without a match leave no tool."""
     builder = WorkspaceBuilder(tmp_path)
     builder.capability("web", ["search the web for this"], server={"command": "web"}, allowed_tools=["search"])
     builder.capability("mail", ["send this by mail"], server={"command": "mail"})
@@ -105,7 +105,7 @@ def test_a_file_with_two_servers_has_no_fix(lint_tap: Callable[..., Any], capabi
 def test_a_pattern_of_another_capability_for_this_server(
     lint_tap: Callable[..., Any], capability: Files, agent: Files
 ) -> None:
-    """Another capability's pattern for the same server narrows what `[]` grants alone."""
+    """Another capability's pattern for the same server narrows the grant of `[]`."""
     linted = lint_tap(
         capability("read", ["notes:view"], server="notes"),
         capability("all", [], server="notes"),

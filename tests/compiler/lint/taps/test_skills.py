@@ -49,7 +49,7 @@ def test_rules_that_are_sound(lint_tap: Callable[..., Any], skill: Files) -> Non
 
 
 def test_capitals_in_match(lint_tap: Callable[..., Any], skill: Files) -> None:
-    """Capitals count in `match` alone, and not behind `(?i)`."""
+    """Capitals matter only in `match`, and not after `(?i)`."""
     rules = ["match(RSA)", "match((?i)RSA)", "content(RSA)"]
     linted = lint_tap(skill("minutes", "domains: office", rules=rules))
     assert [linted.text_at(found.span) for found in linted.of("OCT426")] == ["RSA"]

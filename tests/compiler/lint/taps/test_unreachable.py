@@ -39,7 +39,7 @@ def test_triggers_that_the_gate_cannot_tell_apart(tmp_path: Path, diary: Sequenc
     found = [one for one in outcome.diagnostics if one.rule.code == "OCT424"]
     assert [one.message for one in found] == expected
     for one in found:
-        assert one.notes == (f"the best score is 1.000, the threshold 0.550, beside 1.000 for `{other(one.message)}`",)
+        assert one.notes == (f"the best score is 1.000, the threshold 0.550; `{other(one.message)}` scores 1.000",)
 
 
 def other(message: str) -> str:

@@ -40,7 +40,7 @@ def test_gone_new_and_changed_tools_are_told_apart(built: WorkspaceBuilder) -> N
     assert drift(built.root) == []  # so that the cache has an answer that is not this one
     built.snapshot("time", [{**NOW, "inputSchema": {**OBJECT, "properties": {"zone": {}}}}, {**NOW, "name": "new"}])
     assert drift(built.write()) == [
-        ("OCT484", "tool `time/zones` is in `octoc.lock` and is not recorded any more", Severity.ERROR),
+        ("OCT484", "tool `time/zones` is in `octoc.lock` and is no longer recorded", Severity.ERROR),
         ("OCT485", "tool `time/now` takes other arguments since `octoc.lock` was written", Severity.WARNING),
         ("OCT485", "tool `time/new` is new since `octoc.lock` was written", Severity.WARNING),
     ]

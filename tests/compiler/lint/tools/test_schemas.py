@@ -26,7 +26,7 @@ def test_a_schema_of_an_object_is_nothing_to_report(schema_findings: Findings) -
 
 
 ROOTS = [
-    ({}, 'the `inputSchema` of tool `time/now` names no `type`, expected `"type": "object"`'),
+    ({}, 'the `inputSchema` of tool `time/now` has no `type`, expected `"type": "object"`'),
     ({"type": "string"}, 'the `inputSchema` of tool `time/now` is of type `string`, expected `"type": "object"`'),
 ]
 
@@ -65,7 +65,7 @@ def test_what_the_dialect_refuses_is_told_in_our_words(schema_findings: Findings
 
 
 def test_each_dialect_has_its_own_rules() -> None:
-    """`items` as a list is right up to draft 2019-09, an exclusive bound of true in draft 4 alone."""
+    """`items` may be a list up to draft 2019-09, an exclusive bound may be true only in draft 4."""
     tuples = {"type": "array", "items": [{"type": "string"}]}
     assert list(mistakes(tuples, "http://json-schema.org/draft-07/schema")) == []
     assert list(mistakes(tuples, LATEST)) != []
@@ -91,17 +91,17 @@ REFERENCES = [
     ({"properties": {"a": {"$ref": "#/properties/a%20b"}, "a b": {}}}, []),
     ({"properties": {"a": {"$ref": "#here"}, "b": {"$anchor": "here"}}}, []),
     ({"properties": {"a": {"$ref": "#there"}, "b": {"$anchor": "here"}}}, ["is not in the schema"]),
-    ({"$ref": "https://example.org/a.json"}, ["is not in the schema, and nothing is ever fetched"]),
-    ({"$ref": "other.json#/a"}, ["is not in the schema, and nothing is ever fetched"]),
-    ({"$ref": "file:///etc/passwd"}, ["is not in the schema, and nothing is ever fetched"]),
+    ({"$ref": "https://example.org/a.json"}, ["is not in the schema, and octoc does not fetch schemas"]),
+    ({"$ref": "other.json#/a"}, ["is not in the schema, and octoc does not fetch schemas"]),
+    ({"$ref": "file:///etc/passwd"}, ["is not in the schema, and octoc does not fetch schemas"]),
     ({"$id": "https://example.org/a", "$ref": "https://example.org/a#/$defs/x", "$defs": {"x": {}}}, []),
     ({"$id": "urn:acme:a", "$ref": "#/$defs/x", "$defs": {"x": {}}}, []),
     ({"$defs": {"x": {"$id": "https://example.org/x"}}, "$ref": "https://example.org/x"}, []),
     ({"$ref": "https://json-schema.org/draft/2020-12/schema"}, []),
-    ({"$ref": "#/type", "type": "object"}, ["is no schema"]),
+    ({"$ref": "#/type", "type": "object"}, ["is not a schema"]),
     ({"$ref": "#"}, ["leads back to itself"]),
     ({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}, ["leads back to itself"] * 2),
-    ({"$ref": "http://[", "properties": {}}, ["is not in the schema, and nothing is ever fetched"]),
+    ({"$ref": "http://[", "properties": {}}, ["is not in the schema, and octoc does not fetch schemas"]),
 ]  # fmt: skip
 
 
