@@ -21,7 +21,14 @@ from pathlib import Path
 from benchmarks.measure import ROOT, realworld
 from octoc.compiler.checkup.check import check_target
 from octoc.compiler.checkup.target import Target
-from octoc.compiler.model.documents import FileKind
+from octoc.compiler.inputs.agents.manifest import AGENT_MANIFEST
+from octoc.compiler.inputs.agents.markdown import AGENT_MD
+from octoc.compiler.inputs.capability import CAPABILITY_CONFIG, CAPABILITY_PROVIDER
+from octoc.compiler.inputs.mcp.servers import MCP
+from octoc.compiler.inputs.skill import SKILL
+from octoc.compiler.inputs.snapshot import SNAPSHOT
+from octoc.compiler.inputs.workspace import WORKSPACE
+from octoc.plugin.file_kinds import FileKind
 
 # What breaks readers: marks of each format, ends of text, wide characters, numbers that are none.
 TOKENS = [bytes([each]) for each in b"{}[]\"'\\#:,=-\n\t |>&*!%@`x0.()$/~^"] + [
@@ -30,7 +37,7 @@ TOKENS = [bytes([each]) for each in b"{}[]\"'\\#:,=-\n\t |>&*!%@`x0.()$/~^"] + [
     *(b"\\u0000", b"\\ud800", b"\\U0010ffff", b"? ", b"- - - ", b"&a *a", b"!!str ", b"match(", b"//", b"/*"),
     *("é😀\u2028\u202e\u200b\ufeff".encode(), "ß".encode(), b"[" * 300, b"{" * 300, b"a" * 5000),
 ]
-ENDINGS = {FileKind.MCP: "json", FileKind.SNAPSHOT: "json", FileKind.AGENT_MD: "md", FileKind.SKILL: "md"}
+ENDINGS = {"mcp": "json", "snapshot": "json", "agent-md": "md", "skill": "md"}
 
 
 def samples() -> dict[FileKind, list[bytes]]:
@@ -38,24 +45,24 @@ def samples() -> dict[FileKind, list[bytes]]:
     real = realworld()
     tap = ROOT / "taps" / "core" if real is None else real / "octomind-tap"
     found = {
-        FileKind.WORKSPACE: [ROOT / "examples" / "demo" / "octoc.toml"],
-        FileKind.MCP: sorted((ROOT / "examples").glob("**/.mcp.json")),
-        FileKind.CAPABILITY_CONFIG: sorted(tap.glob("capabilities/*/config.toml")),
-        FileKind.CAPABILITY_PROVIDER: sorted(
+        WORKSPACE: [ROOT / "examples" / "demo" / "octoc.toml"],
+        MCP: sorted((ROOT / "examples").glob("**/.mcp.json")),
+        CAPABILITY_CONFIG: sorted(tap.glob("capabilities/*/config.toml")),
+        CAPABILITY_PROVIDER: sorted(
             path
             for path in tap.glob("capabilities/*/*.toml")
             if path.name != "config.toml" and path.stat().st_size > 99
         ),
-        FileKind.AGENT_MANIFEST: sorted(tap.glob("agents/*/*.toml")),
-        FileKind.AGENT_MD: sorted((ROOT / "examples").glob("**/AGENT.md")),
-        FileKind.SKILL: sorted(tap.glob("skills/*/SKILL.md")),
-        FileKind.SNAPSHOT: sorted((ROOT / "examples").glob("**/snapshots/*.json")),
+        AGENT_MANIFEST: sorted(tap.glob("agents/*/*.toml")),
+        AGENT_MD: sorted((ROOT / "examples").glob("**/AGENT.md")),
+        SKILL: sorted(tap.glob("skills/*/SKILL.md")),
+        SNAPSHOT: sorted((ROOT / "examples").glob("**/snapshots/*.json")),
     }
     contents = {kind: [path.read_bytes() for path in paths] for kind, paths in found.items()}
-    contents[FileKind.MCP].append(
+    contents[MCP].append(
         b'{"servers": {"a": {"command": "npx", "args": ["-y", "p"], "env": {"K": "${input:k}"}}}, "inputs": [] /* c */}'
     )
-    contents[FileKind.AGENT_MD].append(
+    contents[AGENT_MD].append(
         b"---\nname: a\ndescription: b: c\ntools: [mcp__x__*]\nmcpServers: [s, {t: {url: 'http://t'}}]\n---\nHi\n"
     )
     return contents
@@ -73,7 +80,7 @@ def mutated(data: bytes, chance: random.Random) -> bytes:
     return data[: chance.randint(0, len(data))] if chance.random() < 0.1 else data
 
 
-def fuzz(kind: FileKind, sources: Sequence[bytes], count: int, seed: int) -> tuple[int, list[str], int]:
+def fuzz(kind: str, sources: Sequence[bytes], count: int, seed: int) -> tuple[int, list[str], int]:
     """Return how many mutations ran, what failed, and how many gave an error as a finding."""
     failures: list[str] = []
     with_findings = 0
@@ -103,7 +110,7 @@ def main() -> int:
     sources = samples()
     parts = 8
     jobs = [
-        (kind, sources[kind], options.count // parts + (part < options.count % parts), options.seed * 1000 + part)
+        (kind.name, sources[kind], options.count // parts + (part < options.count % parts), options.seed * 1000 + part)
         for kind in sources
         for part in range(parts)
     ]
@@ -113,11 +120,11 @@ def main() -> int:
     failed = 0
     print(f"{'kind':<22} {'files':>6} {'mutations':>10} {'with findings':>14} {'failures':>9}")
     for kind in sources:
-        mine = [result for job, result in zip(jobs, results, strict=True) if job[0] is kind]
+        mine = [result for job, result in zip(jobs, results, strict=True) if job[0] == kind.name]
         failures = [failure for _, found, _ in mine for failure in found]
         failed += len(failures)
         ran, heard = sum(count for count, _, _ in mine), sum(count for *_, count in mine)
-        print(f"{kind:<22} {len(sources[kind]):>6} {ran:>10} {heard:>14} {len(failures):>9}")
+        print(f"{kind.name:<22} {len(sources[kind]):>6} {ran:>10} {heard:>14} {len(failures):>9}")
         for failure in failures[:3]:
             print(failure)
     print(f"{failed} failures in {time.perf_counter() - start:.0f} s")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from octoc.compiler.inputs.dialects import Dialects
+from octoc.compiler.inputs.registry import FileKinds
 from octoc.diagnostics.model import DiagnosticSink
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Context:
         output: the bundle's path; None is `dist/<name>.octoc`.
         overlay: display path -> bytes that are read instead of what is on disk: a fix is tried before it is written.
         policy: what `sink` asks about each finding; None keeps them all as they are.
-        dialects: the forms in which clients write the files that are read.
+        file_kinds: the kinds of files that are read, and the forms in which clients write them.
         environment: what the place of running has, where someone said; None says nothing of it.
         compares_lock: compare what is recorded with the lock; a build, which writes the lock, does not.
         one_file: a file is checked by itself, so that only rules of scope FILE apply.
@@ -57,4 +57,4 @@ class Context:
     environment: Environment | None = None
     compares_lock: bool = False
     one_file: bool = False
-    dialects: Dialects = attrs.field(factory=Dialects)
+    file_kinds: FileKinds = attrs.field(factory=FileKinds)

@@ -1,13 +1,52 @@
-"""How clients write the files that octoc reads, as data. Registered by the hook `octoc_file_kinds`."""
+"""The kinds of files that octoc reads, and how clients write them, as data. Registered by `octoc_file_kinds`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
+from fnmatch import fnmatchcase
+from importlib import import_module
 from pathlib import PurePath, PurePosixPath
-from typing import Literal
+from typing import Any, Literal
 
 import attrs
 
-DialectKind = Literal["mcp", "agent-md", "capability-provider"]
+from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place
+
+Syntax = Literal["toml", "json", "markdown", "lines"]
+"""What a file is written in. `markdown` is its front matter; `lines` are texts, one on a line, as `{"lines": […]}`."""
+Role = Literal[
+    "workspace",
+    "servers",
+    "agents",
+    "capabilities",
+    "skills",
+    "snapshots",
+    "fixtures",
+    "needs",
+    "expansions",
+    "background",
+    "scopes",
+    "other",
+]
+"""What a kind brings into a build."""
+
+ANY = "*"
+"""Any key or index, in a unit of a kind."""
+_OBJECT_WORDS: Mapping[Syntax, str] = {"json": "an object", "markdown": "a mapping"}
+
+Function = str | Callable[..., Any]
+"""A function, or where it stands as `module:name`, so that it is imported when it is first called."""
+Read = Callable[[str, Place, DiagnosticSink], Mapping[str, Any] | None]
+"""Returns the values of a text; reports to the sink and returns None when it has none."""
+
+
+def load_function(function: Function) -> Callable[..., Any]:
+    """Return the function that a kind names."""
+    if not isinstance(function, str):
+        return function
+    module, _, name = function.partition(":")
+    loaded: Callable[..., Any] = getattr(import_module(module), name)
+    return loaded
 
 
 @attrs.frozen(kw_only=True)
@@ -15,7 +54,7 @@ class Dialect:
     """One client's form of a kind of file: all that octoc knows of it.
 
     Args:
-        kind: what such a file is: definitions of servers, an agent in Markdown, a provider of a capability.
+        kind: the name of the kind of file that it is a form of.
         name: unique in its kind; `octoc check --kind KIND:NAME` takes it.
         client: the client, as messages name it.
         patterns: the files that the client reads, as POSIX paths in a project; `*` stands for any text of a name, and
@@ -36,7 +75,7 @@ class Dialect:
         variable_with_default: the same with a default; empty where the client has no defaults.
     """
 
-    kind: DialectKind
+    kind: str
     name: str
     client: str
     patterns: tuple[str, ...] = ()
@@ -60,19 +99,28 @@ class Dialect:
 
         The shortest pattern counts where several match.
         """
-        folders = (_project(path, PurePosixPath(pattern).parts) for pattern in self.patterns)
-        return max((folder for folder in folders if folder is not None), key=lambda one: len(one.parts), default=None)
+        return project_of(path, self.patterns)
 
     def variable_named(self, name: str) -> str:
         """Return a reference to a variable as this client writes it."""
         return self.variable.replace("NAME", name)
 
 
+NO_DIALECT = Dialect(kind="", name="", client="this client")
+"""The dialect of a file whose kind has none."""
+
+
+def project_of(path: PurePath, patterns: Iterable[str]) -> PurePath | None:
+    """Return the folder that the patterns start in if `path` matches one, None otherwise. The shortest one counts."""
+    folders = (_project(path, PurePosixPath(pattern).parts) for pattern in patterns)
+    return max((folder for folder in folders if folder is not None), key=lambda one: len(one.parts), default=None)
+
+
 def _project(path: PurePath, pattern: tuple[str, ...]) -> PurePath | None:
     """Return the folder that `pattern` starts in if `path` ends with it."""
     if "**" not in pattern:
-        inside = PurePosixPath(*path.parts[-len(pattern) :])
-        matches = len(path.parts) >= len(pattern) and inside.match("/".join(pattern))
+        inside = path.parts[-len(pattern) :]
+        matches = len(inside) == len(pattern) and all(map(fnmatchcase, inside, pattern))
         return path.parents[len(pattern) - 1] if matches else None
     at = pattern.index("**")
     head, tail = pattern[:at], pattern[at + 1 :]
@@ -81,3 +129,91 @@ def _project(path: PurePath, pattern: tuple[str, ...]) -> PurePath | None:
         if is_below and path.match("/".join(tail)):
             return folder.parents[len(head) - 1]
     return None
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class FileKind:
+    """A kind of file: all that octoc knows of it.
+
+    Args:
+        name: unique; `octoc check --kind NAME` takes it.
+        role: what it brings into a build.
+        syntax: what it is written in.
+        read: reads a file of a syntax that octoc does not know.
+        schema: the JSON Schema that its values meet; None is `schemas/<name>.v1.json`.
+        units: what one mistake makes unusable, as key paths where `*` is any key or index: the longest that the path of
+            the mistake starts with is cut, the whole file where none does. An element may be cut only where fewer
+            elements mean less (a trigger, a tool of an allow-list), a key only where its absence is harmless.
+        has_defaults: where no unit fits, the value alone is cut, and a default stands in for it.
+        check: checks values that meet the schema, `(values, inspection)`: it reports and cuts what no schema says.
+        exclude: returns whether a file defines nothing after all, `(values, inspection)`, and reports it.
+        structure: returns the source of a checked document, or a tuple of sources.
+        definitions: names of files that define something even without front matter; other Markdown may be for people.
+        limit: the key of `[limits]` that says how large a file may be.
+        patterns: paths that say the kind by themselves, as those of a `Dialect`.
+        workspace_files: files that a build of a workspace reads, as paths in it where a name may have a `*`.
+        content_patterns: paths where a scan looks into a file for its kind.
+        recognize: returns whether values are of this kind, where a path says nothing. Only keys of front matter count.
+        marks: texts that tell the kind of a file that cannot be parsed.
+        other_names: names of files that are never of this kind.
+        key: returns what a path says, as capability and provider; `FoundFile.key`.
+        dialect: the dialect of a file that no dialect lists.
+        scan: whether a scan of a folder looks for such files: everywhere, or beside a file of servers alone.
+        is_in_tap: such files are parts of a tap.
+        is_complete: a file has all that its rules look at.
+    """
+
+    name: str
+    role: Role = "other"
+    syntax: Syntax = "toml"
+    read: Read | None = None
+    schema: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
+    units: tuple[tuple[str, ...], ...] = attrs.field(default=(), repr=False)
+    has_defaults: bool = False
+    check: Function | None = None
+    exclude: Function | None = None
+    structure: Function | None = None
+    definitions: frozenset[str] = frozenset()
+    limit: Literal["max_file_bytes", "max_snapshot_bytes"] = "max_file_bytes"
+    patterns: tuple[str, ...] = ()
+    workspace_files: tuple[str, ...] = ()
+    content_patterns: tuple[str, ...] = ()
+    recognize: Callable[[Mapping[str, Any]], bool] | None = None
+    marks: tuple[str, ...] = ()
+    other_names: frozenset[str] = frozenset()
+    key: Callable[[PurePath], Mapping[str, str]] = attrs.field(default=lambda path: {"file": path.stem})
+    dialect: Dialect | None = None
+    scan: Literal["everywhere", "beside-servers", "never"] = "never"
+    is_in_tap: bool = False
+    is_complete: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def object_word(self) -> str:
+        """What an object is called in messages about such a file."""
+        return _OBJECT_WORDS.get(self.syntax, "a table")
+
+    def unit_of(self, path: KeyPath) -> KeyPath | None:
+        """Return the longest unit that `path` starts with, None when no unit fits."""
+        fitting = (path[: len(unit)] for unit in self.units if _starts_with(path, unit))
+        return max(fitting, key=len, default=None)
+
+    def cut_of(self, path: KeyPath) -> KeyPath:
+        """Return the path of what a mistake at `path` makes unusable; `()` is the whole file."""
+        unit = self.unit_of(path)
+        if unit is not None:
+            return unit
+        return path if self.has_defaults else ()
+
+
+def _starts_with(path: KeyPath, unit: tuple[str, ...]) -> bool:
+    return len(unit) <= len(path) and all(
+        step in (ANY, taken) for step, taken in zip(unit, path[: len(unit)], strict=True)
+    )
+
+
+def units_under(*prefix: str, of: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Return a unit below `prefix` for each of the paths `of`, whose steps are joined by `/`."""
+    return tuple((*prefix, *path.split("/")) for path in of)

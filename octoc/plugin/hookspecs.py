@@ -9,7 +9,7 @@ import pluggy
 
 if TYPE_CHECKING:
     from octoc.plugin.commands import CliCommand
-    from octoc.plugin.file_kinds import Dialect
+    from octoc.plugin.file_kinds import Dialect, FileKind
     from octoc.plugin.lint import LintCheck
     from octoc.plugin.pages import WebPage
     from octoc.plugin.protocols import Embedder, FailedCall, Login, PythonTool, TokenCounter, Transport
@@ -45,10 +45,10 @@ def octoc_expand_triggers(
 
 
 @hookspec
-def octoc_file_kinds() -> Iterable[Dialect] | None:
-    """Return the forms in which clients write files that octoc reads, or None.
+def octoc_file_kinds() -> Iterable[FileKind | Dialect] | None:
+    """Return kinds of files to read, and the forms in which clients write them, or None.
 
-    Asked for a path that octoc's own dialects do not list. octoc's own dialects keep their names and files.
+    octoc's own keep their names and files.
     """
 
 

@@ -18,7 +18,7 @@ from octoc.plugin.protocols import PluginError
 
 if TYPE_CHECKING:
     from octoc.plugin.commands import CliCommand
-    from octoc.plugin.file_kinds import Dialect
+    from octoc.plugin.file_kinds import Dialect, FileKind
     from octoc.plugin.pages import WebPage
     from octoc.plugin.protocols import Embedder, FailedCall, Login, PythonTool, TokenCounter, Transport
     from octoc.results import ToolCall, ToolFailure, ToolResult
@@ -132,11 +132,12 @@ class Plugins:
 
         return tuple(one for answer in self._each("octoc_cli_commands", _tuple_of(CliCommand)) for one in answer)
 
-    def file_kinds(self) -> tuple[Dialect, ...]:
-        """Return the dialects that plugins add. Never raises: a plugin that fails is logged."""
-        from octoc.plugin.file_kinds import Dialect
+    def file_kinds(self) -> tuple[FileKind | Dialect, ...]:
+        """Return the kinds of files and dialects that plugins add. Never raises: a plugin that fails is logged."""
+        from octoc.plugin.file_kinds import Dialect, FileKind
 
-        return tuple(one for answer in self._each("octoc_file_kinds", _tuple_of(Dialect)) for one in answer)
+        read: Callable[..., tuple[FileKind | Dialect, ...]] = _tuple_of(FileKind, Dialect)
+        return tuple(one for answer in self._each("octoc_file_kinds", read) for one in answer)
 
     def pages(self) -> tuple[WebPage, ...]:
         """Return the pages that plugins add to the gateway. Never raises: a plugin that fails is logged."""
@@ -289,14 +290,14 @@ def _nothing(_: object) -> None:
     return None
 
 
-def _tuple_of(kind: type[T]) -> Callable[[Iterable[object] | None], tuple[T, ...]]:
-    """Return a function that reads an answer as a tuple of `kind`. It raises TypeError for anything else."""
+def _tuple_of(*kinds: type[T]) -> Callable[[Iterable[Any] | None], tuple[T, ...]]:
+    """Return a function that reads an answer as a tuple of `kinds`. It raises TypeError for anything else."""
 
-    def read(answer: Iterable[object] | None) -> tuple[T, ...]:
+    def read(answer: Iterable[Any] | None) -> tuple[T, ...]:
         values: list[T] = []
         for value in answer or ():
-            if not isinstance(value, kind):
-                raise TypeError(f"expected {kind.__name__}, got {type(value).__name__}")
+            if not isinstance(value, kinds):
+                raise TypeError(f"expected {' or '.join(kind.__name__ for kind in kinds)}, got {type(value).__name__}")
             values.append(value)
         return tuple(values)
 

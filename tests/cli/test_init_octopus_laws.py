@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 
 from octoc.cli.root import root as cli
 from octoc.compiler.check.stage import check_values
+from octoc.compiler.inputs.octopus_export import OCTOPUS_EXPORT
 from octoc.compiler.migrate.octopus import migrate
 from octoc.compiler.migrate.surroundings import Surroundings
-from octoc.compiler.model.documents import FileKind, FoundFile
+from octoc.compiler.model.documents import FoundFile
 from octoc.compiler.read.frontmatter import split
 from octoc.diagnostics.model import DiagnosticSink
 
@@ -58,7 +59,7 @@ def test_any_words_make_files_that_can_be_read(data: st.DataObject) -> None:
     ]
     assignments = [{"agentId": number, "toolGroupId": number} for number in range(3)]
     export = {"areas": areas, "agents": agents, "toolGroups": groups, "assignments": assignments}
-    file = FoundFile(path=Path("e.json"), display="e.json", kind=FileKind.OCTOPUS_EXPORT)
+    file = FoundFile(path=Path("e.json"), display="e.json", kind=OCTOPUS_EXPORT)
     if check_values(file, export, DiagnosticSink()) is None:
         return
     made = migrate(export, Surroundings(name="ws"))

@@ -11,8 +11,10 @@ import pytest
 from octoc.bundle.model import Gate, Registry
 from octoc.compiler.cache.store import Cache
 from octoc.compiler.context import Context
+from octoc.compiler.inputs.capability import CAPABILITY_PROVIDER
+from octoc.compiler.inputs.workspace import WORKSPACE
 from octoc.compiler.model.build import Build
-from octoc.compiler.model.documents import DefaultLink, Discovered, Documents, FileKind, FoundFile, SkillFolder, Tap
+from octoc.compiler.model.documents import DefaultLink, Discovered, Documents, FoundFile, SkillFolder, Tap
 from octoc.compiler.model.resolved import (
     Agent,
     Calibrated,
@@ -105,8 +107,8 @@ def _make(
         settings=WorkspaceSettings(plugins=plugins, name="acme", place=PLACE),
         taps=(Tap(name="acme", root=root / "taps/acme", display="taps/acme", precedence=0, place=PLACE),),
         files=(
-            FoundFile(path=root / "octoc.toml", display="octoc.toml", kind=FileKind.WORKSPACE),
-            FoundFile(path=root / PROVIDER, display=PROVIDER, kind=FileKind.CAPABILITY_PROVIDER, tap="acme"),
+            FoundFile(path=root / "octoc.toml", display="octoc.toml", kind=WORKSPACE),
+            FoundFile(path=root / PROVIDER, display=PROVIDER, kind=CAPABILITY_PROVIDER, tap="acme"),
         ),
         default_links=(DefaultLink(tap="acme", capability="files", provider="disk", place=PLACE),),
         skill_folders=(folder,),

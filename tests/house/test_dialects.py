@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import octoc
-from octoc.compiler.inputs.dialects import CoreFileKinds
+from octoc.compiler.inputs.registry import DIALECTS
 
 PACKAGE = Path(octoc.__file__).parent
 INPUTS = PACKAGE / "compiler" / "inputs"
 NAMES = frozenset(
     part
-    for dialect in CoreFileKinds().octoc_file_kinds()
+    for dialect in DIALECTS
     for path in (*dialect.patterns, *dialect.folders, dialect.home)
     for part in path.split("/")
     if "." in part and "*" not in part
@@ -44,7 +44,7 @@ def test_each_dialect_has_its_row() -> None:
     """The table of docs/check.md lists the files of every dialect that `--kind` takes."""
     page = (PACKAGE.parent / "docs" / "check.md").read_text(encoding="utf-8")
     rows = [line for line in page.splitlines() if line.startswith("|")]
-    for dialect in CoreFileKinds().octoc_file_kinds():
+    for dialect in DIALECTS:
         if dialect.patterns:
             kind = f"`{dialect.kind}:{dialect.name}`"
             assert any(kind in row and any(f"`{one}`" in row for one in dialect.patterns) for row in rows), kind

@@ -17,9 +17,9 @@ from octoc.plugin.file_kinds import Dialect
 ZENITH = Dialect(kind="mcp", name="zenith", client="Zenith", patterns=(".zenith/mcp.json",), reads_comments=True)
 '''
 EDITS = {
-    "octoc/compiler/inputs/dialects.py": (
+    "octoc/compiler/inputs/registry.py": (
         ("from octoc.compiler.inputs.mcp.claude import", "from octoc.compiler.inputs.mcp.zenith import ZENITH\n{}"),
-        ("return (CLAUDE, ", "{}ZENITH, "),
+        ("DIALECTS = (CLAUDE, ", "{}ZENITH, "),
     ),
     "docs/check.md": (("| `AGENT.md`", "| `.zenith/mcp.json` (Zenith) | `mcp:zenith` | comments are read |\n{}"),),
     "tests/compiler/inputs/test_dialects.py": (

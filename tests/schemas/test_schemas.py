@@ -11,11 +11,12 @@ from jsonschema.protocols import Validator
 
 from octoc.compiler.check.schemas import schema_of, validator_of
 from octoc.compiler.check.translate import TRANSLATED_KEYWORDS
-from octoc.compiler.model.documents import FileKind
+from octoc.compiler.inputs.registry import KINDS
+from octoc.compiler.inputs.workspace import WORKSPACE
 from octoc.data import schemas_dir
 from octoc.names import NAME_RULE, is_name
+from octoc.plugin.file_kinds import FileKind
 
-KINDS = list(FileKind)
 # Keywords that only lead to others, hold words, or cannot fail on their own.
 HARMLESS = {
     "$schema",
@@ -60,7 +61,7 @@ def test_there_is_one_schema_per_kind() -> None:
     assert {path.name for path in schemas_dir().glob("*.json")} == {f"{kind}.v1.json" for kind in KINDS}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_a_schema_is_valid(kind: FileKind) -> None:
     """Each schema meets the 2020-12 meta-schema and has a URN, a title and a description."""
     schema = schema_of(kind)
@@ -72,7 +73,7 @@ def test_a_schema_is_valid(kind: FileKind) -> None:
     assert schema["examples"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_every_key_is_explained(kind: FileKind) -> None:
     """Each key has a description that ends with a full stop, and at least one example."""
     nodes = list(described(kind))
@@ -82,7 +83,7 @@ def test_every_key_is_explained(kind: FileKind) -> None:
         assert node.get("examples"), path
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_examples_meet_their_schema(kind: FileKind) -> None:
     """The examples of a key meet the key's schema, and those of a file the file's."""
     for example in schema_of(kind)["examples"]:
@@ -92,7 +93,7 @@ def test_examples_meet_their_schema(kind: FileKind) -> None:
             assert list(within(kind, node).iter_errors(example)) == [], path
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_every_keyword_has_words(kind: FileKind) -> None:
     """A schema uses no keyword whose failure octoc cannot put into words."""
     for path, node in subschemas(schema_of(kind)):
@@ -102,8 +103,8 @@ def test_every_keyword_has_words(kind: FileKind) -> None:
 @pytest.mark.parametrize("text", ["acme", "a.b_c-1", "9", "", "-a", ".a", "a b", "a/b", "ä", "a:b", "a\n"])
 def test_the_schema_s_names_are_octoc_s(text: str) -> None:
     """The pattern for names in the schemas is the rule of `octoc.names`."""
-    name = schema_of(FileKind.WORKSPACE)["$defs"]["name"]
-    assert within(FileKind.WORKSPACE, name).is_valid(text) is is_name(text)
+    name = schema_of(WORKSPACE)["$defs"]["name"]
+    assert within(WORKSPACE, name).is_valid(text) is is_name(text)
     assert name["$comment"] == NAME_RULE
 
 

@@ -102,12 +102,11 @@ def _refuse_kind(kind: str | None, paths: tuple[Path, ...]) -> None:
     """Raise click.UsageError for an unknown kind, and for a kind without files."""
     if kind is None:
         return
-    from octoc.compiler.checkup.kinds import kinds_of
-    from octoc.compiler.inputs.dialects import Dialects
+    from octoc.compiler.inputs.registry import FileKinds
     from octoc.diagnostics.suggest import did_you_mean
     from octoc.plugin.manager import Plugins
 
-    kinds = kinds_of(Dialects(Plugins(names=None)))
+    kinds = FileKinds(Plugins(names=None)).named
     if kind not in kinds:
         hint = did_you_mean(kind, kinds) or f"expected one of {', '.join(kinds)}"
         raise click.UsageError(f"unknown kind `{kind}`: {hint}")

@@ -33,7 +33,7 @@ def command(capabilities: tuple[str, ...], again: bool, workspace: Path | None, 
 
     root = workspace_root(workspace)
     from octoc.compiler.expand.ask_plugins import expand
-    from octoc.compiler.expand.expanded_file import EXPANDED_FILE
+    from octoc.compiler.inputs.routing import EXPANDED_FILE
     from octoc.compiler.read.spans import SpanIndex
     from octoc.compiler.read.text import text_reader
     from octoc.compiler.workspace.build import resolve_workspace
@@ -67,13 +67,13 @@ def command(capabilities: tuple[str, ...], again: bool, workspace: Path | None, 
 
 
 def _is_of_the_file(file: str) -> bool:
-    from octoc.compiler.expand.expanded_file import EXPANDED_FILE
+    from octoc.compiler.inputs.routing import EXPANDED_FILE
 
     return file == EXPANDED_FILE
 
 
 def _print(outcome: Expanded) -> None:
-    from octoc.compiler.expand.expanded_file import EXPANDED_FILE
+    from octoc.compiler.inputs.routing import EXPANDED_FILE
     from octoc.diagnostics.render import escape
 
     for asked in outcome.asked:

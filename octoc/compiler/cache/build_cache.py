@@ -85,7 +85,7 @@ def build_key(
         "settings": attrs.asdict(discovered.settings),
         "taps": [(tap.name, tap.display, tap.precedence) for tap in discovered.taps],
         "files": [
-            (file.display, file.kind.value, file.tap, dict(file.key), file.dialect.name) for file in discovered.files
+            (file.display, file.kind.name, file.tap, dict(file.key), file.dialect.name) for file in discovered.files
         ],
         "links": [attrs.asdict(link) for link in discovered.default_links],
         "folders": [attrs.asdict(folder) for folder in discovered.skill_folders],

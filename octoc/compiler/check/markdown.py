@@ -11,8 +11,10 @@ from octoc.compiler.check.fields import report_unknown_fields
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.mcp import check_entry
 from octoc.compiler.check.schemas import fields
+from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.agents.octo import AGENT_FILE
-from octoc.compiler.model.documents import FileKind, kept
+from octoc.compiler.inputs.skill import SKILL
+from octoc.compiler.model.documents import kept
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.suggest import did_you_mean
@@ -45,7 +47,7 @@ def is_documentation(values: Mapping[str, Any], inspection: Inspection) -> bool:
 
 def check_agent(values: Mapping[str, Any], inspection: Inspection) -> None:
     """Check an agent in Markdown whose schema is met; one unsound inline server is cut, not the agent."""
-    report_unknown_fields(values, fields(FileKind.AGENT_MD), (), inspection, open_ended=True)
+    report_unknown_fields(values, fields(AGENT_MD), (), inspection, open_ended=True)
     name = values.get("name")
     if name is None:
         name = agent_name_from_path(inspection.file.display)
@@ -79,7 +81,7 @@ def check_agent(values: Mapping[str, Any], inspection: Inspection) -> None:
 
 def check_skill(values: Mapping[str, Any], inspection: Inspection) -> None:
     """Check a skill whose schema is met."""
-    report_unknown_fields(values, fields(FileKind.SKILL), (), inspection, open_ended=True)
+    report_unknown_fields(values, fields(SKILL), (), inspection, open_ended=True)
     folder = PurePosixPath(inspection.file.display).parent.name
     if values["name"] != folder:
         inspection.report(

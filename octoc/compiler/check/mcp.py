@@ -11,8 +11,8 @@ from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.schemas import fields
 from octoc.compiler.check.transports import check_transport
 from octoc.compiler.fixes.edits import MakeFix, inserted_before
+from octoc.compiler.inputs.mcp.servers import MCP
 from octoc.compiler.inputs.mcp.vscode import VSCODE
-from octoc.compiler.model.documents import FileKind
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
@@ -33,7 +33,7 @@ _UNUSED = {
 
 def check_mcp(values: Mapping[str, Any], inspection: Inspection) -> None:
     """Check a file of the `.mcp.json` family whose schema is met; one unsound server is cut, not the others."""
-    report_unknown_fields(values, fields(FileKind.MCP), (), inspection, open_ended=True)
+    report_unknown_fields(values, fields(MCP), (), inspection, open_ended=True)
     dialect = inspection.file.dialect
     if "mcpServers" in values and "servers" in values:
         inspection.report(
@@ -77,7 +77,7 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
     """Check one server of a `.mcp.json`, or of an agent's `mcpServers`, whose schema is met."""
     kind = inspection.kinds.get(kind_of_definition(entry) or "")
     unknown = _SETTINGS if kind is not None and kind.settings is None else frozenset()
-    report_unknown_fields(entry, fields(FileKind.MCP, "$defs", "server") - unknown, path, inspection)
+    report_unknown_fields(entry, fields(MCP, "$defs", "server") - unknown, path, inspection)
     if not check_transport(name, entry, path, inspection):
         return
     dialect = inspection.file.dialect

@@ -9,7 +9,9 @@ from octoc.compiler.check.fields import report_unknown_fields
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.schemas import fields
 from octoc.compiler.check.transports import check_transport
-from octoc.compiler.model.documents import FileKind, kept
+from octoc.compiler.inputs.agents.manifest import AGENT_MANIFEST
+from octoc.compiler.inputs.capability import CAPABILITY_CONFIG, CAPABILITY_PROVIDER
+from octoc.compiler.model.documents import kept
 from octoc.diagnostics.model import KeyPath
 from octoc.diagnostics.rules import check as rules
 from octoc.lists import name_list
@@ -22,12 +24,12 @@ _NEEDED_BY_PROGRAMS = ("args", *_NEEDED_BY_OCTOMIND)
 
 def check_config(values: Mapping[str, Any], inspection: Inspection) -> None:
     """Check a capability's `config.toml` whose schema is met."""
-    report_unknown_fields(values, fields(FileKind.CAPABILITY_CONFIG), (), inspection)
+    report_unknown_fields(values, fields(CAPABILITY_CONFIG), (), inspection)
 
 
 def check_provider(values: Mapping[str, Any], inspection: Inspection) -> None:
     """Check a provider file whose schema is met; one unsound server is cut, not the others."""
-    report_unknown_fields(values, fields(FileKind.CAPABILITY_PROVIDER), (), inspection)
+    report_unknown_fields(values, fields(CAPABILITY_PROVIDER), (), inspection)
     roles = values.get("roles", {})
     report_unknown_fields(roles, frozenset({"mcp"}), ("roles",), inspection)
     _check_grant(roles.get("mcp", {}), ("roles", "mcp"), inspection)
@@ -36,8 +38,8 @@ def check_provider(values: Mapping[str, Any], inspection: Inspection) -> None:
 
 def check_manifest(values: Mapping[str, Any], inspection: Inspection) -> None:
     """Check an agent manifest whose schema is met; one unsound server is cut, not the others."""
-    report_unknown_fields(values, fields(FileKind.AGENT_MANIFEST), (), inspection)
-    known = fields(FileKind.AGENT_MANIFEST, "properties", "roles", "items")
+    report_unknown_fields(values, fields(AGENT_MANIFEST), (), inspection)
+    known = fields(AGENT_MANIFEST, "properties", "roles", "items")
     for index, role in kept(values["roles"]):
         report_unknown_fields(role, known, ("roles", index), inspection)
         _check_grant(role.get("mcp", {}), ("roles", index, "mcp"), inspection)
@@ -52,12 +54,12 @@ def check_manifest(values: Mapping[str, Any], inspection: Inspection) -> None:
 
 
 def _check_grant(grant: Mapping[str, Any], path: KeyPath, inspection: Inspection) -> None:
-    report_unknown_fields(grant, fields(FileKind.CAPABILITY_PROVIDER, "$defs", "grant"), path, inspection)
+    report_unknown_fields(grant, fields(CAPABILITY_PROVIDER, "$defs", "grant"), path, inspection)
 
 
 def _check_shared(values: Mapping[str, Any], inspection: Inspection) -> None:
     for part in ("deps", "mcp"):
-        known = fields(FileKind.CAPABILITY_PROVIDER, "$defs", part)
+        known = fields(CAPABILITY_PROVIDER, "$defs", part)
         report_unknown_fields(values.get(part, {}), known, (part,), inspection)
     seen: dict[str, int] = {}
     for index, server in kept(values.get("mcp", {}).get("servers", [])):
@@ -79,7 +81,7 @@ def _check_shared(values: Mapping[str, Any], inspection: Inspection) -> None:
 
 def _check_server(server: Mapping[str, Any], path: KeyPath, inspection: Inspection) -> None:
     name = server["name"]
-    report_unknown_fields(server, fields(FileKind.CAPABILITY_PROVIDER, "$defs", "server"), path, inspection)
+    report_unknown_fields(server, fields(CAPABILITY_PROVIDER, "$defs", "server"), path, inspection)
     if not check_transport(name, server, path, inspection):
         return
     kind = inspection.kinds[kind_of_definition(server) or ""]

@@ -13,7 +13,8 @@ import attrs
 from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.schemas import schema_of
 from octoc.compiler.check.translate import dotted
-from octoc.compiler.model.documents import FileKind, kept
+from octoc.compiler.inputs.octopus_export import OCTOPUS_EXPORT
+from octoc.compiler.model.documents import kept
 from octoc.diagnostics.model import KeyPath
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.suggest import near_names
@@ -100,7 +101,7 @@ class _Check:
 
     def check_spelling(self) -> None:
         """Report keys that are known ones in another spelling: `area_id` left aside would make a group everybody's."""
-        schema = schema_of(FileKind.OCTOPUS_EXPORT)
+        schema = schema_of(OCTOPUS_EXPORT)
         self.spelled(self.values, (), schema["properties"])
         for name, what in _DEFINITIONS.items():
             for entity in listed(self.values, name):

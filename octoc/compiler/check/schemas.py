@@ -7,8 +7,11 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from octoc.compiler.model.documents import FileKind
+from octoc.compiler.inputs.capability import CAPABILITY_PROVIDER
+from octoc.compiler.inputs.mcp.servers import MCP
+from octoc.compiler.inputs.scopes import SCOPES
 from octoc.data import schemas_dir
+from octoc.plugin.file_kinds import FileKind
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -20,8 +23,10 @@ MAJOR = 1
 
 @cache
 def schema_of(kind: FileKind) -> Mapping[str, Any]:
-    """Return the schema of `kind`, as its file has it."""
-    text = (schemas_dir() / f"{kind}.v{MAJOR}.json").read_text(encoding="utf-8")
+    """Return the schema of `kind`."""
+    if kind.schema is not None:
+        return kind.schema
+    text = (schemas_dir() / f"{kind.name}.v{MAJOR}.json").read_text(encoding="utf-8")
     schema: Mapping[str, Any] = json.loads(text)
     return schema
 
@@ -44,7 +49,7 @@ def fields(kind: FileKind, *pointer: str) -> frozenset[str]:
 
 def type_words() -> tuple[str, ...]:
     """Return the words of a server's `type` in files of known clients."""
-    either = schema_of(FileKind.MCP)["$defs"]["server"]["properties"]["type"]["anyOf"]
+    either = schema_of(MCP)["$defs"]["server"]["properties"]["type"]["anyOf"]
     return tuple(either[0]["enum"])
 
 
@@ -58,4 +63,4 @@ def _registry() -> Registry[Any]:
 
 
 # Kinds whose definitions other kinds refer to.
-_REFERRED = (FileKind.MCP, FileKind.CAPABILITY_PROVIDER, FileKind.SCOPES)
+_REFERRED = (MCP, CAPABILITY_PROVIDER, SCOPES)

@@ -7,28 +7,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from octoc.compiler.check.inspection import Inspection
-from octoc.compiler.check.units import ENTITIES_OF_WORKSPACE, unit_of
 from octoc.compiler.fixes.edits import MakeFix, renamed
-from octoc.compiler.model.documents import FileKind
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Rule
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.json_types import json_type
 from octoc.lists import one_of
+from octoc.plugin.file_kinds import FileKind
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
 _RULES = {rule.name: rule for rule in vars(rules).values() if isinstance(rule, Rule)}
-_OBJECT_WORD = {
-    FileKind.MCP: "an object",
-    FileKind.SNAPSHOT: "an object",
-    FileKind.OCTOPUS_EXPORT: "an object",
-    FileKind.AGENT_MD: "a mapping",
-    FileKind.SKILL: "a mapping",
-}
-
 _FOUND_WORDS = {
     "null": "no value",
     "boolean": "a boolean",
@@ -63,11 +54,7 @@ def found_words(value: Any, kind: FileKind) -> str:
     if isinstance(value, (dt.date, dt.time)):
         return "a date or time"
     kind_word = json_type(value)
-    return _object_word(kind) if kind_word == "object" else _FOUND_WORDS.get(kind_word, f"a value of type {kind_word}")
-
-
-def _object_word(kind: FileKind) -> str:
-    return _OBJECT_WORD.get(kind, "a table")
+    return kind.object_word if kind_word == "object" else _FOUND_WORDS.get(kind_word, f"a value of type {kind_word}")
 
 
 def _expected_words(schema: Mapping[str, Any], kind: FileKind) -> str:
@@ -82,7 +69,7 @@ def _expected_words(schema: Mapping[str, Any], kind: FileKind) -> str:
         "integer": "a whole number",
         "boolean": "true or false",
         "array": "a list of strings" if strings else "a list",
-        "object": _object_word(kind),
+        "object": kind.object_word,
     }
     return " or ".join(words[name] for name in names)
 
@@ -103,7 +90,7 @@ def _wrong_type(error: ValidationError, path: KeyPath, inspection: Inspection) -
         path,
         # What has no value has no place but its key's.
         key=error.instance is None and bool(path) and isinstance(path[-1], str),
-        cut=unit_of(kind, path),
+        cut=kind.cut_of(path),
         label=f"expected {expected}",
         help=advice,
     )
@@ -114,9 +101,9 @@ def _missing(error: ValidationError, path: KeyPath, inspection: Inspection) -> N
     instance, schema = _mapping(error.instance), _mapping(error.schema)
     known = schema.get("properties", {})
     unknown = [key for key in instance if isinstance(key, str) and key not in known]
-    cut = unit_of(inspection.file.kind, path)
-    # The defaults of octoc.toml stand in for what is missing in a section.
-    if inspection.file.kind is FileKind.WORKSPACE and not (path and path[0] in ENTITIES_OF_WORKSPACE):
+    cut = inspection.file.kind.cut_of(path)
+    # A default stands in for what is missing.
+    if inspection.file.kind.has_defaults and inspection.file.kind.unit_of(path) is None:
         inspection = Inspection(file=inspection.file, sink=inspection.sink)
     for key in (key for key in _strings(error.validator_value) if key not in instance):
         meant = [name for name in unknown if did_you_mean(name, [key])]
@@ -140,7 +127,7 @@ def _unknown_keys(error: ValidationError, path: KeyPath, inspection: Inspection)
             f"unknown key `{key}` in {f'`{dotted(path)}`' if path else 'this file'}",
             (*path, key),
             key=True,
-            cut=unit_of(inspection.file.kind, (*path, key)),
+            cut=inspection.file.kind.cut_of((*path, key)),
             help=did_you_mean(str(key), known) or f"expected {one_of(known)}",
             fix=_renamed(inspection, (*path, key), str(key), known.keys() - instance.keys(), part="key"),
         )
@@ -154,7 +141,7 @@ def _not_in_enum(error: ValidationError, path: KeyPath, inspection: Inspection) 
             rules.WRONG_TYPE,
             f"expected {one_of(allowed)} for `{dotted(path)}`, found {found_words(error.instance, kind)}",
             path,
-            cut=unit_of(kind, path),
+            cut=kind.cut_of(path),
         )
         return
     what = _mapping(error.schema).get("$comment", f"`{path[-1]}`")
@@ -170,7 +157,7 @@ def report_not_allowed(
         rule,
         f"`{value}` is no {what or f'`{path[-1]}`'} that octoc knows: expected {one_of(allowed)}",
         path,
-        cut=unit_of(inspection.file.kind, path),
+        cut=inspection.file.kind.cut_of(path),
         help=did_you_mean(value, allowed),
         fix=_renamed(inspection, path, value, allowed),
     )
@@ -197,7 +184,7 @@ def _out_of_range(error: ValidationError, path: KeyPath, inspection: Inspection)
         rules.OUT_OF_RANGE,
         f"`{dotted(path)}` is {error.instance}, expected {limits}",
         path,
-        cut=unit_of(inspection.file.kind, path),
+        cut=inspection.file.kind.cut_of(path),
     )
 
 
@@ -206,7 +193,7 @@ def _no_match(error: ValidationError, path: KeyPath, inspection: Inspection) -> 
     # A key that is no name: the path ends at its table, and the key itself is what was tested.
     of_key = "propertyNames" in error.absolute_schema_path
     path = (*path, text) if of_key else path
-    cut = unit_of(inspection.file.kind, path)
+    cut = inspection.file.kind.cut_of(path)
     if not text.strip():
         what = f"a key of `{dotted(path[:-1])}`" if of_key else f"`{dotted(path)}`"
         inspection.report(rules.EMPTY_VALUE, f"{what} is empty, expected text", path, key=of_key, cut=cut)
@@ -227,13 +214,13 @@ def _no_items(error: ValidationError, path: KeyPath, inspection: Inspection) -> 
         rules.EMPTY_VALUE,
         f"`{dotted(path)}` is empty, expected at least {error.validator_value} element",
         path,
-        cut=unit_of(inspection.file.kind, path),
+        cut=inspection.file.kind.cut_of(path),
     )
 
 
 def _other(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:
     # A keyword of a schema that has no words here yet; a test keeps the schemas to the keywords below.
-    inspection.report(rules.UNEXPECTED_VALUE, error.message, path, cut=unit_of(inspection.file.kind, path))
+    inspection.report(rules.UNEXPECTED_VALUE, error.message, path, cut=inspection.file.kind.cut_of(path))
 
 
 _REPORTERS: dict[str, Callable[[ValidationError, KeyPath, Inspection], None]] = {

@@ -24,7 +24,7 @@ from octoc.compiler.checkup.target import Target
 from octoc.compiler.context import Context, Progress, no_progress
 from octoc.compiler.discover.stage import find_files
 from octoc.compiler.model.build import Build
-from octoc.compiler.model.documents import Discovered, FileKind
+from octoc.compiler.model.documents import Discovered
 from octoc.compiler.read.stage import input_digests
 from octoc.compiler.workspace.files import bytes_if_any
 from octoc.compiler.workspace.load import NO_OVERLAY, LoadedWorkspace, load_workspace
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
 _KIND = "check"
 _LOCK_FILE = "octoc.lock"  # as `octoc.compiler.lock.stage` has it, which a remembered answer need not import
-# A file of these kinds has all that the rules look at.
-_COMPLETE = frozenset({FileKind.MCP, FileKind.WORKSPACE})
 
 
 @attrs.frozen(kw_only=True)
@@ -110,7 +108,7 @@ def check_target(
     # Not at the top: what is known already must not pay for the stages' imports.
     from octoc.compiler.pipeline import run_checks
 
-    one_file = target.file is not None and bool(together) and together[0].files[0].kind not in _COMPLETE
+    one_file = target.file is not None and bool(together) and not together[0].files[0].kind.is_complete
     for discovered in together:
         made = Build(settings=discovered.settings, discovered=discovered)
         run_checks(made, attrs.evolve(loaded.context, one_file=one_file))
@@ -132,7 +130,7 @@ def _found_in(target: Target, loaded: LoadedWorkspace) -> tuple[tuple[Discovered
     if target.folder is not None:
         from octoc.compiler.checkup.scan import scan_folder
 
-        found = scan_folder(target.root, target.folder, settings, context.sink, context.dialects)
+        found = scan_folder(target.root, target.folder, settings, context.sink, context.file_kinds)
         return found.together, found.workspaces
     return (find_files(settings, context),), ()
 

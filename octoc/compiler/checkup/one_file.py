@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from octoc.compiler.checkup.kinds import Known, kind_from_content, kind_from_path, kinds_of, known_as
+from octoc.compiler.checkup.kinds import Known, kind_from_content, kind_from_path, known_as
 from octoc.compiler.checkup.target import Target
 from octoc.compiler.context import Context
-from octoc.compiler.model.documents import Discovered, FileKind, FoundFile, Tap
+from octoc.compiler.model.documents import Discovered, FoundFile, Tap
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.policy.names import report_names
 from octoc.compiler.read.stage import limit_of
@@ -20,10 +20,6 @@ from octoc.diagnostics.rules.read import UNKNOWN_FILE_KIND
 from octoc.plugin.manager import load_plugins
 from octoc.plugin.rules import rule_finder
 
-_OF_TAPS = frozenset({
-    FileKind.CAPABILITY_CONFIG, FileKind.CAPABILITY_PROVIDER, FileKind.AGENT_MANIFEST, FileKind.SKILL
-})  # fmt: skip
-
 
 def discover_one_file(target: Target, settings: WorkspaceSettings, context: Context) -> tuple[Discovered, ...]:
     """Return the one file of `target`; report and return nothing when it is of no known kind."""
@@ -31,25 +27,25 @@ def discover_one_file(target: Target, settings: WorkspaceSettings, context: Cont
     assert path is not None  # noqa: S101  # the caller has looked
     display = display_path(target.root, path)
     instead = context.overlay.get(display)
-    kinds = kinds_of(context.dialects)
-    if target.kind is not None and target.kind in kinds:
-        kind, dialect = kinds[target.kind]
-        known: Known | None = known_as(path, kind, context.dialects, dialect)
+    kinds = context.file_kinds
+    form = None if target.kind is None else kinds.named.get(target.kind)
+    if form is not None:
+        known: Known | None = known_as(path, form.kind, kinds, form.dialect if ":" in str(target.kind) else None)
     else:
-        known = kind_from_path(path, context.dialects) or _by_content(path, display, settings, instead, context)
+        known = kind_from_path(path, kinds) or _by_content(path, display, settings, instead, context)
     if known is None:
         context.sink.report(
             UNKNOWN_FILE_KIND,
             f"neither path nor content of `{display}` says what it is",
             at=Place(file=display),
-            help=f"name its kind: --kind {', '.join(kinds)}",
+            help=f"name its kind: --kind {', '.join(kinds.named)}",
         )
         return ()
-    if known.kind is FileKind.WORKSPACE:
+    if known.kind.role == "workspace":
         _check_settings(path, display, settings, context, instead)
         return ()
     # A file of a tap is read as one of a tap that has nothing else.
-    tap = path.parent.parent.name or "tap" if known.kind in _OF_TAPS else None
+    tap = path.parent.parent.name or "tap" if known.kind.is_in_tap else None
     place = Place(file=display)
     taps = () if tap is None else (Tap(name=tap, root=path.parent, display=display, precedence=0, place=place),)
     file = FoundFile(path=path, display=display, kind=known.kind, tap=tap, key=known.key, dialect=known.dialect)
@@ -60,14 +56,14 @@ def _by_content(
     path: Path, display: str, settings: WorkspaceSettings, instead: bytes | None, context: Context
 ) -> Known | None:
     unheard = DiagnosticSink()
-    source = load_text(path, display, limit_of(FileKind.MCP, settings.limits), unheard, instead=instead)
-    return None if source is None or source.text is None else kind_from_content(path, source.text, context.dialects)
+    source = load_text(path, display, limit_of(None, settings.limits), unheard, instead=instead)
+    return None if source is None or source.text is None else kind_from_content(path, source.text, context.file_kinds)
 
 
 def _check_settings(
     path: Path, display: str, settings: WorkspaceSettings, context: Context, instead: bytes | None
 ) -> None:
-    limit = limit_of(FileKind.WORKSPACE, settings.limits)
+    limit = limit_of(None, settings.limits)
     source = load_text(path, display, limit, context.sink, instead=instead)
     place = Place(file=display)
     values = None if source is None or source.text is None else read_toml(source.text, place, context.sink)

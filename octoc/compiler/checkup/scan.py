@@ -15,13 +15,14 @@ from octoc.compiler.checkup.kinds import Known, kind_from_content, kind_from_pat
 from octoc.compiler.discover.found import Found
 from octoc.compiler.discover.tap import PARTS, add_skills, add_tap
 from octoc.compiler.discover.walk import Entry, Root, enter
-from octoc.compiler.inputs.dialects import Dialects
 from octoc.compiler.inputs.mcp.claude import MCP_FILE
-from octoc.compiler.model.documents import Discovered, FileKind, Tap
+from octoc.compiler.inputs.registry import FileKinds
+from octoc.compiler.model.documents import Discovered, Tap
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.workspace.paths import WORKSPACE_FILE, display_path
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.read import WALK_CUT_SHORT
+from octoc.plugin.file_kinds import FileKind, project_of
 
 MAX_ENTRIES = 200_000
 """Files and folders that are looked at, at most."""
@@ -30,8 +31,6 @@ _SKIPPED = frozenset({
     "__pycache__", "__pypackages__", "_build", "bower_components", "buck-out", "build", "dist", "node_modules",
     "site-packages", "target", "venv",
 })  # fmt: skip
-# What builds read in folders whose names others use as well: looked for beside a `.mcp.json` alone.
-_OF_BUILDS = frozenset({FileKind.FIXTURES, FileKind.NEEDS, FileKind.EXPANDED, FileKind.BACKGROUND, FileKind.SCOPES})
 _VENV_MARK = "pyvenv.cfg"
 _HEAD_BYTES = 65_536
 
@@ -51,9 +50,7 @@ class _Seen:
     workspaces: list[Path] = attrs.field(factory=list)
 
 
-def scan_folder(
-    base: Path, folder: Path, settings: WorkspaceSettings, sink: DiagnosticSink, dialects: Dialects
-) -> Scan:
+def scan_folder(base: Path, folder: Path, settings: WorkspaceSettings, sink: DiagnosticSink, kinds: FileKinds) -> Scan:
     """Find what can be checked in `folder`.
 
     Args:
@@ -61,15 +58,15 @@ def scan_folder(
         settings: the defaults.
     """
     seen = _Seen()
-    for here, names in _walk(base, folder, sink, dialects.hidden_folders):
+    for here, names in _walk(base, folder, sink, kinds.hidden_folders):
         if here != folder and WORKSPACE_FILE in names:
             seen.workspaces.append(here)
             continue
         if looks_like_tap(here):
             seen.taps.append(here)
-        seen.files.extend(_known_files(here, names, dialects))
+        seen.files.extend(_known_files(here, names, kinds))
     root = Root(real=os.path.realpath(folder), what=f"`{display_path(base, folder)}`")
-    projects = {folder, *(_project_of(*file) for file in seen.files if file[1].kind is FileKind.MCP)}
+    projects = {folder, *(_project_of(*file) for file in seen.files if file[1].kind.role == "servers")}
     together: list[Discovered] = []
     for project in sorted(projects):
         inside = [(path, known) for path, known in seen.files if _nearest(path, projects) == project]
@@ -110,8 +107,8 @@ def _of_project(
     sink: DiagnosticSink,
 ) -> Iterator[Discovered]:
     # Where there are several, the first is the project's own; the others are other clients' and checked by themselves.
-    mcp = sorted((entry for entry in files if entry[1].kind is FileKind.MCP), key=_mcp_rank)
-    others = [entry for entry in files if entry[1].kind is not FileKind.MCP]
+    mcp = sorted((entry for entry in files if entry[1].kind.role == "servers"), key=_mcp_rank)
+    others = [entry for entry in files if entry[1].kind.role != "servers"]
     own, in_taps = Found(sink=sink), Found(sink=sink)
     for path, known in [*mcp[:1], *sorted(others, key=lambda entry: entry[0])]:
         _add(base, path, known, root, own)
@@ -165,34 +162,32 @@ def _nearest(path: Path, projects: set[Path]) -> Path | None:
     return next((folder for folder in (path, *path.parents) if folder in projects), None)
 
 
-def _known_files(folder: Path, names: list[str], dialects: Dialects) -> Iterator[tuple[Path, Known]]:
+def _known_files(folder: Path, names: list[str], kinds: FileKinds) -> Iterator[tuple[Path, Known]]:
     for name in names:
         path = folder / name
-        known = kind_from_path(path, dialects)
-        if known is not None and known.kind in (FileKind.MCP, FileKind.AGENT_MD):
+        known = kind_from_path(path, kinds)
+        if known is None or known.kind.scan == "never":
+            known = _looked_into(path, kinds)
+        # Others use the names of these folders as well.
+        if known is not None and _is_wanted(path, known.kind):
             yield path, known
-        elif name.endswith(".md") and folder.name == "agents":
-            found = kind_from_content(path, _head(path), dialects)
-            if found is not None and found.kind is FileKind.AGENT_MD:
-                yield path, found
-        elif name.endswith(".toml") and folder.parent.name == "agents" and "[[roles]]" in _head(path):
-            yield path, known_as(path, FileKind.AGENT_MANIFEST, dialects)
-        elif not _beside_mcp_file(folder):
-            continue
-        elif name.endswith(".json") and folder.name == "snapshots":
-            yield path, known_as(path, FileKind.SNAPSHOT, dialects)
-        elif known is not None and known.kind in _OF_BUILDS:
-            yield path, known
-        elif name.endswith(".toml") and folder.name in ("routing", "scopes"):
-            found = kind_from_content(path, _head(path), dialects)
-            if found is not None and found.kind in _OF_BUILDS:
-                yield path, found
 
 
-def _beside_mcp_file(folder: Path) -> bool:
-    """Tell whether a build of the folder with the MCP file would look into `folder`, too."""
-    parent = folder.parent.parent if folder.name == "needs" else folder.parent
-    return (parent / MCP_FILE).is_file()
+def _looked_into(path: Path, kinds: FileKinds) -> Known | None:
+    """Return what a file is where a build reads files of its kind, or where its content tells."""
+    kind = kinds.of_workspace(path)
+    if kind is not None:
+        return known_as(path, kind, kinds)
+    return kind_from_content(path, _head(path), kinds) if kinds.has_content_at(path) else None
+
+
+def _is_wanted(path: Path, kind: FileKind) -> bool:
+    """Tell whether a scan takes a file of `kind` at `path`: anywhere, or where a build of the folder would read it."""
+    patterns = (*kind.workspace_files, *kind.content_patterns, *kind.patterns)
+    if kind.scan == "everywhere":
+        return True
+    project = project_of(path, patterns) if kind.scan == "beside-servers" else None
+    return project is not None and Path(project, MCP_FILE).is_file()
 
 
 def _head(path: Path) -> str:
@@ -237,10 +232,10 @@ def _walk(base: Path, folder: Path, sink: DiagnosticSink, hidden: frozenset[str]
         below = [
             (here / name, depth + 1)
             for name, is_dir in listed
-            if is_dir and _is_wanted(name, hidden) and not (in_tap and name in PARTS)
+            if is_dir and _is_entered(name, hidden) and not (in_tap and name in PARTS)
         ]
         pending.extend(reversed(below))
 
 
-def _is_wanted(name: str, hidden: frozenset[str]) -> bool:
+def _is_entered(name: str, hidden: frozenset[str]) -> bool:
     return name in hidden or not (name.startswith(".") or name in _SKIPPED)

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from octoc.compiler.discover.found import Found
 from octoc.compiler.discover.walk import Entry, child
-from octoc.compiler.model.documents import DefaultLink, FileKind
+from octoc.compiler.inputs.capability import CAPABILITY_PROVIDER
+from octoc.compiler.model.documents import DefaultLink
 from octoc.compiler.read.text import UTF8_BOM
 from octoc.compiler.workspace.files import regular_bytes
 from octoc.diagnostics.rules import read as rules
@@ -39,7 +40,7 @@ def add_default(folder: Entry, tap: str, providers: Mapping[str, Entry], found: 
         entry = child(folder, DEFAULT_FILE, found.sink)
         if entry is not None and not entry.is_dir:
             key = {"capability": folder.name, "provider": DEFAULT}
-            found.add(entry, FileKind.CAPABILITY_PROVIDER, tap=tap, key=key)
+            found.add(entry, CAPABILITY_PROVIDER, tap=tap, key=key)
         return
     display = f"{folder.display}/{DEFAULT_FILE}"
     provider = posixpath.normpath(target).removesuffix(".toml")

@@ -8,8 +8,7 @@ from typing import Literal
 
 from octoc.compiler.discover.found import Found
 from octoc.compiler.discover.walk import Entry, children, enter
-from octoc.compiler.expand.expanded_file import EXPANDED_FILE
-from octoc.compiler.model.documents import FileKind
+from octoc.compiler.inputs.routing import BACKGROUND, EXPANDED, EXPANDED_FILE, FIXTURES, NEEDS
 from octoc.compiler.model.settings import RoutingSettings, WorkspaceSettings
 from octoc.diagnostics.model import Place
 from octoc.diagnostics.rules import read as rules
@@ -26,14 +25,14 @@ def add_fixtures(workspace: Entry, settings: WorkspaceSettings, found: Found) ->
     for entry in _of_setting(workspace, settings, "fixtures", found):
         # It lies among fixtures, and has a form of its own.
         if entry.display != EXPANDED_FILE:
-            found.add(entry, FileKind.FIXTURES, key={"file": entry.path.stem})
+            found.add(entry, FIXTURES, key={"file": entry.path.stem})
 
 
 def add_routing_texts(workspace: Entry, settings: WorkspaceSettings, found: Found) -> None:
     """Add what the gate learns from beside capabilities: background, needs, and what `octoc expand` has written."""
     for entry in _of_setting(workspace, settings, "background", found):
-        found.add(entry, FileKind.BACKGROUND, key={"file": entry.path.stem})
-    for pattern, kind in ((NEEDS_FILES, FileKind.NEEDS), (EXPANDED_FILE, FileKind.EXPANDED)):
+        found.add(entry, BACKGROUND, key={"file": entry.path.stem})
+    for pattern, kind in ((NEEDS_FILES, NEEDS), (EXPANDED_FILE, EXPANDED)):
         matched = [entry for entry in _matching(workspace, pattern.split("/"), found) if not entry.is_dir]
         for entry in sorted(matched, key=lambda entry: entry.display):
             found.add(entry, kind, key={"file": entry.path.stem})

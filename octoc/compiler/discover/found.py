@@ -7,21 +7,11 @@ from collections.abc import Mapping
 import attrs
 
 from octoc.compiler.discover.walk import Entry
-from octoc.compiler.model.documents import (
-    NO_DIALECT,
-    Attachment,
-    DefaultLink,
-    DepScript,
-    DepTree,
-    FileKind,
-    FoundFile,
-    SkillFolder,
-    Tap,
-)
+from octoc.compiler.model.documents import Attachment, DefaultLink, DepScript, DepTree, FoundFile, SkillFolder, Tap
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules import read as rules
 from octoc.names import NAME_RULE, is_name
-from octoc.plugin.file_kinds import Dialect
+from octoc.plugin.file_kinds import NO_DIALECT, Dialect, FileKind
 
 
 @attrs.define(kw_only=True)

@@ -9,7 +9,7 @@ import attrs
 from octoc.compiler.discover.fixtures import files_matching
 from octoc.compiler.discover.found import Found
 from octoc.compiler.discover.walk import Entry
-from octoc.compiler.model.documents import FileKind
+from octoc.compiler.inputs.scopes import SCOPES
 from octoc.compiler.model.settings import ScopeSettings, WorkspaceSettings
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rule import Rule
@@ -36,5 +36,5 @@ def add_scopes(workspace: Entry, settings: WorkspaceSettings, found: Found) -> b
     at = settings.place.child("scopes", "paths")
     is_default = paths == ScopeSettings().paths
     for entry in files_matching(workspace, paths, at, watched, may_be_none=is_default):
-        found.add(entry, FileKind.SCOPES, key={"file": entry.path.stem})
+        found.add(entry, SCOPES, key={"file": entry.path.stem})
     return sink.count == 0

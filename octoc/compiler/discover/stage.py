@@ -14,9 +14,12 @@ from octoc.compiler.discover.found import Found
 from octoc.compiler.discover.scopes import add_scopes
 from octoc.compiler.discover.tap import add_agent_folder, add_skills, add_tap, is_agent_markdown
 from octoc.compiler.discover.walk import Entry, Root, child, children, enter, files_below
-from octoc.compiler.inputs.dialects import Dialects
+from octoc.compiler.inputs.agents.markdown import AGENT_MD
+from octoc.compiler.inputs.mcp.servers import MCP
+from octoc.compiler.inputs.registry import FileKinds
+from octoc.compiler.inputs.snapshot import SNAPSHOT
 from octoc.compiler.model.build import Build
-from octoc.compiler.model.documents import Discovered, FileKind, FoundFile, Tap
+from octoc.compiler.model.documents import Discovered, FoundFile, Tap
 from octoc.compiler.model.settings import TapRef, WorkspaceSettings
 from octoc.compiler.workspace.paths import CORE_TAP, display_of, file_at, is_folder
 from octoc.diagnostics.model import DiagnosticSink, Place
@@ -47,17 +50,17 @@ def find_files(settings: WorkspaceSettings, context: Context) -> Discovered:
     for index, path in enumerate(settings.mcp_files):
         entry = _named_path(workspace, settings, ("mcp", "files", index), path, sink)
         if entry is not None and _is(entry, "file", settings, ("mcp", "files", index), sink):
-            dialect = context.dialects.told("mcp", PurePosixPath(entry.display))
-            own.add(entry, FileKind.MCP, key={"file": PurePosixPath(entry.display).stem}, dialect=dialect)
+            dialect = context.file_kinds.dialect_of(MCP, PurePosixPath(entry.display))
+            own.add(entry, MCP, key={"file": PurePosixPath(entry.display).stem}, dialect=dialect)
     for index, path in enumerate(settings.agent_paths):
         entry = _named_path(workspace, settings, ("agents", "paths", index), path, sink)
         if entry is not None and _is(entry, "folder", settings, ("agents", "paths", index), sink):
-            _add_agents(entry, own, context.dialects)
+            _add_agents(entry, own, context.file_kinds)
     snapshots = child(workspace, SNAPSHOTS, sink)
     if snapshots is not None and snapshots.is_dir:
         for entry in children(snapshots, sink):
             if not entry.is_dir and entry.name.endswith(".json"):
-                own.add(entry, FileKind.SNAPSHOT, key={"server": entry.name.removesuffix(".json")})
+                own.add(entry, SNAPSHOT, key={"server": entry.name.removesuffix(".json")})
     add_fixtures(workspace, settings, own)
     add_routing_texts(workspace, settings, own)
     has_scopes = add_scopes(workspace, settings, own)
@@ -136,8 +139,8 @@ def _is(
     return False
 
 
-def _add_agents(folder: Entry, found: Found, dialects: Dialects) -> None:
-    dialect = dialects.told("agent-md", PurePosixPath(folder.display, "agent"))
+def _add_agents(folder: Entry, found: Found, kinds: FileKinds) -> None:
+    dialect = kinds.dialect_of(AGENT_MD, PurePosixPath(folder.display, "agent"))
     if not dialect.reads_subfolders:
         add_agent_folder(folder, None, found)
         return
@@ -145,7 +148,7 @@ def _add_agents(folder: Entry, found: Found, dialects: Dialects) -> None:
     for entry in files_below(folder, found.sink):
         if is_agent_markdown(entry):
             key = {"folder": entry.path.parent.name, "stem": entry.name.removesuffix(".md")}
-            found.add(entry, FileKind.AGENT_MD, key=key, dialect=dialect)
+            found.add(entry, AGENT_MD, key=key, dialect=dialect)
 
 
 def _once(own: Iterable[FoundFile], in_taps: Iterable[FoundFile]) -> Iterable[FoundFile]:

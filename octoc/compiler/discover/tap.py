@@ -10,8 +10,12 @@ from octoc.compiler.discover.defaults import DEFAULT, add_default
 from octoc.compiler.discover.deps import add_deps
 from octoc.compiler.discover.found import Found, named, toml_stem
 from octoc.compiler.discover.walk import Entry, child, children, files_below, is_compiled, subfolder
+from octoc.compiler.inputs.agents.manifest import AGENT_MANIFEST
+from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.agents.octo import AGENT_FILE, OCTO
-from octoc.compiler.model.documents import Attachment, FileKind, SkillFolder
+from octoc.compiler.inputs.capability import CAPABILITY_CONFIG, CAPABILITY_PROVIDER
+from octoc.compiler.inputs.skill import SKILL
+from octoc.compiler.model.documents import Attachment, SkillFolder
 from octoc.diagnostics.rules import read as rules
 from octoc.diagnostics.rules.lock import COMPILED_FILE
 
@@ -68,16 +72,16 @@ def add_agent_folder(folder: Entry, tap: str | None, found: Found) -> None:
             for inside in listed:
                 spec = toml_stem(inside)
                 if inside.name == AGENT_FILE and not inside.is_dir:
-                    found.add(inside, FileKind.AGENT_MD, tap=tap, key={"folder": entry.name}, dialect=OCTO)
+                    found.add(inside, AGENT_MD, tap=tap, key={"folder": entry.name}, dialect=OCTO)
                 elif (
                     spec is not None
                     and named(entry, entry.name, "a domain", found.sink)
                     and named(inside, spec, "an agent", found.sink)
                 ):
-                    found.add(inside, FileKind.AGENT_MANIFEST, tap=tap, key={"domain": entry.name, "spec": spec})
+                    found.add(inside, AGENT_MANIFEST, tap=tap, key={"domain": entry.name, "spec": spec})
         elif tap is None and is_agent_markdown(entry):
             key = {"folder": folder.name, "stem": entry.name.removesuffix(".md")}
-            found.add(entry, FileKind.AGENT_MD, key=key, dialect=OCTO)
+            found.add(entry, AGENT_MD, key=key, dialect=OCTO)
         elif toml_stem(entry) is not None:
             _report_misplaced(entry, f"{folder.display}/<domain>/<spec>.toml", found)
 
@@ -100,13 +104,13 @@ def _add_capability(folder: Entry, tap: str, found: Found) -> None:
     stems = {stem: entry for entry in listed if (stem := _own_stem(entry)) is not None}
     config = stems.pop(CONFIG, None)
     if config is not None:
-        found.add(config, FileKind.CAPABILITY_CONFIG, tap=tap, key={"capability": folder.name})
+        found.add(config, CAPABILITY_CONFIG, tap=tap, key={"capability": folder.name})
     providers = {stem: entry for stem, entry in stems.items() if named(entry, stem, "a provider", found.sink)}
     before = len(found.files) + len(found.default_links)
     add_default(folder, tap, providers, found)
     for stem, entry in providers.items():
         key = {"capability": folder.name, "provider": stem}
-        found.add(entry, FileKind.CAPABILITY_PROVIDER, tap=tap, key=key)
+        found.add(entry, CAPABILITY_PROVIDER, tap=tap, key=key)
     # One with a `config.toml` adds triggers to the capability of another tap, which is looked up later.
     if len(found.files) + len(found.default_links) == before and config is None:
         message = f"capability `{folder.name}` has no provider file"
@@ -139,7 +143,7 @@ def _add_skill(folder: Entry, tap: str, found: Found) -> None:
         message = f"skill `{folder.name}` has no `SKILL.md`"
         found.sink.report(rules.INCOMPLETE_FOLDER, message, at=folder.place, help=f"add `{folder.display}/SKILL.md`")
         return
-    found.add(file, FileKind.SKILL, tap=tap or None, key={"skill": folder.name})
+    found.add(file, SKILL, tap=tap or None, key={"skill": folder.name})
     # Whatever lies in the folder may be read by the model, or executed for it, also what no list names.
     for entry in files_below(folder, found.sink, hidden=True):
         if is_compiled(entry):

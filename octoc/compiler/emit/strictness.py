@@ -5,10 +5,7 @@ from __future__ import annotations
 from octoc.compiler.context import Context
 from octoc.compiler.embed.encoder_findings import has_failed
 from octoc.compiler.model.build import Build
-from octoc.compiler.model.documents import FileKind
 from octoc.diagnostics.rule import Severity
-
-_AGENT_FILES = (FileKind.AGENT_MD, FileKind.AGENT_MANIFEST)
 
 
 def is_strict(build: Build, context: Context) -> bool:
@@ -44,7 +41,7 @@ def _why_empty(build: Build) -> str | None:
         return "it would have no server, capability or skill"
     # A supervisor has a registry also where no file describes one.
     described = {agent.name for agent in build.sources.agents}
-    has_agent_files = any(file.kind in _AGENT_FILES for file in build.discovered.files)
+    has_agent_files = any(file.kind.role == "agents" for file in build.discovered.files)
     if has_agent_files and not described & set(build.scoped.registries):
         return "it would have none of the workspace's agents"
     return None

@@ -8,7 +8,8 @@ from pathlib import Path
 import attrs
 
 from octoc.compiler.context import Progress, no_progress
-from octoc.compiler.expand.expanded_file import EXPANDED_FILE, answer_digest, expanded_text, told_digest
+from octoc.compiler.expand.expanded_file import answer_digest, expanded_text, told_digest
+from octoc.compiler.inputs.routing import EXPANDED_FILE
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Capability
 from octoc.compiler.model.source import ExpansionSource

@@ -9,8 +9,6 @@ from octoc.bundle.digest import canonical_json, sha256_hex
 from octoc.compiler.model.resolved import Capability
 from octoc.compiler.model.source import ExpansionSource
 
-EXPANDED_FILE = "routing/expanded.toml"
-
 HEADER = """\
 # Written by `octoc expand`. Review it: each line of `says` is an example in every build, of less weight than a trigger.
 # What you delete of `says` stays deleted; a whole table that is gone is asked for again.

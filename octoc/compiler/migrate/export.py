@@ -9,8 +9,9 @@ import attrs
 
 from octoc.compiler.check.octopus import ID_KEYS, Listed, id_of, id_text, listed, named, tenants_of
 from octoc.compiler.check.schemas import schema_of
+from octoc.compiler.inputs.octopus_export import OCTOPUS_EXPORT
 from octoc.compiler.migrate.texts import Extra, Names, extras_of, slug
-from octoc.compiler.model.documents import FileKind, kept
+from octoc.compiler.model.documents import kept
 
 
 @attrs.frozen(kw_only=True)
@@ -103,7 +104,7 @@ def read_export(values: Mapping[str, Any]) -> Export:
         groups=_groups(values, areas),
         agents=_agents(values, only),
         assignments=_assignments(values),
-        extras=extras_of(values, schema_of(FileKind.OCTOPUS_EXPORT)["properties"]),
+        extras=extras_of(values, schema_of(OCTOPUS_EXPORT)["properties"]),
     )
 
 
@@ -210,7 +211,7 @@ def _shared(entity: Listed, what: str) -> dict[str, Any]:
 
 
 def _extras(values: Mapping[str, Any], what: str) -> tuple[Extra, ...]:
-    return extras_of(values, schema_of(FileKind.OCTOPUS_EXPORT)["$defs"][what]["properties"])
+    return extras_of(values, schema_of(OCTOPUS_EXPORT)["$defs"][what]["properties"])
 
 
 def _id(entity: Listed, name: str) -> str:

@@ -14,13 +14,14 @@ from typing import Any
 import attrs
 
 from octoc.compiler.check.stage import check_values
+from octoc.compiler.inputs.octopus_export import OCTOPUS_EXPORT
 from octoc.compiler.migrate.export import Agent, Export, read_export
 from octoc.compiler.migrate.notes import Notes
 from octoc.compiler.migrate.scopes import scope_files
 from octoc.compiler.migrate.servers import MCP_FILE, plan_servers
 from octoc.compiler.migrate.surroundings import Surroundings
 from octoc.compiler.migrate.texts import comment, quoted, slug
-from octoc.compiler.model.documents import FileKind, FoundFile
+from octoc.compiler.model.documents import FoundFile
 from octoc.compiler.read.json import read_json
 from octoc.compiler.read.spans import SpanIndex
 from octoc.compiler.read.text import Limit, load_text
@@ -72,7 +73,7 @@ def read_octopus(folder: Path, export: Path) -> tuple[Mapping[str, Any] | None, 
     text.append(source.text)
     values: Mapping[str, Any] | None = read_json(source.text, Place(file=display), sink)
     if values is not None:
-        file = FoundFile(path=export, display=display, kind=FileKind.OCTOPUS_EXPORT)
+        file = FoundFile(path=export, display=display, kind=OCTOPUS_EXPORT)
         values = check_values(file, values, sink)
     return (None if sink.worst() is Severity.ERROR else values), sink.diagnostics
 

@@ -11,29 +11,7 @@ import attrs
 
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.diagnostics.model import Place, Span
-from octoc.plugin.file_kinds import Dialect
-
-NO_DIALECT: Final = Dialect(kind="mcp", name="", client="this client")
-"""What a file of a kind without dialects is in."""
-
-
-class FileKind(enum.StrEnum):
-    """What a file is; each kind but WORKSPACE belongs to one schema of `schemas/`."""
-
-    WORKSPACE = "workspace"  # octoc.toml
-    MCP = "mcp"  # .mcp.json and its dialects
-    CAPABILITY_CONFIG = "capability-config"  # capabilities/<cap>/config.toml
-    CAPABILITY_PROVIDER = "capability-provider"  # capabilities/<cap>/<provider>.toml
-    AGENT_MANIFEST = "agent-manifest"  # agents/<domain>/<spec>.toml
-    AGENT_MD = "agent-md"  # AGENT.md, .claude/agents/*.md
-    SKILL = "skill"  # skills/<name>/SKILL.md
-    SNAPSHOT = "snapshot"  # snapshots/<server>.json
-    FIXTURES = "fixtures"  # routing/*.toml
-    NEEDS = "needs"  # routing/needs/*.toml
-    EXPANDED = "expanded"  # routing/expanded.toml
-    SCOPES = "scopes"  # scopes/*.toml
-    OCTOPUS_EXPORT = "octopus-export"  # what `octoc init --from octopus` reads; no part of a workspace
-    BACKGROUND = "background"  # routing/background.txt, a text a line: `{"lines": [...]}`
+from octoc.plugin.file_kinds import NO_DIALECT, Dialect, FileKind
 
 
 @attrs.frozen(kw_only=True)

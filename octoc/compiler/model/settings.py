@@ -9,7 +9,7 @@ import attrs
 from octoc.compiler.inputs.agents.claude import CLAUDE as CLAUDE_AGENTS
 from octoc.compiler.inputs.agents.octo import OCTO
 from octoc.compiler.inputs.mcp.claude import MCP_FILE
-from octoc.compiler.inputs.skills import SKILL_FOLDERS
+from octoc.compiler.inputs.skill import SKILL_FOLDERS
 from octoc.compiler.model.located import KEY
 from octoc.compiler.model.scopes import Number, ScopeTables
 from octoc.diagnostics.model import Place

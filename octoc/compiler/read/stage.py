@@ -8,9 +8,8 @@ from pathlib import Path
 import attrs
 
 from octoc.compiler.context import Context
-from octoc.compiler.inputs.agents.octo import AGENT_FILE
 from octoc.compiler.model.build import Build
-from octoc.compiler.model.documents import Discovered, Document, Documents, FileKind, FoundFile
+from octoc.compiler.model.documents import Discovered, Document, Documents, FoundFile
 from octoc.compiler.model.settings import LimitSettings
 from octoc.compiler.read.attached import attached_digests, read_trees
 from octoc.compiler.read.frontmatter import opens, read_front_matter
@@ -20,11 +19,7 @@ from octoc.compiler.read.toml import leading_headers, read_toml, toml_comments
 from octoc.compiler.workspace.paths import file_at
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules import read as rules
-
-_MARKDOWN = frozenset({FileKind.AGENT_MD, FileKind.SKILL})
-_JSON = frozenset({FileKind.MCP, FileKind.SNAPSHOT, FileKind.OCTOPUS_EXPORT})
-# Files that are definitions by their name; any other markdown may be there to be read by people.
-_DEFINITIONS = frozenset({AGENT_FILE, "SKILL.md"})
+from octoc.plugin.file_kinds import FileKind
 
 
 def read(build: Build, context: Context) -> Build:
@@ -117,16 +112,20 @@ def _link_digests(discovered: Discovered) -> dict[str, str]:
 def parse(file: FoundFile, text: str, digest: str, sink: DiagnosticSink) -> Document | None:
     """Return the document that `text` makes of `file`; report and return None when it makes none."""
     place = Place(file=file.display)
-    if file.kind in _MARKDOWN:
-        if file.path.name not in _DEFINITIONS and not opens(text):
+    kind = file.kind
+    if kind.read is not None:
+        values = kind.read(text, place, sink)
+        return None if values is None else Document(file=file, values=values, digest=digest)
+    if kind.syntax == "markdown":
+        if file.path.name not in kind.definitions and not opens(text):
             sink.report(rules.NOT_AN_AGENT, f"`{file.display}` has no front matter, so it defines no agent", at=place)
             return None
         found = read_front_matter(text, place, sink)
         return None if found is None else Document(file=file, values=found.values, digest=digest, body=found.body)
-    if file.kind in _JSON:
+    if kind.syntax == "json":
         values = read_json(text, place, sink, allows_comments=file.dialect.reads_comments)
         return None if values is None else Document(file=file, values=values, digest=digest)
-    if file.kind is FileKind.BACKGROUND:
+    if kind.syntax == "lines":
         return Document(file=file, values={"lines": _text_lines(text)}, digest=digest)
     values = read_toml(text, place, sink)
     if values is None:
@@ -143,6 +142,6 @@ def _text_lines(text: str) -> list[str]:
 
 def limit_of(kind: FileKind | None, limits: LimitSettings) -> Limit:
     """Return how large a file of `kind` may be; None is a script of a dependency or a skill."""
-    if kind is FileKind.SNAPSHOT:
+    if kind is not None and kind.limit == "max_snapshot_bytes":
         return snapshot_limit(limits)
     return Limit(size=limits.max_file_bytes, key="max_file_bytes")

@@ -8,7 +8,7 @@ from typing import Any
 
 from octoc.compiler.check.markdown import agent_name_from_path
 from octoc.compiler.inputs.agents.octo import AGENT_FILE, OCTO
-from octoc.compiler.model.documents import Document, SkillFolder, kept
+from octoc.compiler.model.documents import Document, kept
 from octoc.compiler.model.source import AgentSource, Located, ServerSource, SkillSource
 from octoc.compiler.structure.lists import lines, names_by_comma, names_by_space
 from octoc.compiler.structure.servers import server_of_mcp
@@ -39,7 +39,7 @@ def markdown_agent(document: Document) -> AgentSource:
     )
 
 
-def skill_source(document: Document, folder: SkillFolder | None) -> SkillSource:
+def skill_source(document: Document) -> SkillSource:
     """Return the skill of a SKILL.md; the text behind the front matter is its body."""
     values, place = document.values, document.place()
     return SkillSource(
@@ -55,7 +55,6 @@ def skill_source(document: Document, folder: SkillFolder | None) -> SkillSource:
         capabilities=names_by_space(values, "capabilities", place),
         allowed_tools=names_by_space(values, "allowed-tools", place),
         body=document.body.strip(),
-        folder=folder,
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from octoc.compiler.model.documents import Document, kept
 from octoc.compiler.model.source import ExpansionSource, NeedSource
 
@@ -35,6 +33,6 @@ def expansion_sources(document: Document) -> tuple[ExpansionSource, ...]:
     )
 
 
-def background_texts(documents: Iterable[Document]) -> tuple[str, ...]:
-    """Return the lines of all files, each once."""
-    return tuple(dict.fromkeys(line for document in documents for line in document.values["lines"]))
+def background_texts(document: Document) -> tuple[str, ...]:
+    """Return the lines of one file."""
+    return tuple(document.values["lines"])

@@ -10,8 +10,9 @@ from typing import Any
 import attrs
 
 from octoc.compiler.cache.store import Cache, code_stamp
-from octoc.compiler.check.units import SCOPE_TABLES
-from octoc.compiler.model.documents import FileKind, FoundFile
+from octoc.compiler.inputs.scopes import SCOPE_TABLES
+from octoc.compiler.inputs.workspace import WORKSPACE
+from octoc.compiler.model.documents import FoundFile
 from octoc.compiler.model.settings import (
     OCTOPUS_TOKENS,
     RENAMED_KEYS,
@@ -111,7 +112,7 @@ def _is_known_sound(values: Mapping[str, Any], place: Place, digest: str, cache:
 def _checked(values: Mapping[str, Any], place: Place, sink: DiagnosticSink) -> Mapping[str, Any] | None:
     from octoc.compiler.check.stage import check_values  # what is known to be sound does not pay for it
 
-    file = FoundFile(path=Path(place.file), display=place.file, kind=FileKind.WORKSPACE)
+    file = FoundFile(path=Path(place.file), display=place.file, kind=WORKSPACE)
     return check_values(file, values, sink)
 
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from pathlib import PurePosixPath
+from typing import Any
 
 import attrs
 
 from octoc.compiler.context import Context
 from octoc.compiler.model.build import Build
-from octoc.compiler.model.documents import Discovered, Document, Documents, FileKind, kept
+from octoc.compiler.model.documents import Discovered, Document, Documents, kept
 from octoc.compiler.model.scopes import ScopeTables
 from octoc.compiler.model.source import McpFileSource, SnapshotSource, Sources
 from octoc.compiler.structure.converter import structured
-from octoc.compiler.structure.fixtures import fixtures_source
-from octoc.compiler.structure.markdown import markdown_agent, skill_source
-from octoc.compiler.structure.needs import background_texts, expansion_sources, need_sources
 from octoc.compiler.structure.servers import server_of_mcp
-from octoc.compiler.structure.taps import capability_sources, manifest_agent
+from octoc.compiler.structure.taps import capability_sources
+from octoc.plugin.file_kinds import Role, load_function
 from octoc.results import ListedTool, ServerListing
 
 
@@ -26,46 +26,48 @@ def structure(build: Build, context: Context) -> Build:  # noqa: ARG001  # the s
 
 
 def sources_of(checked: Documents, discovered: Discovered) -> Sources:
-    """Return the source models of checked documents, each kind in the order of discovery."""
-    by_kind: dict[FileKind, list[Document]] = {kind: [] for kind in FileKind}
+    """Return the source models of checked documents, each role in the order of discovery."""
+    by_role: dict[Role, list[Any]] = defaultdict(list)
     for document in checked.documents:
-        by_kind[document.file.kind].append(document)
+        kind = document.file.kind
+        if kind.structure is not None:
+            made = load_function(kind.structure)(document)
+            by_role[kind.role].extend(made if isinstance(made, tuple) else (made,))
     folders = {folder.folder: folder for folder in discovered.skill_folders}
-    # Agents of both forms stay in the order of discovery among each other.
-    agents = {FileKind.AGENT_MD: markdown_agent, FileKind.AGENT_MANIFEST: manifest_agent}
     return Sources(
-        mcp_files=tuple(mcp_file(document) for document in by_kind[FileKind.MCP]),
+        mcp_files=tuple(by_role["servers"]),
         capabilities=capability_sources(discovered, checked.documents),
-        agents=tuple(
-            agents[document.file.kind](document) for document in checked.documents if document.file.kind in agents
-        ),
+        agents=tuple(by_role["agents"]),
         skills=tuple(
-            skill_source(document, folders.get(PurePosixPath(document.file.display).parent.as_posix()))
-            for document in by_kind[FileKind.SKILL]
+            attrs.evolve(skill, folder=folders.get(PurePosixPath(skill.place.file).parent.as_posix()))
+            for skill in by_role["skills"]
         ),
-        snapshots=tuple(snapshot(document) for document in by_kind[FileKind.SNAPSHOT]),
-        fixtures=tuple(fixtures_source(document) for document in by_kind[FileKind.FIXTURES]),
-        needs=tuple(need for document in by_kind[FileKind.NEEDS] for need in need_sources(document)),
-        expansions=tuple(each for document in by_kind[FileKind.EXPANDED] for each in expansion_sources(document)),
-        background=background_texts(by_kind[FileKind.BACKGROUND]),
-        scopes=sum(
-            (structured(ScopeTables, document.values, document.place()) for document in by_kind[FileKind.SCOPES]),
-            start=discovered.settings.scope_tables,
-        ),
-        scopes_unsound=_scopes_unsound(discovered, by_kind[FileKind.SCOPES]),
+        snapshots=tuple(by_role["snapshots"]),
+        fixtures=tuple(by_role["fixtures"]),
+        needs=tuple(by_role["needs"]),
+        expansions=tuple(by_role["expansions"]),
+        background=tuple(dict.fromkeys(by_role["background"])),
+        scopes=sum(by_role["scopes"], start=discovered.settings.scope_tables),
+        scopes_unsound=_scopes_unsound(checked, discovered),
         comments={document.file.display: document.comments for document in checked.documents if document.comments},
     )
 
 
-def _scopes_unsound(discovered: Discovered, documents: list[Document]) -> bool:
+def _scopes_unsound(checked: Documents, discovered: Discovered) -> bool:
     """Tell whether a table of scopes is lost: with its file, or cut out of it."""
-    files = sum(file.kind is FileKind.SCOPES for file in discovered.files)
+    files = sum(file.kind.role == "scopes" for file in discovered.files)
+    documents = [document for document in checked.documents if document.file.kind.role == "scopes"]
     return (
         discovered.settings.scopes_unsound
         or discovered.scopes_missed
         or len(documents) < files
         or any(document.cut for document in documents)
     )
+
+
+def scope_tables(document: Document) -> ScopeTables:
+    """Return the tables of one file of scopes."""
+    return structured(ScopeTables, document.values, document.place())
 
 
 def mcp_file(document: Document) -> McpFileSource:

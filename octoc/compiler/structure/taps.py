@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from octoc.compiler.model.documents import DefaultLink, Discovered, Document, FileKind
+from octoc.compiler.model.documents import DefaultLink, Discovered, Document
 from octoc.compiler.model.source import AgentSource, CapabilitySource, ConfigSource, Located, ProviderSource
 from octoc.compiler.structure.lists import texts
 from octoc.compiler.structure.servers import octomind_servers
@@ -26,17 +26,19 @@ def capability_sources(discovered: Discovered, documents: tuple[Document, ...]) 
     folders: dict[tuple[str, str], Place] = {}
     configured = set()
     for file in discovered.files:
-        if file.kind in (FileKind.CAPABILITY_CONFIG, FileKind.CAPABILITY_PROVIDER):
+        if file.kind.role == "capabilities":
             folders.setdefault((file.tap or "", file.key["capability"]), Place(file=file.display))
-        if file.kind is FileKind.CAPABILITY_CONFIG:
+        if file.kind.role == "capabilities" and "provider" not in file.key:
             configured.add((file.tap or "", file.key["capability"]))
     configs: dict[tuple[str, str], ConfigSource] = {}
     providers: dict[tuple[str, str], dict[str, ProviderSource]] = {}
     defaults = {(link.tap, link.capability): link for link in discovered.default_links}
     for document in documents:
-        if document.file.kind is FileKind.CAPABILITY_CONFIG:
+        if document.file.kind.role != "capabilities":
+            continue
+        if "provider" not in document.file.key:
             configs[_folder(document)] = _config(document)
-        elif document.file.kind is FileKind.CAPABILITY_PROVIDER:
+        else:
             provider = _provider(document)
             providers.setdefault(_folder(document), {})[provider.name] = provider
             if provider.name == DEFAULT_PROVIDER:

@@ -15,7 +15,8 @@ from octoc.compiler.context import Context
 from octoc.compiler.discover.fixtures import add_fixtures
 from octoc.compiler.discover.found import Found
 from octoc.compiler.discover.walk import Entry, Root
-from octoc.compiler.model.documents import Discovered, FileKind, FoundFile
+from octoc.compiler.inputs.routing import FIXTURES
+from octoc.compiler.model.documents import Discovered, FoundFile
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import FixturesSource
 from octoc.compiler.read.stage import read_files
@@ -84,6 +85,6 @@ def _discovered(root: Path, settings: WorkspaceSettings, context: Context) -> tu
 
 def _named(root: Path, files: Sequence[Path]) -> tuple[FoundFile, ...]:
     return tuple(
-        FoundFile(path=path.absolute(), display=display_path(root, path.absolute()), kind=FileKind.FIXTURES)
+        FoundFile(path=path.absolute(), display=display_path(root, path.absolute()), kind=FIXTURES)
         for path in dict.fromkeys(files)
     )

@@ -9,7 +9,8 @@ from pathlib import Path
 import attrs
 import tomlkit
 
-from octoc.compiler.inputs.dialects import Dialects
+from octoc.compiler.inputs.mcp.servers import MCP
+from octoc.compiler.inputs.registry import FileKinds
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.structure.settings import name_of_folder
 from octoc.compiler.workspace.paths import CORE_TAP, WORKSPACE_FILE
@@ -46,10 +47,10 @@ def find_inputs(folder: Path) -> Inputs:
             name = _free(name_of_folder(path), taken)
             taken.add(name)
             taps.append((name, path.relative_to(folder).as_posix()))
-    dialects = Dialects()
-    clients = [one for one in dialects.of_kind("mcp") if one.is_in_project]
+    dialects = FileKinds().dialects
+    clients = [one for one in dialects if one.kind == MCP.name and one.is_in_project]
     files = [name for client in sorted(clients, key=lambda one: one.rank) for name in client.patterns]
-    folders = [name for client in dialects.of_kind("agent-md") for name in client.folders]
+    folders = [name for client in dialects for name in client.folders]
     in_taps = {f"{path}/agents".removeprefix("./") for _, path in taps}
     return Inputs(
         mcp_files=tuple(name for name in files if (folder / name).is_file()),

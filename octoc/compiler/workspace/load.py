@@ -11,7 +11,7 @@ import attrs
 
 from octoc.compiler.cache.store import Cache
 from octoc.compiler.context import Context, Progress, no_progress
-from octoc.compiler.inputs.dialects import Dialects
+from octoc.compiler.inputs.registry import FileKinds
 from octoc.compiler.model.settings import USUAL_PLUGINS, LintSettings, WorkspaceSettings
 from octoc.compiler.policy.judge import policy_of
 from octoc.compiler.policy.names import report_names
@@ -60,7 +60,7 @@ def load_workspace(
     sink.extend(tuple(kept for found in early.diagnostics if (kept := policy(found)) is not None))
     if settings is not None:
         report_names(settings, rule_of, sink)
-    # Plugins that every workspace has bring no dialect, and asking them imports them.
+    # The plugins that every workspace has add no kind of file, and asking them imports them.
     is_usual = plugins is None and (settings is None or set(settings.plugins) <= set(USUAL_PLUGINS))
     context = Context(
         root=root,
@@ -70,7 +70,7 @@ def load_workspace(
         progress=progress,
         overlay=overlay,
         policy=policy,
-        dialects=Dialects(None if is_usual else named),
+        file_kinds=FileKinds(None if is_usual else named),
     )
     return LoadedWorkspace(settings=settings, context=context)
 

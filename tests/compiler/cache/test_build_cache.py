@@ -11,11 +11,11 @@ from octoc.compiler.cache.build_cache import CachedOutcome, build_key, recall, r
 from octoc.compiler.cache.store import Cache
 from octoc.compiler.inputs.mcp.claude import CLAUDE
 from octoc.compiler.inputs.mcp.cursor import CURSOR
+from octoc.compiler.inputs.mcp.servers import MCP
 from octoc.compiler.model.documents import (
     Attachment,
     DepScript,
     Discovered,
-    FileKind,
     FoundFile,
     Program,
     SkillFolder,
@@ -30,7 +30,7 @@ from octoc.diagnostics.rules.plugin import ENCODER_FAILED
 from octoc.diagnostics.rules.read import UNREADABLE
 
 PLACE = Place(file="octoc.toml")
-FILE = FoundFile(path=Path("/ws/.mcp.json"), display=".mcp.json", kind=FileKind.MCP, dialect=CLAUDE)
+FILE = FoundFile(path=Path("/ws/.mcp.json"), display=".mcp.json", kind=MCP, dialect=CLAUDE)
 FOUND = Discovered(
     root=Path("/ws"),
     settings=WorkspaceSettings(name="acme", place=PLACE),

@@ -8,24 +8,33 @@ import attrs
 import pytest
 
 from octoc.compiler.check.stage import check_values
-from octoc.compiler.model.documents import FileKind, FoundFile
+from octoc.compiler.inputs.agents.manifest import AGENT_MANIFEST
+from octoc.compiler.inputs.agents.markdown import AGENT_MD
+from octoc.compiler.inputs.capability import CAPABILITY_CONFIG, CAPABILITY_PROVIDER
+from octoc.compiler.inputs.mcp.servers import MCP
+from octoc.compiler.inputs.routing import FIXTURES
+from octoc.compiler.inputs.skill import SKILL
+from octoc.compiler.inputs.snapshot import SNAPSHOT
+from octoc.compiler.inputs.workspace import WORKSPACE
+from octoc.compiler.model.documents import FoundFile
 from octoc.compiler.read.spans import SpanIndex
 from octoc.compiler.read.stage import parse
 from octoc.diagnostics.model import Diagnostic, DiagnosticSink, Span
+from octoc.plugin.file_kinds import FileKind
 from tests.compiler.dialects import dialect_named
 
 DISPLAY = {
-    FileKind.WORKSPACE: "octoc.toml",
-    FileKind.MCP: ".mcp.json",
-    FileKind.CAPABILITY_CONFIG: "taps/acme/capabilities/clock/config.toml",
-    FileKind.CAPABILITY_PROVIDER: "taps/acme/capabilities/clock/local.toml",
-    FileKind.AGENT_MANIFEST: "taps/acme/agents/developer/general.toml",
-    FileKind.AGENT_MD: "agents/reviewer/AGENT.md",
-    FileKind.SKILL: "taps/acme/skills/commit-messages/SKILL.md",
-    FileKind.SNAPSHOT: "snapshots/time.json",
-    FileKind.FIXTURES: "routing/office.toml",
+    WORKSPACE: "octoc.toml",
+    MCP: ".mcp.json",
+    CAPABILITY_CONFIG: "taps/acme/capabilities/clock/config.toml",
+    CAPABILITY_PROVIDER: "taps/acme/capabilities/clock/local.toml",
+    AGENT_MANIFEST: "taps/acme/agents/developer/general.toml",
+    AGENT_MD: "agents/reviewer/AGENT.md",
+    SKILL: "taps/acme/skills/commit-messages/SKILL.md",
+    SNAPSHOT: "snapshots/time.json",
+    FIXTURES: "routing/office.toml",
 }
-KEY = {FileKind.SNAPSHOT: {"server": "time"}}
+KEY = {SNAPSHOT: {"server": "time"}}
 
 
 @attrs.frozen(kw_only=True)
@@ -71,7 +80,7 @@ def check_text() -> Check:
 
 def _check_text(kind: FileKind, text: str, dialect: str = "", display: str = "") -> Outcome:
     display = display or DISPLAY[kind]
-    dialect = dialect or {FileKind.MCP: "claude", FileKind.AGENT_MD: "octo"}.get(kind, "")
+    dialect = dialect or {MCP: "claude", AGENT_MD: "octo"}.get(kind, "")
     file = FoundFile(
         path=Path(display), display=display, kind=kind, key=KEY.get(kind, {}), dialect=dialect_named(kind, dialect)
     )

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from octoc.compiler.model.documents import REMOVED, FileKind
+from octoc.compiler.inputs.mcp.servers import MCP
+from octoc.compiler.model.documents import REMOVED
 from octoc.diagnostics.rule import Severity
 
 TRANSPORTS = "`stdio`, `http`, `streamable-http`, `streamable_http`, `streamableHttp`, `sse`, `ws` or `rest`"
@@ -82,7 +83,7 @@ def test_one_bad_server_costs_only_itself(
     entry: str, code: str, message: str, at: str, check_text: Callable[..., Any]
 ) -> None:
     """An unsound server is reported at its place as an error and cut, and its neighbour stays."""
-    outcome = check_text(FileKind.MCP, servers(entry))
+    outcome = check_text(MCP, servers(entry))
     assert outcome.summaries == [(code, message, at)]
     assert outcome.findings[0].diagnostic.severity is Severity.ERROR
     assert outcome.values == {"mcpServers": {"good": {"command": "x"}}}
@@ -153,7 +154,7 @@ def test_a_harmless_mistake_keeps_the_server(
     entry: str, code: str, message: str, at: str, left: object, check_text: Callable[..., Any]
 ) -> None:
     """A mistake that widens nothing costs at most its own value."""
-    outcome = check_text(FileKind.MCP, servers(entry))
+    outcome = check_text(MCP, servers(entry))
     assert outcome.summaries == [(code, message, at)]
     assert outcome.values["mcpServers"]["bad"] == left
 
@@ -194,19 +195,19 @@ def test_the_file_s_own_keys_are_checked(
     dialect: str, text: str, code: str, at: str, severity: Severity, help_start: str, check_text: Callable[..., Any]
 ) -> None:
     """Each client's own keys are checked: both lists, another client's list, no list, unknown names."""
-    (finding,) = check_text(FileKind.MCP, text, dialect).findings
+    (finding,) = check_text(MCP, text, dialect).findings
     assert (finding.code, finding.at, finding.diagnostic.severity) == (code, at, severity)
     assert (finding.diagnostic.help or "").startswith(help_start)
 
 
 def test_both_lists_leave_nothing(check_text: Callable[..., Any]) -> None:
     """A file with both lists gives no server, since each client would see others."""
-    assert check_text(FileKind.MCP, '{"mcpServers": {}, "servers": {}}').values is None
+    assert check_text(MCP, '{"mcpServers": {}, "servers": {}}').values is None
 
 
 def test_a_misspelt_list_is_an_error_with_its_name(check_text: Callable[..., Any]) -> None:
     """A file whose list is misspelt says how it is spelt."""
-    first = check_text(FileKind.MCP, '{"mcpservers": {}}').findings[0].diagnostic
+    first = check_text(MCP, '{"mcpservers": {}}').findings[0].diagnostic
     assert (first.message, first.severity) == ("the file has no `mcpServers`", Severity.ERROR)
     assert first.help == "rename `mcpservers` to `mcpServers`"
 
@@ -219,29 +220,29 @@ def test_every_spelling_of_a_transport_is_accepted(dialect: str, written: str, c
     """Each client's spelling of a transport is sound in every client's file."""
     key = "servers" if dialect == "vscode" else "mcpServers"
     text = f'{{"{key}": {{"a": {{"type": "{written}", "url": "https://x"}}}}}}'
-    assert check_text(FileKind.MCP, text, dialect).codes == []
+    assert check_text(MCP, text, dialect).codes == []
 
 
 def test_cursor_needs_no_type(check_text: Callable[..., Any]) -> None:
     """A `url` without `type` is usual in Cursor's files, and not reported there."""
-    assert check_text(FileKind.MCP, '{"mcpServers": {"a": {"url": "https://x"}}}', "cursor").codes == []
+    assert check_text(MCP, '{"mcpServers": {"a": {"url": "https://x"}}}', "cursor").codes == []
 
 
 def test_vs_code_writes_where_a_server_is_from(check_text: Callable[..., Any]) -> None:
     """What VS Code adds to a server that it installed from a registry is known."""
     fields = '"type": "http", "url": "https://x", "gallery": "https://api.mcp.github.com", "version": "1.0.0"'
-    assert check_text(FileKind.MCP, f'{{"servers": {{"a": {{{fields}}}}}}}', "vscode").codes == []
+    assert check_text(MCP, f'{{"servers": {{"a": {{{fields}}}}}}}', "vscode").codes == []
 
 
 def test_vs_code_may_have_numbers_and_nulls_in_env(check_text: Callable[..., Any]) -> None:
     """VS Code allows numbers and null in `env`, so its files are not reported for them."""
     text = '{"servers": {"a": {"command": "x", "env": {"N": 3, "M": null}}}}'
-    assert check_text(FileKind.MCP, text, "vscode").codes == []
+    assert check_text(MCP, text, "vscode").codes == []
 
 
 def test_no_value_of_env_or_headers_is_printed(check_text: Callable[..., Any]) -> None:
     """What is reported about a server never holds the values of its variables or headers."""
     text = '{"mcpServers": {"a": {"command": "x", "env": {"KEY": ["hunter2"]}}, "b": {"headers": "hunter2"}}}'
-    outcome = check_text(FileKind.MCP, text)
+    outcome = check_text(MCP, text)
     assert outcome.codes == ["OCT203", "OCT203"]
     assert "hunter2" not in "".join(str(finding.diagnostic) for finding in outcome.findings)

@@ -5,11 +5,16 @@ from typing import Any
 
 import pytest
 
-from octoc.compiler.model.documents import REMOVED, FileKind
+from octoc.compiler.inputs.agents.manifest import AGENT_MANIFEST
+from octoc.compiler.inputs.agents.markdown import AGENT_MD
+from octoc.compiler.inputs.capability import CAPABILITY_CONFIG, CAPABILITY_PROVIDER
+from octoc.compiler.inputs.skill import SKILL
+from octoc.compiler.inputs.snapshot import SNAPSHOT
+from octoc.compiler.model.documents import REMOVED
 from octoc.diagnostics.rule import Severity
+from octoc.plugin.file_kinds import FileKind
 
-CONFIG, PROVIDER, MANIFEST = FileKind.CAPABILITY_CONFIG, FileKind.CAPABILITY_PROVIDER, FileKind.AGENT_MANIFEST
-AGENT, SKILL, SNAPSHOT = FileKind.AGENT_MD, FileKind.SKILL, FileKind.SNAPSHOT
+CONFIG, PROVIDER, MANIFEST, AGENT = CAPABILITY_CONFIG, CAPABILITY_PROVIDER, AGENT_MANIFEST, AGENT_MD
 
 STDIO = 'name = "ok"\ntype = "stdio"\ncommand = "x"\nargs = []\ntimeout_seconds = 30\ntools = []\n'
 

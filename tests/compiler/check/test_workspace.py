@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from octoc.compiler.model.documents import REMOVED, FileKind
+from octoc.compiler.inputs.workspace import WORKSPACE
+from octoc.compiler.model.documents import REMOVED
 
 HEAD = '[workspace]\nname = "acme"\n'
 NAMES = "letters, digits, `-`, `_` and `.`, starting with a letter or a digit"
@@ -145,13 +146,13 @@ def test_one_mistake_is_reported_where_it_is(
     text: str, code: str, message: str, at: str, check_text: Callable[..., Any]
 ) -> None:
     """Each mistake of octoc.toml gives its rule, in our words, at the text that is wrong."""
-    assert (code, message, at) in check_text(FileKind.WORKSPACE, text).summaries
+    assert (code, message, at) in check_text(WORKSPACE, text).summaries
 
 
 def test_an_unknown_key_has_near_names(check_text: Callable[..., Any]) -> None:
     """An unknown key is reported with near names, else with the existing ones."""
     text = HEAD + "[routing]\nmax_activ = 8\nxyzzy = 1\n[aliases]\nzzz = 1\n"
-    helps = [finding.diagnostic.help for finding in check_text(FileKind.WORKSPACE, text).findings]
+    helps = [finding.diagnostic.help for finding in check_text(WORKSPACE, text).findings]
     assert helps[0] == "did you mean `max_active` or `max_active_tokens`?"
     assert helps[1].startswith("expected `encoder`, ")
     assert helps[2] == "expected `style`"
@@ -160,7 +161,7 @@ def test_an_unknown_key_has_near_names(check_text: Callable[..., Any]) -> None:
 def test_a_mistake_costs_its_own_value_only(check_text: Callable[..., Any]) -> None:
     """What stands beside an unsound value stays; of the taps only the unsound one goes, and none is renumbered."""
     text = HEAD + "[[taps]]\nname='a'\n[[taps]]\nname='b'\npath='b'\n[routing]\ntop_k = 0\nmax_active = 7\n"
-    assert check_text(FileKind.WORKSPACE, text).values == {
+    assert check_text(WORKSPACE, text).values == {
         "workspace": {"name": "acme"},
         "taps": [REMOVED, {"name": "b", "path": "b"}],
         "routing": {"max_active": 7},
@@ -170,11 +171,11 @@ def test_a_mistake_costs_its_own_value_only(check_text: Callable[..., Any]) -> N
 def test_a_misspelt_gate_has_no_echo(check_text: Callable[..., Any]) -> None:
     """Settings of the octomind gate are not called unused when only the gate's name is misspelt."""
     text = HEAD + "[routing]\ngate = 'octomint'\nthreshold = 0.5\n"
-    assert check_text(FileKind.WORKSPACE, text).codes == ["OCT204"]
+    assert check_text(WORKSPACE, text).codes == ["OCT204"]
 
 
 def test_a_sound_file_is_returned_as_it_is(check_text: Callable[..., Any]) -> None:
     """A sound file keeps its values, and nothing is found."""
-    outcome = check_text(FileKind.WORKSPACE, HEAD)
+    outcome = check_text(WORKSPACE, HEAD)
     assert outcome.findings == ()
     assert outcome.values == {"workspace": {"name": "acme"}}

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from octoc.compiler.inputs.dialects import Dialects
+from octoc.compiler.inputs.mcp.servers import MCP
+from octoc.compiler.inputs.registry import FileKinds
 from octoc.compiler.model.settings import LimitSettings
 from octoc.compiler.read.stage import input_digests
 
@@ -76,7 +77,7 @@ def test_folders_that_the_user_lists_are_read_in_that_order(write: Write, find: 
 )
 def test_the_path_of_an_mcp_file_tells_its_dialect(path: str, dialect: str) -> None:
     """Each client's file is known by its folder or name; any other is Claude Code's."""
-    assert Dialects().told("mcp", PurePosixPath(path)).name == dialect
+    assert FileKinds().dialect_of(MCP, PurePosixPath(path)).name == dialect
 
 
 def test_paths_that_are_defaults_may_be_absent_and_paths_that_are_written_may_not(write: Write, find: Find) -> None:

@@ -14,7 +14,7 @@ import pytest
 from octoc.compiler.calibrate.own import EXPANDED_WEIGHT, all_examples
 from octoc.compiler.checkup.check import check_workspace
 from octoc.compiler.expand.ask_plugins import Expanded, expand
-from octoc.compiler.expand.expanded_file import EXPANDED_FILE
+from octoc.compiler.inputs.routing import EXPANDED_FILE
 from octoc.compiler.workspace.build import build, resolve_workspace
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.plugin import PluginError, hookimpl

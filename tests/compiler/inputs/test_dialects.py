@@ -7,7 +7,7 @@ import pytest
 
 from octoc.compiler.checkup.check import check_target
 from octoc.compiler.checkup.target import Target
-from octoc.compiler.inputs.dialects import Dialects
+from octoc.compiler.inputs.registry import FileKinds
 from octoc.plugin import Dialect, hookimpl
 from octoc.plugin.manager import plugins_of
 
@@ -52,11 +52,10 @@ class AcmePlugin:
 )
 def test_a_path_tells_the_dialect_and_the_project(kind: str, path: str, name: str | None, project: str | None) -> None:
     """Patterns count from the project's folder; a plugin takes neither names nor files of octoc's own dialects."""
-    dialects = Dialects(plugins_of(AcmePlugin()))
-    found = dialects.of_path(kind, PurePosixPath(path))  # type: ignore[arg-type]
-    assert (found and found.name) == name
+    found = FileKinds(plugins_of(AcmePlugin())).form_of(PurePosixPath(path))
+    assert (found and found.kind.name, found and found.dialect.name) == (name and kind, name)
     if found is not None:
-        assert found.project_of(PurePosixPath(path)) == PurePosixPath(project or "")
+        assert found.dialect.project_of(PurePosixPath(path)) == PurePosixPath(project or "")
 
 
 def test_a_plugins_dialect_is_checked_like_any_other(tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 import attrs
 import pytest
 
+from octoc.compiler.inputs.workspace import WORKSPACE
 from octoc.compiler.lock.inputs import files_of, inputs_digest
-from octoc.compiler.model.documents import Discovered, FileKind, FoundFile, SkillFolder, Tap
+from octoc.compiler.model.documents import Discovered, FoundFile, SkillFolder, Tap
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.workspace.build import build
 from octoc.diagnostics.model import Place
@@ -40,7 +41,7 @@ def test_files_belong_to_their_tap_or_to_the_workspace() -> None:
 
 def test_a_workspace_that_is_a_tap_keeps_its_own_files() -> None:
     """Where the workspace's folder is a tap, what discovery found for the workspace itself stays the workspace's."""
-    own = FoundFile(path=Path("/ws/octoc.toml"), display="octoc.toml", kind=FileKind.WORKSPACE)
+    own = FoundFile(path=Path("/ws/octoc.toml"), display="octoc.toml", kind=WORKSPACE)
     taps, own_files = files_of(_found(_tap("self", "."), files=(own,)), {"octoc.toml": "0", "skills/s/SKILL.md": "1"})
     assert (dict(taps["self"].files), own_files.files) == ({"skills/s/SKILL.md": "1"}, {"octoc.toml": "0"})
 

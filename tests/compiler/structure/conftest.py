@@ -8,13 +8,14 @@ import attrs
 import pytest
 
 from octoc.compiler.check.stage import sound_documents
-from octoc.compiler.model.documents import Discovered, Documents, FileKind, FoundFile
+from octoc.compiler.model.documents import Discovered, Documents, FoundFile
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import Sources
 from octoc.compiler.read.spans import SpanIndex
 from octoc.compiler.read.stage import parse
 from octoc.compiler.structure.stage import sources_of
 from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.plugin.file_kinds import FileKind
 from tests.compiler.dialects import dialect_named
 
 

@@ -10,24 +10,33 @@ from hypothesis import strategies as st
 
 from octoc.compiler.check.schemas import schema_of, validator_of
 from octoc.compiler.check.stage import check_values, sound_documents
-from octoc.compiler.model.documents import Discovered, Document, Documents, FileKind, FoundFile, kept
+from octoc.compiler.inputs.agents.manifest import AGENT_MANIFEST
+from octoc.compiler.inputs.agents.markdown import AGENT_MD
+from octoc.compiler.inputs.capability import CAPABILITY_CONFIG, CAPABILITY_PROVIDER
+from octoc.compiler.inputs.mcp.servers import MCP
+from octoc.compiler.inputs.registry import KINDS
+from octoc.compiler.inputs.skill import SKILL
+from octoc.compiler.inputs.snapshot import SNAPSHOT
+from octoc.compiler.inputs.workspace import WORKSPACE
+from octoc.compiler.model.documents import Discovered, Document, Documents, FoundFile, kept
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.structure.settings import settings_from
 from octoc.compiler.structure.stage import sources_of
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
+from octoc.plugin.file_kinds import FileKind
 from tests.compiler.dialects import dialect_named
 
 KEY = {
-    FileKind.CAPABILITY_CONFIG: {"capability": "clock"},
-    FileKind.CAPABILITY_PROVIDER: {"capability": "clock", "provider": "default"},
-    FileKind.AGENT_MANIFEST: {"domain": "developer", "spec": "general"},
-    FileKind.SKILL: {"skill": "s"},
-    FileKind.SNAPSHOT: {"server": "time"},
+    CAPABILITY_CONFIG: {"capability": "clock"},
+    CAPABILITY_PROVIDER: {"capability": "clock", "provider": "default"},
+    AGENT_MANIFEST: {"domain": "developer", "spec": "general"},
+    SKILL: {"skill": "s"},
+    SNAPSHOT: {"server": "time"},
 }
 DIALECTS = {
-    FileKind.MCP: ["claude", "claude-desktop", "cursor", "vscode"],
-    FileKind.AGENT_MD: ["octo", "claude"],
+    MCP: ["claude", "claude-desktop", "cursor", "vscode"],
+    AGENT_MD: ["octo", "claude"],
 }
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.floats(-2, 2) | st.text(max_size=4),
@@ -41,7 +50,7 @@ def resolved(kind: FileKind, node: dict[str, Any]) -> tuple[FileKind, dict[str, 
     """Return the subschema that a reference of `node` leads to, and the kind whose schema has it."""
     while "$ref" in node:
         address, _, pointer = node["$ref"].partition("#")
-        kind = next((other for other in FileKind if address == schema_of(other)["$id"]), kind)
+        kind = next((other for other in KINDS if address == schema_of(other)["$id"]), kind)
         found: Any = schema_of(kind)
         for step in pointer.strip("/").split("/"):
             found = found[step]
@@ -94,7 +103,7 @@ def files_of(kind: FileKind) -> st.SearchStrategy[Any]:
     return _objects(kind, dict(schema_of(kind)), 0)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in FileKind if kind is not FileKind.WORKSPACE])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind is not WORKSPACE], ids=str)
 @given(data=st.data())
 def test_structure_does_not_fail_after_check(kind: FileKind, data: st.DataObject) -> None:
     """Any values of any kind pass check and structure without an exception, and what is cut was reported."""
@@ -122,7 +131,7 @@ def test_structure_does_not_fail_after_check(kind: FileKind, data: st.DataObject
         assert sink.worst() is Severity.ERROR
 
 
-@pytest.mark.parametrize("kind", [kind for kind in FileKind if kind is not FileKind.WORKSPACE])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind is not WORKSPACE], ids=str)
 @given(data=st.data())
 def test_what_check_leaves_is_sound(kind: FileKind, data: st.DataObject) -> None:
     """Values that check keeps are sound on a second check, except a list that lost its last element."""
@@ -143,11 +152,11 @@ def _compact(values: Any) -> Any:
     return [_compact(value) for _, value in kept(values)] if isinstance(values, list) else values
 
 
-@given(values=files_of(FileKind.WORKSPACE))
+@given(values=files_of(WORKSPACE))
 def test_settings_do_not_fail(values: dict[str, Any]) -> None:
     """Any values of octoc.toml give settings, and what is unsound in them is an error."""
     sink = DiagnosticSink()
     settings = settings_from(values, Place(file="octoc.toml"), "folder", sink)
     assert settings.name
-    if not validator_of(FileKind.WORKSPACE).is_valid(values):
+    if not validator_of(WORKSPACE).is_valid(values):
         assert sink.worst() is Severity.ERROR

@@ -4,7 +4,13 @@ from typing import Any
 
 import pytest
 
-from octoc.compiler.model.documents import DefaultLink, FileKind, SkillFolder
+from octoc.compiler.inputs.agents.manifest import AGENT_MANIFEST
+from octoc.compiler.inputs.agents.markdown import AGENT_MD
+from octoc.compiler.inputs.capability import CAPABILITY_CONFIG, CAPABILITY_PROVIDER
+from octoc.compiler.inputs.mcp.servers import MCP
+from octoc.compiler.inputs.skill import SKILL
+from octoc.compiler.inputs.snapshot import SNAPSHOT
+from octoc.compiler.model.documents import DefaultLink, SkillFolder
 from octoc.diagnostics.model import Place
 
 MANIFEST = """# agents/developer/general.toml
@@ -48,14 +54,14 @@ def agent(
 ) -> Any:
     """Return what is built of one agent in Markdown."""
     text = f"---\n{front}\n---\n\nYou review.\n"
-    return build_sources(text_file(display=display, kind=FileKind.AGENT_MD, text=text, **{"dialect": "octo", **more}))
+    return build_sources(text_file(display=display, kind=AGENT_MD, text=text, **{"dialect": "octo", **more}))
 
 
 def test_an_octomind_agent(build_sources: Any, text_file: Any) -> None:
     """A manifest's name is its domain and spec, its texts come from headers and the first role."""
     file = text_file(
         display="taps/a/agents/developer/general.toml",
-        kind=FileKind.AGENT_MANIFEST,
+        kind=AGENT_MANIFEST,
         text=MANIFEST,
         key={"domain": "developer", "spec": "general"},
         tap="a",
@@ -83,7 +89,7 @@ def test_sampling_in_its_newer_place(build_sources: Any, text_file: Any) -> None
     """Sampling under `[roles.model]` counts as that of the role."""
     text = "[[roles]]\nsystem = 's'\n[roles.model]\ntemperature = 0.2\n"
     key = {"domain": "d", "spec": "s"}
-    file = text_file(display="agents/d/s.toml", kind=FileKind.AGENT_MANIFEST, text=text, key=key)
+    file = text_file(display="agents/d/s.toml", kind=AGENT_MANIFEST, text=text, key=key)
     assert build_sources(file).sources.agents[0].sampling == {"temperature": 0.2}
 
 
@@ -148,14 +154,14 @@ def test_capabilities_are_put_together_by_folder(build_sources: Any, text_file: 
     """A capability's config, providers and default come from the files of its folder in one tap."""
     config = text_file(
         display="t/capabilities/clock/config.toml",
-        kind=FileKind.CAPABILITY_CONFIG,
+        kind=CAPABILITY_CONFIG,
         text="triggers = [' what time is it ', 3]\ndomains = ['developer']\n",
         key={"capability": "clock"},
         tap="t",
     )
     provider = text_file(
         display="t/capabilities/clock/local.toml",
-        kind=FileKind.CAPABILITY_PROVIDER,
+        kind=CAPABILITY_PROVIDER,
         text="# Title: Clock\n# Description: d\n[roles.mcp]\nserver_refs = ['time']\nallowed_tools = []\n",
         key={"capability": "clock", "provider": "local"},
         tap="t",
@@ -177,7 +183,7 @@ def test_a_provider_without_patterns_has_none(build_sources: Any, text_file: Any
     """A provider that names neither servers nor patterns keeps both absent."""
     file = text_file(
         display="t/capabilities/clock/default.toml",
-        kind=FileKind.CAPABILITY_PROVIDER,
+        kind=CAPABILITY_PROVIDER,
         text="[deps]\nrequire = ['a/b']\n",
         key={"capability": "clock", "provider": "default"},
         tap="t",
@@ -194,7 +200,7 @@ def test_a_capability_of_unsound_files_is_still_known(build_sources: Any, text_f
     bad, good = (
         text_file(
             display=f"{tap}/capabilities/clock/local.toml",
-            kind=FileKind.CAPABILITY_PROVIDER,
+            kind=CAPABILITY_PROVIDER,
             text=text,
             key={"capability": "clock", "provider": "local"},
             tap=tap,
@@ -220,7 +226,7 @@ SKILL_LISTS: list[tuple[str, list[str]]] = [
 def test_a_skill_s_lists_have_many_forms(front: str, expected: list[str], build_sources: Any, text_file: Any) -> None:
     """Words, words in brackets and YAML lists say the same, and each word has its place."""
     text = f"---\nname: s\ndescription: d\n{front}\n---\nBody\n"
-    file = text_file(display="t/skills/s/SKILL.md", kind=FileKind.SKILL, text=text, key={"skill": "s"}, tap="t")
+    file = text_file(display="t/skills/s/SKILL.md", kind=SKILL, text=text, key={"skill": "s"}, tap="t")
     built = build_sources(file)
     (found,) = built.sources.skills
     assert values(found.capabilities) == expected
@@ -232,7 +238,7 @@ def test_a_skill(build_sources: Any, text_file: Any) -> None:
     front = "name: s\ntitle: T\ndescription: d\ndomains: developer\nrules:\n  - content(a b)\n  - match(x, y)"
     text = f"---\n{front}\nallowed-tools: Read Bash(git log:*)\n---\n\nBody\n"
     folder = SkillFolder(tap="t", skill="s", resources=("scripts/a.sh",), folder="t/skills/s")
-    file = text_file(display="t/skills/s/SKILL.md", kind=FileKind.SKILL, text=text, key={"skill": "s"}, tap="t")
+    file = text_file(display="t/skills/s/SKILL.md", kind=SKILL, text=text, key={"skill": "s"}, tap="t")
     (found,) = build_sources(file, skill_folders=(folder,)).sources.skills
     assert (found.name, found.title, found.description, found.body, found.tap) == ("s", "T", "d", "Body", "t")
     assert values(found.domains) == ["developer"]
@@ -244,7 +250,7 @@ def test_a_skill(build_sources: Any, text_file: Any) -> None:
 def test_an_mcp_file(build_sources: Any, text_file: Any) -> None:
     """A file's servers come in its order without unsound ones, from either list."""
     text = '{"servers": {"b": {"command": "x"}, "bad": {}, "a": {"type": "http", "url": "u"}}}'
-    file = text_file(display=".vscode/mcp.json", kind=FileKind.MCP, text=text, dialect="vscode")
+    file = text_file(display=".vscode/mcp.json", kind=MCP, text=text, dialect="vscode")
     built = build_sources(file)
     (found,) = built.sources.mcp_files
     assert (found.dialect.name, [server.name for server in found.servers]) == ("vscode", ["b", "a"])
@@ -253,7 +259,7 @@ def test_an_mcp_file(build_sources: Any, text_file: Any) -> None:
 
 def test_a_file_without_a_list_has_no_servers(build_sources: Any, text_file: Any) -> None:
     """A file with neither list gives no server."""
-    file = text_file(display=".mcp.json", kind=FileKind.MCP, text="{}", dialect="claude")
+    file = text_file(display=".mcp.json", kind=MCP, text="{}", dialect="claude")
     assert build_sources(file).sources.mcp_files[0].servers == ()
 
 
@@ -262,7 +268,7 @@ def test_a_snapshot(build_sources: Any, text_file: Any) -> None:
     text = """{"server": "time", "definition": "0f", "package": null, "serverInfo": {"name": "t"},
     "protocolVersion": "2026-07-28", "instructions": "i",
     "tools": [{"name": "b", "description": "B", "x": 1}, {"description": "no name"}, {"name": "a"}]}"""
-    file = text_file(display="snapshots/time.json", kind=FileKind.SNAPSHOT, text=text, key={"server": "time"})
+    file = text_file(display="snapshots/time.json", kind=SNAPSHOT, text=text, key={"server": "time"})
     built = build_sources(file)
     (found,) = built.sources.snapshots
     assert (found.server, found.definition, found.package, found.digest) == ("time", "0f", None, "0" * 64)

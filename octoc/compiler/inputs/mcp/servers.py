@@ -1,0 +1,32 @@
+"""Definitions of MCP servers: `.mcp.json`, and what other clients have in its place."""
+
+from octoc.compiler.inputs.mcp.claude import CLAUDE
+from octoc.plugin.file_kinds import ANY, FileKind, units_under
+
+SERVER_UNITS = (
+    *("timeout", "timeoutMs", "include_tools/*", "toolFilter/*"),
+    *("headersHelper", "alwaysLoad", "stateful", "dev", "sandboxEnabled", "sandbox", "gallery", "version"),
+)
+"""What can be cut out of a server's definition."""
+
+MCP = FileKind(
+    name="mcp",
+    role="servers",
+    syntax="json",
+    units=(
+        ("$schema",),
+        ("inputs",),
+        ("inputs", ANY),
+        ("mcpServers", ANY),
+        ("servers", ANY),
+        *units_under("mcpServers", ANY, of=SERVER_UNITS),
+        *units_under("servers", ANY, of=SERVER_UNITS),
+    ),
+    check="octoc.compiler.check.mcp:check_mcp",
+    recognize=lambda values: not {"mcpServers", "servers"}.isdisjoint(values),
+    marks=('"mcpServers"', '"servers"'),
+    dialect=CLAUDE,
+    scan="everywhere",
+    is_complete=True,
+    structure="octoc.compiler.structure.stage:mcp_file",
+)

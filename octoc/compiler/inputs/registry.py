@@ -1,0 +1,170 @@
+"""All kinds of files and all dialects of a build: octoc's own and those of plugins, by the same hook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import PurePath, PurePosixPath
+from typing import Generic, TypeVar
+
+import attrs
+
+from octoc.compiler.inputs.agents import claude as claude_agents
+from octoc.compiler.inputs.agents.manifest import AGENT_MANIFEST
+from octoc.compiler.inputs.agents.markdown import AGENT_MD
+from octoc.compiler.inputs.agents.octo import OCTO
+from octoc.compiler.inputs.capability import CAPABILITY_CONFIG, CAPABILITY_PROVIDER
+from octoc.compiler.inputs.mcp.claude import CLAUDE
+from octoc.compiler.inputs.mcp.claude_desktop import CLAUDE_DESKTOP
+from octoc.compiler.inputs.mcp.cursor import CURSOR
+from octoc.compiler.inputs.mcp.servers import MCP
+from octoc.compiler.inputs.mcp.vscode import VSCODE
+from octoc.compiler.inputs.octomind import OCTOMIND
+from octoc.compiler.inputs.octopus_export import OCTOPUS_EXPORT
+from octoc.compiler.inputs.routing import BACKGROUND, EXPANDED, FIXTURES, NEEDS
+from octoc.compiler.inputs.scopes import SCOPES
+from octoc.compiler.inputs.skill import SKILL
+from octoc.compiler.inputs.snapshot import SNAPSHOT
+from octoc.compiler.inputs.workspace import WORKSPACE
+from octoc.plugin.file_kinds import NO_DIALECT, Dialect, FileKind, project_of
+from octoc.plugin.hookspecs import hookimpl
+from octoc.plugin.manager import Plugins, plugins_of
+
+T = TypeVar("T")
+
+KINDS = (
+    *(WORKSPACE, MCP, CAPABILITY_CONFIG, CAPABILITY_PROVIDER, AGENT_MANIFEST, AGENT_MD, SKILL),
+    *(SNAPSHOT, FIXTURES, NEEDS, EXPANDED, SCOPES, OCTOPUS_EXPORT, BACKGROUND),
+)
+"""octoc's own kinds of files."""
+DIALECTS = (CLAUDE, CLAUDE_DESKTOP, CURSOR, VSCODE, OCTO, claude_agents.CLAUDE, OCTOMIND)
+"""octoc's own dialects."""
+
+
+class CoreFileKinds:
+    """octoc's own kinds and dialects."""
+
+    @hookimpl
+    def octoc_file_kinds(self) -> Iterable[FileKind | Dialect]:
+        return (*KINDS, *DIALECTS)
+
+
+@attrs.frozen(kw_only=True)
+class Form:
+    """What a file is: its kind, and its dialect where the kind has several."""
+
+    kind: FileKind
+    dialect: Dialect = NO_DIALECT
+
+
+@attrs.define(frozen=True, slots=False)
+class FileKinds:
+    """The kinds of files and dialects that a build knows: octoc's own, then those of `plugins`.
+
+    A plugin cannot replace octoc's own: a second kind or dialect of a name is left out, and the first one that lists a
+    path has it.
+    """
+
+    plugins: Plugins | None = attrs.field(default=None, eq=False)
+
+    @cached_property
+    def kinds(self) -> tuple[FileKind, ...]:
+        """All kinds."""
+        by_name = {one.name: one for one in reversed(self._registered) if isinstance(one, FileKind)}
+        return tuple(reversed(by_name.values()))
+
+    @cached_property
+    def dialects(self) -> tuple[Dialect, ...]:
+        """All dialects."""
+        by_name = {(one.kind, one.name): one for one in reversed(self._registered) if isinstance(one, Dialect)}
+        return tuple(reversed(by_name.values()))
+
+    def dialects_of(self, kind: FileKind) -> tuple[Dialect, ...]:
+        """Return all dialects of a kind."""
+        return tuple(dialect for dialect in self.dialects if dialect.kind == kind.name)
+
+    def form_of(self, path: PurePath) -> Form | None:
+        """Return what `path` says by itself; None when it says nothing. No file is opened."""
+        matching = [form for form in self._by_pattern.at(path) if path.name not in form.kind.other_names]
+        if not matching:
+            return None
+        kind = min((form.kind for form in matching), key=self.kinds.index)
+        dialects = [form.dialect for form in matching if form.kind is kind and form.dialect is not NO_DIALECT]
+        return Form(kind=kind, dialect=min(dialects, key=self._order, default=kind.dialect or NO_DIALECT))
+
+    def of_workspace(self, path: PurePath) -> FileKind | None:
+        """Return the kind that a build of a workspace would read `path` as, if the workspace is in the right folder."""
+        return min(self._by_workspace_file.at(path), key=self.kinds.index, default=None)
+
+    def has_content_at(self, path: PurePath) -> bool:
+        """Tell whether a scan looks into the file at `path` for its kind."""
+        return bool(self._by_content_pattern.at(path))
+
+    def dialect_of(self, kind: FileKind, path: PurePath) -> Dialect:
+        """Return the dialect of a file of `kind`: by patterns, else by the folder it lies in, else the usual one."""
+        dialects = self.dialects_of(kind)
+        listed = [one for one in dialects if one.project_of(path) is not None]
+        inside = [one for one in dialects if one.home and one.home in path.parts]
+        return min(listed or inside, key=self._order, default=kind.dialect or NO_DIALECT)
+
+    @cached_property
+    def named(self) -> Mapping[str, Form]:
+        """What `--kind` takes: a file's kind, and its dialect where clients have files of it."""
+        kinds = {kind.name: Form(kind=kind) for kind in self.kinds}
+        forms = {
+            f"{one.kind}:{one.name}": Form(kind=kinds[one.kind].kind, dialect=one)
+            for one in self.dialects
+            if one.patterns and one.kind in kinds
+        }
+        return {**kinds, **forms}
+
+    @cached_property
+    def hidden_folders(self) -> frozenset[str]:
+        """The hidden folders in which clients keep files."""
+        patterns = (*(one.patterns for one in self.kinds), *(one.patterns for one in self.dialects))
+        files = (PurePosixPath(pattern).parent for each in patterns for pattern in each)
+        folders = (PurePosixPath(folder) for one in self.dialects for folder in one.folders)
+        return frozenset(part for path in (*files, *folders) for part in path.parts if part.startswith("."))
+
+    def _order(self, dialect: Dialect) -> tuple[bool, bool, int]:
+        # octoc's own come first. A file in one client's folder may have another client's name.
+        return dialect not in DIALECTS, not dialect.home, self.dialects.index(dialect)
+
+    @cached_property
+    def _registered(self) -> tuple[FileKind | Dialect, ...]:
+        own = plugins_of(CoreFileKinds()).file_kinds()
+        return own if self.plugins is None else (*own, *self.plugins.file_kinds())
+
+    @cached_property
+    def _by_pattern(self) -> _Patterns[Form]:
+        kinds = {kind.name: kind for kind in self.kinds}
+        forms = [(Form(kind=kind), kind.patterns) for kind in self.kinds]
+        forms += [(Form(kind=kinds[one.kind], dialect=one), one.patterns) for one in self.dialects if one.kind in kinds]
+        return _Patterns(forms)
+
+    @cached_property
+    def _by_workspace_file(self) -> _Patterns[FileKind]:
+        return _Patterns((kind, kind.workspace_files) for kind in self.kinds)
+
+    @cached_property
+    def _by_content_pattern(self) -> _Patterns[FileKind]:
+        return _Patterns((kind, kind.content_patterns) for kind in self.kinds)
+
+
+class _Patterns(Generic[T]):
+    """Patterns by the name of a file, or by the suffix where a name has a `*`, and what each one stands for.
+
+    A scan asks for every file that it meets: few have the name of a client's file.
+    """
+
+    def __init__(self, specs: Iterable[tuple[T, Iterable[str]]]) -> None:
+        self._by_name: dict[str, list[tuple[str, T]]] = {}
+        for spec, patterns in specs:
+            for pattern in patterns:
+                name = PurePosixPath(pattern)
+                self._by_name.setdefault(name.suffix if "*" in name.name else name.name, []).append((pattern, spec))
+
+    def at(self, path: PurePath) -> list[T]:
+        """Return what the patterns that match `path` stand for."""
+        candidates = (*self._by_name.get(path.name, ()), *self._by_name.get(path.suffix, ()))
+        return [spec for pattern, spec in candidates if project_of(path, (pattern,)) is not None]
