@@ -24,6 +24,18 @@ if TYPE_CHECKING:
 )
 @click.option("--fix", "fixing", is_flag=True, help="Apply the fixes that are safe, and show what remains.")
 @click.option("--diff", "diffing", is_flag=True, help="Show what --fix would change, without changing it.")
+@click.option(
+    "--since",
+    metavar="REV",
+    help="Report only findings in files that changed since this branch left REV, a commit, branch or tag of git.",
+)
+@click.option(
+    "--baseline",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Report only findings that FILE does not have.",
+)
+@click.option("--update-baseline", "updating", is_flag=True, help="Write all findings to the file of --baseline.")
 @no_cache_option
 @format_options("full", "concise", "json", "sarif", "github", "junit")
 @fail_on_option
@@ -36,6 +48,9 @@ def command(
     kind: str | None,
     fixing: bool,
     diffing: bool,
+    since: str | None,
+    baseline: Path | None,
+    updating: bool,
     no_cache: bool,
     output_format: str,
     fail_on: str,
@@ -48,11 +63,19 @@ def command(
     Without PATH, octoc checks the workspace that contains this folder, or else the known files below it (.mcp.json and
     its dialects, agents, taps). A PATH in a workspace filters the findings; a file is checked whatever its name is.
     """
+    from octoc.cli.check_selection import (
+        refuse_contradictions,
+        say_unchanged,
+        select_changed,
+        select_new,
+        update_baseline,
+    )
     from octoc.cli.failures import UnavailableError
     from octoc.cli.progress import ProgressLine
     from octoc.cli.report import exit_status, print_diagnostics
     from octoc.cli.workspace import workspace_root
 
+    refuse_contradictions(since=since, baseline=baseline, updates=updating, fixes=fixing or diffing)
     root = None if workspace is None else workspace_root(workspace)
     _refuse_kind(kind, paths)
     environment = environment_of(env_files, env_names)
@@ -70,12 +93,16 @@ def command(
                 environment=environment,
             )
 
-    checked = run()
-    if not any(checkup.read or checkup.diagnostics for _, checkup in checked.parts):
+    everything = run()
+    if not any(checkup.read or checkup.diagnostics for _, checkup in everything.parts):
         raise UnavailableError(
             f"nothing to check {'there' if paths else 'here'}: found no `octoc.toml`, `.mcp.json`, agent or tap",
             "run `octoc init` here, or name a file or a folder",
         )
+    if updating and baseline is not None:
+        update_baseline(everything, baseline)
+        return 0
+    checked = select_changed(everything, since)
     if diffing:
         from octoc.cli.check_fixes import show_fixes
 
@@ -84,7 +111,11 @@ def command(
     if fixing:
         from octoc.cli.check_fixes import apply_fixes
 
-        checked = run() if apply_fixes(checked, environment) else checked
+        if apply_fixes(checked, environment):
+            everything = run()
+            checked = select_changed(everything, since)
+    say_unchanged(everything, checked, since)
+    checked = select_new(checked, baseline)
     print_diagnostics(
         checked.diagnostics,
         checked.base,
