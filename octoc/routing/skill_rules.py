@@ -15,6 +15,8 @@ from typing import Literal
 
 import attrs
 
+from octoc.linear_regex import RegexError, compile_regex
+
 CHECKS = ("match", "content", "semantic", "session", "file", "grep", "env", "bin", "workdir")
 SEMANTIC_THRESHOLD = 0.45
 """The cosine that `semantic(phrase)` asks for unless its last comma is followed by a number."""
@@ -128,16 +130,11 @@ def phrases_of(rules: Iterable[str]) -> tuple[str, ...]:
 
 
 def expression_error(expression: str) -> str | None:
-    """Return why RE2, in whose dialect these rules are written, refuses `expression`; None when it does not."""
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
+    """Return why google-re2, whose dialect these rules use, refuses `expression`; None if it accepts it."""
     try:
-        re2.compile(expression, options)
-    except re2.error as error:
-        reason = error.args[0] if error.args else str(error)
-        return reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        compile_regex(expression)
+    except RegexError as error:
+        return str(error)
     return None
 
 

@@ -1,1 +1,1 @@
-"""Arguments of a call, judged by the tool's schema before anything is sent."""
+"""Validation of a call's arguments by the tool's schema before anything is sent."""

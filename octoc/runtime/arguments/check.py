@@ -1,7 +1,9 @@
-"""Whether a call's arguments are what the tool's schema says, before anything is sent."""
+"""Check a call's arguments against the tool's schema before anything is sent."""
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 import logging
 import sys
 from collections.abc import Mapping
@@ -17,85 +19,89 @@ logger = logging.getLogger("octoc.runtime")
 
 _MAX_COMPILED = 2048
 MAX_TRIALS = 3
-"""How often in a row judging a small value may take too long before a schema is given up."""
+"""After this many small values in a row that take too long, a schema is not used any more."""
 _SMALL = 1000
 
 
 @attrs.define
-class _Tool:
-    """What is known of one tool's schema. `compiled` None: nothing is checked by it."""
+class _ToolSchema:
+    """One tool's schema.
+
+    Args:
+        compiled: None if the schema cannot be used.
+        sound: it was checked against its dialect.
+        reported: a problem with it was logged.
+        slow: small values in a row that took too long.
+    """
 
     schema: Any
-    compiled: Compiled | None
+    compiled: Compiled | None = None
     sound: bool = False
-    doubted: bool = False
-    trials: int = 0
+    reported: bool = False
+    slow: int = 0
 
 
 class ArgumentChecks:
-    """The schemas of one bundle's tools, compiled; the last 2,048 that were used."""
+    """The compiled schemas of one bundle's tools; only the last 2,048 used ones are kept."""
 
     def __init__(self) -> None:
         self._validator = Validator()
-        self._tools: dict[ToolId, _Tool] = {}
+        self._tools: dict[ToolId, _ToolSchema] = {}
 
     async def problems(
         self, tool: ToolId, schema: Any, arguments: Mapping[str, Any], *, dialect: str | None = None
     ) -> tuple[Problem, ...]:
-        """Return what is wrong with the arguments of a call, at most a few things; empty when nothing is known to be.
+        """Return the problems with a call's arguments, at most a few; empty if none is found.
 
-        What cannot be judged, as a schema that is none, that asks for the network or takes too long, is logged once and
-        finds nothing. One that takes too long again and again for small values is not tried any more; a large value,
-        or one long moment of the process, costs its own call alone. `schema` is compared by identity: pass the shared
-        object.
+        A schema that is invalid, refers to the network or takes too long finds no problems, and is logged once. If it
+        takes too long for several small values in a row, it is not used any more. `schema` is compared by identity:
+        pass the shared object.
         """
         if not schema or not isinstance(schema, Mapping):
             return ()
         if "jsonschema" not in sys.modules:
-            import asyncio
-
-            # It takes a twentieth of a second, in which the loop serves other calls.
-            await asyncio.to_thread(_load)
-        known = self._known(tool, schema, dialect or DEFAULT_DIALECT)
-        if known.compiled is None:
+            # The import takes 50 ms, in which the loop serves other calls.
+            await asyncio.to_thread(importlib.import_module, "jsonschema")
+        state = self._tool_schema(tool, schema, dialect or DEFAULT_DIALECT)
+        if state.compiled is None:
             return ()
         try:
-            errors = self._validator.errors(known.compiled, arguments)
-            if errors and not known.sound:
-                # A schema that is none can refuse what its author meant to allow, so it is looked at before it refuses.
-                self._validator.check_schema(known.compiled)
-                known.sound = True
-        except SchemaUnusableError as doubt:
-            if doubt.costly and _is_small(arguments):
-                known.trials += 1
-            self._doubt(tool, known, doubt)
+            errors = self._validator.errors(state.compiled, arguments)
+            if errors and not state.sound:
+                # An invalid schema may refuse what its author meant to allow, so it is checked before it refuses.
+                self._validator.check_schema(state.compiled)
+                state.sound = True
+        except SchemaUnusableError as problem:
+            if problem.costly and _is_small(arguments):
+                state.slow += 1
+            self._report(tool, state, problem)
             return ()
-        known.trials = 0
+        state.slow = 0
         return problems_of(errors)
 
-    def _known(self, tool: ToolId, schema: Mapping[str, Any], dialect: str) -> _Tool:
-        known = self._tools.pop(tool, None)
-        if known is None or known.schema is not schema:
-            known = _Tool(schema=schema, compiled=None)
+    def _tool_schema(self, tool: ToolId, schema: Mapping[str, Any], dialect: str) -> _ToolSchema:
+        state = self._tools.pop(tool, None)
+        if state is None or state.schema is not schema:
+            state = _ToolSchema(schema)
             try:
-                known.compiled = self._validator.compile(schema, dialect)
-            except SchemaUnusableError as doubt:
-                self._doubt(tool, known, doubt)
+                state.compiled = self._validator.compile(schema, dialect)
+            except SchemaUnusableError as problem:
+                self._report(tool, state, problem)
             while len(self._tools) >= _MAX_COMPILED:
                 del self._tools[next(iter(self._tools))]
-        self._tools[tool] = known
-        return known
+        self._tools[tool] = state
+        return state
 
-    def _doubt(self, tool: ToolId, known: _Tool, doubt: SchemaUnusableError) -> None:
-        if doubt.final or known.trials >= MAX_TRIALS:
-            known.compiled = None
-        if not known.doubted:
-            known.doubted = True
-            logger.warning("arguments of `%s` are sent as they are, as its schema is of no use: %s", tool, doubt)
+    def _report(self, tool: ToolId, state: _ToolSchema, problem: SchemaUnusableError) -> None:
+        if problem.final or state.slow >= MAX_TRIALS:
+            state.compiled = None
+        if not state.reported:
+            state.reported = True
+            logger.warning("arguments of `%s` are sent unchecked, as its schema cannot be used: %s", tool, problem)
 
 
 def _is_small(value: Any) -> bool:
-    """Return whether a value has so few parts that it is not what makes judging it take long."""
+    """Return whether a value has so few parts that it cannot be the reason for a slow validation."""
     waiting, seen = [value], 0
     while waiting and seen <= _SMALL:
         part = waiting.pop()
@@ -107,7 +113,3 @@ def _is_small(value: Any) -> bool:
         elif isinstance(part, str):
             seen += len(part) // _SMALL
     return seen <= _SMALL
-
-
-def _load() -> None:
-    import jsonschema  # noqa: F401  # for its place in sys.modules

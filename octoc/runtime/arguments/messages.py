@@ -1,4 +1,4 @@
-"""What is wrong with arguments, in a few words for a model: where, what was expected, never the value itself."""
+"""Problems with arguments in a few words for a model: the place and what was expected, never the value itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from octoc.json_types import json_type
 from octoc.lists import any_of
 
 Error = Any
-"""jsonschema's ValidationError. Its stubs call every field possibly unset, which none is that a validator yields."""
+"""jsonschema's ValidationError. Its stubs declare every field as possibly unset, but a validator sets all of them."""
 _LONGEST_NAME = 64
 _LONGEST_PATH = 160
 _LONGEST_VALUE = 40
@@ -23,7 +23,7 @@ _MOST_NAMES = 8
 
 @attrs.frozen(kw_only=True)
 class Problem:
-    """One thing that is wrong. `path` is a JSON pointer, empty for the arguments as a whole; `what` one line."""
+    """One problem. `path` is a JSON pointer, empty for the arguments as a whole; `what` is one line."""
 
     path: str
     what: str
@@ -33,9 +33,8 @@ class Problem:
 
 
 def problems_of(errors: Iterable[Error]) -> tuple[Problem, ...]:
-    """Return what a validator found, in its order, each thing once."""
-    found = (problem for error in errors for problem in _problems(error))
-    return tuple(dict.fromkeys(found))
+    """Return the problems that a validator's errors describe, in its order, without repetitions."""
+    return tuple(dict.fromkeys(problem for error in errors for problem in _problems(error)))
 
 
 def _problems(error: Error) -> list[Problem]:
@@ -49,7 +48,7 @@ def _problems(error: Error) -> list[Problem]:
 
 
 def quoted(name: Any) -> str:
-    """Return a name in backticks, on one line and cut where it is long."""
+    """Return a name in backticks, on one line; a long name is shortened."""
     text = json.dumps(str(name), ensure_ascii=False)[1:-1]
     return f"`{text[:_LONGEST_NAME]}…`" if len(text) > _LONGEST_NAME else f"`{text}`"
 
@@ -119,7 +118,7 @@ def _expected_type(types: Sequence[str], instance: Any) -> str:
     words = f"expected {any_of(types)}, got {json_type(instance)}"
     if not isinstance(instance, str):
         return words
-    # The commonest slip of a model: the right value, written as text.
+    # The most common mistake of models: the right value, written as text.
     try:
         inner = json.loads(instance)
     except (ValueError, RecursionError):
@@ -135,10 +134,6 @@ def _enum(error: Error) -> str:
         f"expected one of {', '.join(allowed[:_MOST_NAMES])}{more}" if len(allowed) != 1 else f"expected {allowed[0]}"
     )
     return words + (_meant(error.instance, error.validator_value) if isinstance(error.instance, str) else "")
-
-
-def _const(error: Error) -> str:
-    return f"expected {_value(error.validator_value)}"
 
 
 def _value(value: Any) -> str:
@@ -161,10 +156,6 @@ def _count(word: str, unit: str) -> Callable[[Error], str]:
     return words
 
 
-def _pattern(error: Error) -> str:
-    return f"expected text that matches {quoted(error.validator_value)}"
-
-
 def _dependent(error: Error) -> str:
     wanted = [
         name
@@ -177,7 +168,7 @@ def _dependent(error: Error) -> str:
 
 
 def _nothing_fits(error: Error) -> str | None:
-    """Say which types were expected where that is all; None leaves it to the nearest branch."""
+    """Name the expected types if all branches differ only in them; None leaves the words to the nearest branch."""
     inner = error.context or ()
     if not inner:
         return (
@@ -192,7 +183,7 @@ def _nothing_fits(error: Error) -> str | None:
 
 
 def _nearest_branch(error: Error) -> list[Error]:
-    """Return the errors of the branch that a value comes nearest to: of its type, and failing deepest inside."""
+    """Return the errors of the branch nearest to the value: one of its type, and with the deepest error."""
     branches: dict[Any, list[Error]] = {}
     for one in error.context or ():
         branches.setdefault(one.schema_path[0], []).append(one)
@@ -216,7 +207,7 @@ _WORDS: dict[str, Callable[[Error], str | None]] = {
     "unevaluatedProperties": _unevaluated,
     "type": _wrong_type,
     "enum": _enum,
-    "const": _const,
+    "const": lambda error: f"expected {_value(error.validator_value)}",
     "minimum": _bound("at least", "exclusiveMinimum", "more than"),
     "maximum": _bound("at most", "exclusiveMaximum", "less than"),
     "exclusiveMinimum": _bound("more than"),
@@ -228,7 +219,7 @@ _WORDS: dict[str, Callable[[Error], str | None]] = {
     "maxItems": _count("at most", "elements"),
     "minProperties": _count("at least", "properties"),
     "maxProperties": _count("at most", "properties"),
-    "pattern": _pattern,
+    "pattern": lambda error: f"expected text that matches {quoted(error.validator_value)}",
     "uniqueItems": lambda _: "expected no element twice",
     "contains": lambda _: "expected another element: none is what `contains` asks for",
     "minContains": lambda _: "expected more elements that are what `contains` asks for",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("octoc.runtime")
 
 OFF, WARN = "off", "warn"
-_MOST_TOLD = 3
+_MAX_PROBLEMS = 3
 
 
 async def refusal(
@@ -29,13 +29,13 @@ async def refusal(
     policy: str | None = None,
     profile: str | None = None,
 ) -> ToolFailure | None:
-    """Return the failure of a call whose arguments are not what the tool's schema says, or None to send them.
+    """Return the failure of a call whose arguments do not fit the tool's schema, or None to send them.
 
     Args:
         index: the tool's number in the bundle's catalog.
-        shown: what the model calls it; without a model its identity.
-        policy: `error`, `warn` (log it, and send) or `off`, instead of what workspace and tool have.
-        profile: whose words the failure has, the workspace's without one.
+        shown: the name by which the model calls it; by default its identity.
+        policy: `error`, `warn` (log and send) or `off`, instead of the setting of workspace and tool.
+        profile: the profile of the failure's words; by default the workspace's.
 
     Raises: BundleRefused when the bundle was altered.
     """
@@ -51,21 +51,22 @@ async def refusal(
     if not problems:
         return None
     if policy == WARN:
-        told = "; ".join(map(str, problems[:_MOST_TOLD]))
-        logger.warning("arguments of `%s` are sent though they do not fit its schema: %s", tool.id, told)
+        lines = "; ".join(map(str, problems[:_MAX_PROBLEMS]))
+        logger.warning("arguments of `%s` are sent though they do not fit its schema: %s", tool.id, lines)
         return None
     return misfit(str(tool.id), shown or str(tool.id), problems, profile or settings.results.profile)
 
 
 def misfit(tool: str, shown: str, problems: Sequence[Problem], profile: str) -> ToolFailure:
-    """Return the failure that tells a model what is wrong with its arguments. `shown` is what it calls the tool."""
-    told = [str(problem) for problem in problems[:_MOST_TOLD]]
-    more = [f"{len(problems) - _MOST_TOLD} more"] if len(problems) > _MOST_TOLD else []
-    lines = "\n".join(f"- {line.replace('`', chr(39))}" for line in (*told, *more))
+    """Return the failure that lists the problems with a model's arguments. `shown` is the model's name for the tool."""
+    lines = [str(problem) for problem in problems[:_MAX_PROBLEMS]]
+    if len(problems) > _MAX_PROBLEMS:
+        lines.append(f"{len(problems) - _MAX_PROBLEMS} more")
+    items = "\n".join(f"- {line.replace('`', chr(39))}" for line in lines)
     return failure(
         "bad_request",
-        f"the arguments of `{tool}` do not fit its schema: {'; '.join((*told, *more))}",
-        text=f"[Error] The arguments of '{shown}' do not fit its schema, and it was not called:\n{lines}",
+        f"the arguments of `{tool}` do not fit its schema: {'; '.join(lines)}",
+        text=f"[Error] The arguments of '{shown}' do not fit its schema, and it was not called:\n{items}",
         profile=profile,
         field=problems[0].path or None,
     )

@@ -1,7 +1,7 @@
-"""JSON Schema for values that a model wrote, by schemas that nobody vouches for: no network, and an end in sight.
+"""Validate values that a model wrote by untrusted JSON Schemas: without the network, in bounded time.
 
-jsonschema does the judging. What differs here: every step is counted and timed, a regular expression runs on google-re2
-in linear time (one that google-re2 does not read is not checked), and equal elements are found in linear time.
+jsonschema validates. The differences: every step is counted and timed, regular expressions run on google-re2 in linear
+time (those that it refuses are not checked), and equal elements are found in linear time.
 """
 
 from __future__ import annotations
@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
+from octoc.linear_regex import RegexError, compile_regex
+
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
 T = TypeVar("T")
 
 DEFAULT_DIALECT = "https://json-schema.org/draft/2020-12/schema"
-"""What a tool's schema without `$schema` is written in. Source: Model Context Protocol, 2025-11-25."""
+"""The dialect of a tool's schema without `$schema`. Source: Model Context Protocol, 2025-11-25."""
 REST_DIALECT = "http://json-schema.org/draft-07/schema"
-"""The same of the Octopus REST protocol."""
+"""The dialect of a schema without `$schema` in the Octopus REST protocol."""
 _DIALECTS = {
     "http://json-schema.org/draft-04/schema": "Draft4Validator",
     "http://json-schema.org/draft-06/schema": "Draft6Validator",
@@ -30,22 +32,22 @@ _DIALECTS = {
     DEFAULT_DIALECT: "Draft202012Validator",
 }
 MAX_NODES = 20_000
-"""Objects and arrays in one schema; the largest of some hundred recorded ones has a few hundred."""
+"""Objects and arrays in one schema; the largest of about a hundred recorded schemas has a few hundred."""
 MAX_STEPS = 20_000
 MAX_SECONDS = 0.25
-"""Of the processor, not of the clock: a schema is not given up because the machine is busy."""
+"""Processor time, not wall clock, so that a busy machine does not make a schema unusable."""
 UNTIMED_STEPS = 32
-"""What nearly all calls do with, and takes less than reading that clock, which is a system call."""
+"""Nearly all calls need fewer steps, which take less time than the system call that reads the clock."""
 _MAX_ERRORS = 20
 _MAX_PATTERNS = 1000
 _PATTERN_MEMORY = 1 << 20
 
 
 class SchemaUnusableError(Exception):
-    """Nothing can be said by a schema; the message says why, and quotes nothing of a value.
+    """A schema cannot decide about a value; the message has the reason, and nothing of the value.
 
-    `final` tells that it cannot for any value; `costly` that it took too long for this one, which may be the doing of
-    the value, of the schema, or of something else in the process.
+    `final` means that it cannot decide about any value; `costly` that it took too long for this one, because of the
+    value, the schema, or other work of the process.
     """
 
     def __init__(self, message: str, *, final: bool = True, costly: bool = False) -> None:
@@ -59,11 +61,11 @@ def dialect_of(schema: Mapping[str, Any], default: str) -> str:
     named = schema.get("$schema")
     if not isinstance(named, str):
         return default
-    # Many schemas name a draft by `https` whose identifier has `http`, or the other way round.
+    # Many schemas name a draft with `https` whose identifier has `http`, or the reverse.
     plain = named.removesuffix("#").replace("https://", "http://", 1)
-    for known in _DIALECTS:
-        if plain == known.replace("https://", "http://", 1):
-            return known
+    for dialect in _DIALECTS:
+        if plain == dialect.replace("https://", "http://", 1):
+            return dialect
     raise SchemaUnusableError(f"it is in the dialect `{named[:80]}`, which is not known")
 
 
@@ -85,7 +87,7 @@ def _survey(schema: Any) -> bool:
 
 @attrs.frozen(kw_only=True)
 class Compiled:
-    """A schema made ready; `patterned` when `patternProperties` stands in it somewhere."""
+    """A schema ready to validate; `patterned` if it has `patternProperties` anywhere."""
 
     schema: Any
     dialect: str
@@ -94,7 +96,7 @@ class Compiled:
 
 
 class Validator:
-    """Makes validators that share one count of steps, so one judge serves one thread at a time."""
+    """Compiles schemas and validates by them. All share one count of steps, so it serves one thread at a time."""
 
     def __init__(self) -> None:
         self._classes: dict[str, Any] = {}
@@ -104,12 +106,12 @@ class Validator:
         self._patterned = False
 
     def compile(self, schema: Mapping[str, Any], default: str) -> Compiled:
-        """Return a schema made ready, in its own dialect or else in `default`. Raises: SchemaUnusableError."""
+        """Return a compiled schema, in its own dialect or else in `default`. Raises: SchemaUnusableError."""
         from referencing import Registry
 
         dialect, patterned = dialect_of(schema, default), _survey(schema)
         cls = self._class(dialect)
-        # An own registry: jsonschema's default one fetches what a `$ref` names from the network.
+        # jsonschema's default registry would fetch what a `$ref` names from the network.
         validator = self._guarded(lambda: cls(schema, registry=Registry()))
         return Compiled(schema=schema, dialect=dialect, patterned=patterned, validator=validator)
 
@@ -119,14 +121,14 @@ class Validator:
         return self._guarded(lambda: list(itertools.islice(compiled.validator.iter_errors(instance), _MAX_ERRORS)))
 
     def check_schema(self, compiled: Compiled) -> None:
-        """Raises: SchemaUnusableError when a schema is not what its own dialect says that a schema is."""
+        """Raises: SchemaUnusableError if a schema is not valid in its own dialect."""
         self._patterned = False
         cls = self._class(compiled.dialect)
-        # The default registry has the dialects themselves, which is all that they refer to.
+        # The default registry has the dialects themselves, and they refer to nothing else.
         error = self._guarded(lambda: next(cls(cls.META_SCHEMA).iter_errors(compiled.schema), None))
         if error is not None:
             where = "/".join(map(str, error.absolute_path))[:80]
-            raise SchemaUnusableError(f"it is no sound schema at `{where}`" if where else "it is no sound schema")
+            raise SchemaUnusableError(f"it is invalid at `{where}`" if where else "it is invalid")
 
     def _guarded(self, work: Callable[[], T]) -> T:
         from referencing.exceptions import Unresolvable
@@ -139,12 +141,12 @@ class Validator:
         except RecursionError:
             raise SchemaUnusableError("it is nested too deeply, or refers to itself", final=False) from None
         except Unresolvable as error:
-            # Another call may not come to that part of the schema.
+            # Another value may not reach that part of the schema.
             raise SchemaUnusableError(
                 f"its `$ref` to `{str(error.ref)[:80]}` leads nowhere within it", final=False
             ) from None
-        except Exception as error:  # noqa: BLE001  # a schema that is none makes jsonschema raise whatever it meets
-            raise SchemaUnusableError(f"judging by it failed with `{type(error).__name__}`", final=False) from None
+        except Exception as error:  # noqa: BLE001  # an invalid schema makes jsonschema raise any exception
+            raise SchemaUnusableError(f"validation by it failed with `{type(error).__name__}`", final=False) from None
 
     def _step(self) -> None:
         self._steps += 1
@@ -153,7 +155,7 @@ class Validator:
         if self._steps == UNTIMED_STEPS:
             self._until = time.thread_time() + MAX_SECONDS
         elif self._steps > MAX_STEPS or time.thread_time() > self._until:
-            raise SchemaUnusableError("judging by it takes too long", final=False, costly=True)
+            raise SchemaUnusableError("validation by it takes too long", final=False, costly=True)
 
     def _class(self, dialect: str) -> Any:
         made = self._classes.get(dialect)
@@ -185,7 +187,7 @@ class Validator:
         fields = [(field.name, field.alias) for field in attrs.fields(made) if field.init]
 
         def evolve(validator: Any, **changes: Any) -> Any:
-            # The class's own would give a subschema with a `$schema` to the class of that dialect, unbounded again.
+            # The inherited method would give a subschema with a `$schema` to that dialect's class, which has no limits.
             self._step()
             for name, alias in fields:
                 if alias not in changes:
@@ -196,7 +198,7 @@ class Validator:
         return made
 
     def _unless_patterned(self, keyword: Any) -> Any:
-        """Return the keyword with no say in a schema that has `patternProperties`, which it would read with `re`."""
+        """Return the keyword without effect in a schema with `patternProperties`, which it would read with `re`."""
 
         def judged(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
             if not self._patterned:
@@ -227,32 +229,27 @@ class Validator:
             return
         declared, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
         for key, value in instance.items():
-            # What a pattern that cannot be read might have declared is not refused.
+            # A property is not refused if a pattern that cannot be read might declare it.
             if key in declared or any(self._finds(pattern, key) is not False for pattern in patterns):
                 continue
             if rule is False:
-                yield ValidationError(key)  # one for each, with its name: `words` reads it there
+                yield ValidationError(key)  # one for each name: `messages` reads it from the error's message
             else:
                 yield from validator.descend(value, rule, path=key)
 
     def _finds(self, pattern: Any, text: Any) -> bool | None:
-        """Return whether `pattern` is found in `text`; None when google-re2 cannot say."""
-        import re2
-
+        """Return whether `pattern` matches in `text`; None if google-re2 cannot decide it."""
         if pattern not in self._patterns:
             if len(self._patterns) >= _MAX_PATTERNS:
                 self._patterns.clear()
-            options = re2.Options()
-            options.log_errors = False
-            options.max_mem = _PATTERN_MEMORY
             try:
-                self._patterns[pattern] = re2.compile(pattern, options)
-            except (re2.error, UnicodeEncodeError):
+                self._patterns[pattern] = compile_regex(pattern, _PATTERN_MEMORY)
+            except RegexError:
                 self._patterns[pattern] = None
         compiled = self._patterns[pattern]
         try:
             return None if compiled is None else compiled.search(text) is not None
-        except UnicodeEncodeError:  # a lone surrogate, which is no text for google-re2
+        except UnicodeEncodeError:  # google-re2 does not accept a lone surrogate
             return None
 
 
@@ -266,7 +263,7 @@ def _unique_items(validator: Any, wanted: Any, instance: Any, _: Any) -> Iterato
 
 
 def _frozen(value: Any) -> Any:
-    """Return something hashable that is equal for equal JSON values and no others: `1` is `1.0`, and not `true`."""
+    """Return something hashable that is equal only for equal JSON values: `1` equals `1.0`, and not `true`."""
     if isinstance(value, Mapping):
         return ("object", frozenset((key, _frozen(inner)) for key, inner in value.items()))
     if isinstance(value, (list, tuple)):

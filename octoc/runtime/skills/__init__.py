@@ -1,5 +1,5 @@
-"""Skills of a session: which a message uses, what using one brings, and the tool `skill`.
+"""Skills of a session: which skills a message uses, the effects of using one, and the tool `skill`.
 
-A used skill's text goes into the conversation, behind all that is there, so that no prompt prefix changes; its
-capabilities are activated like any other, in the agent's own registry and under the same limit.
+A used skill's text goes to the end of the conversation, so that no prompt prefix changes. Its capabilities are
+activated like any other, in the agent's own registry and under the same limit.
 """

@@ -1,4 +1,4 @@
-"""Which skills a session may use, and which it uses."""
+"""The skills that a session may use, and those that it uses."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 def available_skills(session: SessionState) -> tuple[str, ...]:
     """Return the names of the skills that a session may use, sorted."""
-    known = session.loaded.skills
-    return tuple(name for name in session.tools.registry.skills if name in known)
+    by_name = session.loaded.skills
+    return tuple(name for name in session.tools.registry.skills if name in by_name)
 
 
 def skills_in_use(session: SessionState) -> tuple[str, ...]:

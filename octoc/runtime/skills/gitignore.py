@@ -1,4 +1,4 @@
-"""What a `.gitignore` leaves out, as far as searching needs it."""
+"""Which files a `.gitignore` excludes, as far as a search needs it."""
 
 from __future__ import annotations
 
@@ -7,30 +7,28 @@ from typing import Any
 
 import attrs
 
+from octoc.linear_regex import RegexError, compile_regex
+
 MAX_PATTERNS = 1000
-"""How many lines of one file count."""
+"""Lines of one file that are read."""
 
 
 @attrs.frozen
 class Ignored:
-    """One line: `expression` matches a path relative to the file's folder; a negated one takes back what others say."""
+    """One line: `expression` matches a path relative to the file's folder; a negated line includes the path again."""
 
     expression: Any
     negated: bool
     folders_only: bool
 
     def applies(self, path: str, *, is_dir: bool) -> bool:
-        """Return whether the line speaks of `path`, POSIX and relative to the file's folder."""
+        """Return whether the line matches `path`, POSIX and relative to the file's folder."""
         return (is_dir or not self.folders_only) and self.expression.fullmatch(path) is not None
 
 
 def parse_gitignore(text: str) -> tuple[Ignored, ...]:
-    """Return the lines of a `.gitignore` that mean something. Source: gitignore(5)."""
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
-    found: list[Ignored] = []
+    """Return the patterns of a `.gitignore`. Source: gitignore(5)."""
+    patterns: list[Ignored] = []
     for line in text.splitlines()[:MAX_PATTERNS]:
         pattern = line.rstrip()
         if not pattern or pattern.startswith("#"):
@@ -44,28 +42,27 @@ def parse_gitignore(text: str) -> tuple[Ignored, ...]:
         if not pattern:
             continue
         try:
-            # RE2, as the lines are whoever's the folder is: backtracking takes as long as they like.
-            expression = re2.compile(("" if anchored else "(?:.*/)?") + "".join(_translated(pattern)), options)
-        except re2.error:
+            expression = compile_regex(("" if anchored else "(?:.*/)?") + "".join(_translated(pattern)))
+        except RegexError:
             continue
-        found.append(Ignored(expression, negated, folders_only))
-    return tuple(found)
+        patterns.append(Ignored(expression, negated, folders_only))
+    return tuple(patterns)
 
 
 def is_ignored(levels: Iterable[tuple[str, tuple[Ignored, ...]]], path: str, *, is_dir: bool) -> bool:
-    """Return whether `path` is left out by the files above it.
+    """Return whether the `.gitignore` files in the folders above `path` exclude it.
 
     Args:
-        levels: (folder, its lines), from the outermost on; the last line that speaks of the path decides.
-        path: POSIX, relative to the outermost folder, which is written as an empty text.
+        levels: (folder, its lines), from the outermost on; the last line that matches the path decides.
+        path: POSIX, relative to the outermost folder, whose name is an empty text.
     """
-    left_out = False
+    excluded = False
     for folder, lines in levels:
         inside = path[len(folder) + 1 :] if folder else path
         for line in lines:
             if line.applies(inside, is_dir=is_dir):
-                left_out = not line.negated
-    return left_out
+                excluded = not line.negated
+    return excluded
 
 
 def _translated(pattern: str) -> Iterable[str]:

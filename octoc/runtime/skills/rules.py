@@ -1,9 +1,4 @@
-"""The rules of skills, parsed and ordered: what costs little is asked first.
-
-A line with no `semantic(…)` that holds uses its skill at once, however many there are; of the skills that only a line
-with `semantic(…)` speaks for, the best one is used when it is `SEMANTIC_MARGIN` before the second.
-Source: Octomind, skill auto-activation.
-"""
+"""The rules of skills, parsed once, with the cheapest checks first."""
 
 from __future__ import annotations
 
@@ -14,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from octoc.linear_regex import RegexError, compile_regex
 from octoc.runtime.activation.encoder import EncoderUnavailableError
 
 if TYPE_CHECKING:
@@ -23,7 +19,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("octoc.runtime")
 
-# The order in which the checks of one line are asked.
+# The order in which the checks of one line run: the cheapest first.
 _COST = ("session", "workdir", "content", "env", "match", "bin", "file", "grep", "semantic")
 
 
@@ -33,7 +29,7 @@ class Line:
 
     text: str
     checks: tuple[tuple[Check, Any], ...]
-    """Each check with its expression, ready to search; None where it has none, or RE2 refuses it."""
+    """Each check with its compiled expression; None if the check does not have one, or google-re2 refuses it."""
 
     @property
     def is_semantic(self) -> bool:
@@ -59,7 +55,7 @@ class SkillRules:
         return self._lines[skill]
 
     def cosines(self, text: str) -> Mapping[str, float]:
-        """Return how near each phrase of the bundle is to `text`; empty where there is no encoder to tell."""
+        """Return the cosine between `text` and each phrase of the bundle; empty without an encoder."""
         from octoc.routing.scores import dots
         from octoc.routing.skill_rules import phrases_of
 
@@ -90,15 +86,11 @@ def _line(text: str) -> Line:
 
 def _prepared(check: Check) -> Any:
     if check.name == "content":
-        # As Rust's `\b` does, Python's knows the letters of all scripts; RE2's knows those of ASCII.
+        # `\b` covers all scripts in Rust, Octomind's language, and in Python, but only ASCII in google-re2.
         return re.compile(rf"(?i)\b{re.escape(check.argument)}\b")
     if check.expression is None:
         return None
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
     try:
-        return re2.compile(check.expression[0], options)
-    except re2.error:
+        return compile_regex(check.expression[0])
+    except RegexError:
         return None

@@ -16,7 +16,7 @@ _WORKSPACE = "${workspaceFolder}"
 
 
 def skill_block(session: SessionState, entry: SkillEntry) -> str:
-    """Return a skill's text in the tags that Octomind puts around it, with where its files are. Raises: BundleRefused.
+    """Return a skill's text and the paths of its files, in Octomind's tags. Raises: BundleRefused.
 
     Source: Octomind, `skill` use.
     """
@@ -27,7 +27,7 @@ def skill_block(session: SessionState, entry: SkillEntry) -> str:
 
 
 def _resources(session: SessionState, entry: SkillEntry) -> Iterator[str]:
-    """Yield a heading and a list for each folder of resources. A file that this machine does not have says so."""
+    """Yield a heading, and a list for each folder of resources; a file that is not on this machine is marked."""
     if not entry.resources:
         return
     yield "## Skill Resources"

@@ -35,7 +35,7 @@ async def skill_tool(session: SessionState, arguments: Mapping[str, Any]) -> Too
         return _error("name must be a non-empty string")
     switch = use_skill if action == "use" else forget_skill
     change = await switch(session, name.strip())
-    # Octomind queues a skill's text as a message of its own; here the answer has it, so that no host has to.
+    # Octomind queues a skill's text as a separate message; here it is part of the answer, so that hosts need not.
     text = f"{change.text}\n\n{change.block}" if change.block else change.text
     return ToolResult.of_text(text, is_error=not change.ok)
 
@@ -70,5 +70,5 @@ def _listed(session: SessionState, arguments: Mapping[str, Any]) -> str:
 
 
 def _count(value: Any, default: int) -> int:
-    """Return a whole number that is not negative, or the default for all else, as Octomind reads it."""
+    """Return a whole number that is not negative, or the default for any other value, as Octomind does."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else default

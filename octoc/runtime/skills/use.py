@@ -1,11 +1,12 @@
 """Using and forgetting skills, with the capabilities that they need.
 
-A capability that using a skill has activated is deactivated when the last skill that asked for it is forgotten, unless
-somebody else has activated it anew in between.
+A capability that a skill has activated is deactivated when the last skill that asked for it is forgotten, unless it was
+activated again in between.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ logger = logging.getLogger("octoc.runtime")
 
 @attrs.frozen(kw_only=True)
 class SkillChange:
-    """What became of a wish to use or forget a skill: the model's text, and the skill's own where it is used now."""
+    """The result of using or forgetting a skill: the text for the model, and the skill's own text if it is now used."""
 
     ok: bool
     text: str
@@ -40,8 +41,6 @@ async def use_skill(session: SessionState, name: str) -> SkillChange:
 
     Raises: BundleRefused.
     """
-    import asyncio
-
     names, used = available_skills(session), session.skills.used
     if name not in names:
         near = did_you_mean(name, names)
@@ -67,7 +66,7 @@ async def use_skill(session: SessionState, name: str) -> SkillChange:
 
 
 async def forget_skill(session: SessionState, name: str) -> SkillChange:
-    """Stop using a skill, and deactivate what only it has asked for."""
+    """Stop using a skill, and deactivate the capabilities that only this skill has asked for."""
     if name not in skills_in_use(session):
         text = f"Skill '{name}' is not currently active. Use skill(action=\"list\") to see active skills."
         return SkillChange(ok=False, text=text)
@@ -88,8 +87,6 @@ async def forget_skill(session: SessionState, name: str) -> SkillChange:
 
 async def use_matching(session: SessionState, text: str) -> tuple[UsedSkill, ...]:
     """Use the skills whose rules a fresh message of the user meets. Raises: BundleRefused."""
-    import asyncio
-
     settings = session.loaded.bundle.settings.skills
     if not settings.auto or not available_skills(session):
         return ()
@@ -116,7 +113,7 @@ async def _activate_needs(session: SessionState, entry: SkillEntry) -> tuple[str
     for name in entry.capabilities:
         capability = session.tools.capability(name)
         if capability is None and session.tools.registry.confined:
-            continue  # what is out of scope has no name either
+            continue  # a capability out of scope is not named either
         missing = () if capability is None else session.runtime.variables.missing(capability)
         if missing and name not in session.active:
             notes[name] = f"⚠️ Capability '{name}' skipped — missing env vars: {', '.join(missing)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import TYPE_CHECKING
 
@@ -26,25 +27,24 @@ _FIRST_ARGUMENT = "assistant"
 
 @attrs.frozen(kw_only=True)
 class Refusal:
-    """A reply that a skill's script refuses: what it said, and `text` as the model is to be told."""
+    """A reply that a skill's script refuses: the script's output, and `text` for the model."""
 
     skill: str
     output: str
 
     @property
     def text(self) -> str:
-        said = f"Validation failed: {self.output}\nPlease fix the issue."
-        return f'<validation skill="{self.skill}">\n{said}\n</validation>'
+        message = f"Validation failed: {self.output}\nPlease fix the issue."
+        return f'<validation skill="{self.skill}">\n{message}\n</validation>'
 
 
 async def validate(session: SessionState, reply: str) -> tuple[Refusal, ...]:
-    """Have the scripts of the skills in use judge an agent's reply; none runs unless workspace and host allow it.
+    """Run the scripts of the skills in use on an agent's reply; none runs unless workspace and host allow it.
 
-    A script refuses by a status that is not 0 and some output. One that has refused as often in a row as the workspace
-    allows, does not end in time or cannot be run is left out, which is logged. Raises: BundleRefused.
+    A script refuses the reply by an exit status other than 0 and some output. A script that has refused as often in a
+    row as the workspace allows, that does not end in time or that does not start has no effect, and octoc logs it.
+    Raises: BundleRefused.
     """
-    import asyncio
-
     settings = session.loaded.bundle.settings.skills
     if lesser(settings.validate, session.runtime.validate_limit) != RUN:
         return ()
@@ -67,9 +67,7 @@ async def validate(session: SessionState, reply: str) -> tuple[Refusal, ...]:
 
 
 async def _judged(session: SessionState, entry: SkillEntry, reply: str) -> str | None:
-    """Return what a script says against a reply: empty when it accepts it, None when it came to no end."""
-    import asyncio
-
+    """Return the output with which a script refuses a reply: empty if it accepts it, None without a verdict."""
     deps = session.runtime.deps
     script = session.loaded.opened.text(entry.validate)
     if sha256_hex(script.encode("utf-8")) != entry.validate_digest:
@@ -97,5 +95,4 @@ async def _judged(session: SessionState, entry: SkillEntry, reply: str) -> str |
         return None
     if status == 0:
         return ""
-    said = redact(bytes(output).decode("utf-8", "replace"), deps.secrets(session.loaded.bundle)).strip()
-    return said or None
+    return redact(bytes(output).decode("utf-8", "replace"), deps.secrets(session.loaded.bundle)).strip() or None

@@ -1,7 +1,7 @@
-"""A bounded look at the folder that a session is about, for `file(…)` and `grep(…)` of skills' rules.
+"""A bounded look at a session's working folder, for `file(…)` and `grep(…)` of skills' rules.
 
-The folder may be anybody's and anything: links out of it are not followed, special files are not opened, and time,
-entries, bytes and depth have limits. What a limit cuts off counts as not there.
+The folder is untrusted: links out of it are not followed, special files are not opened, and time, entries, bytes and
+depth have limits. What lies beyond a limit counts as missing.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ MAX_DEPTH = 32
 MAX_FILE_BYTES = 1024 * 1024
 """A larger file is not searched."""
 MAX_BYTES = 16 * 1024 * 1024
-"""How much is read for one message."""
+"""Bytes that are read for one message."""
 _MAX_IGNORE_BYTES = 64 * 1024
 _WILD = frozenset("*?[")
 
 
 class Workdir:
-    """One folder, looked at for one message. `complete` turns False when a limit ended a search.
+    """One folder during one message. `complete` turns False when a limit ends a search.
 
     Args:
-        root: the folder; one that is not there has nothing in it.
+        root: the folder; a missing one counts as empty.
         clock: seconds that never go back.
     """
 
@@ -50,14 +50,14 @@ class Workdir:
         return os.path.realpath(self.root)
 
     def has(self, pattern: str) -> bool:
-        """Return whether a file or folder is at `pattern`, a path or glob inside the folder. `**` is any folders."""
+        """Return whether `pattern`, a path or glob in the folder, matches a file or folder. `**` is any folders."""
         if pattern.startswith("/") or "\0" in pattern:
             return False
         parts = [part for part in pattern.split("/") if part not in ("", ".")]
         if not parts or ".." in parts or len(parts) > MAX_DEPTH:
             return False
         wants_dir = pattern.endswith("/")
-        path = os.path.join(self.root, *parts)  # noqa: PTH118  # texts throughout: this is the hot part
+        path = os.path.join(self.root, *parts)  # noqa: PTH118  # this path is hot, and Path objects are slow
         if self._is_inside(path, wants_dir=wants_dir):
             return True
         if not any(_WILD.intersection(part) for part in parts):
@@ -65,9 +65,9 @@ class Workdir:
         return self._matches(self.root, parts, 0, wants_dir=wants_dir)
 
     def contains(self, expression: Any, glob: str | None) -> bool:
-        """Return whether the expression is found in a text file whose name `glob` matches.
+        """Return whether the expression matches in a text file whose name `glob` matches.
 
-        Hidden files, what `.gitignore` leaves out, links, large files and those that are not UTF-8 are passed over.
+        Hidden and ignored files, links, large files and those that are not UTF-8 are skipped.
         """
         for path in self._each_file():
             if glob is not None and not fnmatchcase(os.path.basename(path), glob):  # noqa: PTH119
@@ -107,7 +107,7 @@ class Workdir:
         return real.startswith(self._real.rstrip("/") + "/") and (stat.S_ISDIR(mode) or not wants_dir)
 
     def _listed(self, folder: str) -> list[os.DirEntry[str]]:
-        """Return what is in a folder, by name; nothing once a limit is reached."""
+        """Return the entries of a folder by name; none once a limit is reached."""
         found: list[os.DirEntry[str]] = []
         try:
             with os.scandir(folder) as entries:
@@ -122,7 +122,7 @@ class Workdir:
         return sorted(found, key=lambda entry: entry.name)
 
     def _each_file(self) -> Iterator[str]:
-        """Yield the files that are searched; the folder is walked once, as far as the searches need it."""
+        """Yield the files to search; the folder is walked once, as far as the searches need it."""
         if self._walk is None:
             self._walk = self._walked()
         at = 0

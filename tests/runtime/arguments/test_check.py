@@ -156,13 +156,13 @@ def test_a_rest_server_speaks_draft_7(transport: str, *, fits: bool) -> None:
 def test_a_broken_schema_never_blocks_a_call(
     fleet: Fleet, caplog: pytest.LogCaptureFixture, schema: dict[str, Any]
 ) -> None:
-    """What cannot be judged is sent, and the log says once which tool's schema is of no use, and why."""
+    """Arguments that cannot be checked are sent, and the log names the tool and the reason once."""
     session = _github(fleet, schema)
     with caplog.at_level(logging.WARNING, "octoc.runtime"):
         assert _call(session, "create", {"repo": 1}).ok
         assert _call(session, "create", {"repo": 1}).ok
     (record,) = caplog.records
-    assert record.getMessage().startswith("arguments of `github/create` are sent as they are")
+    assert record.getMessage().startswith("arguments of `github/create` are sent unchecked")
 
 
 @pytest.mark.parametrize("schema", [None, True, {}, "text", [1]])

@@ -231,5 +231,5 @@ def test_a_schema_is_held_against_its_dialect(schema: dict[str, Any], *, sound: 
     if sound:
         judge.check_schema(compiled)
     else:
-        with pytest.raises(SchemaUnusableError, match="no sound schema at `"):
+        with pytest.raises(SchemaUnusableError, match="invalid at `"):
             judge.check_schema(compiled)

@@ -13,6 +13,7 @@ from octoc.compiler.model.build import Build
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules import lint_tools as rules
 from octoc.formats.walk import pointer, subschemas
+from octoc.linear_regex import RegexError, compile_regex
 from octoc.plugin.lint import lint_check
 
 _HELP = "tell the server's author, or leave the tool out with `exclude_tools`"
@@ -99,17 +100,9 @@ def _check_patterns(tool: Recorded, schema: Mapping[str, Any], sink: DiagnosticS
 
 def _pattern_error(pattern: str) -> tuple[str, str] | None:
     """Return google-re2's error for a pattern, and the part that it names; None for a valid pattern."""
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
     try:
-        re2.compile(pattern, options)
-    except re2.error as error:
-        message = error.args[0] if error.args else b""
-        text = message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
-        kind, _, part = text.partition(": ")
+        compile_regex(pattern)
+    except RegexError as error:
+        kind, _, part = str(error).partition(": ")
         return kind, part or pattern
-    except UnicodeEncodeError:
-        return "half a surrogate pair is not text", pattern
     return None
