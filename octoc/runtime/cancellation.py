@@ -1,4 +1,4 @@
-"""Waiting for tasks whatever cancels the one that waits."""
+"""Wait for tasks to the end, even if the waiting task is cancelled."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 
 async def outlast(tasks: Collection[asyncio.Task[Any]]) -> None:
-    """Wait until no task is left in `tasks`, from which each takes itself out; a cancellation is raised afterwards."""
+    """Wait until all `tasks`, which may change meanwhile, are done. Raises: CancelledError afterwards if cancelled."""
     import asyncio
 
     cancelled = False
-    while tasks:
+    while pending := [task for task in tasks if not task.done()]:
         try:
-            await asyncio.wait(tuple(tasks))
+            await asyncio.wait(pending)
         except asyncio.CancelledError:
             cancelled = True
     if cancelled:

@@ -1,4 +1,4 @@
-"""How sessions begin, and how sessions, bundles and runtimes end."""
+"""Begin sessions, and end sessions, bundles and runtimes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def begin_session(runtime: RuntimeState, agent: AgentEntry, caller: Caller) -> SessionState:
-    """Return a new session of an agent. What it needs is released when it is closed or garbage-collected."""
+    """Return a new session of an agent. Its servers are released when it is closed or garbage-collected."""
     loaded = runtime.current
     scope = loaded.scope(agent)
     active = ActiveSet(scope.settings.max_active, runtime.clock, scope.settings.kept)
@@ -51,7 +51,7 @@ def _forget(
 
 
 async def close_session(session: SessionState) -> None:
-    """End a session: nothing stays active, and servers that no other session needs are closed."""
+    """End a session: deactivate its capabilities, and close the servers that no other session needs."""
     from octoc.runtime.activation.activate import end
 
     await end(session)
@@ -69,8 +69,8 @@ def close_unused(runtime: RuntimeState) -> None:
     used = set(map(id, runtime.sessions.values()))
     for loaded in [one for one in runtime.older if id(one) not in used]:
         runtime.older.remove(loaded)
-        patience = max((server.timeout_s for server in loaded.bundle.servers), default=0.0)
-        task = asyncio.create_task(loaded.close(patience), name="octoc end of a bundle")
+        grace_s = max((server.timeout_s for server in loaded.bundle.servers), default=0.0)
+        task = asyncio.create_task(loaded.close(grace_s), name="octoc end of a bundle")
         runtime.ending[task] = loaded
         task.add_done_callback(runtime.ending.pop)
 
@@ -86,8 +86,6 @@ async def close_runtime(runtime: RuntimeState) -> None:
     closing = {asyncio.create_task(one.close(), name="octoc close") for one in bundles.values()}
     closing.add(asyncio.create_task(runtime.deps.close(), name="octoc end of dependencies"))
     closing.update(runtime.ending)
-    for task in closing:
-        task.add_done_callback(closing.discard)
     try:
         await outlast(closing)
     finally:

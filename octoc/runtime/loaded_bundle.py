@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from octoc.runtime.lazy_plugins import LazyPlugins
     from octoc.runtime.servers.bindings import Bindings
     from octoc.runtime.servers.connect import Connector
-    from octoc.runtime.servers.connection import NewConnection
     from octoc.runtime.servers.drift import Drift
     from octoc.runtime.shares import Accounts
     from octoc.runtime.skills.rules import SkillRules
@@ -155,10 +154,10 @@ class LoadedBundle:
             for breaker in (reused.breaker, reused.tools):
                 breaker.configure(settings.breaker_failures, settings.breaker_s)
             return reused
-        # Nothing of this bundle: the pool may outlive it.
+        # The function holds no reference to this bundle, which the pool may outlive.
         production = settings.mode == "production"
         connect = functools.partial(
-            _connect, self.connector, self.lazy_plugins, production=production, workspace=self.workspace
+            self.connector.connect, self.lazy_plugins, production=production, workspace=self.workspace
         )
         breaker = CircuitBreaker(settings.breaker_failures, settings.breaker_s)
         accounts = self._shared.accounts
@@ -219,19 +218,6 @@ class LoadedBundle:
     async def close(self, grace_s: float = GRACE_S) -> None:
         """End the connections that no other bundle shares."""
         await self.pool.close_all(grace_s)
-
-
-async def _connect(
-    connector: Connector,
-    plugins: LazyPlugins,
-    entry: ServerEntry,
-    changed: Callable[[], None],
-    *,
-    first: bool,
-    production: bool,
-    workspace: Path,
-) -> NewConnection:
-    return await connector.connect(plugins(), entry, changed, first=first, production=production, workspace=workspace)
 
 
 def _recorded_workspace(opened: OpenBundle) -> Path | None:

@@ -191,16 +191,13 @@ async def _uncancelled(session: SessionState, work: Coroutine[Any, Any, _Prepare
     import asyncio
 
     task = asyncio.create_task(work, name="octoc activate")
-    working = {task}
-    task.add_done_callback(working.discard)
     session.switching.preparing.add(task)
     try:
         await asyncio.wait({task})
     finally:
         session.switching.preparing.discard(task)
-        if not task.done():
-            task.cancel()
-            await outlast(working)
+        task.cancel()
+        await outlast([task])
     return None if task.cancelled() else task.result()
 
 
@@ -225,16 +222,13 @@ async def _connected(loaded: LoadedBundle, servers: Sequence[str]) -> str | None
         return None
     seconds = loaded.bundle.settings.activate_timeout_s
     tasks = [asyncio.create_task(_open(loaded, server), name=f"octoc open {server}") for server in servers]
-    working = set(tasks)
-    for task in tasks:
-        task.add_done_callback(working.discard)
     try:
         await asyncio.wait(tasks, timeout=seconds)
     finally:
         late = [server for server, task in zip(servers, tasks, strict=True) if not task.done()]
-        for task in tuple(working):
+        for task in tasks:
             task.cancel()
-        await outlast(working)
+        await outlast(tasks)
     told = (
         f"server '{server}' was not connected within {seconds:g} s" if server in late else task.result()
         for server, task in zip(servers, tasks, strict=True)

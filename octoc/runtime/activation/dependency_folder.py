@@ -92,7 +92,5 @@ async def _in_thread(work: Callable[[], None]) -> None:
     import asyncio
 
     task = asyncio.create_task(asyncio.to_thread(work))
-    tasks = {task}
-    task.add_done_callback(tasks.discard)
-    await outlast(tasks)
+    await outlast([task])
     await task

@@ -1,4 +1,4 @@
-"""Which connections of a server an account may use: shared ones, or its own if the server asks its callers questions.
+"""The connections of a server that an account may use: shared ones, or its own if the server asks questions.
 
 An account is a tenant; without a tenant it is what the host names, such as a token.
 """
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 def says_it_asks(entry: ServerEntry, kind_of: Callable[[str], TransportKind]) -> bool:
-    """Return whether the workspace says that the server asks, and its kind cannot tell whose call a question is of."""
+    """Return whether the workspace lets the server ask, and its kind cannot tell to which call a question belongs."""
     return any((entry.elicitation, entry.sampling, entry.roots)) and kind_of(entry.transport).per_account
 
 
 def has_asked(opened: PooledConnection) -> bool:
-    """Return whether the server has asked something on this connection that the host answers."""
+    """Return whether the server has asked the host a question on this connection."""
     return bool(getattr(opened.connection, "asks", False))
 
 
 def is_stale(opened: PooledConnection) -> bool:
-    """Return whether the connection is to be replaced: a call without a caller may still run at the server."""
+    """Return whether the connection must be replaced: a call without a caller may still run at the server."""
     return bool(getattr(opened.connection, "stale", False))
 
 
@@ -37,15 +37,15 @@ def _is_doubtful(opened: PooledConnection) -> bool:
 def divided(
     opened: list[PooledConnection], account: str | None, *, asks: bool, most: int
 ) -> tuple[list[PooledConnection], list[PooledConnection]]:
-    """Return the connections that an account may use now, and those that no new call may ever have.
+    """Return the connections that an account may use now, and those that no new call may use again.
 
-    Where the server asks, a call gets no connection on which another one has lost its caller: a question could be of
-    either. Once the server has answered that one, the connection may be used again.
+    If the server asks questions, a call does not get a connection on which another call has lost its caller, since a
+    question could belong to either. The connection is usable again when the server has answered that call.
 
     Args:
-        account: for whose call it is; None makes no call, and may use any.
-        asks: that the server asks its callers something: then each account has connections of its own.
-        most: how many may be open at once for all accounts; above it the one that is idle the longest makes room.
+        account: the account whose call it is; None without a call, which may use any connection.
+        asks: the server asks its callers questions, so each account has its own connections.
+        most: the number of open connections for all accounts; above it the one that is idle longest makes room.
     """
     unusable = [one for one in opened if is_stale(one) or (asks and len(one.accounts) > 1)]
     kept = [one for one in opened if one not in unusable]

@@ -1,4 +1,4 @@
-"""The builtin servers of a runtime: what the host binds to them, and what plugins have for them."""
+"""The builtin servers of a runtime, with the tools of the host or of plugins."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Bindings:
     """The connections to builtin servers, by name.
 
     Args:
-        plugins: returns the plugins of the runtime's bundle, which are asked for what the host did not bind.
+        plugins: returns the plugins of the runtime's bundle, for servers that the host did not bind.
     """
 
     def __init__(self, plugins: Callable[[], Plugins]) -> None:
@@ -36,7 +36,7 @@ class Bindings:
         return connection
 
     def of(self, server: str) -> BuiltinConnection | None:
-        """Return what the host, or else a plugin, binds to a server. None is logged once."""
+        """Return the connection that the host, or else a plugin, binds to a server. None is logged once."""
         if server not in self._bound:
             from octoc.plugin import PluginError
             from octoc.runtime.servers.builtin import BuiltinConnection

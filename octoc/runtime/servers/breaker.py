@@ -1,4 +1,4 @@
-"""A circuit breaker: after too many failures in a row no call reaches a server for a while, then one call tries it."""
+"""A circuit breaker: after too many failures in a row no call reaches a server for a time, then one call tries it."""
 
 from __future__ import annotations
 
@@ -9,23 +9,15 @@ from typing import Literal
 Verdict = Literal["worked", "failed", "unknown"]
 
 
-class CircuitOpenError(Exception):
-    """The circuit is open; it lets a call through after `retry_after_s` seconds at the earliest."""
-
-    def __init__(self, retry_after_s: float) -> None:
-        super().__init__(f"open for {retry_after_s:g} s")
-        self.retry_after_s = retry_after_s
-
-
 class CircuitBreaker:
-    """Closed lets everything through, open nothing, half-open one call whose end decides.
+    """A closed breaker admits every call, an open one no call, a half-open one a single call, whose end decides.
 
-    Every change of state begins a new era. What was let through in an earlier one says nothing about this one: the
-    late end of a call that began before the breaker opened neither closes it nor keeps it open.
+    Each change of state begins a new era, and the end of a call counts only in the era in which it was admitted. So a
+    call that began before the breaker opened neither closes it nor keeps it open.
 
     Args:
-        failures: how many in a row open it; 0 is never.
-        open_s: seconds that it stays open.
+        failures: the number of failures in a row that opens it; 0 never opens it.
+        open_s: the seconds for which it stays open.
         clock: seconds that never go back.
     """
 
@@ -40,7 +32,7 @@ class CircuitBreaker:
 
     @property
     def settings(self) -> tuple[int, float]:
-        """How many failures in a row open it, and for how many seconds."""
+        """The number of failures in a row that opens it, and the seconds for which it stays open."""
         return self._limit, self._open_s
 
     def configure(self, failures: int, open_s: float) -> None:
@@ -58,28 +50,23 @@ class CircuitBreaker:
 
     @property
     def failures(self) -> int:
-        """How many failures in a row there were."""
+        """The number of failures in a row so far."""
         return self._failures
 
-    def check(self) -> None:
-        """Raise CircuitOpenError if no call would be let through; admits no call."""
+    def wait(self) -> float | None:
+        """Return None if a call may be admitted now, else the seconds for which it is open, 0.0 during a trial call."""
         if self._opened_at is None:
-            return
-        left = self._opened_at + self._open_s - self._clock()
-        if left > 0:
-            raise CircuitOpenError(left)
-        if self._probing:
-            raise CircuitOpenError(0.0)
+            return None
+        left = max(self._opened_at + self._open_s - self._clock(), 0.0)
+        return left if left or self._probing else None
 
     def admit(self) -> int:
-        """Let one call through, and return the number to pass to `ended`. Raises: CircuitOpenError."""
-        self.check()
-        if self._opened_at is not None:
-            self._probing = True
+        """Admit one call, after `wait` returned None, and return the number to pass to `ended`."""
+        self._probing = self._opened_at is not None
         return self._era
 
     def ended(self, admission: int, verdict: Verdict) -> None:
-        """Record how an admitted call ended; `unknown` says nothing about the server."""
+        """Record how an admitted call ended; `unknown` means that its end has nothing to do with the server."""
         if admission != self._era:
             return
         if verdict == "failed":
@@ -95,7 +82,7 @@ class CircuitBreaker:
         """Record a failure of the server itself, such as a failed attempt to connect."""
         self._failures += 1
         if self._opened_at is not None:
-            # Still open: what failed had begun before. Half-open: the trial failed.
+            # A failure of a call from before the breaker opened changes nothing; that of the trial opens it again.
             if self.state == "half-open":
                 self._begin(self._clock())
         elif self._limit and self._failures >= self._limit:

@@ -1,4 +1,4 @@
-"""A builtin server: Python functions of the host or of a plugin, behind the same protocol as a real connection."""
+"""A builtin server: Python functions of the host or of a plugin, with the interface of a real connection."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class BuiltinConnection:
         if tool is None:
             return failure("not_ready", f"builtin server `{self._server}` has no tool `{call.tool}` bound to it")
         try:
-            # A host may pass its own types to its own functions, but no number that JSON does not have.
+            # A host may pass its own types to its own functions, but only numbers that JSON has.
             check_numbers(call.arguments)
         except (ValueError, RecursionError) as error:
             message = f"the arguments of `{call.tool}` cannot be written as JSON{because(error)}"

@@ -1,4 +1,4 @@
-"""A limit for concurrent calls to one server: accounts take turns, and a call that stops waiting costs no place."""
+"""A limit of concurrent calls to one server: accounts take turns, and a call that stops waiting takes no place."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     Queue = OrderedDict[asyncio.Future[None], None]
 
 MAX_WAITING = 10_000
-"""Calls that may wait for a place at one server; the next is refused."""
+"""Calls that may wait for a place at one server; further calls are refused."""
 
 
 class Places:
-    """At most `limit` places are taken. `enter` waits for one, `leave` gives it to the account whose turn it is.
+    """At most `limit` places. `enter` waits for a place, `leave` passes it to the account whose turn it is.
 
-    Within an account the call that waits longest comes first. While `shared` is True, one account leaves a part of the
-    places, and of the queue, to others (`may_take`).
+    Within an account the call that waits longest comes first. While `shared()` is True, an account leaves a part of the
+    places and of the queue to other accounts (`may_take`).
     """
 
     def __init__(self, server: str, limit: int, shared: Callable[[], bool] = lambda: False) -> None:
@@ -37,7 +37,7 @@ class Places:
         self._ended = False
 
     async def enter(self, account: str = NOBODY) -> None:
-        """Take a place. Raises: UnreachableError when too many wait already, or it has ended."""
+        """Take a place. Raises: UnreachableError if too many calls wait already, or after `end`."""
         import asyncio
 
         if self._ended:
@@ -54,11 +54,11 @@ class Places:
         except asyncio.CancelledError:
             self._forget(account, turn)
             if turn.done() and not turn.cancelled() and turn.exception() is None:
-                self.leave(account)  # the place had been given just before
+                self.leave(account)  # it had just received the place
             raise
 
     def leave(self, account: str = NOBODY) -> None:
-        """Give a place back."""
+        """Return a place."""
         self.taken -= 1
         self._held[account] -= 1
         if not self._held[account]:

@@ -1,4 +1,4 @@
-"""Making a connection: resolves references, which nothing does earlier, and lists the tools of unlisted servers."""
+"""Make connections: resolve references, which happens only here, and list the tools of unlisted servers."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from octoc.plugin import Connection, Host, ServerTarget
     from octoc.plugin.manager import Plugins
     from octoc.results import ServerListing
+    from octoc.runtime.lazy_plugins import LazyPlugins
     from octoc.runtime.servers.bindings import Bindings
     from octoc.runtime.servers.builtin import BuiltinConnection
     from octoc.transport_kinds import TransportKind
@@ -30,11 +31,11 @@ _MAX_SECRETS = 64
 
 
 class Connector:
-    """Connects the servers of one runtime; what it resolved is remembered to keep it out of messages.
+    """Connects the servers of one runtime, and remembers resolved secrets to remove them from messages.
 
     Args:
         bindings: the builtin servers.
-        host: answers servers that ask for something; None declines.
+        host: answers the questions of servers; None declines them.
     """
 
     def __init__(self, bindings: Bindings, host: Host | None = None) -> None:
@@ -43,12 +44,12 @@ class Connector:
         self._secrets: dict[str, dict[str, None]] = {}
 
     def secrets(self, server: str) -> tuple[str, ...]:
-        """Return the values of the server's references; of values that changed often, the latest."""
+        """Return the values of the server's references; only the latest of values that change often."""
         return tuple(self._secrets.get(server, ()))
 
     async def connect(
         self,
-        plugins: Plugins,
+        lazy_plugins: LazyPlugins,
         entry: ServerEntry,
         changed: Callable[[], None],
         *,
@@ -56,15 +57,16 @@ class Connector:
         production: bool,
         workspace: Path,
     ) -> NewConnection:
-        """Return a new connection. Raises: UnreachableError, with everything closed again that was started.
+        """Return a new connection. Raises: UnreachableError, after closing everything that was started.
 
         Args:
-            changed: called when the server says that its tools are others; the host is told as well.
-            first: that there is no other: then an unlisted server says its tools, too.
+            changed: called, before the host's own callback, when the server reports that its tools changed.
+            first: no other connection exists: then an unlisted server is asked for its tools.
         """
-        from octoc.plugin.transports import transport_kind  # here, as below: opening a bundle connects nothing
+        from octoc.plugin.transports import transport_kind  # opening a bundle connects nothing, so imports are local
         from octoc.runtime import telemetry
 
+        plugins = lazy_plugins()
         kind = transport_kind(plugins, entry.transport)
         with telemetry.connecting(entry, kind) as watched:
             try:
@@ -103,8 +105,8 @@ class Connector:
         from octoc.transport_kinds import no_transport
 
         async def resolved() -> ServerTarget:
-            # In a thread: a keyring may prompt its owner, and a file may be on a slow disk. When this task is
-            # cancelled, the thread ends on its own and its result is dropped.
+            # It runs in a thread, as a keyring may prompt its owner and a file may be on a slow disk. If this task is
+            # cancelled, the thread still ends, and its result is dropped.
             async with asyncio.timeout(entry.timeout_s):
                 return await asyncio.to_thread(
                     make_target,
@@ -157,22 +159,22 @@ class Connector:
             raise unreachable(error.kind, message, retry_after_s=error.retry_after_s, final=error.permanent) from None
         except PluginError as error:
             raise unreachable("connect_failed", redact(str(error), self.secrets(entry.name)), final=True) from None
-        except Exception as error:  # noqa: BLE001  # a plugin's own fault must not take the session down
+        except Exception as error:  # noqa: BLE001  # a plugin's own fault must not end the session
             logger.error("the transport of `%s` raised `%s`", entry.name, type(error).__name__)  # noqa: TRY400  # its text may hold a secret
             message = f"the transport of `{entry.name}` failed{because(error, self.secrets(entry.name))}"
             raise unreachable("internal", message) from None
 
     def _remember(self, server: str, secrets: tuple[str, ...]) -> None:
-        # Of two bundles at once, or before and after a change: neither's values may show.
-        known = self._secrets.setdefault(server, {})
+        # Two bundles may be loaded, and a value may have changed: no earlier value may show either.
+        values = self._secrets.setdefault(server, {})
         for secret in secrets:
-            known.pop(secret, None)
-            known[secret] = None
-        while len(known) > max(_MAX_SECRETS, 2 * len(secrets)):
-            del known[next(iter(known))]
+            values.pop(secret, None)
+            values[secret] = None
+        while len(values) > max(_MAX_SECRETS, 2 * len(secrets)):
+            del values[next(iter(values))]
 
     def _host(self, entry: ServerEntry, changed: Callable[[], None]) -> Host:
-        """Return what answers the server: the host, without the questions that the workspace turns off."""
+        """Return the host for one server, without the kinds of questions that the workspace turns off."""
         from octoc.plugin import Host
 
         host = self.host or Host()
@@ -209,11 +211,11 @@ class Connector:
         except ConnectionFailed as error:
             message = redact(str(error), self.secrets(entry.name))
             raise unreachable(error.kind, message, retry_after_s=error.retry_after_s, final=error.permanent) from None
-        except Exception as error:  # noqa: BLE001  # a plugin's own fault must not take the session down
+        except Exception as error:  # noqa: BLE001  # a plugin's own fault must not end the session
             message = f"server `{entry.name}` could not list its tools{because(error, self.secrets(entry.name))}"
             raise unreachable("connect_failed", message) from None
         finally:
-            # Also when this task is cancelled: a connection that nobody gets would leave its process behind.
+            # A failed or cancelled listing closes the connection, so that no process stays behind.
             if listing is None:
                 await _end(entry, connection)
         return listing
@@ -225,5 +227,5 @@ async def _end(entry: ServerEntry, connection: Connection) -> None:
     try:
         async with asyncio.timeout(CLOSE_S):
             await connection.close()
-    except Exception as error:  # noqa: BLE001  # a plugin's fault while ending must not hide why it had to end
+    except Exception as error:  # noqa: BLE001  # a plugin's fault while closing must not hide why it closes
         logger.warning("server `%s` did not close: %s", entry.name, type(error).__name__)

@@ -1,4 +1,4 @@
-"""One connection of a server as its pool keeps it, and what makes one."""
+"""A connection as its pool keeps it, and the protocol of the function that makes one."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from octoc.results import FailureKind, ServerListing
 
 CLOSE_S = 10.0
-"""A connection ends itself in bounded time; this is for one that does not."""
+"""The limit for closing a connection that does not close itself in bounded time."""
 FAULTS: frozenset[FailureKind] = frozenset({"connect_failed", "connection_lost", "timeout", "protocol"})
-"""The failures that are a server's own, so that the breaker counts them."""
+"""The failures that the breaker counts, as they are the server's own."""
 
 
 @attrs.define(eq=False)
 class PooledConnection:
-    """A connection of a pool: how many calls use it, since when it is idle, and how it ends."""
+    """A connection of a pool: the number of calls that use it, since when it is idle, and how it ends."""
 
     connection: Connection
     users: int = 0
     accounts: set[str] = attrs.field(factory=set)
-    """Whose calls ran on it."""
+    """The accounts whose calls ran on it."""
     idle_since: float = 0.0
     retired: bool = False
     death_counted: bool = False
@@ -33,13 +33,13 @@ class PooledConnection:
 
 @attrs.frozen(kw_only=True, eq=False)
 class NewConnection:
-    """A new connection, and the server's tools if it was asked for them."""
+    """A new connection, and the server's tools if it listed them."""
 
     connection: Connection
     listing: ServerListing | None = None
 
 
 class Connect(Protocol):
-    """Makes a connection; `first` if there is no other. Raises: UnreachableError, with everything closed again."""
+    """Makes a connection; `first` if no other exists. Raises: UnreachableError, after closing what was started."""
 
     def __call__(self, entry: ServerEntry, changed: Callable[[], None], *, first: bool) -> Awaitable[NewConnection]: ...

@@ -1,4 +1,4 @@
-"""How a server's tools differ from those that were compiled into the bundle."""
+"""How a server's tools differ from those compiled into the bundle."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def drift_between(compiled: Mapping[str, Mapping[str, Any]], listed: Iterable[tu
     return Drift(
         added=tuple(sorted(now.keys() - compiled.keys())),
         removed=tuple(sorted(compiled.keys() - now.keys())),
-        changed=tuple(sorted(name for name in both if _said(now[name]) != _said(compiled[name]))),
+        changed=tuple(sorted(name for name in both if _without_meta(now[name]) != _without_meta(compiled[name]))),
     )
 
 
-def _said(wire: Mapping[str, Any]) -> dict[str, Any]:
+def _without_meta(wire: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in wire.items() if key != "_meta"}

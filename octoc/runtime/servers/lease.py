@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 Stage = Literal["place", "connection", "held", "ended"]
 
-# They say nothing about the server: octoc, a plugin or the host ended the call.
+# Failures by octoc, a plugin or the host, which do not count for or against the server.
 _SILENT: frozenset[FailureKind] = frozenset({"cancelled", "internal", "not_ready"})
 
 
 class Lease:
-    """What `Pool.use` lends: `async with pool.use(server) as lease`, or `acquire` and `release`."""
+    """A lease from `Pool.use`: `async with pool.use(server) as lease`, or `acquire` and `release`."""
 
     __slots__ = (
         "_account", "_admission", "_of_tool", "_opened", "_pool", "_tool", "_until", "_verdict",
@@ -43,20 +43,20 @@ class Lease:
         self._tool = None if tool is None else ToolKey(account, tool)
         self._of_tool: tuple[int, Verdict] = (0, "unknown")
         self.stage: Stage = "place"
-        """What it waits for; `held` once it has both."""
+        """What it waits for; `held` when it has both."""
         self.scope: asyncio.Timeout | None = None
-        """What ends the call under way, when the runtime closes and cannot wait for it."""
+        """Ends the running call when the runtime closes and cannot wait for it."""
         self.interrupted = False
 
     @property
     def connection(self) -> Connection:
-        """The connection. Raises: RuntimeError when the lease is not held."""
+        """The connection. Raises: RuntimeError if the lease is not held."""
         if self._opened is None:
             raise RuntimeError("the connection is lent only between `acquire` and `release`")
         return self._opened.connection
 
     async def acquire(self) -> None:
-        """Wait for a place and a connection. Raises: UnreachableError. Cancelled or refused, it holds nothing."""
+        """Wait for a place and a connection. Raises: UnreachableError. On failure it holds neither."""
         pool = self._pool
         pool.check()
         if self._tool is not None:
@@ -95,10 +95,10 @@ class Lease:
         elif self._tool is not None and outcome.kind in OF_TOOL and opened.connection.alive:
             self._of_tool = (number, "failed")
         elif outcome.kind in FAULTS:
-            # One death ends many calls, and is one failure.
+            # A connection that dies ends many calls, but counts as one failure.
             again = outcome.kind == "connection_lost" and opened.death_counted
             self._verdict = "unknown" if again else "failed"
-            self._pool.note_failure(outcome.kind)
+            self._pool.last_kind = outcome.kind
             if outcome.kind == "connection_lost" and not opened.connection.alive:
                 self._pool.note_death(opened)
         elif outcome.kind not in _SILENT:
@@ -106,7 +106,7 @@ class Lease:
             self._of_tool = (number, "worked")
 
     def interrupt(self) -> None:
-        """End the call under way, if it can be ended."""
+        """End the running call, if that is possible."""
         import asyncio
 
         self.interrupted = True
@@ -114,10 +114,10 @@ class Lease:
             try:
                 self.scope.reschedule(asyncio.get_running_loop().time())
             except RuntimeError:
-                self.scope = None  # it has ended just now, or belongs to a loop that is gone
+                self.scope = None  # it has just ended, or its event loop was closed
 
     def release(self) -> None:
-        """Give everything back; idempotent."""
+        """Return the place and the connection; idempotent."""
         opened, self._opened = self._opened, None
         if opened is None:
             return

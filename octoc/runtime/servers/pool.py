@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from octoc.runtime.cancellation import outlast
 from octoc.runtime.servers.server_pool import ServerPool
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from octoc.runtime.servers.lease import Lease
 
 GRACE_S = 1.0
-"""What calls under way get when a runtime closes."""
+"""The time for running calls to end when a runtime closes."""
 
 
 class Pool:
-    """Lends connections. A server connects on first use, once for all who wait, and again when it has died."""
+    """Lends connections. A server connects on first use, once for all waiting calls, and again after it died."""
 
     def __init__(self, servers: Mapping[str, ServerPool]) -> None:
         self._by_name = servers
@@ -40,15 +40,15 @@ class Pool:
         return tuple(sorted(name for name, pool in self._by_name.items() if pool.open))
 
     def use(self, server: str, until: float | None = None, account: str = NOBODY, tool: str | None = None) -> Lease:
-        """Return what lends a connection, as `async with pool.use(server) as lease`; entering raises UnreachableError.
+        """Return a lease of a connection, for `async with pool.use(server) as lease`; entering raises UnreachableError.
 
         Args:
-            until: the monotonic time up to which a pause between two attempts to connect is waited out; None tries at
-                once, as for a capability that somebody activates.
-            account: for whose call it is, and whose share of the server's places it uses.
-            tool: what is called, whose breaker counts the outcome; None where no tool is, as for an activation.
+            until: the monotonic time until which the lease waits for the pause between two attempts to connect; None
+                connects at once, as for an activation.
+            account: the account whose call it is, and whose share of the server's places it uses.
+            tool: the tool, whose breaker counts the outcome; None without a call, as for an activation.
 
-        Raises: UnreachableError when the pool is closed, KeyError for a server that is not there.
+        Raises: UnreachableError if the pool is closed, KeyError for an unknown server.
         """
         from octoc.runtime.servers.lease import Lease
 
@@ -57,26 +57,24 @@ class Pool:
         return Lease(self._by_name[server], until, account, tool)
 
     def listen(self, server: str, listener: Callable[[ServerListing], None]) -> None:
-        """Have `listener` called with every list of the server's tools, and with the last one now."""
+        """Call `listener` with every list of the server's tools, and with the last one now."""
         pool = self._by_name[server]
         pool.listeners.append(listener)
         self._listeners.append((pool, listener))
         if pool.listing is not None:
             listener(pool.listing)
 
-    async def close(self, server: str) -> None:
-        """Close a server. A call under way still ends on its connection; the next use makes a new one."""
-        if server in self._by_name:
-            await self._by_name[server].let_go()
-
     def drop(self, server: str) -> list[asyncio.Task[None]]:
-        """Begin what `close` does, and return the closing tasks instead of waiting for them."""
+        """Close a server's connections, each when its last call has ended, and return the tasks that close them now.
+
+        The next use opens a new connection.
+        """
         return self._by_name[server].drop() if server in self._by_name else []
 
     async def close_all(self, grace_s: float = GRACE_S) -> None:
-        """End the servers that no other pool shares, calls under way after `grace_s`; nothing connects afterwards.
+        """End the servers that no other pool shares, and their calls after `grace_s`; nothing connects afterwards.
 
-        All has ended when this returns, even when the task is cancelled meanwhile.
+        All of them have ended when this returns, even if the task is cancelled meanwhile.
         """
         import asyncio
 
@@ -88,10 +86,7 @@ class Pool:
                 pool.owners -= 1
                 if not pool.owners:
                     self._own.append(pool)
-        tasks: set[asyncio.Task[Any]] = set()
-        # Also when it is closed again: with less patience it ends sooner.
-        for pool in self._own:
-            task = asyncio.create_task(pool.end(grace_s), name=f"octoc end {pool.entry.name}")
-            tasks.add(task)
-            task.add_done_callback(tasks.discard)
-        await outlast(tasks)
+        # A second call of `close_all` ends the same servers, maybe sooner by a shorter grace.
+        await outlast([
+            asyncio.create_task(pool.end(grace_s), name=f"octoc end {pool.entry.name}") for pool in self._own
+        ])  # fmt: skip

@@ -1,4 +1,4 @@
-"""Listing a server's tools again after it reports changes; a burst of reports leads to few listings."""
+"""List a server's tools again after it reports changes; a burst of reports leads to few listings."""
 
 from __future__ import annotations
 
@@ -10,37 +10,32 @@ if TYPE_CHECKING:
     import asyncio
 
 QUIET_S = 0.25
-"""A server is listed when it has been quiet for so long,"""
+"""Seconds without a report after which a server is listed."""
 MAX_WAIT_S = 2.0
-"""or has not been quiet for so long."""
+"""Seconds after which a server is listed while reports continue."""
 
 
 class Refresher:
-    """Runs `work` after a burst of calls of `note`, one run at a time; what comes during a run begins another.
+    """Runs `work` after a burst of calls of `note`, one run at a time; a call during a run begins another.
 
     Args:
         work: must not raise.
-        spawn: runs it in a task that somebody ends.
+        spawn: runs it in a task, which the caller ends.
     """
 
     def __init__(
         self,
         work: Callable[[], Awaitable[None]],
         spawn: Callable[[Callable[[], Coroutine[Any, Any, None]]], asyncio.Task[None]],
-        *,
-        quiet_s: float = QUIET_S,
-        max_wait_s: float = MAX_WAIT_S,
     ) -> None:
         self._work = work
         self._spawn = spawn
-        self._quiet_s = quiet_s
-        self._max_wait_s = max_wait_s
         self._last = 0.0
         self._noted = 0
         self._task: asyncio.Task[None] | None = None
 
     def note(self) -> None:
-        """Note a change; never blocks. To be called from the event loop."""
+        """Record a report; never blocks. Call it from the event loop."""
         self._last = time.monotonic()
         self._noted += 1
         if self._task is None or self._task.done():
@@ -56,6 +51,6 @@ class Refresher:
     async def _quiet(self) -> None:
         import asyncio
 
-        latest = time.monotonic() + self._max_wait_s
-        while (left := min(self._last + self._quiet_s, latest) - time.monotonic()) > 0:  # noqa: ASYNC110  # time is what it waits for
+        latest = time.monotonic() + MAX_WAIT_S
+        while (left := min(self._last + QUIET_S, latest) - time.monotonic()) > 0:  # noqa: ASYNC110  # time is what it waits for
             await asyncio.sleep(left)

@@ -1,4 +1,4 @@
-"""One server's connections: opened when needed, lent to calls, replaced when they die, closed when not needed."""
+"""One server's connections: opened when needed, lent to calls, replaced when they die, closed when unused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from octoc.runtime.cancellation import outlast
 from octoc.runtime.servers.account_connections import divided, has_asked, is_stale, says_it_asks
-from octoc.runtime.servers.breaker import CircuitBreaker, CircuitOpenError
+from octoc.runtime.servers.breaker import CircuitBreaker
 from octoc.runtime.servers.concurrency import Places
 from octoc.runtime.servers.connection import CLOSE_S, FAULTS, Connect, PooledConnection
 from octoc.runtime.servers.refresh import Refresher
@@ -47,9 +47,9 @@ class ServerPool:
     """Lends connections of one server. At most `max_connections` are open and `max_concurrent` calls run.
 
     Args:
-        connect: makes a connection, in a task of its own: whoever waits for it may be cancelled, the others still get
-            it.
-        shared: whether accounts share the places for calls.
+        connect: makes a connection. It runs in its own task, so that one waiting call can be cancelled and others
+            still get the connection.
+        shared: returns whether accounts share the places for calls.
     """
 
     def __init__(
@@ -67,14 +67,16 @@ class ServerPool:
         self.breaker = breaker
         self.tools = ToolBreakers(entry.name, *breaker.settings, clock)
         self.owners = 0
-        """How many loaded bundles use it; the last one that leaves ends it."""
+        """The number of loaded bundles that use it; the last one to close ends it."""
         self.listing: ServerListing | None = None
         self.listeners: list[Callable[[ServerListing], None]] = []
         self.leases: set[Lease] = set()
         self.lost = False
         """Whether a connection died and none was made since."""
+        self.last_kind: FailureKind | None = None
+        """The kind of the last failure, for calls refused because of it; its text may quote another caller."""
         self.asks = says_it_asks(entry, kind_of)
-        """Whether the server asks its callers something: then no connection has calls of two accounts."""
+        """Whether the server asks its callers questions: then no connection has calls of two accounts."""
         self._connect = connect
         self._clock = clock
         self._opened: list[PooledConnection] = []
@@ -86,7 +88,6 @@ class ServerPool:
         self._failures = 0
         self._not_before = 0.0
         self._grow_after = 0.0
-        self._last_kind: FailureKind | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_loop: asyncio.AbstractEventLoop | None = None
@@ -96,47 +97,34 @@ class ServerPool:
 
     @property
     def open(self) -> int:
-        """How many connections there are that a call may get."""
+        """The number of connections that a call may get."""
         return len(self._opened)
 
     @property
     def tasks(self) -> int:
-        """How many tasks of its own it has."""
+        """The number of its own tasks."""
         return len(self._tasks)
 
     # --- a connection ---------------------------------------------------------------------------------------------
 
     def admit(self) -> int:
-        """Ask the breaker. Raises: UnreachableError."""
-        try:
-            return self.breaker.admit()
-        except CircuitOpenError as refused:
-            raise self._refusal(refused) from None
+        """Admit a call and return the number for the breaker's `ended`. Raises: UnreachableError."""
+        self.check()
+        return self.breaker.admit()
 
     def check(self) -> None:
-        """Ask the breaker without taking a place. Raises: UnreachableError."""
-        try:
-            self.breaker.check()
-        except CircuitOpenError as refused:
-            raise self._refusal(refused) from None
-
-    def _refusal(self, refused: CircuitOpenError) -> UnreachableError:
-        return circuit_open(self.entry.name, self.breaker.failures, self._last_kind, refused.retry_after_s)
-
-    def note_failure(self, kind: FailureKind) -> None:
-        """Remember the kind of the server's last failure for the calls that are refused because of it.
-
-        Only the kind: the text may hold what the server said to another caller, or that caller's arguments.
-        """
-        self._last_kind = kind
+        """Raises: UnreachableError, if the breaker admits no call now."""
+        seconds = self.breaker.wait()
+        if seconds is not None:
+            raise circuit_open(f"server `{self.entry.name}`", self.breaker.failures, seconds, self.last_kind)
 
     async def pick(self, until: float | None, account: str | None = None) -> PooledConnection:
-        """Return the connection with the fewest calls, opening one when there is none, or when all are busy.
+        """Return the connection with the fewest calls; open one if there is none, or if all are busy.
 
         Args:
-            until: the time on the monotonic clock until which a pause between two attempts to connect is waited out;
-                None tries at once, for who asks in person.
-            account: for whose call it is; None makes no call.
+            until: the monotonic time until which to wait for the pause between two attempts to connect; None connects
+                at once.
+            account: the account whose call it is; None without a call.
 
         Raises: UnreachableError.
         """
@@ -162,7 +150,7 @@ class ServerPool:
                 await self._more()
                 continue
             opened = await self._connected(until)
-            # Looked at anew: others waited for it too, and whoever let the server go meanwhile has closed it.
+            # The loop checks again: other calls waited for it too, and the server may have been dropped meanwhile.
             deaths += opened is not None and not opened.retired and not opened.connection.alive
         message = f"server `{self.entry.name}` connects, and is gone at once"
         raise unreachable("connect_failed", message, lost=self.lost)
@@ -183,7 +171,7 @@ class ServerPool:
         self._watch_idle()
 
     def note_death(self, opened: PooledConnection) -> None:
-        """Note, once for all its calls, that a connection died. Returns nothing; the next use makes another."""
+        """Record once for all its calls that a connection died; the next use opens another."""
         if opened.death_counted:
             return
         opened.death_counted = True
@@ -192,7 +180,7 @@ class ServerPool:
         self._not_before = self._clock() + reconnect_pause(self._failures)
 
     def worked(self) -> None:
-        """Note that a call was answered: whatever failed before is over."""
+        """Record that a call was answered, which ends the pauses between attempts to connect."""
         self._failures = 0
         self._not_before = 0.0
 
@@ -202,7 +190,7 @@ class ServerPool:
             self._retire(opened)
 
     def _usable(self, account: str | None) -> list[PooledConnection]:
-        """Return what an account may use, after what nobody may use any more was retired."""
+        """Return the connections that an account may use; retires those that no call may use any more."""
         self.asks = self.asks or any(map(has_asked, self._opened))
         usable, unusable = divided(self._opened, account, asks=self.asks, most=self.entry.max_concurrent)
         for opened in unusable:
@@ -214,7 +202,7 @@ class ServerPool:
         return room and self._connecting is None and self._clock() >= self._grow_after
 
     async def _more(self) -> None:
-        """Open another connection; return when it is there, or another one has become idle, or it failed."""
+        """Open another connection; return when it is open or has failed, or when another one has become idle."""
         import asyncio
 
         task = self._begin_connecting(first=False)
@@ -227,17 +215,17 @@ class ServerPool:
             idle.cancel()
 
     async def _connected(self, until: float | None) -> PooledConnection | None:
-        """Return the connection that is being made; None after a pause, when all is to be looked at again."""
+        """Return the connection that is being made; None after a pause, when the caller must check again."""
         import asyncio
 
-        # What a finished task has made is among the opened ones, for those who may use it.
+        # The connection of a finished task is among the opened ones already.
         task = None if self._connecting is None or self._connecting.done() else self._connecting
         is_own = task is None
         if task is None:
             pause = self._not_before - self._clock()
             if pause > 0 and until is not None:
                 if self._clock() + pause >= until:
-                    raise down(self.entry.name, self._last_kind, pause, lost=self.lost)
+                    raise down(self.entry.name, self.last_kind, pause, lost=self.lost)
                 await self._nap(pause)
                 return None
             task = self._begin_connecting(first=True)
@@ -265,7 +253,7 @@ class ServerPool:
         if self._connecting is task:
             self._connecting = None
         if not task.cancelled():
-            task.exception()  # whoever still waits gets it too; read here, it is not reported as lost when nobody does
+            task.exception()  # marks it as retrieved, also if no call waits for it any more
 
     async def _connect_now(self, *, first: bool) -> PooledConnection:
         begun = self._clock()
@@ -289,16 +277,16 @@ class ServerPool:
     def _note_connect_failure(self, why: UnreachableError, *, growing: bool) -> None:
         now = self._clock()
         kind, text = why.failure.kind, why.failure.message
-        self._last_kind = kind
+        self.last_kind = kind
         FAILURES.warning("server `%s` could not be connected: %s: %s", self.entry.name, kind, text)
         if growing:
-            # The calls go on over the connections that there are.
+            # Calls continue over the existing connections.
             self._grow_after = now + max(_GROW_AGAIN_S, why.failure.retry_after_s or 0.0)
             return
         if why.failure.kind in FAULTS:
             self.breaker.failed()
         if why.final:
-            return  # waiting helps nothing, somebody has to change something; and then it must not wait
+            return  # only a change of the configuration helps, and the call after it must not wait
         self._failures += 1
         self._not_before = now + max(reconnect_pause(self._failures), why.failure.retry_after_s or 0.0)
 
@@ -315,7 +303,7 @@ class ServerPool:
             timer.cancel()
             self._naps.discard(nap)
 
-    # --- what the server says of its tools ------------------------------------------------------------------------
+    # --- the list of tools ----------------------------------------------------------------------------------------
 
     def _take(self, listing: ServerListing) -> None:
         self.listing = listing
@@ -323,7 +311,7 @@ class ServerPool:
             listener(listing)
 
     async def _list_again(self) -> None:
-        """List the tools over a connection that is there; when that fails the last good list stays."""
+        """List the tools over an existing connection; if that fails, the last good list stays."""
         import asyncio
 
         opened = next((one for one in self._opened if one.connection.alive), None)
@@ -332,7 +320,7 @@ class ServerPool:
         try:
             async with asyncio.timeout(self.entry.timeout_s):
                 listing = await opened.connection.list_tools()
-        except Exception as error:  # noqa: BLE001  # a plugin's own fault; what was known of the server still counts
+        except Exception as error:  # noqa: BLE001  # a plugin's own fault; the last list still counts
             level = logging.DEBUG if self.listing is None or opened.retired else logging.WARNING
             why = type(error).__name__
             logger.log(level, "server `%s` could not be listed: %s; its last list stays", self.entry.name, why)
@@ -341,18 +329,10 @@ class ServerPool:
 
     # --- the end --------------------------------------------------------------------------------------------------
 
-    async def let_go(self) -> None:
-        """Close the connections that no call is on, the others when their calls have ended; the next use opens one."""
-        import asyncio
-
-        tasks = self.drop()
-        if tasks:
-            await asyncio.wait(tasks)
-
     def drop(self) -> list[asyncio.Task[None]]:
-        """Do what `let_go` does, and return what is closing now instead of waiting for it.
+        """Close each connection when its last call has ended, and return the tasks that close idle ones now.
 
-        A connection that is being made ends when nobody waits for it.
+        A connection that is being made is cancelled if no call waits for it. The next use opens a new one.
         """
         if self._connecting is not None and not self._picking:
             self._connecting.cancel()
@@ -360,9 +340,9 @@ class ServerPool:
         return [task for opened in list(self._opened) if (task := self._retire(opened)) is not None]
 
     async def end(self, grace_s: float) -> None:
-        """Refuse new calls, give those under way `grace_s` seconds, then end them and every connection.
+        """Refuse new calls, give running ones `grace_s` seconds, then end them and every connection.
 
-        Also when this task is cancelled meanwhile: then at once, and the cancellation passes on when all has ended.
+        If this task is cancelled meanwhile, all ends at once, and the cancellation is raised afterwards.
         """
         self._ended = True
         self._refuse_waiting()
@@ -384,7 +364,7 @@ class ServerPool:
         import asyncio
 
         deadline = time.monotonic() + seconds
-        while self.leases and time.monotonic() < deadline:  # noqa: ASYNC110  # only the end of all waits so, briefly
+        while self.leases and time.monotonic() < deadline:  # noqa: ASYNC110  # only the end of a runtime polls, for a short time
             await asyncio.sleep(_LOOK_S)
 
     def _refuse_waiting(self) -> None:
@@ -396,7 +376,7 @@ class ServerPool:
                 nap.set_exception(closed())
 
     def _retire(self, opened: PooledConnection, *, now: bool = False) -> asyncio.Task[None] | None:
-        """Let nobody have this connection any more, and close it when its last call has ended, or now."""
+        """Lend a connection to no further call, and close it when its last call has ended, or `now`."""
         if opened in self._opened:
             self._opened.remove(opened)
         opened.retired = True
@@ -414,7 +394,7 @@ class ServerPool:
                 async with asyncio.timeout(CLOSE_S):
                     await opened.connection.close()
             except asyncio.CancelledError:
-                continue  # the event loop ends: once more, or a process would be left behind
+                continue  # the event loop ends: close once more, so that no process stays behind
             except Exception as error:  # noqa: BLE001  # a plugin's fault while ending must not fail the call that ended
                 logger.warning("server `%s` did not close: %s", self.entry.name, type(error).__name__)
             return
@@ -436,7 +416,7 @@ class ServerPool:
         now, seconds = self._clock(), self.entry.idle_close_s
         idle = [opened for opened in self._opened if not opened.users]
         for opened in idle:
-            # A timer may fire a little before the clock says so.
+            # A timer may fire slightly before its time on the clock.
             if now - opened.idle_since >= seconds * 0.999:
                 self._retire(opened)
         left = [opened.idle_since + seconds - now for opened in idle if not opened.retired]

@@ -1,7 +1,7 @@
 """Circuit breakers of one server's tools, one per account: a tool that fails for one account stops nothing else.
 
-A call that a healthy connection did not answer, or answered wrongly, says something about the tool and the arguments,
-not about the server. As another account may use other arguments, each account has breakers of its own.
+A call that gets no answer, or a wrong one, over a healthy connection is a failure of the tool with those arguments, and
+not of the server. As another account may use other arguments, each account has its own breakers.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from octoc.runtime.servers.breaker import CircuitBreaker, CircuitOpenError
-from octoc.runtime.servers.unreachable import unreachable
+from octoc.runtime.servers.breaker import CircuitBreaker
+from octoc.runtime.servers.unreachable import circuit_open
 from octoc.runtime.shares import gives_way
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from octoc.runtime.servers.breaker import Verdict
 
 MAX_BREAKERS = 1000
-"""Breakers that are kept for one server; with one more, the account that has most loses its oldest."""
+"""Breakers that are kept for one server; for one more, the account with most of them loses its oldest."""
 OF_TOOL: frozenset[FailureKind] = frozenset({"timeout", "protocol", "connection_lost"})
 """Failures that count for the tool alone, while the connection is still alive."""
 
@@ -36,11 +36,11 @@ class ToolKey:
 
 
 class ToolBreakers:
-    """Keeps a breaker for each tool and account with failures since their last success, and for no other.
+    """Keeps a breaker for each pair of tool and account with failures since its last success.
 
     Args:
         server: the server's name, for texts.
-        failures, open_s, clock: as `CircuitBreaker` has them.
+        failures, open_s, clock: as for `CircuitBreaker`.
     """
 
     def __init__(self, server: str, failures: int, open_s: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -54,31 +54,25 @@ class ToolBreakers:
         return len(self._kept)
 
     def configure(self, failures: int, open_s: float) -> None:
-        """Take other settings from now on."""
+        """Change the settings of all breakers."""
         self._settings = (failures, open_s)
         for breaker in self._kept.values():
             breaker.configure(failures, open_s)
 
     def check(self, key: ToolKey) -> None:
-        """Raises: UnreachableError, when no call of this tool would be let through for this account."""
+        """Raises: UnreachableError, if no call of this tool is admitted for this account now."""
         breaker = self._kept.get(key)
-        if breaker is not None:
-            try:
-                breaker.check()
-            except CircuitOpenError as refused:
-                seconds = refused.retry_after_s
-                when = f"circuit open for {seconds:.0f} s" if seconds else "another call is trying it now"
-                message = f"tool `{self._server}/{key.tool}` failed {breaker.failures} times in a row; {when}"
-                raise unreachable("unavailable", message, retry_after_s=max(seconds, 1.0), final=True) from None
+        if breaker is not None and (seconds := breaker.wait()) is not None:
+            raise circuit_open(f"tool `{self._server}/{key.tool}`", breaker.failures, seconds)
 
     def admit(self, key: ToolKey) -> int:
-        """Let one call through; return the number to give to `ended`. Raises: UnreachableError."""
+        """Admit one call and return the number to pass to `ended`. Raises: UnreachableError."""
         self.check(key)
         breaker = self._kept.get(key)
         return 0 if breaker is None else breaker.admit()
 
     def ended(self, key: ToolKey, admission: int, verdict: Verdict) -> None:
-        """Note how a call ended that was let through; `unknown` says nothing about the tool."""
+        """Record how an admitted call ended; `unknown` means that its end has nothing to do with the tool."""
         breaker = self._kept.get(key)
         if breaker is None:
             if verdict != "failed" or not self._settings[0]:

@@ -67,7 +67,8 @@ class Shared:
         canary = f"canary{len(self._canaries)}x"
         self._canaries[canary] = agent
         if end == "refused":
-            await self._runtime.state.current.pool.close("bank")
+            closing = self._runtime.state.current.pool.drop("bank")
+            await asyncio.gather(*closing)
             self._start.write_text(f"licence {canary} ended", encoding="utf-8")
         else:
             self._callers.add(agent)

@@ -266,7 +266,7 @@ def test_the_words_of_a_failure_reach_its_own_call_alone(facts: Facts, batches: 
 
 def _note(pool: ServerPool, why: Any, *, growing: bool) -> None:
     _NOTE(pool, why, growing=growing)
-    pool._last_kind = why.failure.message
+    pool.last_kind = why.failure.message
 
 
 _NOTE = ServerPool._note_connect_failure

@@ -115,7 +115,7 @@ def test_a_call_under_way_ends_before_its_connection(fleet: Fleet) -> None:
         async with fleet.open() as runtime:
             call = asyncio.create_task(runtime.session().call("slow"))
             await _called(server)
-            await runtime.state.current.pool.close("time")
+            runtime.state.current.pool.drop("time")
             assert (server.closes, runtime.state.current.pool.servers) == (0, ())
             release.set()
             assert (await call).text == "done"

@@ -119,7 +119,7 @@ async def _take(world: World, pool: Pool, step: str, number: int) -> None:
             for connection in list(world.open)[: number % 3]:
                 connection.alive = False
         case "release":
-            await pool.close("s")
+            pool.drop("s")
         case "turn":
             for _ in range(number):
                 await asyncio.sleep(0)
