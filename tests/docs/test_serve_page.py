@@ -73,8 +73,8 @@ def test_the_limits_in_the_table_are_those_that_hold() -> None:
     assert {option: float(str(defaults[option])) for option in told} == told
     for name, row, unit in (
         ("http:MAX_HEAD_BYTES", r"target and headers of a request \| (\d+) KiB", 1024),
-        ("connection_limits:MAX_AHEAD_BYTES", r"requests sent ahead of their answers \| (\d+) KiB", 1024),
-        ("connection_shares:EXTRA", r"and (\d+) more for questions of health", 1),
+        ("connection_limits:MAX_AHEAD_BYTES", r"requests sent before the answers to earlier ones \| (\d+) KiB", 1024),
+        ("connection_shares:EXTRA", r"and (\d+) more for health checks", 1),
     ):
         module, _, constant = name.partition(":")
         (size,) = re.findall(row, PAGE)

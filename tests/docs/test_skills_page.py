@@ -60,7 +60,7 @@ def test_every_check_is_explained() -> None:
     assert [check for check in CHECKS if f"`{check}(" not in PAGE] == []
     assert workdir.MAX_SECONDS == 1.0
     assert f"{workdir.MAX_ENTRIES:,} entries" in PAGE
-    assert f"{workdir.MAX_BYTES // 2**20} MiB looking ends" in PAGE
+    assert f"{workdir.MAX_BYTES // 2**20} MiB" in PAGE
 
 
 def test_the_settings_are_sound(tmp_path: Path) -> None:
