@@ -15,6 +15,7 @@ from octoc.compiler.inputs.capability import CAPABILITY_PROVIDER
 from octoc.compiler.inputs.workspace import WORKSPACE
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import DefaultLink, Discovered, Documents, FoundFile, SkillFolder, Tap
+from octoc.compiler.model.located import Located
 from octoc.compiler.model.resolved import (
     Agent,
     Calibrated,
@@ -28,7 +29,7 @@ from octoc.compiler.model.resolved import (
     Skill,
 )
 from octoc.compiler.model.settings import WorkspaceSettings
-from octoc.compiler.model.source import AgentSource, Located, SkillSource, SnapshotSource, Sources
+from octoc.compiler.model.source import AgentSource, SkillSource, SnapshotSource, Sources
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.names import ToolId
 from octoc.plugin.manager import Plugins

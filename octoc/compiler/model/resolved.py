@@ -10,8 +10,9 @@ import attrs
 from octoc.bundle.model import Gate, Registry, ServerDefinition, ToolPolicy
 from octoc.compiler.calibrate.needs.library import Need
 from octoc.compiler.model.documents import Program
+from octoc.compiler.model.located import Located
 from octoc.compiler.model.scopes import Reason, Scopes
-from octoc.compiler.model.source import AgentSource, Located, SkillSource, SnapshotSource
+from octoc.compiler.model.source import AgentSource, SkillSource, SnapshotSource
 from octoc.diagnostics.model import Place
 from octoc.names import ToolId
 from octoc.results import ListedTool

@@ -7,15 +7,11 @@ from collections.abc import Iterable, Mapping
 import attrs
 
 from octoc.bundle.model import AgentSettings
-from octoc.compiler.model.located import KEY, OWN_NAME, Located
+from octoc.compiler.model.located import KEY, OWN_NAME, Located, Stripped
 from octoc.diagnostics.model import Place
 from octoc.names import ToolId
 
 Number = int | float
-
-
-def _stripped(text: str) -> str:
-    return text.strip()
 
 
 @attrs.frozen(kw_only=True)
@@ -33,7 +29,7 @@ class TenantSource:
 
     name: str = attrs.field(metadata={KEY: OWN_NAME})
     place: Place
-    description: str = attrs.field(default="", converter=_stripped)
+    description: Stripped = ""
     enabled: bool = True
     quota: Mapping[str, Number] = attrs.field(factory=dict)
 
@@ -45,7 +41,7 @@ class AreaSource:
     name: str = attrs.field(metadata={KEY: OWN_NAME})
     place: Place
     tenant: Located[str] | None = None
-    description: str = attrs.field(default="", converter=_stripped)
+    description: Stripped = ""
     enabled: bool = True
     agents: tuple[Located[str], ...] = ()
     shared: tuple[Located[str], ...] = ()
@@ -61,7 +57,7 @@ class GroupSource:
     place: Place
     area: Located[str] | None = None
     agent: Located[str] | None = None
-    description: str = attrs.field(default="", converter=_stripped)
+    description: Stripped = ""
     tools: tuple[Located[str], ...] = ()
     enabled: bool = True
 
@@ -87,7 +83,7 @@ class GrantSource:
 class OverrideSource:
     """`[overrides."GLOB"]`; `enabled` None is not said."""
 
-    glob: str = attrs.field(converter=_stripped, metadata={KEY: OWN_NAME})
+    glob: Stripped = attrs.field(metadata={KEY: OWN_NAME})
     place: Place
     enabled: bool | None = None
     tuning: Tuning = attrs.field(factory=Tuning, metadata={KEY: ()})
@@ -100,7 +96,7 @@ class DenySource:
     place: Place
     agents: tuple[Located[str], ...] = ()
     tools: tuple[Located[str], ...] = ()
-    reason: str = attrs.field(default="", converter=_stripped)
+    reason: Stripped = ""
 
 
 @attrs.frozen(kw_only=True)

@@ -8,11 +8,22 @@ from typing import Any
 import attrs
 
 from octoc.compiler.model.documents import Comment, DefaultLink, SkillFolder
-from octoc.compiler.model.located import Located as Located  # noqa: PLC0414  # part of every source
+from octoc.compiler.model.located import (
+    KEY,
+    MANIFEST,
+    MARKDOWN,
+    OWN_NAME,
+    Lines,
+    Located,
+    NamesByComma,
+    NamesBySpace,
+    Stripped,
+)
 from octoc.compiler.model.scopes import ScopeTables
 from octoc.diagnostics.model import Place
 from octoc.plugin.file_kinds import Dialect
 from octoc.results import ServerListing
+from octoc.routing.fixtures import NOTHING
 
 
 @attrs.frozen(kw_only=True)
@@ -71,10 +82,14 @@ class ProviderSource:
     place: Place
     title: str = ""
     description: str = ""
-    server_refs: tuple[Located[str], ...] | None = None
-    allowed_tools: tuple[Located[str], ...] | None = None
-    servers: tuple[ServerSource, ...] = ()
-    deps: tuple[Located[str], ...] = ()
+    server_refs: tuple[Located[str], ...] | None = attrs.field(
+        default=None, metadata={KEY: ("roles", "mcp", "server_refs")}
+    )
+    allowed_tools: tuple[Located[str], ...] | None = attrs.field(
+        default=None, metadata={KEY: ("roles", "mcp", "allowed_tools")}
+    )
+    servers: tuple[ServerSource, ...] = attrs.field(default=(), metadata={KEY: ("mcp", "servers")})
+    deps: tuple[Located[str], ...] = attrs.field(default=(), metadata={KEY: ("deps", "require")})
 
 
 @attrs.frozen(kw_only=True)
@@ -112,23 +127,27 @@ class AgentSource:
     name: str
     kind: str
     place: Place
-    type: str = ""
+    type: Stripped = attrs.field(default="", metadata={MARKDOWN: ("type",)})
     domain: str | None = None
-    role_name: Located[str] | None = None
+    role_name: Located[str] | None = attrs.field(default=None, metadata={MANIFEST: ("roles", 0, "name")})
     title: str = ""
-    description: str = ""
-    model: str = ""
-    tools: tuple[Located[str], ...] | None = None
-    disallowed_tools: tuple[Located[str], ...] = ()
-    capabilities: tuple[Located[str], ...] = ()
-    inline_servers: tuple[ServerSource, ...] = ()
-    server_refs: tuple[Located[str], ...] = ()
-    allowed_tools: tuple[Located[str], ...] | None = None
-    deps: tuple[Located[str], ...] = ()
-    skills: tuple[Located[str], ...] | None = None
+    description: Stripped = attrs.field(default="", metadata={MARKDOWN: ("description",)})
+    model: Stripped = attrs.field(default="", metadata={MARKDOWN: ("model",)})
+    tools: NamesByComma | None = attrs.field(default=None, metadata={MARKDOWN: ("tools",)})
+    disallowed_tools: NamesByComma = attrs.field(default=(), metadata={MARKDOWN: ("disallowedTools",)})
+    capabilities: tuple[Located[str], ...] = attrs.field(default=(), metadata={MANIFEST: ("capabilities",)})
+    inline_servers: tuple[ServerSource, ...] = attrs.field(default=(), metadata={MANIFEST: ("mcp", "servers")})
+    server_refs: tuple[Located[str], ...] = attrs.field(
+        default=(), metadata={MANIFEST: ("roles", 0, "mcp", "server_refs")}
+    )
+    allowed_tools: tuple[Located[str], ...] | None = attrs.field(
+        default=None, metadata={MANIFEST: ("roles", 0, "mcp", "allowed_tools")}
+    )
+    deps: tuple[Located[str], ...] = attrs.field(default=(), metadata={MANIFEST: ("deps", "require")})
+    skills: NamesByComma | None = attrs.field(default=None, metadata={MARKDOWN: ("skills",)})
     sampling: Mapping[str, float] = attrs.field(factory=dict)
-    welcome: str = ""
-    prompt: str = ""
+    welcome: str = attrs.field(default="", metadata={MANIFEST: ("roles", 0, "welcome")})
+    prompt: str = attrs.field(default="", metadata={MANIFEST: ("roles", 0, "system")})
     tap: str | None = None
     folder: str = ""
 
@@ -140,14 +159,14 @@ class SkillSource:
     name: str
     place: Place
     tap: str
-    title: str = ""
-    description: str = ""
-    license: str = ""
-    compatibility: str = ""
-    domains: tuple[Located[str], ...] = ()
-    rules: tuple[Located[str], ...] = ()
-    capabilities: tuple[Located[str], ...] = ()
-    allowed_tools: tuple[Located[str], ...] = ()
+    title: Stripped = ""
+    description: Stripped = ""
+    license: Stripped = ""
+    compatibility: Stripped = ""
+    domains: NamesBySpace = ()
+    rules: Lines = ()
+    capabilities: NamesBySpace = ()
+    allowed_tools: NamesBySpace = attrs.field(default=(), metadata={KEY: ("allowed-tools",)})
     body: str = ""
     folder: SkillFolder | None = None
 
@@ -162,7 +181,7 @@ class SnapshotSource:
     server: str
     place: Place
     definition: str
-    package: str | None
+    package: str | None = None
     listing: ServerListing
     digest: str
     indexes: tuple[int, ...] = ()
@@ -172,27 +191,31 @@ class SnapshotSource:
         return self.place.child("tools", self.indexes[index] if self.indexes else index)
 
 
+def _capabilities(names: tuple[Located[str], ...]) -> tuple[Located[str], ...]:
+    return tuple(name for name in names if name.value != NOTHING)
+
+
 @attrs.frozen(kw_only=True)
 class MessageSource:
-    """One `[[message]]` of a file of fixtures. `expect` is empty for `none`; `agent` None is not said."""
+    """One `[[message]]` of a file of fixtures. `expect` is empty for `none`; `agent` None means any agent."""
 
     place: Place
     text: str
-    expect: tuple[Located[str], ...] = ()
+    expect: tuple[Located[str], ...] = attrs.field(default=(), converter=_capabilities)
     before: tuple[str, ...] = ()
     agent: Located[str] | None = None
-    note: str = ""
+    note: Stripped = ""
 
 
 @attrs.frozen(kw_only=True)
 class QuerySource:
-    """One `[[search]]` of a file of fixtures. `tools` are `server/tool`; `agent` None is not said."""
+    """One `[[search]]` of a file of fixtures. `tools` are `server/tool`; `agent` None means any agent."""
 
     place: Place
     query: str
     tools: tuple[Located[str], ...] = ()
     agent: Located[str] | None = None
-    note: str = ""
+    note: Stripped = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -200,8 +223,8 @@ class FixturesSource:
     """One file of fixtures, in its order."""
 
     place: Place
-    messages: tuple[MessageSource, ...] = ()
-    queries: tuple[QuerySource, ...] = ()
+    messages: tuple[MessageSource, ...] = attrs.field(default=(), metadata={KEY: ("message",)})
+    queries: tuple[QuerySource, ...] = attrs.field(default=(), metadata={KEY: ("search",)})
 
 
 @attrs.frozen(kw_only=True)
@@ -209,8 +232,8 @@ class NeedSource:
     """A need of the workspace's own: `about` in a sentence, `says` as people put it."""
 
     place: Place
-    name: str
-    about: str
+    name: str = attrs.field(metadata={KEY: OWN_NAME})
+    about: Stripped
     says: tuple[str, ...]
 
 
@@ -222,7 +245,7 @@ class ExpansionSource:
     """
 
     place: Place
-    capability: str
+    capability: str = attrs.field(metadata={KEY: OWN_NAME})
     triggers: str
     answered: tuple[str, ...] = ()
     says: tuple[str, ...] = ()

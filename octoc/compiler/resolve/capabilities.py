@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import attrs
 
 from octoc.compiler.fixes.edits import renamed
+from octoc.compiler.model.located import Located
 from octoc.compiler.model.resolved import Capability, Server
 from octoc.compiler.model.settings import WorkspaceSettings
-from octoc.compiler.model.source import CapabilitySource, Located, ProviderSource
+from octoc.compiler.model.source import CapabilitySource, ProviderSource
 from octoc.compiler.resolve.patterns import resolve_patterns
 from octoc.compiler.resolve.servers import Servers
 from octoc.diagnostics.model import DiagnosticSink

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import attrs
 
 from octoc.compiler.fixes.edits import renamed
-from octoc.compiler.model.source import Located
+from octoc.compiler.model.located import Located
 from octoc.compiler.resolve.capabilities import Chosen
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.resolve import UNKNOWN_CAPABILITY

@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterable
 import attrs
 
 from octoc.compiler.fixes.edits import renamed
+from octoc.compiler.model.located import Located
 from octoc.compiler.model.resolved import Agent, Capability, Server
-from octoc.compiler.model.source import FixturesSource, Located, MessageSource, QuerySource
+from octoc.compiler.model.source import FixturesSource, MessageSource, QuerySource
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.resolve import (
     CONTRADICTING_FIXTURES,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from octoc.compiler.fixes.edits import renamed
+from octoc.compiler.model.located import Located
 from octoc.compiler.model.resolved import Server, ServerGrant
-from octoc.compiler.model.source import Located
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.resolve import (
     AMBIGUOUS_TOOL,

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import attrs
 
 from octoc.aliases import sanitize
+from octoc.compiler.model.located import Located
 from octoc.compiler.model.resolved import Agent, Server
-from octoc.compiler.model.source import Located
 from octoc.compiler.scope.fleet import Fleet
 from octoc.compiler.scope.globs import Globs, uncovered
 from octoc.compiler.scope.hosts import HOST_TOOLS, host_name

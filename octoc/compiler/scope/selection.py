@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from octoc.compiler.fixes.edits import renamed
+from octoc.compiler.model.located import Located
 from octoc.compiler.model.resolved import Agent, Server, ServerGrant
-from octoc.compiler.model.source import Located
 from octoc.compiler.resolve.spelling import qualified
 from octoc.compiler.scope.exclusions import Exclusions
 from octoc.compiler.scope.fleet import Fleet

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import attrs
 import cattrs
@@ -12,7 +12,9 @@ import cattrs
 from octoc.compiler.model.documents import kept
 from octoc.compiler.model.located import KEY, OWN_NAME, Located
 from octoc.compiler.model.scopes import Number
-from octoc.diagnostics.model import Place
+from octoc.compiler.model.source import ServerSource
+from octoc.compiler.structure.lists import split
+from octoc.diagnostics.model import KeyPath, Place
 
 T = TypeVar("T")
 Hook = Callable[[Any, Any], Any]
@@ -29,18 +31,18 @@ class At:
     value: Any
     place: Place
 
-    def find(self, path: tuple[str, ...]) -> At | None:
-        """Return the value at `path`; None when a key on the way is absent."""
-        if not path:
-            return self
-        key, *rest = path
-        if key not in self.value:
-            return None
-        return At(self.value[key], self.place.child(key)).find(tuple(rest))
+    def find(self, path: KeyPath) -> At | None:
+        """Return the value at `path`; None when a key on the way is absent, or the value is null."""
+        value = self.value
+        for key in path:
+            if isinstance(value, Mapping) and key not in value:
+                return None
+            value = value[key]
+        return None if value is None else At(value, self.place.child(*path) if path else self.place)
 
 
-def structured(cls: type[T], values: Mapping[str, Any], place: Place) -> T:
-    """Return the instance of the attrs class `cls` that `values` describe.
+def structured(cls: type[T], values: Any, place: Place, form: str = KEY, **given: Any) -> T:
+    """Return what `values` describe: an instance of an attrs class, or a tuple of instances.
 
     A field takes the value of the key of its name, or of the path in its metadata (`KEY`); its default stands for an
     absent key. A field `place` takes the place, and `Located` values take theirs. A list skips elements that check
@@ -48,8 +50,14 @@ def structured(cls: type[T], values: Mapping[str, Any], place: Place) -> T:
 
     Args:
         values: checked values; `place` is theirs.
+        form: the metadata to read. Only `KEY` reads fields without metadata.
+        given: values of fields that the file does not have; nothing is read for them.
     """
-    return _converter().structure(At(values, place), cls)
+    at = At(values, place)
+    if attrs.has(cls):
+        made: T = _reader(cls, form)(at, given)
+        return made
+    return _converter().structure(at, cls)
 
 
 @cache
@@ -60,13 +68,20 @@ def _converter() -> cattrs.Converter:
         (lambda hint: get_origin(hint) is Located, _located),
         (lambda hint: get_origin(hint) is tuple, _tuple),
         (lambda hint: get_origin(hint) is Mapping, _mapping),
+        (lambda hint: get_origin(hint) is Annotated, _annotated),
         (lambda hint: hint == Number, lambda *_: _number),
         (lambda hint: hint == str | int, lambda *_: _whole),
     )
     for predicate, factory in factories:
         converter.register_structure_hook_factory(predicate, _bound(factory, converter))
-    scalars: dict[type, Hook] = {str: _text, bool: lambda at, _: at.value, int: _whole, float: _float}
-    for kind, hook in scalars.items():
+    hooks: dict[type, Hook] = {
+        str: _text,
+        bool: lambda at, _: at.value,
+        int: _whole,
+        float: _float,
+        ServerSource: _server,
+    }
+    for kind, hook in hooks.items():
         converter.register_structure_hook(kind, hook)
     return converter
 
@@ -75,27 +90,39 @@ def _bound(factory: Callable[[Any, cattrs.Converter], Hook], converter: cattrs.C
     return lambda hint: factory(hint, converter)
 
 
-def _model(cls: Any, converter: cattrs.Converter) -> Hook:
-    fields = [
-        (field.name, field.metadata.get(KEY, (field.name,)), field.type, field.default is attrs.NOTHING)
-        for field in attrs.fields(attrs.resolve_types(cls))
-    ]
-    hooks = {name: converter.get_structure_hook(hint) for name, _, hint, _ in fields if name != "place"}
+def _model(cls: Any, _: cattrs.Converter) -> Hook:
+    reader = _reader(cls, KEY)
+    return lambda at, _: reader(at, {})
 
-    def structure(at: At, _: Any) -> Any:
-        made: dict[str, Any] = {}
+
+@cache
+def _reader(cls: Any, form: str) -> Callable[[At, Mapping[str, Any]], Any]:
+    converter = _converter()
+    fields = [
+        (field.name, field.metadata.get(form, (field.name,)), field.type, field.default is attrs.NOTHING)
+        for field in attrs.fields(attrs.resolve_types(cls))
+        if form == KEY or form in field.metadata or field.name == "place"
+    ]
+    hooks: dict[str, Hook] = {}
+
+    def read(at: At, given: Mapping[str, Any]) -> Any:
+        made = dict(given)
         for name, path, hint, is_required in fields:
+            if name in given:
+                continue
             if name == "place":
                 made[name] = at.place
                 continue
             found = At(at.place.path[-1], at.place) if path == OWN_NAME else at.find(path)
             if found is not None:
-                made[name] = hooks[name](found, hint)
+                # Made when it is first used: what is always given has no hook.
+                hook = hooks.get(name) or hooks.setdefault(name, converter.get_structure_hook(hint))
+                made[name] = hook(found, hint)
             elif is_required:
                 raise _IncompleteError(name)
         return cls(**made)
 
-    return structure
+    return read
 
 
 def _located(hint: Any, converter: cattrs.Converter) -> Hook:
@@ -132,6 +159,22 @@ def _mapping(hint: Any, converter: cattrs.Converter) -> Hook:
     inner = get_args(hint)[1]
     hook = converter.get_structure_hook(inner)
     return lambda at, _: {key: hook(At(value, at.place.child(key)), inner) for key, value in at.value.items()}
+
+
+def _annotated(hint: Any, converter: cattrs.Converter) -> Hook:
+    """Return the hook of a text that is stripped, or of names that one string may hold."""
+    inner, kind = get_args(hint)
+    hook = converter.get_structure_hook(inner)
+    if inner is str:
+        return lambda at, _: hook(at, inner).strip()
+    return lambda at, _: split(at.value, at.place, kind) if isinstance(at.value, str) else hook(at, inner)
+
+
+def _server(at: At, _: Any) -> ServerSource:
+    # Not at the top: a build that has nothing to do reads settings alone.
+    from octoc.compiler.structure.servers import server_of_octomind
+
+    return server_of_octomind(at.value, at.place)
 
 
 # JSON Schema takes 4.0 for a whole number and 1 for a number; settings are digested, so each has one form.

@@ -9,8 +9,9 @@ from typing import Any
 from octoc.compiler.check.markdown import agent_name_from_path
 from octoc.compiler.inputs.agents.octo import AGENT_FILE, OCTO
 from octoc.compiler.model.documents import Document, kept
-from octoc.compiler.model.source import AgentSource, Located, ServerSource, SkillSource
-from octoc.compiler.structure.lists import lines, names_by_comma, names_by_space
+from octoc.compiler.model.located import MARKDOWN, Located
+from octoc.compiler.model.source import AgentSource, ServerSource, SkillSource
+from octoc.compiler.structure.converter import structured
 from octoc.compiler.structure.servers import server_of_mcp
 from octoc.diagnostics.model import Place
 
@@ -20,18 +21,15 @@ def markdown_agent(document: Document) -> AgentSource:
     values, place = document.values, document.place()
     path = PurePosixPath(document.file.display)
     inline, refs = _servers(values, place)
-    return AgentSource(
+    return structured(
+        AgentSource,
+        values,
+        place,
+        MARKDOWN,
         name=values.get("name") or agent_name_from_path(document.file.display),
         kind=document.file.dialect.name or OCTO.name,
-        place=place,
-        type=_text(values, "type"),
-        description=_text(values, "description"),
-        model=_text(values, "model"),
-        tools=names_by_comma(values, "tools", place) if "tools" in values else None,
-        disallowed_tools=names_by_comma(values, "disallowedTools", place),
         inline_servers=inline,
         server_refs=refs,
-        skills=names_by_comma(values, "skills", place) if "skills" in values else None,
         prompt=document.body.strip(),
         tap=document.file.tap,
         # Each AGENT.md has a folder of its own: the one that holds these folders is what names are unique in.
@@ -41,21 +39,8 @@ def markdown_agent(document: Document) -> AgentSource:
 
 def skill_source(document: Document) -> SkillSource:
     """Return the skill of a SKILL.md; the text behind the front matter is its body."""
-    values, place = document.values, document.place()
-    return SkillSource(
-        name=values["name"],
-        place=place,
-        tap=document.file.tap or "",
-        title=_text(values, "title"),
-        description=_text(values, "description"),
-        license=_text(values, "license"),
-        compatibility=_text(values, "compatibility"),
-        domains=names_by_space(values, "domains", place),
-        rules=lines(values, "rules", place),
-        capabilities=names_by_space(values, "capabilities", place),
-        allowed_tools=names_by_space(values, "allowed-tools", place),
-        body=document.body.strip(),
-    )
+    tap, body = document.file.tap or "", document.body.strip()
+    return structured(SkillSource, document.values, document.place(), tap=tap, body=body, folder=None)
 
 
 def _servers(values: Mapping[str, Any], place: Place) -> tuple[tuple[ServerSource, ...], tuple[Located[str], ...]]:
@@ -69,7 +54,3 @@ def _servers(values: Mapping[str, Any], place: Place) -> tuple[tuple[ServerSourc
         else:
             inline.extend(server_of_mcp(str(name), entry, at_item.child(name)) for name, entry in item.items())
     return tuple(inline), tuple(refs)
-
-
-def _text(values: Mapping[str, Any], key: str) -> str:
-    return (values.get(key) or "").strip()

@@ -60,13 +60,6 @@ def server_of_octomind(entry: Mapping[str, Any], place: Place) -> ServerSource:
     )
 
 
-def octomind_servers(values: Mapping[str, Any], place: Place) -> tuple[ServerSource, ...]:
-    """Return the servers of a provider file or an agent manifest, in its order."""
-    holder = place.child("mcp", "servers")
-    servers = values.get("mcp", {}).get("servers", ())
-    return tuple(server_of_octomind(entry, holder.child(index)) for index, entry in kept(servers))
-
-
 def _texts(entry: Mapping[str, Any], key: str) -> tuple[str, ...]:
     return tuple(value for _, value in kept(entry.get(key, ())))
 

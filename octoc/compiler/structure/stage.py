@@ -87,11 +87,10 @@ def snapshot(document: Document) -> SnapshotSource:
     """Return a recorded listing; `digest` is that of the file."""
     values = document.values
     tools = tuple(kept(values["tools"]))
-    return SnapshotSource(
-        server=values["server"],
-        place=document.place(),
-        definition=values["definition"],
-        package=values.get("package"),
+    return structured(
+        SnapshotSource,
+        values,
+        document.place(),
         listing=ServerListing(
             server_info=values.get("serverInfo") or {},
             protocol_version=values.get("protocolVersion", ""),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import PurePosixPath
-from typing import Any
 
+from octoc.compiler.inputs.octomind import OCTOMIND
 from octoc.compiler.model.documents import DefaultLink, Discovered, Document
-from octoc.compiler.model.source import AgentSource, CapabilitySource, ConfigSource, Located, ProviderSource
-from octoc.compiler.structure.lists import texts
-from octoc.compiler.structure.servers import octomind_servers
+from octoc.compiler.model.located import MANIFEST
+from octoc.compiler.model.source import AgentSource, CapabilitySource, ConfigSource, ProviderSource
+from octoc.compiler.structure.converter import structured
 from octoc.diagnostics.model import Place
 
 DEFAULT_PROVIDER = "default"
@@ -37,9 +37,16 @@ def capability_sources(discovered: Discovered, documents: tuple[Document, ...]) 
         if document.file.kind.role != "capabilities":
             continue
         if "provider" not in document.file.key:
-            configs[_folder(document)] = _config(document)
+            configs[_folder(document)] = structured(ConfigSource, document.values, document.place())
         else:
-            provider = _provider(document)
+            provider = structured(
+                ProviderSource,
+                document.values,
+                document.place(),
+                name=document.file.key["provider"],
+                title=document.headers.get("Title", ""),
+                description=document.headers.get("Description", ""),
+            )
             providers.setdefault(_folder(document), {})[provider.name] = provider
             if provider.name == DEFAULT_PROVIDER:
                 tap, capability = _folder(document)
@@ -61,61 +68,25 @@ def capability_sources(discovered: Discovered, documents: tuple[Document, ...]) 
 
 def manifest_agent(document: Document) -> AgentSource:
     """Return the agent of a manifest: `<domain>:<spec>` from its path, the rest from headers and the first role."""
-    values, place = document.values, document.place()
-    domain = document.file.key["domain"]
-    role, at_role = values["roles"][0], place.child("roles", 0)
-    grant = role.get("mcp", {})
+    values = document.values
+    domain, role = document.file.key["domain"], values["roles"][0]
     nested = role.get("model")
     sampling = {**(nested if isinstance(nested, Mapping) else {}), **role}
-    model = nested if isinstance(nested, str) else values.get("model", "")
-    return AgentSource(
+    return structured(
+        AgentSource,
+        values,
+        document.place(),
+        MANIFEST,
         name=f"{domain}:{document.file.key['spec']}",
-        kind="octomind",
-        place=place,
+        kind=OCTOMIND.name,
         domain=domain,
-        role_name=Located(role["name"], at_role.child("name")) if "name" in role else None,
         title=document.headers.get("Title", ""),
         description=document.headers.get("Description", ""),
-        model=model,
-        capabilities=texts(values, "capabilities", place),
-        inline_servers=octomind_servers(values, place),
-        server_refs=texts(grant, "server_refs", at_role.child("mcp")),
-        allowed_tools=_optional_texts(grant, "allowed_tools", at_role.child("mcp")),
-        deps=texts(values.get("deps", {}), "require", place.child("deps")),
+        model=nested if isinstance(nested, str) else values.get("model", ""),
         sampling={key: float(sampling[key]) for key in _SAMPLING if key in sampling},
-        welcome=role.get("welcome", ""),
-        prompt=role.get("system", ""),
         tap=document.file.tap,
         folder=PurePosixPath(document.file.display).parent.as_posix(),
     )
-
-
-def _config(document: Document) -> ConfigSource:
-    place = document.place()
-    return ConfigSource(
-        place=place,
-        triggers=texts(document.values, "triggers", place),
-        domains=texts(document.values, "domains", place),
-    )
-
-
-def _provider(document: Document) -> ProviderSource:
-    values, place = document.values, document.place()
-    grant, at_grant = values.get("roles", {}).get("mcp", {}), place.child("roles", "mcp")
-    return ProviderSource(
-        name=document.file.key["provider"],
-        place=place,
-        title=document.headers.get("Title", ""),
-        description=document.headers.get("Description", ""),
-        server_refs=_optional_texts(grant, "server_refs", at_grant),
-        allowed_tools=_optional_texts(grant, "allowed_tools", at_grant),
-        servers=octomind_servers(values, place),
-        deps=texts(values.get("deps", {}), "require", place.child("deps")),
-    )
-
-
-def _optional_texts(values: Mapping[str, Any], key: str, place: Place) -> tuple[Located[str], ...] | None:
-    return texts(values, key, place) if key in values else None
 
 
 def _folder(document: Document) -> tuple[str, str]:

@@ -17,9 +17,10 @@ from octoc.compiler.calibrate.stage import calibrate
 from octoc.compiler.calibrate.texts import distinct_texts, examples
 from octoc.compiler.context import Context
 from octoc.compiler.model.build import Build
+from octoc.compiler.model.located import Located
 from octoc.compiler.model.resolved import Capability, Embedded, Resolved, Scoped
 from octoc.compiler.model.settings import RoutingSettings, WorkspaceSettings
-from octoc.compiler.model.source import Located, Sources
+from octoc.compiler.model.source import Sources
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.plugin.manager import plugins_of
 from octoc.routing.router import Router, load_router

@@ -10,8 +10,8 @@ from octoc.compiler.calibrate.fit import MANY, fit_classifier
 from octoc.compiler.calibrate.matching import library_examples, match, nearness
 from octoc.compiler.calibrate.needs.library import Need, library_texts, shipped_needs
 from octoc.compiler.calibrate.texts import Example, examples, follow_up_lines, further_background
+from octoc.compiler.model.located import Located
 from octoc.compiler.model.resolved import Capability
-from octoc.compiler.model.source import Located
 from octoc.diagnostics.model import Place
 from octoc.routing.classifier import Classifier
 

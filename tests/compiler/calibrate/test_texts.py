@@ -1,8 +1,8 @@
 """The texts that the gate is learned from."""
 
 from octoc.compiler.calibrate.texts import background_lines, counter_triggers, examples
+from octoc.compiler.model.located import Located
 from octoc.compiler.model.resolved import Capability
-from octoc.compiler.model.source import Located
 from octoc.diagnostics.model import Place
 
 PLACE = Place(file="x.toml")

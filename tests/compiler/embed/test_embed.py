@@ -16,9 +16,10 @@ from octoc.compiler.cache.store import Cache
 from octoc.compiler.context import Context
 from octoc.compiler.embed.stage import embed
 from octoc.compiler.model.build import Build
+from octoc.compiler.model.located import Located
 from octoc.compiler.model.resolved import Capability, Embedded, Resolved
 from octoc.compiler.model.settings import RoutingSettings, WorkspaceSettings
-from octoc.compiler.model.source import Located, Sources
+from octoc.compiler.model.source import Sources
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.installation import install_command
 from octoc.plugin import PluginError, hookimpl

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from octoc.compiler.lint.taps.lookup import all_providers
 from octoc.compiler.model.build import Build
-from octoc.compiler.model.source import Located
+from octoc.compiler.model.located import Located
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.lint_taps import MISSING_SCRIPT, UNUSED_SCRIPTS
 from octoc.diagnostics.suggest import did_you_mean

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.model.build import Build
-from octoc.compiler.model.source import Located
+from octoc.compiler.model.located import Located
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_taps import UNKNOWN_DOMAIN
 from octoc.diagnostics.suggest import did_you_mean

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from octoc.compiler.model.build import Build
+from octoc.compiler.model.located import Located
 from octoc.compiler.model.resolved import Capability, Server
-from octoc.compiler.model.source import CapabilitySource, Located, ProviderSource, ServerSource
+from octoc.compiler.model.source import CapabilitySource, ProviderSource, ServerSource
 from octoc.diagnostics.model import Place
 
 SHOWN = 3

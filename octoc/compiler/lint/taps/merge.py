@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from octoc.compiler.model.source import AgentSource, Located, ProviderSource, ServerSource
+from octoc.compiler.model.located import Located
+from octoc.compiler.model.source import AgentSource, ProviderSource, ServerSource
 from octoc.names import ToolPattern
 
 

@@ -10,8 +10,9 @@ import attrs
 from octoc.compiler.lint.taps.lookup import SHOWN, defined_server, providers_of, server_of
 from octoc.compiler.lint.taps.merge import Pattern, Role, dynamic_filter, merge_role, static_filter
 from octoc.compiler.model.build import Build
+from octoc.compiler.model.located import Located
 from octoc.compiler.model.resolved import Agent, Server
-from octoc.compiler.model.source import Located, ProviderSource
+from octoc.compiler.model.source import ProviderSource
 from octoc.diagnostics.model import DiagnosticSink, Edit, Fix, Locator, Place
 from octoc.diagnostics.rules.lint_taps import BARE_TOOL_NAME, MERGE_DIFFERS
 from octoc.lists import some_names

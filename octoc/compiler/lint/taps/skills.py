@@ -7,7 +7,7 @@ from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.lint.taps.letter_case import needs_capitals
 from octoc.compiler.lint.taps.lookup import inside, meant
 from octoc.compiler.model.build import Build
-from octoc.compiler.model.source import Located
+from octoc.compiler.model.located import Located
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint_taps import (

@@ -14,8 +14,8 @@ import attrs
 
 from octoc.compiler.lint.taps.lookup import SHOWN
 from octoc.compiler.model.build import Build
+from octoc.compiler.model.located import Located
 from octoc.compiler.model.resolved import Capability
-from octoc.compiler.model.source import Located
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_taps import NEAR_EQUAL_TRIGGERS
 from octoc.plugin.lint import lint_check

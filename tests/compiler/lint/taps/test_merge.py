@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octoc.compiler.lint.taps.merge import dynamic_filter, merge_role, static_filter
-from octoc.compiler.model.source import AgentSource, Located, ProviderSource, ServerSource
+from octoc.compiler.model.located import Located
+from octoc.compiler.model.source import AgentSource, ProviderSource, ServerSource
 from octoc.diagnostics.model import Place
 from octoc.names import ToolPattern
 
