@@ -13,7 +13,7 @@ T = TypeVar("T")
 KEY = "key"
 """Metadata of a model's field: the path of keys that it stands at in its file, where that is not its own name."""
 MARKDOWN, MANIFEST = "markdown", "manifest"
-"""The same for a model with two forms of files. A field without one of them is not in that form."""
+"""Metadata like `KEY` for a model with two forms of files. A form does not have the fields without its path."""
 OWN_NAME = ("*",)
 """The value of `KEY` for a field that takes the name of its own table."""
 

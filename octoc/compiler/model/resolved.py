@@ -35,7 +35,7 @@ class Server(ServerDefinition):
     `requires_env` are the variables without default that it needs, sorted. `foreign` are the references of a tap's
     server to files and to credentials of other services, sorted.
     `open`: defined in a file of `[mcp] files`, so that an agent with the proxy sees all its tools, not only those
-    that a capability grants. `private_to` are agents whose own files define it; `private`: nobody else does.
+    that a capability grants. `private_to` are agents whose own files define it; `private`: no other file does.
     """
 
     place: Place
@@ -69,7 +69,7 @@ class Capability:
     """A capability with its provider chosen and its patterns resolved.
 
     `name` is bare, or `<tap>/<name>` where an earlier tap has the bare name and agents prefer or select this tap's.
-    `closed`: its `config.toml` is unsound, so that nobody knows which domains it is for, and nobody may activate it.
+    `closed`: its `config.toml` is unsound, so its domains are unknown, and no agent may activate it.
     `servers_left_out`: its provider names servers, and none of them can be used.
     `reserved`: neither a message nor the model activates it; an agent's file names it, or the host activates it.
     """
@@ -155,7 +155,7 @@ class Resolved:
     needs: tuple[Need, ...] = ()
     """The workspace's own, each once, sorted by name; one of the library's name stands in its place."""
     expansions: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
-    """Capability -> what else people say for it, in the words of plugins, as somebody reviewed them."""
+    """Capability -> what else people say for it, in the words of plugins, as users reviewed them."""
 
 
 @attrs.frozen(kw_only=True)

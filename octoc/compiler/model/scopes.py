@@ -51,7 +51,7 @@ class AreaSource:
 
 @attrs.frozen(kw_only=True)
 class GroupSource:
-    """`[groups.NAME]`: of one area, of one agent, or global where it has neither."""
+    """`[groups.NAME]`: a group belongs to one area or one agent, else it is global."""
 
     name: str = attrs.field(metadata={KEY: OWN_NAME})
     place: Place
@@ -136,9 +136,9 @@ class Reach:
 class Group:
     """A group with its tools looked up.
 
-    `broken`: its area or agent is not there, so that nobody has it; what it names stays withheld from everybody.
+    `broken`: its area or agent does not exist, so no agent has the group; what it names stays withheld from all agents.
     `doubtful` is withheld with it: the servers of entries that match none of their tools. `unread`: an entry names a
-    server that is not there, so that nobody knows what it withholds.
+    server that does not exist, so what it withholds is unknown.
     """
 
     source: GroupSource
@@ -180,7 +180,7 @@ class Deny:
 
 @attrs.frozen(kw_only=True)
 class Member:
-    """Where an agent is: its areas, its home first, and the tenants whose sessions may use it (empty: anybody's)."""
+    """Where an agent is: its areas, its home first, and the tenants whose sessions may use it (empty: all tenants')."""
 
     areas: tuple[str, ...] = ()
     tenants: tuple[str, ...] = ()
@@ -197,7 +197,7 @@ class Scopes:
         groups, grants, deny: those that are sound; also groups that are switched off, since they withhold.
         members: by agent; one that is in no area is not among them, unless it has settings of its own.
         left_out: agents that the bundle does not have.
-        closed: some table could not be read, so that nobody knows what it withholds, and nobody has anything.
+        closed: some table could not be read, so what it withholds is unknown, and no agent has anything.
     """
 
     at: Place

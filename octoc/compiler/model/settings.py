@@ -67,7 +67,7 @@ class RoutingSettings:
 
 @attrs.frozen(kw_only=True)
 class TestSettings:
-    """`[test]`: shares from 0 to 1 that `octoc test` holds results to; None is no limit. See `octoc.evaluation`."""
+    """`[test]`: limits (0 to 1) of the shares that `octoc test` reports; None is unlimited, see `octoc.evaluation`."""
 
     __test__ = False  # pytest takes classes of this name for its own
 
@@ -142,7 +142,7 @@ class ToolSettings:
 class ServerSettings:
     """`[servers.NAME]`; None is the default, of `timeout` what the server's own file says. Times are seconds.
 
-    `tools` is by glob over bare names. Tables have no order: of several globs that match, the most specific counts.
+    `tools` is by glob over bare names. Tables have no order: the most specific glob that matches counts.
     """
 
     timeout: float | None = None
@@ -195,7 +195,7 @@ class LintSettings:
 
 @attrs.frozen(kw_only=True)
 class AgentBudget:
-    """The most tools, and tokens of tools, that an agent's every request may carry; None is no limit."""
+    """The most tools, and tokens of tools, that an agent's every request may carry; None means unlimited."""
 
     max_tools: int | None = None
     max_tokens: int | None = None
@@ -210,7 +210,7 @@ class BudgetSettings:
     agents: Mapping[str, AgentBudget] = attrs.field(factory=dict)
 
     def of(self, agent: str) -> AgentBudget:
-        """Return an agent's budget: of the globs that match it the longest counts, for the keys that it has."""
+        """Return an agent's budget; the longest glob that matches it counts, for the keys that it has."""
         matching = [glob for glob in self.agents if any_glob_matches((glob,), agent)]
         own = self.agents[max(matching, key=len)] if matching else AgentBudget()
         return AgentBudget(
@@ -262,7 +262,7 @@ class WorkspaceSettings:
     scopes: ScopeSettings = attrs.field(factory=ScopeSettings)
     secrets: SecretsSettings = attrs.field(factory=SecretsSettings)
     quota: Mapping[str, Number] = attrs.field(factory=dict)
-    """`[quota]` as written: of each agent that has none of its own."""
+    """`[quota]` as written, for each agent without its own."""
     scope_tables: ScopeTables = attrs.field(factory=ScopeTables, metadata={KEY: ()})
     """The tables of scopes that stand in octoc.toml itself."""
     scopes_unsound: bool = False

@@ -32,7 +32,7 @@ class ServerSource:
 
     `transport` is the key of a transport kind, `settings` what a plugin's kind takes beside. Values are as written,
     references unresolved, secrets still in place: only `resolve` sees them, and it replaces them.
-    `include` None is no filter and `()` is no tool at all (`include_tools`, `toolFilter`; Octomind's `tools = []` is
+    `include` None is every tool and `()` is none (`include_tools`, `toolFilter`; Octomind's `tools = []` is
     None).
     `timeout_s` None is the default of 30 s. `extra` holds unknown keys, which are reported and not carried further.
     """
@@ -96,7 +96,7 @@ class ProviderSource:
 class CapabilitySource:
     """A capability's folder in one tap. `default` is the provider that `default.toml` links to, if it is a link.
 
-    `has_config` tells that there is a `config.toml`, sound or not: `config` None is then an unsound one.
+    `has_config`: the folder has a `config.toml`; `config` is None when it is unsound.
     """
 
     name: str
@@ -121,7 +121,7 @@ class AgentSource:
     before `:`.
     `inline_servers` are Claude's `mcpServers` entries that define a server, `server_refs` those that only name one
     (and Octomind's `roles.mcp.server_refs`); `allowed_tools` is Octomind's, for a manifest with servers of its own.
-    `role_name` is what a manifest's role calls itself, which nobody reads: its path names the agent.
+    `role_name` is the name that a manifest's role gives; it has no effect, since the manifest's path names the agent.
     """
 
     name: str
@@ -239,9 +239,9 @@ class NeedSource:
 
 @attrs.frozen(kw_only=True)
 class ExpansionSource:
-    """What plugins said for a capability, as far as nobody deleted it.
+    """What plugins said for a capability, without the texts that users deleted.
 
-    `triggers` is the digest of what they were told of it, `answered` those of all that they ever said.
+    `triggers` is the digest of what plugins received, `answered` has the digests of all texts that they ever returned.
     """
 
     place: Place
@@ -267,6 +267,6 @@ class Sources:
     """Texts for no capability, beside those that ship."""
     scopes: ScopeTables = attrs.field(factory=ScopeTables)
     scopes_unsound: bool = False
-    """Whether some table of scopes could not be read: nobody knows what it withholds."""
+    """Whether some table of scopes could not be read, so that what it withholds is unknown."""
     comments: Mapping[str, tuple[Comment, ...]] = attrs.field(factory=dict)
     """Display path -> comments of a TOML file that has some; see `Document.comments`."""

@@ -17,7 +17,7 @@ from octoc.diagnostics.model import Place
 
 
 def markdown_agent(document: Document) -> AgentSource:
-    """Return the agent of an AGENT.md or a Claude Code subagent file; the text behind the front matter prompts it."""
+    """Return the agent of an AGENT.md or a Claude Code subagent file; the text after the front matter prompts it."""
     values, place = document.values, document.place()
     path = PurePosixPath(document.file.display)
     inline, refs = _servers(values, place)
@@ -38,7 +38,7 @@ def markdown_agent(document: Document) -> AgentSource:
 
 
 def skill_source(document: Document) -> SkillSource:
-    """Return the skill of a SKILL.md; the text behind the front matter is its body."""
+    """Return the skill of a SKILL.md; the text after the front matter is its body."""
     tap, body = document.file.tap or "", document.body.strip()
     return structured(SkillSource, document.values, document.place(), tap=tap, body=body, folder=None)
 

@@ -98,7 +98,7 @@ def _with_new_names(sound: Mapping[str, Any]) -> tuple[Mapping[str, Any], dict[s
 
 
 def _is_known_sound(values: Mapping[str, Any], place: Place, digest: str, cache: Cache) -> bool:
-    """Tell whether nothing is to be said about the file, from the cache where it knows: jsonschema loads slowly."""
+    """Tell whether the file has no findings, from the cache if it knows: jsonschema loads slowly."""
     key = f"{digest} {code_stamp()}"
     if cache.get_json("settings", key) is True:
         return True

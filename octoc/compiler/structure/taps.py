@@ -21,7 +21,7 @@ _SAMPLING = ("temperature", "top_p", "top_k")
 def capability_sources(discovered: Discovered, documents: tuple[Document, ...]) -> tuple[CapabilitySource, ...]:
     """Return the capabilities of every tap, in the order in which their folders were discovered.
 
-    A folder whose files are all unsound is a capability without providers, so that nobody takes it for unknown.
+    A folder whose files are all unsound is a capability without providers, so that its name stays known.
     """
     folders: dict[tuple[str, str], Place] = {}
     configured = set()
