@@ -2,7 +2,7 @@
 
 from octoc.diagnostics.rule import Need, Rule, Scope, Severity
 from octoc.plugin.audit import AuditLog
-from octoc.plugin.file_kinds import Dialect
+from octoc.plugin.file_kinds import Dialect, FileKind
 from octoc.plugin.hookspecs import PROJECT, hookimpl, hookspec
 from octoc.plugin.lint import LintCheck, LintWorkspace, lint_check
 from octoc.plugin.protocols import (
@@ -33,6 +33,7 @@ __all__ = [
     "Embedder",
     "Explainer",
     "FailedCall",
+    "FileKind",
     "Host",
     "LintCheck",
     "LintWorkspace",

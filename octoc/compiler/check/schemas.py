@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from octoc.compiler.inputs.capability import CAPABILITY_PROVIDER
 from octoc.compiler.inputs.mcp.servers import MCP
-from octoc.compiler.inputs.scopes import SCOPES
 from octoc.data import schemas_dir
 from octoc.plugin.file_kinds import FileKind
 
@@ -17,16 +15,19 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
     from referencing import Registry
 
+_URN = "urn:octoc:schema:"
 MAJOR = 1
 """The version of every file kind that this octoc reads."""
 
 
-@cache
 def schema_of(kind: FileKind) -> Mapping[str, Any]:
     """Return the schema of `kind`."""
-    if kind.schema is not None:
-        return kind.schema
-    text = (schemas_dir() / f"{kind.name}.v{MAJOR}.json").read_text(encoding="utf-8")
+    return _shipped(kind.name) if kind.schema is None else kind.schema
+
+
+@cache
+def _shipped(name: str) -> Mapping[str, Any]:
+    text = (schemas_dir() / f"{name}.v{MAJOR}.json").read_text(encoding="utf-8")
     schema: Mapping[str, Any] = json.loads(text)
     return schema
 
@@ -55,12 +56,10 @@ def type_words() -> tuple[str, ...]:
 
 @cache
 def _registry() -> Registry[Any]:
-    from referencing import Registry
-    from referencing.jsonschema import DRAFT202012
+    from referencing import Registry, Resource
 
-    resources = ((kind, DRAFT202012.create_resource(schema_of(kind))) for kind in _REFERRED)
-    return Registry().with_resources((str(schema_of(kind)["$id"]), resource) for kind, resource in resources)
+    # A schema refers to the definitions of another by the name in its URN.
+    def retrieve(uri: str) -> Resource[Any]:
+        return Resource.from_contents(_shipped(uri.removeprefix(_URN).partition(":")[0]))
 
-
-# Kinds whose definitions other kinds refer to.
-_REFERRED = (MCP, CAPABILITY_PROVIDER, SCOPES)
+    return Registry(retrieve=retrieve)  # type: ignore[call-arg]  # an alias that mypy does not see

@@ -7,6 +7,7 @@ from pathlib import Path
 from octoc.compiler.checkup.kinds import Known, kind_from_content, kind_from_path, known_as
 from octoc.compiler.checkup.target import Target
 from octoc.compiler.context import Context
+from octoc.compiler.inputs.registry import FileKinds
 from octoc.compiler.model.documents import Discovered, FoundFile, Tap
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.policy.names import report_names
@@ -17,6 +18,7 @@ from octoc.compiler.structure.settings import name_of_folder, settings_from
 from octoc.compiler.workspace.paths import display_path
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.read import UNKNOWN_FILE_KIND
+from octoc.plugin.file_kinds import NO_DIALECT
 from octoc.plugin.manager import load_plugins
 from octoc.plugin.rules import rule_finder
 
@@ -28,18 +30,16 @@ def discover_one_file(target: Target, settings: WorkspaceSettings, context: Cont
     display = display_path(target.root, path)
     instead = context.overlay.get(display)
     kinds = context.file_kinds
-    form = None if target.kind is None else kinds.named.get(target.kind)
-    if form is not None:
-        known: Known | None = known_as(path, form.kind, kinds, form.dialect if ":" in str(target.kind) else None)
-    else:
+    if target.kind is None:
         known = kind_from_path(path, kinds) or _by_content(path, display, settings, instead, context)
+        message = f"neither path nor content of `{display}` says what it is"
+        advice = f"name its kind: --kind {', '.join(kinds.named)}"
+    else:
+        known = _as_named(target.kind, path, kinds)
+        message = f"kind `{target.kind}` is a plugin's, and the workspace does not use the plugin"
+        advice = "name the plugin in `[plugins] use` of octoc.toml"
     if known is None:
-        context.sink.report(
-            UNKNOWN_FILE_KIND,
-            f"neither path nor content of `{display}` says what it is",
-            at=Place(file=display),
-            help=f"name its kind: --kind {', '.join(kinds.named)}",
-        )
+        context.sink.report(UNKNOWN_FILE_KIND, message, at=Place(file=display), help=advice)
         return ()
     if known.kind.role == "workspace":
         _check_settings(path, display, settings, context, instead)
@@ -50,6 +50,13 @@ def discover_one_file(target: Target, settings: WorkspaceSettings, context: Cont
     taps = () if tap is None else (Tap(name=tap, root=path.parent, display=display, precedence=0, place=place),)
     file = FoundFile(path=path, display=display, kind=known.kind, tap=tap, key=known.key, dialect=known.dialect)
     return (Discovered(root=target.root, settings=settings, taps=taps, files=(file,)),)
+
+
+def _as_named(name: str, path: Path, kinds: FileKinds) -> Known | None:
+    form = kinds.named.get(name)
+    if form is None:
+        return None
+    return known_as(path, form.kind, kinds, None if form.dialect is NO_DIALECT else form.dialect)
 
 
 def _by_content(

@@ -1,19 +1,19 @@
-"""Files of fixtures, and of what else routing learns from: what the patterns of `[routing]` match."""
+"""Files of a workspace that patterns match: those of `[routing]`, and those that every build reads."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Literal
 
 from octoc.compiler.discover.found import Found
 from octoc.compiler.discover.walk import Entry, children, enter
-from octoc.compiler.inputs.routing import BACKGROUND, EXPANDED, EXPANDED_FILE, FIXTURES, NEEDS
+from octoc.compiler.inputs.routing import BACKGROUND, EXPANDED_FILE, FIXTURES
 from octoc.compiler.model.settings import RoutingSettings, WorkspaceSettings
 from octoc.diagnostics.model import Place
 from octoc.diagnostics.rules import read as rules
+from octoc.plugin.file_kinds import FileKind
 
-NEEDS_FILES = "routing/needs/*.toml"
 _WILD = frozenset("*?[")
 
 
@@ -28,14 +28,19 @@ def add_fixtures(workspace: Entry, settings: WorkspaceSettings, found: Found) ->
             found.add(entry, FIXTURES, key={"file": entry.path.stem})
 
 
-def add_routing_texts(workspace: Entry, settings: WorkspaceSettings, found: Found) -> None:
-    """Add what the gate learns from beside capabilities: background, needs, and what `octoc expand` has written."""
+def add_background(workspace: Entry, settings: WorkspaceSettings, found: Found) -> None:
+    """Add every file that a pattern of `background` matches."""
     for entry in _of_setting(workspace, settings, "background", found):
         found.add(entry, BACKGROUND, key={"file": entry.path.stem})
-    for pattern, kind in ((NEEDS_FILES, NEEDS), (EXPANDED_FILE, EXPANDED)):
-        matched = [entry for entry in _matching(workspace, pattern.split("/"), found) if not entry.is_dir]
-        for entry in sorted(matched, key=lambda entry: entry.display):
-            found.add(entry, kind, key={"file": entry.path.stem})
+
+
+def add_workspace_files(workspace: Entry, kinds: Iterable[FileKind], found: Found) -> None:
+    """Add the files of each kind that a build reads whatever the settings say, sorted by path for each pattern."""
+    for kind in kinds:
+        for pattern in kind.workspace_files:
+            matched = [entry for entry in _matching(workspace, pattern.split("/"), found) if not entry.is_dir]
+            for entry in sorted(matched, key=lambda entry: entry.display):
+                found.add(entry, kind, key=kind.key(entry.path))
 
 
 def _of_setting(

@@ -9,15 +9,14 @@ from pathlib import Path, PurePosixPath
 import attrs
 
 from octoc.compiler.context import Context
-from octoc.compiler.discover.fixtures import add_fixtures, add_routing_texts
+from octoc.compiler.discover.fixtures import add_background, add_fixtures, add_workspace_files
 from octoc.compiler.discover.found import Found
 from octoc.compiler.discover.scopes import add_scopes
 from octoc.compiler.discover.tap import add_agent_folder, add_skills, add_tap, is_agent_markdown
-from octoc.compiler.discover.walk import Entry, Root, child, children, enter, files_below
+from octoc.compiler.discover.walk import Entry, Root, enter, files_below
 from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.mcp.servers import MCP
 from octoc.compiler.inputs.registry import FileKinds
-from octoc.compiler.inputs.snapshot import SNAPSHOT
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Discovered, FoundFile, Tap
 from octoc.compiler.model.settings import TapRef, WorkspaceSettings
@@ -25,7 +24,6 @@ from octoc.compiler.workspace.paths import CORE_TAP, display_of, file_at, is_fol
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules import read as rules
 
-SNAPSHOTS = "snapshots"
 _DEFAULTS = WorkspaceSettings(name="", place=Place(file=""))
 
 
@@ -37,8 +35,8 @@ def discover(build: Build, context: Context) -> Build:
 def find_files(settings: WorkspaceSettings, context: Context) -> Discovered:
     """Return every file of a build; report what may not be used.
 
-    Workspace files come first, in the order of `[mcp] files`, `[agents] paths`, snapshots, fixtures, texts for routing,
-    scopes, `[skills] paths`; then the taps in theirs, sorted by path in each.
+    Workspace files come first, in the order of `[mcp] files`, `[agents] paths`, what every build reads, fixtures,
+    background, scopes, `[skills] paths`; then the taps in theirs, sorted by path in each.
     """
     root = context.root.absolute()
     sink = context.sink
@@ -56,13 +54,9 @@ def find_files(settings: WorkspaceSettings, context: Context) -> Discovered:
         entry = _named_path(workspace, settings, ("agents", "paths", index), path, sink)
         if entry is not None and _is(entry, "folder", settings, ("agents", "paths", index), sink):
             _add_agents(entry, own, context.file_kinds)
-    snapshots = child(workspace, SNAPSHOTS, sink)
-    if snapshots is not None and snapshots.is_dir:
-        for entry in children(snapshots, sink):
-            if not entry.is_dir and entry.name.endswith(".json"):
-                own.add(entry, SNAPSHOT, key={"server": entry.name.removesuffix(".json")})
+    add_workspace_files(workspace, context.file_kinds.kinds, own)
     add_fixtures(workspace, settings, own)
-    add_routing_texts(workspace, settings, own)
+    add_background(workspace, settings, own)
     has_scopes = add_scopes(workspace, settings, own)
     for index, path in enumerate(settings.skills.paths):
         entry = _named_path(workspace, settings, ("skills", "paths", index), path, sink)

@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from octoc.compiler.discover.stage import SNAPSHOTS
+from octoc.compiler.inputs.snapshot import SNAPSHOT
 from octoc.compiler.read.json import relax
 from octoc.compiler.structure.settings import name_of_folder
 from octoc.compiler.workspace.init import Inputs, find_inputs
@@ -36,7 +36,7 @@ def surroundings_of(folder: Path) -> Surroundings:
         for under in ("mcpServers", "servers"):
             servers.update(map(str, _mapping(values.get(under))))
     owners: dict[str, list[str]] = {}
-    for path in sorted((folder / SNAPSHOTS).glob("*.json")):
+    for path in sorted(found for pattern in SNAPSHOT.workspace_files for found in folder.glob(pattern)):
         values = _object(path)
         tools = values.get("tools")
         for tool in tools if isinstance(tools, list) else ():
