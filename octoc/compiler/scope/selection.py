@@ -13,20 +13,22 @@ from octoc.compiler.model.resolved import Agent, Server, ServerGrant
 from octoc.compiler.resolve.spelling import qualified
 from octoc.compiler.scope.exclusions import Exclusions
 from octoc.compiler.scope.fleet import Fleet
-from octoc.compiler.scope.hosts import HOST_TOOLS, host_name
+from octoc.compiler.scope.hosts import HOST_TOOLS, host_name, restricts_host_tool
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.resolve import (
     AMBIGUOUS_TOOL,
+    FOREIGN_TOOL,
     NO_TOOL_RESOLVES,
     TOOL_ON_UNLISTED_SERVER,
     UNKNOWN_TOOL,
 )
-from octoc.diagnostics.suggest import did_you_mean, typo_of
+from octoc.diagnostics.suggest import did_you_mean, slips_of
 from octoc.lists import name_list
 from octoc.names import any_glob_matches, glob_matches
 
 _SHOWN = 5
+_CLAUDE_PREFIX = "mcp__"
 
 
 @attrs.frozen(kw_only=True)
@@ -55,22 +57,31 @@ def select_tools(
     wanted: dict[str, list[str]] = {}
     host_tools: list[str] = []
     missed = 0
+    foreign: list[tuple[Located[str], str]] = []
     entries = () if deny_only else agent.source.tools or ()
     for entry in entries:
         if host_name(entry.value) in HOST_TOOLS:
             host_tools.append(entry.value)
             continue
+        server = _foreign_server(entry.value, servers)
+        if server is not None:
+            foreign.append((entry, server))
+            continue
         targets = _targets(entry, agent, servers, reach, sink)
         missed += targets is None
         for name, glob in targets or ():
             wanted.setdefault(name, []).append(glob)
-    if entries and missed == len(entries):
+    is_left_out = bool(entries) and missed + len(foreign) == len(entries)
+    if foreign:
+        _report_foreign(foreign, agent, sink, is_left_out=is_left_out)
+    if is_left_out and not foreign:
         sink.report(
             NO_TOOL_RESOLVES,
             f"nothing in the tools of agent `{agent.name}` is a tool; the agent is left out",
             at=agent.source.place.child("tools"),
             help="name at least one tool that exists, or remove `tools` to inherit all",
         )
+    if is_left_out:
         return None
     grants = []
     for grant in visible:
@@ -96,6 +107,9 @@ def _targets(
 ) -> list[tuple[str, str]] | None:
     """Return the (server, glob) pairs that one entry means; None when it means nothing, which is reported."""
     text = entry.value
+    if restricts_host_tool(text):
+        _report_unknown(entry, agent, sorted(HOST_TOOLS), servers, sink)
+        return None
     named = qualified(text, servers)
     if named is not None:
         name, glob = named
@@ -116,8 +130,8 @@ def _targets(
         return [(name, text) for name in have]
     unlisted = [name for name in servers if not servers[name].listed]
     if unlisted and "__" not in text:
-        # Claude Code calls no server's tool by a bare name: what is nearly one of its own is meant to be it.
-        if agent.source.kind == "claude" and typo_of(text, HOST_TOOLS) is not None:
+        # Claude Code calls no server's tool by a bare name.
+        if agent.source.kind == "claude":
             _report_unknown(entry, agent, sorted(HOST_TOOLS), servers, sink)
         else:
             sink.report(
@@ -137,6 +151,30 @@ def _known(reach: Mapping[str, ServerGrant]) -> list[str]:
     return [*map(str, tools), *(tool.tool for tool in tools)]
 
 
+def _foreign_server(text: str, servers: Mapping[str, Server]) -> str | None:
+    """Return the server that `mcp__SERVER__TOOL` names unless a file here defines it or a server of a near name."""
+    if not text.startswith(_CLAUDE_PREFIX) or qualified(text, servers) is not None:
+        return None
+    server = text.removeprefix(_CLAUDE_PREFIX).partition("__")[0]
+    return server if server.strip("*") and not slips_of(server, servers) else None
+
+
+def _report_foreign(
+    entries: Sequence[tuple[Located[str], str]], agent: Agent, sink: DiagnosticSink, *, is_left_out: bool
+) -> None:
+    """Report once what an agent names of servers that a plugin, a connector or the user's own settings may define."""
+    servers = tuple(dict.fromkeys(server for _, server in entries))
+    shown = name_list(servers[:_SHOWN]) + (", …" if len(servers) > _SHOWN else "")
+    effect = "octoc leaves the agent out" if is_left_out else "octoc gives the agent its other tools"
+    sink.report(
+        FOREIGN_TOOL,
+        f"agent `{agent.name}` names tools of servers that no file here defines: {shown}",
+        at=entries[0][0].place,
+        notes=("a plugin, a connector or the user's own settings may define them",),
+        help=f"{effect}: define the servers here to have these tools in a bundle",
+    )
+
+
 def _report_unknown(
     entry: Located[str], agent: Agent, known: Sequence[str], servers: Mapping[str, Server], sink: DiagnosticSink
 ) -> None:
@@ -144,15 +182,22 @@ def _report_unknown(
         UNKNOWN_TOOL,
         f"tool `{entry.value}` of agent `{agent.name}` is not found",
         at=entry.place,
-        help=did_you_mean(entry.value.removeprefix("mcp__"), known) or _about_server(entry.value, servers),
+        help=_meant(entry.value, known) or _about_server(entry.value, servers),
         severity=Severity.WARNING,
         fix=renamed(entry.place, entry.value, known),
     )
 
 
+def _meant(text: str, known: Sequence[str]) -> str | None:
+    """Return the names that an entry may mean; for `Name(…)`, the tools of the host."""
+    return did_you_mean(host_name(text).removeprefix(_CLAUDE_PREFIX), known)
+
+
 def _about_server(text: str, servers: Mapping[str, Server]) -> str | None:
     """Return a hint on the server that an entry names, when there is none of the name."""
-    plain = text.removeprefix("mcp__")
+    if text == host_name(text) and text.isidentifier() and "__" not in text:
+        return "a server's tool is written `mcp__<server>__<tool>`"
+    plain = text.removeprefix(_CLAUDE_PREFIX)
     named = re.split(r"/|:|__", plain, maxsplit=1)[0]
     if named in ("", "*") or (named == text and plain == text) or named in servers:
         return None

@@ -61,6 +61,9 @@ SERVER_WITHOUT_TOOLS = rule("OCT323", "server-without-tools", "The patterns leav
 TOOL_ON_UNLISTED_SERVER = rule(
     "OCT324", "tool-on-unlisted-server", "A tool could only be on a server that is not listed yet.", Severity.INFO
 )
+FOREIGN_TOOL = rule(
+    "OCT745", "foreign-tool", "An agent names a tool of a server that is defined elsewhere.", Severity.INFO
+)
 NO_TOOL_RESOLVES = rule("OCT330", "no-tool-resolves", "No entry of an agent's `tools` is a tool.")
 ALIAS_CLASH = rule("OCT331", "alias-clash", "One agent has two tools with the same bare name, and aliases are bare.")
 UNKNOWN_AGENT = rule("OCT350", "unknown-agent", "A fixture or a scope names an agent that does not exist.")

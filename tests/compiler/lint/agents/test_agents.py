@@ -183,9 +183,12 @@ def test_a_manifests_budget_is_of_its_capabilities(tmp_path: Path) -> None:
     [
         ("claude", "mcp__githb__x", "no server is called `githb`: did you mean `github`?"),
         ("claude", "mcp__jra", "no server is called `jra`: did you mean `jira`?"),
-        ("claude", "mcp__weather__now", "no server is called `weather`: the agent has `github`, `jira`"),
+        ("claude", "mcp__weather__now", None),
         ("claude", "Raed", "did you mean `Read`?"),
-        ("claude", "search", None),
+        ("claude", "Workflow(fast:review)", None),
+        ("claude", "Workflwo(fast:review)", "did you mean `Workflow`?"),
+        ("claude", "search", "did you mean `WebSearch` or `ToolSearch`?"),
+        ("claude", "Imagine", "a server's tool is written `mcp__<server>__<tool>`"),
         ("octo", "Raed", None),
         ("octo", "mcp__githb__x", "no server is called `githb`: did you mean `github`?"),
     ],
@@ -197,3 +200,20 @@ def test_what_is_found_nowhere_has_a_next_step(lint: Lint, kind: str, entry: str
     linted = lint(agent(f"description: An agent.\ntools: Read, {entry}", path), servers=servers)
     assert [found.help for found in linted.of("OCT321")] == ([] if hint is None else [hint])
     assert [found.severity for found in linted.of("OCT321")] == ([] if hint is None else [Severity.WARNING])
+
+
+def test_tools_of_servers_elsewhere_are_one_info(lint: Lint) -> None:
+    """A plugin, a connector or a user may define a server that the repository does not: no warning, no error."""
+    tools = "mcp__plugin_team_board__list, mcp__claude_ai_Mail__send, mcp__plugin_team_board__add"
+    with_others = lint(agent(f"description: An agent.\ntools: Read, {tools}", ".claude/agents/a.md"))
+    alone = lint(agent(f"description: An agent.\ntools: {tools}", ".claude/agents/a.md"))
+    for linted, effect in (
+        (with_others, "octoc gives the agent its other tools"),
+        (alone, "octoc leaves the agent out"),
+    ):
+        (found,) = linted.of("OCT745")
+        assert found.severity is Severity.INFO
+        assert "`plugin_team_board`, `claude_ai_Mail`" in found.message
+        assert (found.help or "").startswith(effect)
+        assert not linted.of("OCT321")
+        assert not linted.of("OCT330")
