@@ -173,8 +173,8 @@ def _converter(hint: Any, of_class: Callable[[type], _Convert], make: _Make) -> 
 class _Shape:
     """A class as the codec sees it: its fields' converters, their defaults, and whether it is an array."""
 
-    fields: dict[str, _Convert]
-    defaults: dict[str, Any]
+    fields: Mapping[str, _Convert]
+    defaults: Mapping[str, Any]
     is_array: bool
 
 

@@ -8,7 +8,7 @@ again and compares: there is no byte in which something could hide.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
@@ -74,7 +74,7 @@ class Frame:
     """Where everything is: `pieces` are the framing's bytes by offset, `starts` where each member's data begins."""
 
     pieces: tuple[tuple[int, bytes], ...]
-    starts: dict[str, int]
+    starts: Mapping[str, int]
     size: int
 
 

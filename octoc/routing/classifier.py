@@ -34,7 +34,7 @@ SPACE = ("space_mean", "space")
 _MEMO = 64
 
 
-@attrs.frozen(kw_only=True, eq=False)
+@attrs.define(kw_only=True, eq=False)
 class Classifier:
     """The probability that a message is for each of `classes`, then for the background.
 

@@ -53,7 +53,7 @@ def _cut(word: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class TfIdf:
     """A fitted vocabulary: n-gram -> its column, and the inverse document frequencies by column."""
 

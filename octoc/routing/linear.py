@@ -39,7 +39,7 @@ class Ngrams(Protocol):
         """Return what the sum is divided by for a text with n-grams of these numbers."""
 
 
-@attrs.frozen(kw_only=True, eq=False)
+@attrs.define(kw_only=True, eq=False)
 class Linear:
     """Weights over n-grams and, with an encoder, over vectors.
 

@@ -100,7 +100,7 @@ Its weight, 0 if only triggers have it, and for each such trigger its number and
 """
 
 
-@attrs.frozen(kw_only=True, eq=False)
+@attrs.define(kw_only=True, eq=False)
 class Nearby:
     """Examples by capability, of the background, and of needs that no capability meets.
 

@@ -24,7 +24,7 @@ FOLLOWS = 0.3
 """The probability from which on a message counts as going on with an earlier one."""
 
 
-@attrs.frozen(kw_only=True, eq=False)
+@attrs.define(kw_only=True, eq=False)
 class Router:
     """Decides messages. Has no state: the same arguments give the same decision.
 

@@ -6,6 +6,7 @@ own (its plugins'): of the one recorded server that has a tool of the name, else
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -29,9 +30,9 @@ class ServerPlan:
     `tools`: a bare name of a group's tool -> `server/tool`. `off`: servers that no agent has switched on.
     """
 
-    servers: dict[str, dict[str, Any]]
-    names: dict[tuple[str, int], str]
-    tools: dict[str, str]
+    servers: Mapping[str, Mapping[str, Any]]
+    names: Mapping[tuple[str, int], str]
+    tools: Mapping[str, str]
     off: frozenset[str] = frozenset()
 
     def name_of(self, server: AgentServer) -> str:

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from octoc.bundle.model import Registry
 from octoc.compiler.model.build import Build
-from octoc.compiler.model.resolved import Capability, ScopedTool, Server, ServerGrant
+from octoc.compiler.model.resolved import Capability, ScopedTool, Server
 from octoc.compiler.model.source import SkillSource
 from octoc.names import ToolId
 
@@ -23,8 +22,6 @@ class Fleet:
     aliases: Mapping[str, ToolId]
     domainless: str
     skills: Mapping[str, SkillSource] = attrs.field(factory=dict)
-    seen: dict[frozenset[str], tuple[ServerGrant, ...]] = attrs.field(factory=dict, repr=False, eq=False)
-    whole: dict[frozenset[str], Registry] = attrs.field(factory=dict, repr=False, eq=False)
 
     @classmethod
     def of(cls, build: Build, tools: Sequence[ScopedTool]) -> Fleet:

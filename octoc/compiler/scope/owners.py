@@ -30,7 +30,7 @@ class OwnedGroup:
         return source.area is None or source.area.value in areas
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class Owners:
     """All groups of a workspace, and where its agents are."""
 

@@ -16,40 +16,66 @@ from octoc.compiler.scope.selection import select_tools
 from octoc.diagnostics.model import DiagnosticSink
 
 
-def registry_of(agent: Agent, fleet: Fleet, sink: DiagnosticSink) -> Registry | None:
-    """Return the agent's registry, or None when its `tools` resolve to nothing, which is reported.
+@attrs.define
+class Registries:
+    """Makes the registries of agents. It makes once what is the same for several of them."""
 
-    =================================  =====================================  ==========================
-    agent                              direct                                 otherwise
-    =================================  =====================================  ==========================
-    supervisor                         nothing                                proxy over all; capabilities
-    worker, deep_research: no `tools`  nothing                                proxy over all; capabilities
-    worker, deep_research: `tools`     the named tools                        nothing
-    project                            nothing                                nothing
-    octomind                           tools of its boot capabilities         capabilities of its domain
-    =================================  =====================================  ==========================
+    fleet: Fleet
+    _visible: dict[frozenset[str], tuple[ServerGrant, ...]] = attrs.field(factory=dict)
+    """Servers of an agent's own -> what such an agent reaches."""
+    _by_proxy: dict[frozenset[str], Registry] = attrs.field(factory=dict)
 
-    Source: Octo, tool distribution; Octomind, capabilities in agent manifests.
-    """
-    source = agent.source
-    if source.kind == "octomind":
-        return _octomind(agent, fleet)
-    if source.type == "project":
-        return Registry()
-    excluded = exclusions_of(agent, fleet, sink)
-    visible = visible_grants(agent, fleet)
-    if source.tools is not None and source.type != "supervisor":
-        selection = select_tools(agent, fleet, visible, excluded, sink)
-        if selection is None:
-            return None
-        registry = _registry(selection.grants, (), fleet, host_tools=selection.host_tools)
+    def of(self, agent: Agent, sink: DiagnosticSink) -> Registry | None:
+        """Return the agent's registry, or None when its `tools` resolve to nothing, which is reported.
+
+        =================================  =====================================  ==========================
+        agent                              direct                                 otherwise
+        =================================  =====================================  ==========================
+        supervisor                         nothing                                proxy over all; capabilities
+        worker, deep_research: no `tools`  nothing                                proxy over all; capabilities
+        worker, deep_research: `tools`     the named tools                        nothing
+        project                            nothing                                nothing
+        octomind                           tools of its boot capabilities         capabilities of its domain
+        =================================  =====================================  ==========================
+
+        Source: Octo, tool distribution; Octomind, capabilities in agent manifests.
+        """
+        source, fleet = agent.source, self.fleet
+        if source.kind == "octomind":
+            return _octomind(agent, fleet)
+        if source.type == "project":
+            return Registry()
+        excluded = exclusions_of(agent, fleet, sink)
+        visible = self.visible_grants(agent)
+        if source.tools is not None and source.type != "supervisor":
+            selection = select_tools(agent, fleet, visible, excluded, sink)
+            if selection is None:
+                return None
+            registry = _registry(selection.grants, (), fleet, host_tools=selection.host_tools)
+            return _without(registry, excluded, fleet)
+        if excluded == NOTHING:
+            return attrs.evolve(self._whole(agent), **_switchable(agent, fleet))
+        selection = select_tools(agent, fleet, visible, excluded, sink, deny_only=True)
+        assert selection is not None  # noqa: S101  # only `tools` can resolve to nothing
+        registry = attrs.evolve(_registry((), selection.grants, fleet, proxy=True), **_switchable(agent, fleet))
         return _without(registry, excluded, fleet)
-    if excluded == NOTHING:
-        return attrs.evolve(_whole(agent, fleet), **_switchable(agent, fleet))
-    selection = select_tools(agent, fleet, visible, excluded, sink, deny_only=True)
-    assert selection is not None  # noqa: S101  # only `tools` can resolve to nothing
-    registry = attrs.evolve(_registry((), selection.grants, fleet, proxy=True), **_switchable(agent, fleet))
-    return _without(registry, excluded, fleet)
+
+    def visible_grants(self, agent: Agent) -> tuple[ServerGrant, ...]:
+        """Return all that an agent without `tools` reaches: open servers whole, others by what capabilities grant."""
+        private = self._private(agent)
+        if private not in self._visible:
+            self._visible[private] = _visible(private, self.fleet)
+        return self._visible[private]
+
+    def _whole(self, agent: Agent) -> Registry:
+        """Return the registry of all that is visible, by the proxy."""
+        private = self._private(agent)
+        if private not in self._by_proxy:
+            self._by_proxy[private] = _registry((), self.visible_grants(agent), self.fleet, proxy=True)
+        return self._by_proxy[private]
+
+    def _private(self, agent: Agent) -> frozenset[str]:
+        return frozenset(name for name, server in self.fleet.servers.items() if agent.name in server.private_to)
 
 
 def _without(registry: Registry, excluded: Exclusions, fleet: Fleet) -> Registry:
@@ -79,27 +105,6 @@ def _without(registry: Registry, excluded: Exclusions, fleet: Fleet) -> Registry
         excluded=tuple(Grant(server=server, globs=tuple(found)) for server, found in globs.items()),
         confined=True,
     )
-
-
-def visible_grants(agent: Agent, fleet: Fleet) -> tuple[ServerGrant, ...]:
-    """Return all that an agent without `tools` reaches: open servers whole, others by what capabilities grant."""
-    private = _private(agent, fleet)
-    # All agents without servers of their own see the same.
-    if private not in fleet.seen:
-        fleet.seen[private] = _visible(private, fleet)
-    return fleet.seen[private]
-
-
-def _whole(agent: Agent, fleet: Fleet) -> Registry:
-    """Return the registry of all that is visible, by the proxy; the same for all agents that see the same."""
-    private = _private(agent, fleet)
-    if private not in fleet.whole:
-        fleet.whole[private] = _registry((), visible_grants(agent, fleet), fleet, proxy=True)
-    return fleet.whole[private]
-
-
-def _private(agent: Agent, fleet: Fleet) -> frozenset[str]:
-    return frozenset(name for name, server in fleet.servers.items() if agent.name in server.private_to)
 
 
 def _visible(private: frozenset[str], fleet: Fleet) -> tuple[ServerGrant, ...]:

@@ -17,7 +17,7 @@ from octoc.compiler.scope.denied import held_to_denials
 from octoc.compiler.scope.fleet import Fleet
 from octoc.compiler.scope.own_file import check_own_file
 from octoc.compiler.scope.reasons import Reasons
-from octoc.compiler.scope.registry import registry_of
+from octoc.compiler.scope.registry import Registries
 from octoc.compiler.scope.skills import skills_of
 from octoc.compiler.scope.unreached import check_unreached
 from octoc.diagnostics.model import DiagnosticSink
@@ -37,9 +37,9 @@ def scope(build: Build, context: Context) -> Build:
     limits = None if scopes is None else Limits.of(scopes, fleet)
     if limits is not None and not limits.scopes.closed:
         check_scopes(limits, context.sink)
-    registries: dict[str, Registry] = {}
+    made, registries = Registries(fleet), dict[str, Registry]()
     for agent in resolved.agents:
-        registry = None if agent.name in left_out else registry_of(agent, fleet, context.sink)
+        registry = None if agent.name in left_out else made.of(agent, context.sink)
         if registry is None:
             continue
         registry = attrs.evolve(registry, skills=skills_of(agent, fleet, context.sink))

@@ -17,7 +17,7 @@ class PlacedAnswer:
     answer: Answer
 
 
-@attrs.frozen(kw_only=True, eq=False)
+@attrs.define(kw_only=True, eq=False)
 class PlacedCall:
     """A call, and the number of the message that it stands in; the first of several `answers` counts."""
 

@@ -7,7 +7,7 @@ from octoc.compiler.fixes.edits import replaced
 from octoc.compiler.model.build import Build
 from octoc.compiler.scope.fleet import Fleet
 from octoc.compiler.scope.hosts import HOST_TOOLS
-from octoc.compiler.scope.registry import visible_grants
+from octoc.compiler.scope.registry import Registries
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_agents import BARE_TOOL
 from octoc.plugin.lint import lint_check
@@ -22,9 +22,9 @@ def check_bare_tools(build: Build, sink: DiagnosticSink) -> None:
     agents = [agent for agent in build.resolved.agents if agent.source.tools and agent.name in build.scoped.registries]
     if not agents:
         return
-    fleet = Fleet.of(build, build.scoped.tools)
+    registries = Registries(Fleet.of(build, build.scoped.tools))
     for agent in agents:
-        grants = visible_grants(agent, fleet)
+        grants = registries.visible_grants(agent)
         if len(grants) < 2:
             continue
         owners: dict[str, list[str]] = {}

@@ -22,7 +22,7 @@ from octoc.names import ToolId, glob_matches
 EVERYTHING = "*"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class Known:
     """The names that tables may use, and where to say that one means nothing.
 
