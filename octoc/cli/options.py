@@ -5,9 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from octoc.compiler.inputs.registry import Form
 
 Command = Callable[..., int]
 
@@ -55,3 +58,16 @@ def format_options(*formats: str) -> Callable[[Command], Command]:
         return short(choice(merged))
 
     return decorate
+
+
+def form_named(kind: str) -> Form:
+    """Return the kind of file, and the dialect, that a value of `--kind` names. Raises: click.UsageError."""
+    from octoc.compiler.inputs.registry import FileKinds
+    from octoc.diagnostics.suggest import did_you_mean
+    from octoc.plugin.manager import Plugins
+
+    forms = FileKinds(Plugins(names=None)).named
+    if kind not in forms:
+        hint = did_you_mean(kind, forms) or f"expected one of {', '.join(forms)}"
+        raise click.UsageError(f"unknown kind `{kind}`: {hint}")
+    return forms[kind]

@@ -53,6 +53,7 @@ class Rule:
     Args:
         since: the version of octoc (or of the plugin that has the rule) that first had it.
         scope: what a finding depends on.
+        kinds: the names of the kinds of files that a finding is in; none are all kinds, or no file (scope BUILD).
         needs: what must be there before the rule can find anything.
         excludes: an error of this rule leaves out what it is about, so that later rules do not see it.
         leaves_unread: an error of this rule means that the file's text was not read.
@@ -65,6 +66,7 @@ class Rule:
     severity: Severity = Severity.ERROR
     since: str = "0.1.0"
     scope: Scope = attrs.field(kw_only=True)
+    kinds: frozenset[str] = attrs.field(kw_only=True, default=frozenset())
     needs: frozenset[Need] = attrs.field(kw_only=True, default=frozenset())
     excludes: bool = attrs.field(kw_only=True, default=False)
     leaves_unread: bool = attrs.field(kw_only=True, default=False)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from octoc.compiler.inputs.registry import KINDS
 from octoc.data import schemas_dir
 from octoc.diagnostics.rules import all_rules
 from octoc.plugin.manager import Plugins
@@ -27,6 +28,35 @@ def test_every_rule_is_listed(octoc: Run) -> None:
         assert row.split(maxsplit=4) == [rule.code, rule.name, rule.severity.label, rule.since, rule.summary]
 
 
+@pytest.mark.parametrize(
+    "kind,has,lacks",
+    [
+        ("mcp", {"OCT107", "OCT220", "OCT402"}, {"OCT401", "OCT456", "OCT501", "OCT470"}),
+        ("mcp:cursor", {"OCT107", "OCT220"}, {"OCT401"}),
+        ("skill", {"OCT244", "OCT103"}, {"OCT220"}),
+        ("snapshot", {"OCT470"}, {"OCT244"}),
+    ],
+)
+def test_rules_of_a_kind_of_file(octoc: Run, kind: str, has: set[str], lacks: set[str]) -> None:
+    """With `--kind` the rules that can report something in such a file are listed, and no other."""
+    codes = {one["code"] for one in json.loads(octoc("rules", "--kind", kind, "--json").out)}
+    assert has <= codes
+    assert not lacks & codes
+
+
+def test_an_unknown_kind_of_rules_is_refused(octoc: Run) -> None:
+    """A kind that does not exist ends with 2 and names a near one."""
+    done = octoc("rules", "--kind", "mpc")
+    assert done.status == 2
+    assert "unknown kind `mpc`: did you mean `mcp`?" in done.err
+
+
+def test_every_kind_that_a_rule_names_exists() -> None:
+    """A rule is about kinds of files that octoc has."""
+    known = {kind.name for kind in KINDS}
+    assert {rule.code for rule in RULES if not rule.kinds <= known} == set()
+
+
 def test_rules_as_json_are_one_array(octoc: Run) -> None:
     """With --json each rule is an object, which also says whether a workspace may configure it."""
     found = {one["code"]: one for one in json.loads(octoc("rules", "--json").out)}
@@ -36,6 +66,7 @@ def test_rules_as_json_are_one_array(octoc: Run) -> None:
         "name": "unknown-server",
         "severity": "error",
         "configurable": True,
+        "kinds": [],
         "since": "0.1.0",
         "summary": all_rules()["OCT301"].summary,
     }

@@ -12,9 +12,13 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 import octoc.diagnostics
+from octoc.compiler.cache.store import Cache
 from octoc.compiler.checkup.check import check_target
 from octoc.compiler.checkup.target import Target
+from octoc.compiler.discover.stage import find_files
 from octoc.compiler.workspace.environment import read_environment
+from octoc.compiler.workspace.load import load_workspace
+from octoc.compiler.workspace.paths import WORKSPACE_FILE
 from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import all_rules
@@ -103,6 +107,14 @@ def check_section(code: str, section: str, root: Path) -> tuple[Diagnostic, ...]
     return check_target(Target(root=root), plugins=Plugins(), use_cache=False, environment=environment).diagnostics
 
 
+def _kinds(root: Path) -> dict[str, str]:
+    """Return the kind of each file of the workspace in `root`, by its display path."""
+    loaded = load_workspace(root, cache=Cache(None), plugins=Plugins())
+    assert loaded.settings is not None
+    files = find_files(loaded.settings, loaded.context).files
+    return {WORKSPACE_FILE: "workspace", **{file.display: file.kind.name for file in files}}
+
+
 def test_every_page_is_of_a_rule() -> None:
     """There is a page of each rule, and no page of a rule that does not exist."""
     assert {path.stem for path in DOCS.glob("*.md")} == set(all_rules())
@@ -124,6 +136,9 @@ def test_what_a_page_calls_bad_breaks_its_rule_alone(code: str, tmp_path: Path) 
     found = check_section(code, "Bad", tmp_path)
     shown = {one.rule.code for one in found if one.severity > Severity.INFO or one.rule.code == code}
     assert shown == {code, *COMPANIONS.get(code, ())[:1]}, found
+    kinds = all_rules()[code].kinds
+    in_kinds = {_kinds(tmp_path).get(one.span.file) for one in found if one.rule.code == code and one.span is not None}
+    assert not kinds or in_kinds - {None} <= kinds, "the rule declares other kinds of files"
 
 
 @pytest.mark.parametrize("code", SHOWN)

@@ -133,13 +133,8 @@ def _refuse_kind(kind: str | None, paths: tuple[Path, ...]) -> None:
     """Raise click.UsageError for an unknown kind, and for a kind without files."""
     if kind is None:
         return
-    from octoc.compiler.inputs.registry import FileKinds
-    from octoc.diagnostics.suggest import did_you_mean
-    from octoc.plugin.manager import Plugins
+    from octoc.cli.options import form_named
 
-    kinds = FileKinds(Plugins(names=None)).named
-    if kind not in kinds:
-        hint = did_you_mean(kind, kinds) or f"expected one of {', '.join(kinds)}"
-        raise click.UsageError(f"unknown kind `{kind}`: {hint}")
+    form_named(kind)
     if not paths or any(path.is_dir() for path in paths):
         raise click.UsageError("--kind needs files: name files, not folders")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import click
 
-from octoc.cli.options import format_options
+from octoc.cli.options import form_named, format_options
 
 
 @click.command
+@click.option(
+    "--kind", metavar="KIND", help="Only rules about files of this kind, such as `mcp` or `mcp:cursor` (as for check)."
+)
 @format_options("table", "json")
-def command(output_format: str) -> int:
+def command(kind: str | None, output_format: str) -> int:
     """List every rule, those of installed plugins last.
 
     `octoc explain RULE` prints a rule's page, `[lint]` in octoc.toml changes its severity.
@@ -21,6 +24,9 @@ def command(output_format: str) -> int:
     from octoc.plugin.rules import lint_rules
 
     rules = [*all_rules().values(), *lint_rules(Plugins(names=None)).rules.values()]
+    if kind is not None:
+        name = form_named(kind).kind.name
+        rules = [rule for rule in rules if rule.is_configurable and name in (rule.kinds or {name})]
     if output_format == "json":
         fields = [
             {
@@ -28,6 +34,7 @@ def command(output_format: str) -> int:
                 "name": rule.name,
                 "severity": rule.severity.label,
                 "configurable": rule.is_configurable,
+                "kinds": sorted(rule.kinds),
                 "since": rule.since,
                 "summary": rule.summary,
             }

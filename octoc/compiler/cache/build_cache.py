@@ -149,6 +149,7 @@ def _plain(found: Diagnostic) -> dict[str, Any]:
         "rule": {
             **attrs.asdict(rule),
             "scope": rule.scope.value,
+            "kinds": sorted(rule.kinds),
             "needs": sorted(need.value for need in rule.needs),
             "pages": None if rule.pages is None else str(rule.pages),
         },
@@ -187,6 +188,7 @@ def _diagnostic(plain: Mapping[str, Any]) -> Diagnostic:
                 **rule,
                 "severity": Severity(rule["severity"]),
                 "scope": Scope(rule["scope"]),
+                "kinds": frozenset(rule["kinds"]),
                 "needs": frozenset(map(Need, rule["needs"])),
                 "pages": None if rule["pages"] is None else Path(rule["pages"]),
             }

@@ -3,6 +3,7 @@
 from functools import partial
 
 from octoc.diagnostics.rule import Rule, Scope, Severity
+from octoc.diagnostics.rules import file_groups as groups
 
 rule = partial(Rule, scope=Scope.FILE, excludes=True)
 
@@ -19,42 +20,91 @@ UNKNOWN_FIELD = rule(
 UNUSED_FIELD = rule("OCT209", "unused-field", "octoc knows a field but does not act on it.", Severity.WARNING)
 REPEATED_NAME = rule("OCT210", "repeated-name", "Two entities of one file have the same name.")
 
-TWO_SERVER_LISTS = rule("OCT220", "two-server-lists", "A file has both `mcpServers` and `servers`.")
+TWO_SERVER_LISTS = rule("OCT220", "two-server-lists", "A file has both `mcpServers` and `servers`.", kinds=groups.MCP)
 FOREIGN_SERVER_LIST = rule(
     "OCT221",
     "foreign-server-list",
     "Servers are listed under a key that the client of the file does not read.",
     Severity.WARNING,
+    kinds=groups.MCP,
 )
-UNKNOWN_TRANSPORT = rule("OCT222", "unknown-transport", "A server's `type` is not a transport that octoc knows.")
-AMBIGUOUS_TRANSPORT = rule("OCT223", "ambiguous-transport", "A server has both a `command` and a `url`.")
+UNKNOWN_TRANSPORT = rule(
+    "OCT222", "unknown-transport", "A server's `type` is not a transport that octoc knows.", kinds=groups.SERVERS
+)
+AMBIGUOUS_TRANSPORT = rule(
+    "OCT223", "ambiguous-transport", "A server has both a `command` and a `url`.", kinds=groups.SERVERS
+)
 UNTYPED_URL = rule(
-    "OCT224", "untyped-url", "A server has a `url` and no `type`: some clients skip it.", Severity.WARNING
+    "OCT224",
+    "untyped-url",
+    "A server has a `url` and no `type`: some clients skip it.",
+    Severity.WARNING,
+    kinds=groups.SERVERS,
 )
-INCOMPLETE_SERVER = rule("OCT225", "incomplete-server", "A server lacks a field that its transport needs.")
+INCOMPLETE_SERVER = rule(
+    "OCT225", "incomplete-server", "A server lacks a field that its transport needs.", kinds=groups.SERVERS
+)
 INCOMPLETE_OCTOMIND_SERVER = rule(
-    "OCT226", "incomplete-octomind-server", "A server lacks a field that Octomind needs to load it.", Severity.WARNING
+    "OCT226",
+    "incomplete-octomind-server",
+    "A server lacks a field that Octomind needs to load it.",
+    Severity.WARNING,
+    kinds=groups.WIRED,
 )
-TWO_TOOL_FILTERS = rule("OCT227", "two-tool-filters", "A server has two allow-lists of tools.")
+TWO_TOOL_FILTERS = rule("OCT227", "two-tool-filters", "A server has two allow-lists of tools.", kinds=groups.MCP)
 IGNORED_TIMEOUT = rule(
-    "OCT228", "ignored-timeout", "A `timeout` is below 1000 milliseconds, which its client ignores.", Severity.WARNING
+    "OCT228",
+    "ignored-timeout",
+    "A `timeout` is below 1000 milliseconds, which its client ignores.",
+    Severity.WARNING,
+    kinds=groups.MCP,
 )
 ENV_NUMBER = rule(
-    "OCT229", "env-number", "A variable's value is a number where its client expects text.", Severity.WARNING
+    "OCT229",
+    "env-number",
+    "A variable's value is a number where its client expects text.",
+    Severity.WARNING,
+    kinds=groups.MCP,
 )
 
 AGENT_WITHOUT_NAME = rule(
-    "OCT240", "agent-without-name", "A Markdown file among Claude Code's agents has no name.", Severity.INFO
+    "OCT240",
+    "agent-without-name",
+    "A Markdown file among Claude Code's agents has no name.",
+    Severity.INFO,
+    kinds=groups.AGENT_MD,
 )
 AGENT_NAME_FROM_PATH = rule(
-    "OCT241", "agent-name-from-path", "An AGENT.md has no `name`, so its path gives it.", Severity.WARNING
+    "OCT241",
+    "agent-name-from-path",
+    "An AGENT.md has no `name`, so its path gives it.",
+    Severity.WARNING,
+    kinds=groups.AGENT_MD,
 )
-UNUSUAL_AGENT_NAME = rule("OCT242", "unusual-agent-name", "Some clients refuse an agent's name.", Severity.WARNING)
-EXTRA_ROLES = rule("OCT243", "extra-roles", "An agent manifest has more than one role.", Severity.WARNING)
+UNUSUAL_AGENT_NAME = rule(
+    "OCT242", "unusual-agent-name", "Some clients refuse an agent's name.", Severity.WARNING, kinds=groups.AGENT_MD
+)
+EXTRA_ROLES = rule(
+    "OCT243", "extra-roles", "An agent manifest has more than one role.", Severity.WARNING, kinds=groups.MANIFESTS
+)
 SKILL_NAME_DIFFERS = rule(
-    "OCT244", "skill-name-differs", "A skill's name differs from the name of its folder.", Severity.WARNING
+    "OCT244",
+    "skill-name-differs",
+    "A skill's name differs from the name of its folder.",
+    Severity.WARNING,
+    kinds=groups.SKILLS,
 )
 SNAPSHOT_NAME_DIFFERS = rule(
-    "OCT245", "snapshot-name-differs", "A snapshot's server differs from the one in its file name.", Severity.WARNING
+    "OCT245",
+    "snapshot-name-differs",
+    "A snapshot's server differs from the one in its file name.",
+    Severity.WARNING,
+    kinds=groups.SNAPSHOTS,
 )
-UNUSED_SETTING = rule("OCT246", "unused-setting", "A setting has no effect with the chosen option.", Severity.WARNING)
+UNUSED_SETTING = rule(
+    "OCT246",
+    "unused-setting",
+    "A setting has no effect with the chosen option.",
+    Severity.WARNING,
+    kinds=groups.WORKSPACE,
+)

@@ -3,11 +3,16 @@
 from functools import partial
 
 from octoc.diagnostics.rule import Need, Rule, Scope, Severity
+from octoc.diagnostics.rules import file_groups as groups
 
 rule = partial(Rule, scope=Scope.WORKSPACE, needs=frozenset({Need.ENVIRONMENT}))
 
 UNSET_VARIABLE = rule(
-    "OCT465", "unset-variable", "A variable that a server needs is not set in the given environment.", Severity.WARNING
+    "OCT465",
+    "unset-variable",
+    "A variable that a server needs is not set in the given environment.",
+    Severity.WARNING,
+    kinds=groups.SERVERS,
 )
 ENVIRONMENT_CONTRACT = rule(
     "OCT466",

@@ -3,6 +3,7 @@
 from functools import partial
 
 from octoc.diagnostics.rule import Rule, Scope, Severity
+from octoc.diagnostics.rules import file_groups as groups
 
 rule = partial(Rule, scope=Scope.FILE)
 
@@ -11,38 +12,64 @@ UNEXPANDED_REFERENCE = rule(
     "unexpanded-reference",
     "A value has a `$VAR` or a `${…}` that is never replaced by a value.",
     Severity.WARNING,
+    kinds=groups.SERVERS,
 )
 NESTED_REFERENCE = rule(
-    "OCT441", "nested-reference", "The default of a reference is a reference itself, and stays text.", Severity.WARNING
+    "OCT441",
+    "nested-reference",
+    "The default of a reference is a reference itself, and stays text.",
+    Severity.WARNING,
+    kinds=groups.SERVERS,
 )
-SURROUNDING_SPACE = rule("OCT442", "surrounding-space", "A value begins or ends with white space.", Severity.WARNING)
+SURROUNDING_SPACE = rule(
+    "OCT442", "surrounding-space", "A value begins or ends with white space.", Severity.WARNING, kinds=groups.SERVERS
+)
 UNUSUAL_SERVER_NAME = rule(
-    "OCT443", "unusual-server-name", "A server's name has characters that tool names cannot have.", Severity.WARNING
+    "OCT443",
+    "unusual-server-name",
+    "A server's name has characters that tool names cannot have.",
+    Severity.WARNING,
+    kinds=groups.SERVERS,
 )
 RESERVED_SERVER_NAME = rule(
-    "OCT444", "reserved-server-name", "A server has a name that Claude Code reserves.", Severity.WARNING
+    "OCT444",
+    "reserved-server-name",
+    "A server has a name that Claude Code reserves.",
+    Severity.WARNING,
+    kinds=groups.MCP,
 )
 DEPRECATED_TRANSPORT = rule(
-    "OCT445", "deprecated-transport", "A server uses the transport `sse`, which MCP has deprecated.", Severity.WARNING
+    "OCT445",
+    "deprecated-transport",
+    "A server uses the transport `sse`, which MCP has deprecated.",
+    Severity.WARNING,
+    kinds=groups.SERVERS,
 )
 UNSUPPORTED_CONNECTION = rule(
     "OCT446",
     "unsupported-connection",
     "A server needs a kind of connection that no transport of octoc has.",
     Severity.WARNING,
+    kinds=groups.SERVERS,
 )
 ABSOLUTE_PATH = rule(
-    "OCT447", "absolute-path", "In production mode a server's command line has an absolute path.", Severity.WARNING
+    "OCT447",
+    "absolute-path",
+    "In production mode a server's command line has an absolute path.",
+    Severity.WARNING,
+    kinds=groups.SERVERS,
 )
 UNSET_IN_SHELL = rule(
     "OCT461",
     "unset-in-shell",
     "A shell script in a server's command line uses a variable that the server does not get.",
     Severity.WARNING,
+    kinds=groups.SERVERS,
 )
 UNDECLARED_INPUT = rule(
     "OCT448",
     "undeclared-input",
     "A server of VS Code's file refers to an input that it does not declare.",
     Severity.WARNING,
+    kinds=groups.MCP,
 )

@@ -3,6 +3,7 @@
 from functools import partial
 
 from octoc.diagnostics.rule import Rule, Scope, Severity
+from octoc.diagnostics.rules import file_groups as groups
 
 rule = partial(Rule, scope=Scope.FILE)
 
@@ -15,4 +16,6 @@ UNUSED_SILENCE = rule(
 )
 UNKNOWN_RULE = rule("OCT491", "unknown-rule", "A setting or a silence names a rule that does not exist.")
 BARE_SILENCE = rule("OCT492", "bare-silence", "A comment silences findings without naming a rule.", Severity.WARNING)
-UNMATCHED_OVERRIDE = rule("OCT493", "unmatched-override", "An override of `[lint]` matches no file.", Severity.WARNING)
+UNMATCHED_OVERRIDE = rule(
+    "OCT493", "unmatched-override", "An override of `[lint]` matches no file.", Severity.WARNING, kinds=groups.WORKSPACE
+)

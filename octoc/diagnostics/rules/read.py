@@ -3,6 +3,7 @@
 from functools import partial
 
 from octoc.diagnostics.rule import Rule, Scope, Severity
+from octoc.diagnostics.rules import file_groups as groups
 
 rule = partial(Rule, scope=Scope.FILE, excludes=True)
 text_rule = partial(rule, leaves_unread=True)
@@ -18,38 +19,56 @@ NOT_STRICT_JSON = text_rule("OCT108", "not-strict-json", "A JSON file has commen
 DUPLICATE_KEY = text_rule("OCT109", "duplicate-key", "One object or table has the same key twice.")
 TOO_DEEP = text_rule("OCT110", "too-deep", "Lists and objects are nested deeper than any real file needs.")
 UNUSABLE_VALUE = text_rule("OCT111", "unusable-value", "JSON cannot hold a value.")
-NO_FRONT_MATTER = text_rule("OCT112", "no-front-matter", "A markdown definition does not start with front matter.")
-UNCLOSED_FRONT_MATTER = text_rule("OCT113", "unclosed-front-matter", "Front matter has no closing `---`.")
-FRONT_MATTER_SYNTAX = text_rule("OCT114", "front-matter-syntax", "Front matter cannot be read as YAML.")
+NO_FRONT_MATTER = text_rule(
+    "OCT112", "no-front-matter", "A markdown definition does not start with front matter.", kinds=groups.MARKDOWN
+)
+UNCLOSED_FRONT_MATTER = text_rule(
+    "OCT113", "unclosed-front-matter", "Front matter has no closing `---`.", kinds=groups.MARKDOWN
+)
+FRONT_MATTER_SYNTAX = text_rule(
+    "OCT114", "front-matter-syntax", "Front matter cannot be read as YAML.", kinds=groups.MARKDOWN
+)
 LENIENT_FRONT_MATTER = text_rule(
     "OCT115",
     "lenient-front-matter",
     "A plain value in front matter holds `: `, which only a lenient reader accepts.",
     Severity.WARNING,
+    kinds=groups.MARKDOWN,
 )
 NOT_AN_AGENT = text_rule(
     "OCT116",
     "not-an-agent",
     "A markdown file in an agents folder has no front matter, so it defines no agent.",
     Severity.INFO,
+    kinds=groups.AGENT_MD,
 )
 
-MISSING_TAP = rule("OCT120", "missing-tap", "A tap that the workspace names does not exist.")
-MISSING_PATH = rule("OCT121", "missing-path", "A path that the workspace names does not exist.")
+MISSING_TAP = rule("OCT120", "missing-tap", "A tap that the workspace names does not exist.", kinds=groups.WORKSPACE)
+MISSING_PATH = rule("OCT121", "missing-path", "A path that the workspace names does not exist.", kinds=groups.WORKSPACE)
 BROKEN_LINK = rule("OCT122", "broken-link", "A symbolic link leads nowhere.")
 OUTSIDE_ROOT = rule("OCT123", "outside-root", "A path leads out of the workspace or of its tap.")
 LINK_LOOP = rule("OCT124", "link-loop", "A symbolic link leads back to itself or to a folder that holds it.")
-BAD_DEFAULT = rule("OCT125", "bad-default", "A capability's `default.toml` names no provider in its folder.")
+BAD_DEFAULT = rule(
+    "OCT125", "bad-default", "A capability's `default.toml` names no provider in its folder.", kinds=groups.TAPS
+)
 BAD_FILE_NAME = rule(
     "OCT126",
     "bad-file-name",
     "The name of a file or folder cannot be the name of a capability, provider, domain, agent or skill.",
 )
 INCOMPLETE_FOLDER = rule(
-    "OCT127", "incomplete-folder", "A folder is where an entity is expected, but lacks its file.", Severity.WARNING
+    "OCT127",
+    "incomplete-folder",
+    "A folder is where an entity is expected, but lacks its file.",
+    Severity.WARNING,
+    kinds=groups.TAPS,
 )
 MISPLACED_FILE = rule(
-    "OCT130", "misplaced-file", "A file of a tap lies at a depth where nothing reads it.", Severity.WARNING
+    "OCT130",
+    "misplaced-file",
+    "A file of a tap lies at a depth where nothing reads it.",
+    Severity.WARNING,
+    kinds=groups.TAPS,
 )
 UNKNOWN_FILE_KIND = rule("OCT128", "unknown-file-kind", "octoc cannot tell the kind of a file on the command line.")
 WALK_CUT_SHORT = rule("OCT129", "walk-cut-short", "A folder is too large or too deep to be searched.", Severity.WARNING)

@@ -1,0 +1,25 @@
+"""Groups of kinds of files that rules are about, by the kinds' names (`octoc rules --kind` lists a kind's rules)."""
+
+from __future__ import annotations
+
+MCP = frozenset({"mcp"})
+AGENT_MD = frozenset({"agent-md"})
+MANIFESTS = frozenset({"agent-manifest"})
+AGENTS = AGENT_MD | MANIFESTS
+PROVIDERS = frozenset({"capability-provider"})
+CAPABILITIES = frozenset({"capability-config"}) | PROVIDERS
+SKILLS = frozenset({"skill"})
+TAPS = CAPABILITIES | MANIFESTS | SKILLS
+MARKDOWN = AGENT_MD | SKILLS
+WIRED = PROVIDERS | MANIFESTS
+"""Files of a tap that refer to servers and grant tools."""
+SERVERS = MCP | WIRED | AGENT_MD
+"""Files that define servers."""
+SNAPSHOTS = frozenset({"snapshot"})
+WORKSPACE = frozenset({"workspace"})
+FIXTURES = frozenset({"fixtures"})
+NEEDS = frozenset({"needs"})
+EXPANSIONS = frozenset({"expanded"})
+SCOPES = frozenset({"scopes"}) | WORKSPACE
+GRANTED = SCOPES | AGENT_MD
+"""Files that say which tools an agent gets."""
