@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from octoc.compiler.checkup.check import CheckOutcome, check_workspace
     from octoc.compiler.checkup.paths import CheckedPaths, check_paths
     from octoc.compiler.model.build import Build
+    from octoc.compiler.model.tokens import AgentTokens, CapabilityTokens, TokenReport
     from octoc.compiler.workspace.build import BuildOutcome, build, resolve_workspace
     from octoc.compiler.workspace.paths import find_workspace
-    from octoc.compiler.workspace.token_report import AgentTokens, CapabilityTokens, TokenReport
 
 __all__ = [
     "AgentTokens",
@@ -41,9 +41,9 @@ _MODULES = {
     "checkup.check": ("CheckOutcome", "check_workspace"),
     "checkup.paths": ("CheckedPaths", "check_paths"),
     "model.build": ("Build",),
+    "model.tokens": ("AgentTokens", "CapabilityTokens", "TokenReport"),
     "workspace.build": ("BuildOutcome", "build", "resolve_workspace"),
     "workspace.paths": ("find_workspace",),
-    "workspace.token_report": ("AgentTokens", "CapabilityTokens", "TokenReport"),
 }
 
 

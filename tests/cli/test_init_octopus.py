@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from octoc.compiler.read.frontmatter import split
+from octoc.compiler.read.fences import split
 
 Run = Callable[..., Any]
 

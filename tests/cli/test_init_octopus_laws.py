@@ -21,7 +21,7 @@ from octoc.compiler.inputs.octopus_export import OCTOPUS_EXPORT
 from octoc.compiler.migrate.octopus import migrate
 from octoc.compiler.migrate.surroundings import Surroundings
 from octoc.compiler.model.documents import FoundFile
-from octoc.compiler.read.frontmatter import split
+from octoc.compiler.read.fences import split
 from octoc.diagnostics.model import DiagnosticSink
 
 WORDS = st.text(max_size=12) | st.sampled_from(

@@ -164,7 +164,7 @@ def test_a_thin_install_says_what_build_needs(octoc_process: Run, tmp_path: Path
     """Without the compiler's packages `octoc build` names the install that brings them, and shows no traceback."""
     (tmp_path / "workspace").mkdir()
     (tmp_path / "workspace" / ".mcp.json").write_text('{"mcpServers": {}}', encoding="utf-8")
-    hide = "import sys\nfor name in ('cattrs', 'jinja2', 'sklearn', 'tomlkit', 'tree_sitter', 'yaml'):\n"
+    hide = "import sys\nfor name in ('cattrs', 'sklearn', 'tomlkit', 'tree_sitter', 'yaml'):\n"
     (tmp_path / "sitecustomize.py").write_text(f"{hide}    sys.modules[name] = None\n", encoding="utf-8")
     env = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(CHECKOUT)])}
     done = octoc_process("build", cwd=tmp_path / "workspace", env=env)

@@ -84,7 +84,7 @@ THIRD_PARTY = {
         loading=frozenset({"routing", "search", "compiler", "distribution"}),
         running=frozenset({"bundle", "plugin", "runtime", "cli"}),
     ),
-    "jinja2": Allowed(loading=frozenset({"compiler", "octoc_dashboard"})),
+    "jinja2": Allowed(loading=frozenset({"octoc_dashboard"})),
     "markupsafe": Allowed(loading=frozenset({"octoc_dashboard"})),
     "re2": Allowed(loading=frozenset({"compiler"}), running=frozenset({"linear_regex", "runtime"})),
     "sklearn": COMPILER,

@@ -25,7 +25,7 @@ from octoc.bundle.refusal import BundleError
 from octoc.compiler.cache.store import Cache, cache_key
 from octoc.compiler.discover.programs import find_programs
 from octoc.compiler.model.documents import Discovered, Program
-from octoc.compiler.workspace.token_report import TokenReport
+from octoc.compiler.model.tokens import TokenReport
 from octoc.diagnostics.model import Diagnostic, Fix, Label, Span
 from octoc.diagnostics.rule import Need, Rule, Scope, Severity
 from octoc.diagnostics.rules.bundle import BUNDLE_NOT_WRITTEN

@@ -28,7 +28,7 @@ from octoc.compiler.model.documents import Discovered
 from octoc.compiler.read.stage import input_digests
 from octoc.compiler.workspace.files import bytes_if_any
 from octoc.compiler.workspace.load import NO_OVERLAY, LoadedWorkspace, load_workspace
-from octoc.compiler.workspace.paths import WORKSPACE_FILE, file_at
+from octoc.compiler.workspace.paths import LOCK_FILE, WORKSPACE_FILE, file_at
 from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.rule import Scope, Severity
 from octoc.diagnostics.rules.lint_policy import UNUSED_SILENCE
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 
 _KIND = "check"
-_LOCK_FILE = "octoc.lock"  # as `octoc.compiler.lock.stage` has it, which a remembered answer need not import
 
 
 @attrs.frozen(kw_only=True)
@@ -152,7 +151,7 @@ def _key(target: Target, together: tuple[Discovered, ...], before: tuple[Diagnos
         # Where its keys stand, and the silences in its comments, are no settings.
         "workspace": _digest(context.root / WORKSPACE_FILE),
         # Recorded tools are held against the lock, which is no input of a build.
-        "lock": _digest(context.root / _LOCK_FILE),
+        "lock": _digest(context.root / LOCK_FILE),
         "environment": None if context.environment is None else sorted(context.environment.names.items()),
     }
     versions = {"python": sys.version, "installed": _installed()}

@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from octoc.compiler.inputs.registry import FileKinds
-from octoc.compiler.read.frontmatter import opens
+from octoc.compiler.read.fences import opens
 from octoc.plugin.file_kinds import NO_DIALECT, Dialect, FileKind, Syntax
 
 _SYNTAX_OF: Mapping[str, Syntax] = {".md": "markdown", ".toml": "toml", ".json": "json", ".jsonc": "json"}

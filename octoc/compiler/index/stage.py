@@ -18,13 +18,13 @@ from octoc.plain_text import words_of
 from octoc.plugin import PluginError
 from octoc.plugin.folders import located
 from octoc.search import BY_MEANING, DEFAULT_LIMIT, OCTO
-from octoc.search.fields import ToolText
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from octoc.plugin import Embedder
+    from octoc.search.fields import ToolText
 
 _WHAT = "indexing tools"
 
@@ -52,6 +52,8 @@ def tool_texts(build: Build) -> list[ToolText]:
     One index serves all agents, and what a capability is for tells of it: so its triggers say what a tool is for only
     where every agent that searches for the tool has the capability, too, or is under no scopes.
     """
+    from octoc.search.fields import ToolText  # a check runs no search
+
     triggers: dict[ToolId, dict[str, None]] = {}
     numbers = {tool.id: number for number, tool in enumerate(build.scoped.tools)}
     searching = [

@@ -10,12 +10,12 @@ from octoc.bundle.refusal import BundleError
 from octoc.compiler.context import Context
 from octoc.compiler.emit.strictness import is_strict
 from octoc.compiler.lock.content import LockContent
-from octoc.compiler.lock.stage import LOCK_FILE
 from octoc.compiler.lock.text import NewerLockError, parse
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Server
 from octoc.compiler.workspace.environment import Environment
 from octoc.compiler.workspace.files import regular_bytes
+from octoc.compiler.workspace.paths import LOCK_FILE
 from octoc.diagnostics.rule import Need
 from octoc.plugin.manager import Plugins
 

@@ -25,7 +25,7 @@ from octoc.compiler.model.resolved import Locked
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.read.text import Limit, decode, load_bytes
 from octoc.compiler.workspace.files import write_if_changed
-from octoc.compiler.workspace.paths import WORKSPACE_FILE
+from octoc.compiler.workspace.paths import LOCK_FILE, WORKSPACE_FILE
 from octoc.diagnostics.model import DiagnosticSink, Span
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lock import (
@@ -36,7 +36,6 @@ from octoc.diagnostics.rules.lock import (
 )
 from octoc.diagnostics.rules.plugin import PLUGIN_BROKEN, PLUGIN_MISSING
 
-LOCK_FILE = "octoc.lock"
 # Many times what a workspace of a thousand servers has.
 _MAX_BYTES = 64 * 1024 * 1024
 _UPDATE = "run `octoc build`, review what changes in `octoc.lock`, and commit it"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import attrs
 
-from octoc.compiler.read.frontmatter import front_matter_positions, split
+from octoc.compiler.read.fences import split
 from octoc.compiler.read.nodes import Lines, Node, Range
 
 # Possessive throughout, and every string also ends with the text: nothing here is ever tried twice.
@@ -75,6 +75,8 @@ def _head(text: str, comments: list[Range], at: int) -> int:
 
 def _of_front_matter(text: str) -> tuple[list[Range], list[Range]]:
     """Return the comments of front matter, and its strings of several lines; nothing when it cannot be read."""
+    from octoc.compiler.read.frontmatter import front_matter_positions  # loads PyYAML
+
     found = front_matter_positions(text)
     parts = split(text)
     if found is None or parts is None:

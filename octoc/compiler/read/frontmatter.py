@@ -7,12 +7,12 @@ from typing import Any
 
 import attrs
 
+from octoc.compiler.read.fences import FENCE, Split, opens, split
 from octoc.compiler.read.nodes import Positions, offset_to_line_column, report_duplicates
 from octoc.compiler.read.yaml import YamlError, YamlTree, parse_yaml
 from octoc.diagnostics.model import DiagnosticSink, Place, Span
 from octoc.diagnostics.rules import read as rules
 
-FENCE = "---"
 _KEY = re.compile(r"([A-Za-z_][\w.-]*):[ \t]+(?=\S)")
 # A value that starts with one of these is no plain one.
 _NOT_PLAIN = frozenset("\"'|>[]{}&*!#%@`,?")
@@ -24,35 +24,6 @@ class FrontMatter:
 
     values: dict[str, Any]
     body: str
-
-
-@attrs.frozen(kw_only=True)
-class Split:
-    """A markdown text in its parts: `yaml` is `text[start:end]`; `body` is what follows the closing line."""
-
-    start: int
-    end: int
-    body: int
-
-
-def split(text: str) -> Split | None:
-    """Return where front matter and body stand; None when there is no opening or no closing `---` line."""
-    first, newline, _ = text.partition("\n")
-    if not newline or first.rstrip() != FENCE:
-        return None
-    start = at = len(first) + 1
-    while at < len(text):
-        end = text.find("\n", at)
-        end = len(text) if end < 0 else end
-        if text[at:end].rstrip() == FENCE:
-            return Split(start=start, end=at, body=min(end + 1, len(text)))
-        at = end + 1
-    return None
-
-
-def opens(text: str) -> bool:
-    """Tell whether the first line is `---`."""
-    return text.partition("\n")[0].rstrip() == FENCE
 
 
 def read_front_matter(text: str, place: Place, sink: DiagnosticSink) -> FrontMatter | None:

@@ -9,12 +9,11 @@ from functools import lru_cache
 
 import attrs
 
-from octoc.compiler.read.frontmatter import FENCE, front_matter_positions
+from octoc.compiler.read.fences import FENCE
 from octoc.compiler.read.json import json_positions
 from octoc.compiler.read.literals import ranges_of, verbatim_range
 from octoc.compiler.read.nodes import Lines, Node, Positions, Range
 from octoc.compiler.read.toml_positions import toml_positions
-from octoc.compiler.read.yaml import YamlError, parse_yaml
 from octoc.diagnostics.model import Place, Span
 
 
@@ -74,6 +73,8 @@ def _parse(text: str, kind: str) -> _Parsed | None:
     elif kind == "json":
         positions = json_positions(text)
     elif kind == "md":
+        from octoc.compiler.read.frontmatter import front_matter_positions  # loads PyYAML
+
         found = front_matter_positions(text)
         positions, base = found or (None, 0)
     if positions is None:
@@ -135,8 +136,10 @@ def _meaning(literal: str, style: str, kind: str) -> str:
             # As front matter's lenient reading has it; plain text says what it is.
             value = " ".join(piece.strip(" \t") for piece in literal.split("\n"))
         else:
+            from octoc.compiler.read.yaml import parse_yaml
+
             # A block scalar's lines keep their own indentation, and so need a parent of less.
             value = parse_yaml(f"v: {literal}\n").value["v"]
-    except (ValueError, YamlError, KeyError):
+    except (ValueError, KeyError):
         return literal
     return value if isinstance(value, str) else literal

@@ -12,7 +12,7 @@ from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Discovered, Document, Documents, FoundFile
 from octoc.compiler.model.settings import LimitSettings
 from octoc.compiler.read.attached import attached_digests, read_trees
-from octoc.compiler.read.frontmatter import opens, read_front_matter
+from octoc.compiler.read.fences import opens
 from octoc.compiler.read.json import read_json
 from octoc.compiler.read.text import Limit, load_bytes, load_text, snapshot_limit
 from octoc.compiler.read.toml import leading_headers, read_toml, toml_comments
@@ -120,6 +120,8 @@ def parse(file: FoundFile, text: str, digest: str, sink: DiagnosticSink) -> Docu
         if file.path.name not in kind.definitions and not opens(text):
             sink.report(rules.NOT_AN_AGENT, f"`{file.display}` has no front matter, so it defines no agent", at=place)
             return None
+        from octoc.compiler.read.frontmatter import read_front_matter  # loads PyYAML
+
         found = read_front_matter(text, place, sink)
         return None if found is None else Document(file=file, values=found.values, digest=digest, body=found.body)
     if kind.syntax == "json":

@@ -16,17 +16,15 @@ from octoc.compiler.embed.encoder_settings import folder_stamp
 from octoc.compiler.emit.paths import way_to_workspace
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.settings import WorkspaceSettings
+from octoc.compiler.model.tokens import TokenReport
 from octoc.compiler.read.stage import input_digests
 from octoc.compiler.workspace.files import bytes_if_any
 from octoc.compiler.workspace.load import LoadedWorkspace, load_workspace, versions_of
-from octoc.compiler.workspace.paths import WORKSPACE_FILE
-from octoc.compiler.workspace.token_report import TokenReport, token_report
+from octoc.compiler.workspace.paths import LOCK_FILE, WORKSPACE_FILE
 from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.rule import Severity
 from octoc.plugin.folders import without_user_cache
 from octoc.plugin.manager import Plugins
-
-LOCK_FILE = "octoc.lock"
 
 
 @attrs.frozen(kw_only=True)
@@ -146,6 +144,7 @@ def _build(
         )
     # Not at the top: a build that has nothing to do must not pay for the stages' imports.
     from octoc.compiler.pipeline import run_build
+    from octoc.compiler.workspace.token_report import token_report
 
     built = run_build(Build(settings=settings, discovered=discovered), context)
     emitted = built.emitted

@@ -9,6 +9,7 @@ from octoc.compiler.inputs.mcp.claude import MCP_FILE
 from octoc.data import core_tap_dir
 
 WORKSPACE_FILE = "octoc.toml"
+LOCK_FILE = "octoc.lock"
 CORE_TAP = "octoc:core"
 """The `path` of the tap that ships with octoc, wherever it is installed."""
 

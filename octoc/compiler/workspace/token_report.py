@@ -10,9 +10,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import attrs
-
 from octoc.compiler.model.build import Build
+from octoc.compiler.model.tokens import AgentTokens, CapabilityTokens, TokenReport
 from octoc.compiler.scope.aliases import aliases_in, style_of
 from octoc.formats import ToolFormat, format_of
 from octoc.formats.own_tools import own_wires
@@ -26,44 +25,6 @@ if TYPE_CHECKING:
     from octoc.compiler.model.resolved import Agent
 
 LARGEST = 3
-
-
-@attrs.frozen(kw_only=True)
-class AgentTokens:
-    """What one agent's tools cost.
-
-    Args:
-        format: the form in which they were counted, `counter` what counted the tokens.
-        direct_tools: in every request from the start, octoc's own among them, with `direct_tokens`.
-        deferred_tools: reached by `find_tools` or with a capability, with the `deferred_tokens` that are not paid.
-        largest: the direct tools with the most tokens, most first.
-    """
-
-    agent: str
-    format: str
-    counter: str
-    direct_tools: int
-    direct_tokens: int
-    deferred_tools: int
-    deferred_tokens: int
-    largest: tuple[tuple[str, int], ...] = ()
-
-
-@attrs.frozen(kw_only=True)
-class CapabilityTokens:
-    """What a capability adds to a request while it is active, in the workspace's usual form."""
-
-    capability: str
-    tools: int
-    tokens: int
-
-
-@attrs.frozen(kw_only=True)
-class TokenReport:
-    """Agents and capabilities, each by name."""
-
-    agents: tuple[AgentTokens, ...] = ()
-    capabilities: tuple[CapabilityTokens, ...] = ()
 
 
 def token_report(build: Build, plugins: Plugins) -> TokenReport:

@@ -177,8 +177,8 @@ def test_no_secret_is_remembered(folder: Path) -> None:
 
 
 def test_a_check_that_is_known_loads_nothing_heavy(folder: Path) -> None:
-    """To tell what is known takes no parser of positions, no schema validator, no templates and no numbers."""
-    heavy = "jsonschema referencing jinja2 tree_sitter sklearn numpy octoc.compiler.pipeline mcp octoc_transport_mcp"
+    """A check without changes loads no parser of positions, no schema validator, no YAML, no routing and no numbers."""
+    heavy = "jsonschema referencing yaml tree_sitter sklearn numpy octoc.compiler.pipeline octoc.routing.clean mcp"
     script = (
         "import sys; from octoc.cli import main; main(['check', '--workspace', sys.argv[1]]);"
         f"print([name for name in {heavy.split()!r} if name in sys.modules], file=sys.stderr)"

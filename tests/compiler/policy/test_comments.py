@@ -9,7 +9,8 @@ import tree_sitter
 import tree_sitter_toml
 
 from octoc.compiler.policy.comments import commented
-from octoc.compiler.read.frontmatter import front_matter_positions, split
+from octoc.compiler.read.fences import split
+from octoc.compiler.read.frontmatter import front_matter_positions
 from octoc.compiler.read.yaml import YamlError, parse_yaml
 
 

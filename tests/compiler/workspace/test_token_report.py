@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from octoc.compiler.checkup.check import check_workspace
-from octoc.compiler.workspace.token_report import AgentTokens
+from octoc.compiler.model.tokens import AgentTokens
 from octoc.diagnostics.rule import Severity
 from octoc.runtime import Runtime
 from octoc.runtime.catalog.token_costs import tool_text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from octoc.compiler.lint.workspace import LintWorkspace
 from octoc.compiler.model.settings import AgentBudget
-from octoc.compiler.workspace.token_report import token_report
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_agents import OVER_BUDGET
 from octoc.plugin.lint import lint_check
@@ -17,6 +16,8 @@ def check_budget(workspace: LintWorkspace, sink: DiagnosticSink) -> None:
     limits = {agent.name: budget.of(agent.name) for agent in workspace.resolved.agents}
     if all(limit == AgentBudget() for limit in limits.values()):
         return
+    from octoc.compiler.workspace.token_report import token_report  # most workspaces have no budget
+
     places = {agent.name: agent.source.place for agent in workspace.resolved.agents}
     for cost in token_report(workspace, workspace.plugins).agents:
         limit = limits[cost.agent]

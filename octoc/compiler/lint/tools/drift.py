@@ -9,7 +9,7 @@ from __future__ import annotations
 from octoc.compiler.lint.tools.recorded import recorded_tools
 from octoc.compiler.lint.workspace import LintWorkspace
 from octoc.compiler.lock.content import tool_pin
-from octoc.compiler.lock.stage import LOCK_FILE
+from octoc.compiler.workspace.paths import LOCK_FILE
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules import lint_tools as rules
 from octoc.names import ToolId

@@ -1,0 +1,43 @@
+"""What tools cost in tokens, as `octoc build` reports it and remembers it."""
+
+from __future__ import annotations
+
+import attrs
+
+
+@attrs.frozen(kw_only=True)
+class AgentTokens:
+    """The token costs of one agent's tools.
+
+    Args:
+        format: the form of the tools, which `counter` counted.
+        direct_tools: number of tools in every request from the start, octoc's own included, with `direct_tokens`.
+        deferred_tools: number of tools that `find_tools` or a capability loads, with the saved `deferred_tokens`.
+        largest: name and tokens of the largest direct tools, largest first.
+    """
+
+    agent: str
+    format: str
+    counter: str
+    direct_tools: int
+    direct_tokens: int
+    deferred_tools: int
+    deferred_tokens: int
+    largest: tuple[tuple[str, int], ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class CapabilityTokens:
+    """The tokens that an active capability adds to each request, in the workspace's default form."""
+
+    capability: str
+    tools: int
+    tokens: int
+
+
+@attrs.frozen(kw_only=True)
+class TokenReport:
+    """The token costs of all agents and capabilities."""
+
+    agents: tuple[AgentTokens, ...] = ()
+    capabilities: tuple[CapabilityTokens, ...] = ()
