@@ -1,6 +1,6 @@
-"""How an HTTP server is told who calls: static bearers, client credentials, and logins that people made before.
+"""Credentials of HTTP servers: headers with references, static bearers, client credentials, and stored logins.
 
-Nothing here opens a browser or waits for one: that is `octoc auth login`, in `auth_login`.
+Nothing here opens a browser or waits for a person: `octoc auth login` in `auth_login` does.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from http import HTTPStatus
 from typing import Protocol
 
@@ -16,7 +16,6 @@ import attrs
 import httpx2
 
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
-from octoc_transport_mcp.auth_headers import RenewedHeaders
 from octoc_transport_mcp.auth_sdk import client_credentials_provider, drive, refreshing_provider, stored_of
 from octoc_transport_mcp.auth_settings import AuthSettings, refused, settings_of
 from octoc_transport_mcp.auth_store import Store, Stored
@@ -26,22 +25,26 @@ logger = logging.getLogger("octoc.transport")
 EXPIRY_MARGIN_S = 10.0
 """A token that expires within this time is replaced before it is sent."""
 
+Headers = Mapping[str, str]
 
-def auth_for(target: ServerTarget) -> ServerAuth | RenewedHeaders | None:
-    """Return what signs the requests to a target, or None where nothing does.
 
-    A server without `auth` of its own is called with a login, if somebody made one. Raises: ConnectionFailed, before
-    anything is sent: an `auth` that is not understood, or no login where one is needed.
+def auth_for(target: ServerTarget) -> ServerAuth | None:
+    """Return what signs the requests to a target, or None if nothing does.
+
+    A server without `auth` is called with its stored login, if there is one. Raises: ConnectionFailed, before anything
+    is sent, if `auth` cannot be understood or a needed login is missing.
     """
     settings = settings_of(target)
     stored = store_of(target, settings).read() if settings.kind in {"none", "oauth"} else None
     has_header = any(name.lower() == "authorization" for name in target.headers)
     if settings.kind == "none" and (has_header or stored is None):
-        return RenewedHeaders(target) if target.renew is not None and target.headers and target.secrets else None
+        if target.renew is None or not target.headers or not target.secrets:
+            return None
+        return ServerAuth(target, RenewedHeaders(target, lambda current: dict(current.headers)))
     if has_header:
         raise refused(target, "stands beside a header `Authorization`: keep one of them")
     if settings.kind == "bearer":
-        return ServerAuth(target, Bearer(settings.token, target))
+        return ServerAuth(target, RenewedHeaders(target, lambda current: _bearer(settings_of(current).token)))
     if settings.kind == "client_credentials":
         return ServerAuth(target, ClientCredentials(target, settings))
     if stored is None or not (stored.is_current() or stored.can_refresh):
@@ -53,22 +56,25 @@ def auth_for(target: ServerTarget) -> ServerAuth | RenewedHeaders | None:
 
 
 class Source(Protocol):
-    """Where a credential comes from. `refusal` says why there is none that works; `secrets` are what it brought."""
+    """Source of credentials. `refusal` says why it has no valid one; `secrets` are the credentials it obtained."""
 
     refusal: str
     secrets: set[str]
 
-    async def token(self) -> str | None:
-        """Return the credential to send, or None to ask without one. Raises: httpx2.HTTPError."""
+    async def headers(self) -> Headers:
+        """Return the headers to send; empty to send none. Raises: httpx2.HTTPError."""
         ...
 
-    async def other(self, used: str | None, request: httpx2.Request, answer: httpx2.Response) -> str | None:
-        """Return another credential than `used`, which the server refused, or None. Raises: httpx2.HTTPError."""
+    async def other(self, used: Headers, request: httpx2.Request, answer: httpx2.Response) -> Headers:
+        """Return the headers to send after the server refused `used`. Raises: httpx2.HTTPError."""
         ...
 
 
 class ServerAuth(httpx2.Auth):
-    """Signs requests to the target's own origin, and to no other."""
+    """Signs requests to the target's own origin, and to no other.
+
+    A 401 says that the server did not execute the request, so any request may be sent again after it.
+    """
 
     def __init__(self, target: ServerTarget, source: Source) -> None:
         self._origin = _origin(httpx2.URL(target.url or ""))
@@ -76,60 +82,61 @@ class ServerAuth(httpx2.Auth):
 
     @property
     def refusal(self) -> str:
-        """Why there is no better credential, where the server's answer was 401; empty when nothing is known."""
+        """Why there is no better credential after a 401; empty if unknown."""
         return self._source.refusal
 
     @property
     def secrets(self) -> frozenset[str]:
-        """The credentials that were got beside the target's own `secrets`: no message may show one."""
+        """The credentials obtained besides the target's own `secrets`; no message may show one."""
         return frozenset(self._source.secrets)
 
     async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-        """Send the request with a credential; once more with another one, when the first was refused."""
+        """Send the request with a credential; after a refusal send it once more if another credential exists."""
         if _origin(request.url) != self._origin:
             yield request
             return
-        used = await self._source.token()
+        used = await self._source.headers()
         _sign(request, used)
         answer = yield request
         if answer.status_code == HTTPStatus.UNAUTHORIZED:
             other = await self._source.other(used, request, answer)
-            if other is not None and other != used:
+            if other and other != used:
                 _sign(request, other)
                 yield request
 
     def sync_auth_flow(self, request: httpx2.Request) -> Generator[httpx2.Request, httpx2.Response]:
-        """Sign nothing for a client that does not wait. Raises: RuntimeError."""
+        """Raises: RuntimeError. Only an asynchronous client can wait for a credential."""
         raise RuntimeError(f"a request to {request.url.host} can only be signed in an asynchronous client")
 
 
-class Bearer:
-    """A token that the definition refers to; after a refusal it is resolved again."""
+class RenewedHeaders:
+    """Headers whose values may be references. After a refusal the references are resolved again."""
 
-    def __init__(self, token: str, target: ServerTarget) -> None:
-        self._token = token
+    def __init__(self, target: ServerTarget, headers_of: Callable[[ServerTarget], Headers]) -> None:
         self._target = target
+        self._headers_of = headers_of
+        self._headers = headers_of(target)
         self._lock = asyncio.Lock()
         self.refusal = ""
-        self.secrets = {token}
+        self.secrets = _token_in(target)
 
-    async def token(self) -> str | None:
-        return self._token
+    async def headers(self) -> Headers:
+        return self._headers
 
-    async def other(self, used: str | None, request: httpx2.Request, answer: httpx2.Response) -> str | None:
-        async with self._lock:
-            if self._token == used and self._target.renew is not None:
+    async def other(self, used: Headers, request: httpx2.Request, answer: httpx2.Response) -> Headers:
+        async with self._lock:  # another call may have resolved them meanwhile
+            if self._headers == used and self._target.renew is not None:
                 renewed = await self._target.renew()
                 if renewed is not None:
-                    self._token = settings_of(renewed).token
-                    self.secrets.add(self._token)
-        return self._token
+                    self._headers = self._headers_of(renewed)
+                    self.secrets.update(renewed.secrets, _token_in(renewed))
+        return self._headers
 
 
 class ClientCredentials:
-    """A token for an id and a secret, asked for when the server first says 401, and kept in memory until it expires.
+    """A token for an id and a secret, requested after the server's first 401 and kept in memory until it expires.
 
-    When the authorization server refuses the id and the secret they are resolved again, once per call.
+    If the authorization server refuses the id and the secret, they are resolved again, once per call.
     """
 
     def __init__(self, target: ServerTarget, settings: AuthSettings) -> None:
@@ -141,19 +148,18 @@ class ClientCredentials:
         self.refusal = ""
         self.secrets: set[str] = {settings.client_secret or ""}
 
-    async def token(self) -> str | None:
+    async def headers(self) -> Headers:
         if self._expires_at is not None and time.time() >= self._expires_at - EXPIRY_MARGIN_S:
             self._token = None
-        return self._token
+        return _bearer(self._token)
 
-    async def other(self, used: str | None, request: httpx2.Request, answer: httpx2.Response) -> str | None:
+    async def other(self, used: Headers, request: httpx2.Request, answer: httpx2.Response) -> Headers:
         async with self._lock:
-            if self._token is not None and self._token != used:
-                return self._token
-            self._token = None
-            if not await self._trade(request, answer) and self.refusal and await self._renew():
-                await self._trade(request, answer)
-            return self._token
+            if self._token is None or _bearer(self._token) == used:
+                self._token = None
+                if not await self._trade(request, answer) and self.refusal and await self._renew():
+                    await self._trade(request, answer)
+            return _bearer(self._token)
 
     async def _trade(self, request: httpx2.Request, answer: httpx2.Response) -> bool:
         """Ask the authorization server for a token, and return whether it gave one. Raises: httpx2.ConnectError."""
@@ -176,9 +182,9 @@ class ClientCredentials:
 
 
 class Login:
-    """A login that a person made with `octoc auth login`: refreshed when it expires, and read again when it changed.
+    """A login from `octoc auth login`: refreshed when it expires, and read again when its file changed.
 
-    When the authorization server refuses a configured client secret the secret is resolved again, once per call.
+    If the authorization server refuses a configured client secret, the secret is resolved again, once per call.
     """
 
     def __init__(self, target: ServerTarget, settings: AuthSettings, stored: Stored) -> None:
@@ -191,20 +197,21 @@ class Login:
         self._stored = stored
         self._take(stored)
 
-    async def token(self) -> str | None:
+    async def headers(self) -> Headers:
         if not self._is_current(self._stored):
             async with self._lock:
                 await self._renew()
         return self._sendable()
 
-    async def other(self, used: str | None, request: httpx2.Request, answer: httpx2.Response) -> str | None:
+    async def other(self, used: Headers, request: httpx2.Request, answer: httpx2.Response) -> Headers:
         async with self._lock:
-            if self._access() == used:
-                await self._renew(refused=used)
+            access = self._access()
+            if _bearer(access) == used:
+                await self._renew(refused=access)
         return self._sendable()
 
     async def _renew(self, refused: str | None = None) -> None:
-        """Take the login that somebody else made or refreshed meanwhile, else refresh this one."""
+        """Use a login that another process made or refreshed meanwhile, else refresh this one."""
         held = self._store.read()
         if held is None:
             self.refusal = "the login is gone"
@@ -256,8 +263,8 @@ class Login:
     def _access(self) -> str:
         return str(self._stored.tokens["access_token"])
 
-    def _sendable(self) -> str | None:
-        return self._access() if self._stored.is_current() else None
+    def _sendable(self) -> Headers:
+        return _bearer(self._access() if self._stored.is_current() else None)
 
     def _is_current(self, stored: Stored) -> bool:
         return stored.is_current(time.time() + EXPIRY_MARGIN_S)
@@ -281,6 +288,11 @@ async def _renewed(
     return attrs.evolve(target, auth=renewed.auth, secrets=renewed.secrets), changed
 
 
+def _token_in(target: ServerTarget) -> set[str]:
+    token = (target.auth or {}).get("token")
+    return {token} if isinstance(token, str) else set()
+
+
 def _learn(source: Source, target: ServerTarget, secret: str | None) -> None:
     if secret and secret not in source.secrets:
         source.secrets.add(secret)
@@ -289,7 +301,7 @@ def _learn(source: Source, target: ServerTarget, secret: str | None) -> None:
 
 
 def store_of(target: ServerTarget, settings: AuthSettings) -> Store:
-    """Return where the login of a target is kept."""
+    """Return the store of a target's login."""
     return Store(target.url or "", settings.client_id, settings.issuer)
 
 
@@ -300,7 +312,7 @@ async def _run(
     answer: httpx2.Response | None,
     target: ServerTarget,
 ) -> bool:
-    """Run a flow. A refusal is kept for the message of the 401 that follows. Raises: httpx2.ConnectError."""
+    """Run a flow. Keep a refusal for the message of the following 401. Raises: httpx2.ConnectError."""
     try:
         await drive(provider, request, answer, target)
     except ConnectionFailed as error:
@@ -313,7 +325,7 @@ async def _run(
 
 
 def _copy(request: httpx2.Request) -> httpx2.Request:
-    """Return the request for a flow to sign: where it goes and which protocol it speaks, without what it says."""
+    """Return the request for a flow to sign: its address and protocol version, without its body."""
     kept = {name: value for name, value in request.headers.items() if name.lower() == "mcp-protocol-version"}
     return httpx2.Request(request.method, request.url, headers=kept)
 
@@ -322,8 +334,10 @@ def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
     return url.scheme, url.host, url.port
 
 
-def _sign(request: httpx2.Request, token: str | None) -> None:
-    if token is None:
-        request.headers.pop("Authorization", None)
-    else:
-        request.headers["Authorization"] = f"Bearer {token}"
+def _sign(request: httpx2.Request, headers: Headers) -> None:
+    request.headers.pop("Authorization", None)
+    request.headers.update(headers)
+
+
+def _bearer(token: str | None) -> Headers:
+    return {"Authorization": f"Bearer {token}"} if token is not None else {}

@@ -20,7 +20,6 @@ import mcp_types
 from mcp.shared.dispatcher import coerce_request_id
 from mcp_types import RequestId
 
-from octoc_transport_mcp.auth_headers import RenewedHeaders
 from octoc_transport_mcp.http_bounds import EVENT_STREAM, BodyTooLarge, media_type
 from octoc_transport_mcp.http_events import DroppedEvent, EventCutter, parse_event
 from octoc_transport_mcp.http_faults import Fault, HttpFault, HttpState, json_of
@@ -81,8 +80,6 @@ class GuardedClient(httpx2.AsyncClient):
         self._by_task: dict[asyncio.Task[Any], Exchange] = {}
         self._notices: set[asyncio.Task[None]] = set()
         self._next_get = 0.0
-        own = {name.lower().decode("latin-1"): (name, value) for name, value in self.headers.raw}
-        self._own_headers: dict[str, tuple[bytes, bytes]] = own
         self._kept: dict[RequestId, httpx2.Response] = {}
         self.session: str | None = None
         """The session's id, as the SDK has last sent it."""
@@ -98,9 +95,9 @@ class GuardedClient(httpx2.AsyncClient):
         come when it sends the request itself, with the same id, and nothing is sent a second time but after a redirect.
         """
         exchange = Exchange(request_id, method, self.session is not None, direct=True)
-        request = self._request_of(url, message, headers)
-        plain = (self.auth is None or isinstance(self.auth, RenewedHeaders)) and not url.userinfo
-        response = await self._ask(exchange, request, {"stream": True}, plain=plain)
+        session = {} if self.session is None else {_SESSION: self.session}
+        request = self.build_request("POST", url, content=message, headers={**_HEADERS, **session, **headers})
+        response = await self._ask(exchange, request, {"stream": True})
         kept = False
         try:
             if response.has_redirect_location:
@@ -118,35 +115,6 @@ class GuardedClient(httpx2.AsyncClient):
         finally:
             if not kept:
                 await response.aclose()
-
-    def _request_of(self, url: httpx2.URL, message: bytes, headers: Mapping[str, str]) -> httpx2.Request:
-        # As the client merges them, later ones before earlier ones, but not by its `Headers`, which takes much longer.
-        merged = dict(self._own_headers)
-        if isinstance(self.auth, RenewedHeaders):
-            merged.update(self.auth.raw)
-        session = {} if self.session is None else {_SESSION: self.session}
-        for name, value in (*_HEADERS.items(), *session.items(), *headers.items()):
-            merged[name.lower()] = (name.encode(), value.encode())
-        cookies = self.cookies if self.cookies.jar else None
-        timeout = {"timeout": self.timeout.as_dict()}
-        return httpx2.Request(
-            "POST", url, headers=[*merged.values()], content=message, cookies=cookies, extensions=timeout
-        )
-
-    async def _plainly(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request without what the HTTP client does for hooks and redirects, of which there are none."""
-        auth = self.auth
-        used = auth.headers if isinstance(auth, RenewedHeaders) else None
-        response = await self._transport.handle_async_request(request)
-        is_refused = response.status_code == HTTPStatus.UNAUTHORIZED
-        if is_refused and used is not None and isinstance(auth, RenewedHeaders) and await auth.other(used):
-            await response.aclose()
-            auth.apply(request)
-            response = await self._transport.handle_async_request(request)
-        response.request = request
-        if "set-cookie" in response.headers:
-            self.cookies.extract_cookies(response)
-        return response
 
     async def forget(self, request_id: RequestId) -> None:
         """Close the answer to a request, where it is still kept for the SDK."""
@@ -193,12 +161,10 @@ class GuardedClient(httpx2.AsyncClient):
 
         task.add_done_callback(forget)
 
-    async def _ask(
-        self, exchange: Exchange, request: httpx2.Request, options: dict[str, Any], *, plain: bool = False
-    ) -> httpx2.Response:
+    async def _ask(self, exchange: Exchange, request: httpx2.Request, options: dict[str, Any]) -> httpx2.Response:
         response: httpx2.Response | None = None
         try:
-            response = await (self._plainly(request) if plain else super().send(request, **options))
+            response = await super().send(request, **options)
             answer = await self._answer(exchange, response)
         except HttpFault as error:
             fault = error.fault

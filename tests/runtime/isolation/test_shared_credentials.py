@@ -98,14 +98,14 @@ def test_a_rotated_credential_fails_no_tenants_call(
     hold(new_fleet(), tmp_path, era, rounds)
 
 
-async def _no_other(*_: object) -> bool:
-    return False
+async def _no_other(_: object, used: object, *__: object) -> object:
+    return used
 
 
 def test_without_another_look_a_rotated_credential_fails_calls(
     new_fleet: Callable[[], Fleet], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The law hangs on resolving credentials again."""
-    monkeypatch.setattr("octoc_transport_mcp.auth_headers.RenewedHeaders.other", _no_other)
+    monkeypatch.setattr("octoc_transport_mcp.auth.RenewedHeaders.other", _no_other)
     with pytest.raises(AssertionError):
         hold(new_fleet(), tmp_path, "modern", ROTATED)
