@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from pathlib import Path
-from typing import Literal, cast
+from typing import Any, Literal
 
 import click
 
@@ -83,12 +83,24 @@ def _origin(text: str) -> str:
 @click.option("--tls-cert", type=_file, metavar="FILE", help="With http: speak TLS with this certificate, PEM.")
 @click.option("--tls-key", type=_file, metavar="FILE", help="The certificate's key, PEM, without a passphrase.")
 @click.option(
-    "--request-timeout", type=_seconds, default=30.0, show_default=True, help="Seconds to receive a whole request."
+    "--request-timeout",
+    "request_s",
+    type=_seconds,
+    default=30.0,
+    show_default=True,
+    help="Seconds to receive a whole request.",
 )
 @click.option(
-    "--write-timeout", type=_seconds, default=60.0, show_default=True, help="Seconds for a client to read an answer."
+    "--write-timeout",
+    "write_s",
+    type=_seconds,
+    default=60.0,
+    show_default=True,
+    help="Seconds for a client to read an answer.",
 )
-@click.option("--keep-alive", type=_seconds, default=30.0, show_default=True, help="Seconds between two requests.")
+@click.option(
+    "--keep-alive", "keep_alive_s", type=_seconds, default=30.0, show_default=True, help="Seconds between two requests."
+)
 @click.option(
     "--max-connections", type=click.IntRange(min=1), default=800, show_default=True, help="Maximum connections."
 )
@@ -100,6 +112,7 @@ def _origin(text: str) -> str:
 )
 @click.option(
     "--idle",
+    "idle_s",
     type=click.FloatRange(min=1),
     default=1800.0,
     show_default=True,
@@ -116,30 +129,16 @@ def _origin(text: str) -> str:
 @click.pass_context
 def command(
     context: click.Context,
+    /,
     workspace: Path | None,
     bundle: Path | None,
     agent: str,
     agents: str | None,
-    tenant: str | None,
-    user: str | None,
-    transport: str,
-    host: str,
-    port: int,
-    *,
-    stateless: bool,
-    origins: tuple[str, ...],
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    request_timeout: float,
-    write_timeout: float,
-    keep_alive: float,
-    max_connections: int,
-    max_sessions: int,
-    max_calls: int,
-    idle: float,
-    tokens: Path | None,
+    transport: Literal["stdio", "http"],
     client: str | None,
+    *,
     verbose: bool,
+    **options: Any,
 ) -> int:
     """Serve an agent's tools to an MCP client.
 
@@ -160,23 +159,8 @@ def command(
         workspace=None if target.workspace is None else target.workspace.absolute(),
         agent=agent,
         agents=_names(context, agent, agents),
-        tenant=tenant,
-        user=user,
-        transport=cast("Literal['stdio', 'http']", transport),
-        host=host,
-        port=port,
-        stateless=stateless,
-        tokens=tokens,
-        origins=origins,
-        tls_cert=tls_cert,
-        tls_key=tls_key,
-        request_s=request_timeout,
-        write_s=write_timeout,
-        keep_alive_s=keep_alive,
-        max_connections=max_connections,
-        max_sessions=max_sessions,
-        max_calls=max_calls,
-        idle_s=idle,
+        transport=transport,
+        **options,
     )
     if client is not None:
         from octoc_serve.configs import config

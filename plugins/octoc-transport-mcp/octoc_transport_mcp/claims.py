@@ -8,12 +8,11 @@ question is part of the answer to its own call, and nothing here is needed.
 
 from __future__ import annotations
 
-import contextlib
 import contextvars
 import itertools
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -21,13 +20,12 @@ from mcp.shared.dispatcher import coerce_request_id
 from mcp.shared.exceptions import MCPError
 
 from octoc.results import Caller
-from octoc_transport_mcp.outbound import sent_through
+from octoc_transport_mcp.outbound import Sender
 from octoc_transport_mcp.streams import ATTEMPT
 
 if TYPE_CHECKING:
     import asyncio
 
-    from mcp.client.session import ClientSession
     from mcp.shared.dispatcher import CallOptions, Outbound
     from mcp_types import RequestId
 
@@ -191,31 +189,18 @@ def _has_given_up(claims: Sequence[Claim], method: str) -> bool:
     return method != ROOTS and any(claim.left_at is not None for claim in claims)
 
 
-@contextlib.contextmanager
-def claimed_calls(
-    session: ClientSession, claims: Claims, is_answer: Callable[[MCPError], bool | None]
-) -> Iterator[None]:
-    """Have each call of a session hold a claim until the block ends.
+class ClaimedCalls(Sender):
+    """Opens the claim in `CLAIM` for each `tools/call`.
 
     Args:
-        is_answer: tells of an error whether the server has answered with it; None that the call was not begun.
+        is_answer: returns whether the server answered a call with an error; None if it did not begin the call.
     """
-    with sent_through(session, lambda inner: ClaimedCalls(inner, claims, is_answer)):
-        yield
-
-
-class ClaimedCalls:
-    """What a session sends through: each `tools/call` opens a claim of the call that `CLAIM` holds."""
 
     def __init__(self, inner: Outbound, claims: Claims, is_answer: Callable[[MCPError], bool | None]) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._claims = claims
         self._is_answer = is_answer
         self._ids = itertools.count(FIRST_ID)
-
-    async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
-        """Send a notification."""
-        await self._inner.notify(method, params, opts)
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None

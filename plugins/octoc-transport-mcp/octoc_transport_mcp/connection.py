@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import json
 import logging
 from collections.abc import AsyncIterator, Mapping
@@ -19,7 +20,7 @@ from octoc import __version__
 from octoc.plain_text import because, words_of
 from octoc.plugin.protocols import Connection, ConnectionFailed, Host, ServerTarget
 from octoc.results import Caller, ContentPart, ListedTool, Progress, ServerListing, ToolCall, ToolFailure, ToolResult
-from octoc_transport_mcp.claims import CLAIM, Claim, claimed_calls
+from octoc_transport_mcp.claims import CLAIM, Claim, ClaimedCalls
 from octoc_transport_mcp.direct_calls import direct_calls
 from octoc_transport_mcp.failures import (
     ending,
@@ -37,9 +38,10 @@ from octoc_transport_mcp.failures import (
 )
 from octoc_transport_mcp.http import check_url, http_streams, sse_streams
 from octoc_transport_mcp.http_faults import HttpState
-from octoc_transport_mcp.lenient import lenient_answers
+from octoc_transport_mcp.lenient import LenientAnswers
 from octoc_transport_mcp.listing import Changes, Listed, all_tools
 from octoc_transport_mcp.messages import LineFault
+from octoc_transport_mcp.outbound import sent_through
 from octoc_transport_mcp.process import ServerProcess, process_streams
 from octoc_transport_mcp.server_requests import ServerRequests
 from octoc_transport_mcp.streams import ATTEMPT, Attempt
@@ -141,15 +143,17 @@ class McpConnection:
             )
             async with client:
                 self._validate_listed(client)
-                modern = client.protocol_version in MODERN_PROTOCOL_VERSIONS
-                self._server_requests.watch(client.session, modern=modern, over_pipe=self._process is not None)
-                listening = asyncio.create_task(self._changes.listen(client), name=f"octoc news: {self._target.name}")
+                session, version, name = client.session, client.protocol_version, self._target.name
+                modern = version in MODERN_PROTOCOL_VERSIONS
+                self._server_requests.watch(session, modern=modern, over_pipe=self._process is not None)
+                listening = asyncio.create_task(self._changes.listen(client), name=f"octoc news: {name}")
                 try:
-                    with contextlib.ExitStack() as ways:
-                        ways.enter_context(direct_calls(client.session, self._http))
-                        ways.enter_context(lenient_answers(client.session, self._target.name, client.protocol_version))
+                    with contextlib.ExitStack() as stack:
+                        stack.enter_context(direct_calls(session, self._http))
+                        stack.enter_context(sent_through(session, lambda inner: LenientAnswers(inner, name, version)))
                         if not modern:
-                            ways.enter_context(claimed_calls(client.session, self._claims, self._is_answer))
+                            claimed = functools.partial(ClaimedCalls, claims=self._claims, is_answer=self._is_answer)
+                            stack.enter_context(sent_through(session, claimed))
                         self._client = client
                         self._ready.set()
                         await self._stop.wait()
@@ -169,7 +173,7 @@ class McpConnection:
         fault = None if self._kind == "stdio" else self._http.fault_of(leaf(error))
         if fault is not None:
             return self._http.connection_failed(fault)
-        return not_connected(error, self._target, self._process, None)
+        return not_connected(error, self._target, self._process)
 
     def _validate_listed(self, client: Client) -> None:
         """Have the SDK check answers of listed tools alone: for any other it lists anew at every call, and warns."""

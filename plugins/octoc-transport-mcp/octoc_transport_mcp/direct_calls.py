@@ -23,7 +23,7 @@ from opentelemetry.propagate import inject
 from opentelemetry.trace import SpanKind, StatusCode, get_tracer
 
 from octoc_transport_mcp.claims import FIRST_ID
-from octoc_transport_mcp.outbound import sent_through
+from octoc_transport_mcp.outbound import Sender, sent_through
 
 if TYPE_CHECKING:
     from mcp.client.session import ClientSession
@@ -56,11 +56,11 @@ def direct_calls(session: ClientSession, state: HttpState) -> Iterator[None]:
                 calls.close()
 
 
-class DirectCalls:
-    """What a session sends through: each of `METHODS` by a POST of its own, all else by the SDK's dispatcher."""
+class DirectCalls(Sender):
+    """Sends each request of `METHODS` by a POST of its own, and all others through the SDK."""
 
     def __init__(self, inner: Outbound, client: GuardedClient, url: httpx2.URL) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._client = client
         self._url = url
         self._ids = itertools.count(2 * FIRST_ID)  # `claimed_calls` counts from FIRST_ID
@@ -72,10 +72,6 @@ class DirectCalls:
         self._closed = True
         for scope in self._scopes:
             scope.cancel()
-
-    async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
-        """Send a notification."""
-        await self._inner.notify(method, params, opts)
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 
 import attrs
-import httpx2
 import mcp_types
 from mcp.shared.exceptions import MCPError
 
@@ -24,7 +23,6 @@ MAX_MESSAGE_CHARS = 400
 LOGGED_LINES = 5
 """How many of the last lines on stderr the log has when a server has ended."""
 
-_UNAUTHORIZED = (401, 403)
 _UNKNOWN_TOOL = re.compile(r"unknown tool|tool\b.*\bnot found|no such tool", re.IGNORECASE)
 
 
@@ -92,46 +90,31 @@ def line_fault(error: BaseException) -> LineFault | None:
     return data if isinstance(data, LineFault) else None
 
 
-def not_connected(
-    error: BaseException, target: ServerTarget, process: ServerProcess | None, status: int | None
-) -> ConnectionFailed:
-    """Return why no connection came about. `status` is the HTTP status that refused, if one did."""
+def not_connected(error: BaseException, target: ServerTarget, process: ServerProcess | None) -> ConnectionFailed:
+    """Return why no connection was made; an error of HTTP is not one for here."""
     error = leaf(error)
     if isinstance(error, ConnectionFailed):
         return error
     fault = line_fault(error)
     is_running = process is not None and process.stopped
     kind: FailureKind = "connect_failed"
-    if fault is not None and is_running:
-        kind = fault.kind
-    elif is_running or isinstance(error, MCPError):
-        kind = "protocol" if process is None or is_running else kind
-    if status in _UNAUTHORIZED:
-        kind = "unauthorized"
-    permanent = status in _UNAUTHORIZED or (is_running and fault is None)
-    return ConnectionFailed(_why_not_connected(error, target, process, status), kind=kind, permanent=permanent)
+    if is_running or (process is None and isinstance(error, MCPError)):
+        kind = "protocol" if fault is None else fault.kind
+    text = _why_not_connected(error, target, process)
+    return ConnectionFailed(one_line(text, target), kind=kind, permanent=is_running and fault is None)
 
 
-def _why_not_connected(
-    error: BaseException, target: ServerTarget, process: ServerProcess | None, status: int | None
-) -> str:
-    name = f"`{target.command}`" if target.transport == "stdio" else f"`{origin(target.url or '')}`"
-    if process is not None:
-        if not process.stopped:
-            text = f"{name} {ending(process)}"
-        elif process.garbage is not None:
-            text = f"{name} does not speak MCP: it printed `{process.garbage}`"
-        else:
-            text = f"{name} does not speak MCP{because(error)}"
-    elif status is not None:
-        text = f"{name} answered HTTP {status}"
-    elif isinstance(error, httpx2.HTTPError):
-        text = f"{name} could not be reached{because(error)}"
-    elif isinstance(error, MCPError):
-        text = f"{name} refused to speak MCP: {error.message} ({error.code})"
-    else:
-        text = f"{name} could not be connected{because(error)}"
-    return one_line(text, target)
+def _why_not_connected(error: BaseException, target: ServerTarget, process: ServerProcess | None) -> str:
+    if process is None:
+        name = f"`{origin(target.url or '')}`"
+        if isinstance(error, MCPError):
+            return f"{name} refused to speak MCP: {error.message} ({error.code})"
+        return f"{name} could not be connected{because(error)}"
+    if not process.stopped:
+        return f"`{target.command}` {ending(process)}"
+    if process.garbage is not None:
+        return f"`{target.command}` does not speak MCP: it printed `{process.garbage}`"
+    return f"`{target.command}` does not speak MCP{because(error)}"
 
 
 def not_spawned(error: Exception, target: ServerTarget) -> ConnectionFailed:

@@ -190,7 +190,7 @@ class GuardedClient(httpx2.AsyncClient):
                 raise HttpFault(self.state.of_redirect(response))
             return response  # the SDK follows, and asks this client again
         if status >= HTTPStatus.BAD_REQUEST:
-            body = await _refusal_of(response)
+            body = await refusal_of(response)
             fault = self.state.of_status(response, body, in_session=exchange.in_session)
             code = _code_of(json_of(response, body))
             if code is not None and (fault.kind == "protocol" or (fault.lost and code == mcp_types.METHOD_NOT_FOUND)):
@@ -409,8 +409,8 @@ def _unfit(message: mcp_types.JSONRPCMessage | None, request_id: RequestId) -> s
     return None
 
 
-async def _refusal_of(response: httpx2.Response) -> bytes:
-    """Return the body of a refusal, as far as it comes: the status alone says enough."""
+async def refusal_of(response: httpx2.Response) -> bytes:
+    """Return the body of a refusal, or nothing if it does not arrive in time: the status is enough."""
     try:
         async with asyncio.timeout(NOTICE_S):
             return await response.aread()

@@ -164,11 +164,12 @@ class HttpState:
         said = f"answered HTTP {response.status_code}, a redirect{where} that is not followed: set `url` to where it is"
         return Fault(kind="protocol", said=said, permanent=True)
 
-    def of_content(self, response: httpx2.Response) -> Fault:
-        """Return what an answer of the wrong content type means."""
+    def of_content(self, response: httpx2.Response, expected: str = "JSON") -> Fault:
+        """Return the fault of an answer with the wrong content type."""
         kind = media_type(response.headers)
         found = f"`{kind[:80]}`" if kind else "no content type"
-        return Fault(kind="protocol", said=f"answered HTTP {response.status_code} with {found} where JSON was expected")
+        said = f"answered HTTP {response.status_code} with {found} where {expected} was expected"
+        return Fault(kind="protocol", said=said)
 
     def of_exception(self, error: Exception) -> Fault:
         """Return what an exception of the HTTP client means."""

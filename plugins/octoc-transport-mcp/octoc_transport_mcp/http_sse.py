@@ -1,14 +1,13 @@
-"""The older HTTP transport: one stream of events for all that a server says, and a POST for each message to it.
+"""The older HTTP transport: one stream of events from the server, and a POST for each message to it.
 
-The SDK's client of it ends with the first message that a server refuses, or the first event that is too long. Here
-each costs its own call alone; only the end of the stream is the end of the session.
+The SDK's client ends the session at the first message that a server refuses, and at the first event that is too long.
+Here each of them fails its own call only; the session ends with the stream.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import Any
@@ -24,39 +23,39 @@ from mcp.shared.message import SessionMessage
 from mcp_types import RequestId
 
 from octoc_transport_mcp.http_bounds import EVENT_STREAM, media_type
-from octoc_transport_mcp.http_client import NOTICE_S, fault_in
+from octoc_transport_mcp.http_client import NOTICE_S, refusal_of
 from octoc_transport_mcp.http_events import DroppedEvent, EventCutter, parse_event
 from octoc_transport_mcp.http_faults import Fault, HttpFault, HttpState
-from octoc_transport_mcp.messages import ElementLimits, read_aside
+from octoc_transport_mcp.messages import ElementLimits, LineFault, read_aside
+from octoc_transport_mcp.pending_requests import Admitted, PendingRequests, cancelled_id
 from octoc_transport_mcp.redirects import stream_within_origin
 
-_ENDS_BYTES = 512
-_ID = re.compile(rb'"id"\s*:\s*(?:(-?\d{1,18})|"([^"\\]{1,80})")')
 _MAX_PASSED_OVER = 4
-"""An event that is this many times longer than the limit has no end worth waiting for."""
+"""An event that is this many times longer than the limit ends the session."""
 
 _LAST_WORDS, _LAST_WORDS_S = 10, 0.02
-"""How often, and how long each time, the answers to POSTs are waited for when the stream has ended: they say more."""
+"""How often, and how long each time, an ended session waits for the answers to its POSTs, which give a reason."""
 
 Incoming = SessionMessage | Exception
 
 
 class EventLink:
-    """One session over server-sent events. `client` is the link's own, and sends nothing beside it."""
+    """One session over server-sent events. `client` is used by this session alone."""
 
     def __init__(self, client: httpx2.AsyncClient, state: HttpState, max_bytes: int) -> None:
         self._client = client
         self._state = state
         self._max_bytes = max_bytes
-        self._elements = ElementLimits.of(state.target)
-        self._pending: dict[RequestId, anyio.CancelScope] = {}
-        self._listings: set[RequestId] = set()
+        self._pending = PendingRequests(
+            max_bytes, ElementLimits.of(state.target), state.watcher, all_messages=True, error_of=self._error
+        )
+        self._posts: dict[RequestId, anyio.CancelScope] = {}
 
     @contextlib.asynccontextmanager
     async def streams(
         self,
     ) -> AsyncIterator[tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage]]]:
-        """Yield the SDK's streams, once the server has said where messages go. Raises: HttpFault."""
+        """Yield the SDK's streams, once the server has sent the address for messages. Raises: HttpFault."""
         to_session, from_server = anyio.create_memory_object_stream[Incoming](0)
         to_server, from_session = anyio.create_memory_object_stream[SessionMessage](0)
         try:
@@ -78,10 +77,7 @@ class EventLink:
         async with stream_within_origin(self._client, "GET", url, headers=headers) as response:
             await self._expect_success(response)
             if media_type(response.headers) != EVENT_STREAM:
-                kind = media_type(response.headers)
-                found = f"`{kind[:80]}`" if kind else "no content type"
-                said = f"answered HTTP {response.status_code} with {found} where `{EVENT_STREAM}` was expected"
-                raise HttpFault(Fault(kind="protocol", said=said))
+                raise HttpFault(self._state.of_content(response, f"`{EVENT_STREAM}`"))
             yield response
 
     async def _expect_success(self, response: httpx2.Response, *, in_session: bool = False) -> None:
@@ -89,10 +85,7 @@ class EventLink:
         if response.next_request is not None:
             raise HttpFault(self._state.of_redirect(response))
         if response.status_code >= HTTPStatus.BAD_REQUEST:
-            body = b""
-            with contextlib.suppress(httpx2.HTTPError, TimeoutError):
-                async with asyncio.timeout(NOTICE_S):
-                    body = await response.aread()
+            body = await refusal_of(response)
             raise HttpFault(self._state.of_status(response, body, in_session=in_session))
 
     async def _read(
@@ -106,15 +99,15 @@ class EventLink:
             async for piece in response.aiter_bytes():
                 for whole in cutter.feed(piece):
                     if isinstance(whole, DroppedEvent):
-                        said = f"answered with an event of more than {self._max_bytes} bytes"
-                        await self._fail(whole.head, Fault(kind="too_large", said=said), to_session)
+                        fault = LineFault(kind="too_large", reason=f"an event of more than {self._max_bytes} bytes")
+                        await self._pass(self._pending.fail(whole.head, b"", fault), to_session)
                         continue
                     event = parse_event(whole)
                     if event.name == "endpoint" and not started:
                         task_status.started(self._endpoint(event.data))
                         started = True
                     elif event.name == "message" and event.data and started:
-                        await self._take(event.data, to_session)
+                        await self._pass(self._pending.admit(event.data), to_session)
                 if cutter.passed_over > _MAX_PASSED_OVER * self._max_bytes:
                     ended = "sends an event without end"
                     break
@@ -133,7 +126,7 @@ class EventLink:
 
     async def _hear_out(self) -> None:
         for _ in range(_LAST_WORDS):
-            if not self._pending:
+            if not self._pending.requests:
                 return
             await anyio.sleep(_LAST_WORDS_S)
 
@@ -147,45 +140,34 @@ class EventLink:
             raise HttpFault(Fault(kind="protocol", said=said, permanent=True))
         return endpoint
 
-    async def _take(self, data: bytes, to_session: MemoryObjectSendStream[Incoming]) -> None:
-        listing = not self._listings.isdisjoint(coerce_request_id((one or other).decode()) for one, other in _ids(data))
-        found = await read_aside(data, self._elements.listing if listing else self._elements.message)
-        message, fault = found.message, fault_in(found)
-        if message is None or fault is not None:
-            if fault is not None:
-                await self._fail(data, fault, to_session)
-            return
-        watcher = self._state.watcher
-        if isinstance(message, mcp_types.JSONRPCRequest) and watcher is not None:
-            watcher.note_question(message.id, message.method)
+    async def _pass(self, admitted: list[Admitted], to_session: MemoryObjectSendStream[Incoming]) -> None:
+        """Send what the pending requests make of an event to the session, and end the POSTs that it answers."""
+        for one in admitted:
+            settled = [one]
+            if one.max_elements is not None:
+                settled = self._pending.settle(one.line, await read_aside(one.line, one.max_elements))
+            for whole in settled:
+                self._pending.note(whole)
+                item = self._pending.read(whole)
+                if item is not None:
+                    await self._send(item, to_session)
+
+    async def _send(self, item: SessionMessage, to_session: MemoryObjectSendStream[Incoming]) -> None:
+        message = item.message
         if isinstance(message, (mcp_types.JSONRPCResponse, mcp_types.JSONRPCError)) and message.id is not None:
-            if watcher is not None:
-                watcher.answered(message.id)
-            scope = self._pending.pop(coerce_request_id(message.id), None)
-            self._listings.discard(coerce_request_id(message.id))
-            if scope is None:
-                return  # nobody's answer, or one that comes after the time-out
-            scope.cancel()  # the POST has nothing more to tell
-        await to_session.send(SessionMessage(message))
+            self._end_post(message.id)
+        await to_session.send(item)
 
-    async def _fail(self, head: bytes, fault: Fault, to_session: MemoryObjectSendStream[Incoming]) -> None:
-        """Fail the request that a broken answer names, or the only one that waits."""
-        named = [coerce_request_id((one or other).decode()) for one, other in _ids(head)]
-        failed = [key for key in named if key in self._pending][:1]
-        if not failed and len(self._pending) == 1:
-            failed = list(self._pending)
-        for key in failed:
-            await self._answer(key, fault, to_session)
+    def _end_post(self, request: RequestId) -> None:
+        scope = self._posts.pop(coerce_request_id(request), None)
+        if scope is not None:
+            scope.cancel()
 
-    async def _answer(self, key: RequestId, fault: Fault, to_session: MemoryObjectSendStream[Incoming]) -> None:
-        scope = self._pending.pop(key, None)
-        self._listings.discard(key)
-        if scope is None:
-            return
-        message = mcp_types.JSONRPCError.model_validate(self._state.error(key, fault))
-        with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
-            await to_session.send(SessionMessage(message))
-        scope.cancel()
+    def _error(self, request: RequestId, _: int, fault: LineFault) -> mcp_types.JSONRPCError:
+        return self._failed(request, Fault(kind=fault.kind, said=f"answered with {fault.reason}"))
+
+    def _failed(self, request: RequestId, fault: Fault) -> mcp_types.JSONRPCError:
+        return mcp_types.JSONRPCError.model_validate(self._state.error(request, fault))
 
     async def _write(
         self,
@@ -196,24 +178,17 @@ class EventLink:
         async with anyio.create_task_group() as posts:
             async for item in from_session:
                 message = item.message
+                self._pending.note_sent(message)
                 if isinstance(message, mcp_types.JSONRPCRequest):
-                    scope = self._pending[coerce_request_id(message.id)] = anyio.CancelScope()
-                    if message.method == "tools/list":
-                        self._listings.add(coerce_request_id(message.id))
+                    scope = self._posts[coerce_request_id(message.id)] = anyio.CancelScope()
                     posts.start_soon(self._ask, endpoint, message, scope, to_session)
                 elif isinstance(message, mcp_types.JSONRPCNotification) and message.method.endswith("/initialized"):
-                    await self._tell(endpoint, message)  # before whatever follows it
+                    await self._notify(endpoint, message)  # before whatever follows it
                 else:
-                    self._give_up(message)
-                    posts.start_soon(self._tell, endpoint, message)
-
-    def _give_up(self, message: mcp_types.JSONRPCMessage) -> None:
-        if isinstance(message, mcp_types.JSONRPCNotification) and message.method == "notifications/cancelled":
-            request_id = (message.params or {}).get("requestId")
-            if isinstance(request_id, (int, str)):
-                scope = self._pending.pop(coerce_request_id(request_id), None)
-                if scope is not None:
-                    scope.cancel()
+                    given_up = cancelled_id(message) if isinstance(message, mcp_types.JSONRPCNotification) else None
+                    if given_up is not None:
+                        self._end_post(given_up)
+                    posts.start_soon(self._notify, endpoint, message)
 
     async def _ask(
         self,
@@ -231,10 +206,13 @@ class EventLink:
                 fault = self._state.of_exception(error)
             else:
                 return
-            await self._answer(coerce_request_id(message.id), fault, to_session)
+            self._posts.pop(coerce_request_id(message.id), None)
+            if self._pending.requests.pop(coerce_request_id(message.id), None) is not None:
+                with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+                    await to_session.send(SessionMessage(self._failed(message.id, fault)))
 
-    async def _tell(self, endpoint: str, message: mcp_types.JSONRPCMessage) -> None:
-        """Send what wants no answer: what comes of it shows at the next message that wants one."""
+    async def _notify(self, endpoint: str, message: mcp_types.JSONRPCMessage) -> None:
+        """Send a message that gets no answer. A failure shows at the next message that gets one."""
         with contextlib.suppress(Exception):  # whatever came of it
             async with asyncio.timeout(NOTICE_S):
                 await self._post(endpoint, message)
@@ -245,7 +223,3 @@ class EventLink:
             await self._expect_success(response, in_session=True)
             with contextlib.suppress(httpx2.HTTPError):  # the answer comes on the stream, whatever becomes of this one
                 await response.aread()
-
-
-def _ids(data: bytes) -> list[tuple[bytes, bytes]]:
-    return _ID.findall(data[:_ENDS_BYTES]) + _ID.findall(data[-_ENDS_BYTES:])

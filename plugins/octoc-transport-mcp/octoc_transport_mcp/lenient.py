@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextvars import ContextVar
 from types import NoneType
 from typing import TYPE_CHECKING, Any
@@ -16,10 +16,9 @@ from mcp_types.methods import validate_server_result
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from octoc.plain_text import because, plain
-from octoc_transport_mcp.outbound import sent_through
+from octoc_transport_mcp.outbound import Sender
 
 if TYPE_CHECKING:
-    from mcp.client.session import ClientSession
     from mcp.shared.dispatcher import CallOptions, Outbound
 
 log = logging.getLogger(__name__)
@@ -49,24 +48,13 @@ REST: ContextVar[PageRest | None] = ContextVar("octoc_mcp_page_rest", default=No
 """The pages of the listing that runs in this task; without one, each page is validated in one step."""
 
 
-@contextlib.contextmanager
-def lenient_answers(session: ClientSession, server: str, version: str) -> Iterator[None]:
-    """Have the answers of a session pass through `lenient` until the block ends."""
-    with sent_through(session, lambda inner: LenientAnswers(inner, server, version)):
-        yield
-
-
-class LenientAnswers:
-    """What a session sends through."""
+class LenientAnswers(Sender):
+    """Passes each answer of `server` through `lenient`; `version` is the session's protocol version."""
 
     def __init__(self, inner: Outbound, server: str, version: str) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._server = server
         self._version = version
-
-    async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
-        """Send a notification."""
-        await self._inner.notify(method, params, opts)
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None

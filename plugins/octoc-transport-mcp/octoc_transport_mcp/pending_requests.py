@@ -8,6 +8,7 @@ request at once, and a line without a recipient goes no further.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Protocol
 
 import attrs
@@ -88,16 +89,37 @@ class Watcher(Protocol):
         ...
 
 
+def error_of(request: RequestId, code: int, fault: LineFault) -> mcp_types.JSONRPCError:
+    """Return an error whose data is the fault, which no server can send."""
+    error = mcp_types.ErrorData(code=code, message=fault.reason, data=fault)
+    return mcp_types.JSONRPCError(jsonrpc="2.0", id=request, error=error)
+
+
 class PendingRequests:
     """The requests under way in both directions.
 
-    `garbage` is the last line that was no message, quoted, and `garbage_lines` how many there were.
+    `garbage` is the last line that was not a message, quoted, and `garbage_lines` the number of such lines.
+
+    Args:
+        limit: maximum bytes of a line, for messages.
+        all_messages: whether each line is meant as a message, so that an unreadable one fails its request.
+        error_of: makes the error that answers a request, from its id, the code and the fault.
     """
 
-    def __init__(self, limit: int, elements: ElementLimits | None = None, watcher: Watcher | None = None) -> None:
+    def __init__(
+        self,
+        limit: int,
+        elements: ElementLimits | None = None,
+        watcher: Watcher | None = None,
+        *,
+        all_messages: bool = False,
+        error_of: Callable[[RequestId, int, LineFault], mcp_types.JSONRPCError] = error_of,
+    ) -> None:
         self._limit = limit
         self._elements = elements or ElementLimits()
         self._watcher = watcher
+        self._all_messages = all_messages
+        self._error_of = error_of
         self.requests: dict[RequestId, PendingRequest] = {}
         self._asks: set[RequestId] = set()
         self.garbage = ""
@@ -122,7 +144,7 @@ class PendingRequests:
         """Return what the SDK gets for a line: its message, an error for its request, or nothing."""
         if isinstance(line, DroppedLine):
             reason = f"an answer of {line.length} bytes, which is over the limit of {self._limit}"
-            return self._fail(line.head, line.tail, LineFault(kind="too_large", reason=reason))
+            return self.fail(line.head, line.tail, LineFault(kind="too_large", reason=reason))
         if not line.strip():
             return []
         notification = _NOTIFICATION.match(line)
@@ -160,7 +182,7 @@ class PendingRequests:
             if any(pending.method == "tools/list" for pending in awaited):
                 max_elements = self._elements.listing
                 if line.count(b'"inputSchema"') > MAX_TOOLS:
-                    return self._fail(head, tail, LineFault(kind="too_large", reason=f"more than {MAX_TOOLS} tools"))
+                    return self.fail(head, tail, LineFault(kind="too_large", reason=f"more than {MAX_TOOLS} tools"))
         if len(line) > LARGE_BYTES:
             return [Admitted(line=line, max_elements=max_elements)]
         return self.settle(line, read(line, max_elements))
@@ -170,8 +192,8 @@ class PendingRequests:
         message, fault = found.message, found.fault
         if message is None and fault is not None:
             head, tail = line[:END_BYTES], line[-END_BYTES:]
-            if b'"jsonrpc"' in head or b'"jsonrpc"' in tail or fault.kind == "too_large":
-                return self._after_half(line) or self._fail(head, tail, fault)
+            if self._all_messages or b'"jsonrpc"' in head or b'"jsonrpc"' in tail or fault.kind == "too_large":
+                return self._after_half(line) or self.fail(head, tail, fault)
             quoted = line[:QUOTED_CHARS].decode("utf-8", "replace").strip()
             self.garbage = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in quoted)
             self.garbage_lines += 1
@@ -188,7 +210,7 @@ class PendingRequests:
             return []
         reason = "a message that was never ended"
         head = line[: min(start, END_BYTES)]
-        broken = self._fail(head, b"", LineFault(kind="protocol", reason=reason)) if _ids(head, b"") else []
+        broken = self.fail(head, b"", LineFault(kind="protocol", reason=reason)) if _ids(head, b"") else []
         return [*broken, *self._known(message)]
 
     def admit_last(self, line: bytes | DroppedLine) -> list[Admitted]:
@@ -212,7 +234,7 @@ class PendingRequests:
                 self._asks.discard(withdrawn)
         elif message.id is None:
             fault = LineFault(kind="protocol", reason="an error without an id", words=message.error.message)
-            return self._fail(b"", b"", fault)
+            return self.fail(b"", b"", fault)
         elif self.requests.pop(coerce_request_id(message.id), None) is None:
             return self._late([message.id])  # unknown id, a second answer, or an answer after the time-out
         else:
@@ -236,7 +258,7 @@ class PendingRequests:
         if isinstance(message, mcp_types.JSONRPCRequest):
             self._watcher.note_question(message.id, message.method)
 
-    def _fail(self, head: bytes, tail: bytes, fault: LineFault) -> list[Admitted]:
+    def fail(self, head: bytes, tail: bytes, fault: LineFault) -> list[Admitted]:
         """Fail the requests that a line names, else the only pending request."""
         named = _ids(head, tail)
         waiting = [key for key, pending in self.requests.items() if pending.method != _LISTEN]
@@ -248,9 +270,7 @@ class PendingRequests:
         """Return an error that answers `request`, or nothing when it is answered already."""
         if self.requests.pop(coerce_request_id(request), None) is None:
             return []
-        error = mcp_types.ErrorData(code=code, message=fault.reason, data=fault)
-        answer = mcp_types.JSONRPCError(jsonrpc="2.0", id=request, error=error)
-        return [Admitted(message=SessionMessage(answer))]
+        return [Admitted(message=SessionMessage(self._error_of(request, code, fault)))]
 
 
 def cancelled_id(message: mcp_types.JSONRPCNotification) -> RequestId | None:

@@ -19,7 +19,7 @@ from octoc.addresses import origin
 from octoc.json_limits import LARGE_BYTES, MAX_ELEMENTS, MAX_LISTING_ELEMENTS
 from octoc.plain_text import because
 from octoc.plugin.protocols import Connection, ConnectionFailed, ServerTarget
-from octoc.results import ContentPart, ServerListing, ToolCall, ToolFailure, ToolResult
+from octoc.results import ContentPart, FailureKind, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc_transport_rest.body import Body, BrokenBody, read_body
 from octoc_transport_rest.endpoint import Endpoint, caller_headers, endpoint_of
 from octoc_transport_rest.faults import (
@@ -97,6 +97,11 @@ class Answer:
     body: Body
     retry_after: str | None
 
+    @property
+    def kind_shown(self) -> str:
+        """The media type for messages."""
+        return f"`{self.kind}`" if self.kind else "no content type"
+
     def json(self) -> Any:
         """Return the value of a short body; None where it is long, not wholly there, or not JSON."""
         if (
@@ -127,8 +132,12 @@ class RestConnection:
 
     @property
     def alive(self) -> bool:
-        """False once the connection can carry no further call."""
+        """False once the connection is closed."""
         return not self._closed
+
+    def _fault(self, kind: FailureKind, text: str, wait_s: float | None = None, **more: bool) -> Fault:
+        """Return a fault whose message is the server's name and `text`, on one line and without secrets."""
+        return Fault(kind, one_line(f"`{self._target.name}` {text}", self._secrets), wait_s, **more)
 
     async def probe(self) -> None:
         """Ask for the server's health; no answer is fatal. Raises: ConnectionFailed when nothing took the request."""
@@ -168,7 +177,7 @@ class RestConnection:
                 raise Fault("too_large", f"the list of tools of `{name}` is longer than {len(answer.body.data)} bytes")
             descriptors = await self._parsed(answer, "the list of its tools", MAX_LISTING_ELEMENTS)
             if not isinstance(descriptors, list):
-                raise Fault("protocol", f"`{name}` lists its tools in something that is no JSON array")
+                raise self._fault("protocol", "lists its tools in something that is no JSON array")
             listed = tools_of(name, descriptors, self._secrets)
         except Fault as fault:
             raise fault.failed() from None
@@ -189,7 +198,7 @@ class RestConnection:
         try:
             # Also what keeps a name from being a path.
             if not TOOL_NAME.fullmatch(call.tool):
-                raise Fault("not_found", one_line(f"`{self._target.name}` has no tool `{call.tool}`", self._secrets))
+                raise self._fault("not_found", f"has no tool `{call.tool}`")
             content, headers = _content(call), _headers(call)
             async with self._within(call.timeout_s, f"answer `{call.tool}`", call.told_limit_s):
                 answer = await self._send("POST", f"/tool/{call.tool}/call", opening, content, headers)
@@ -197,7 +206,7 @@ class RestConnection:
         except Fault as fault:
             return fault.failure(sent=opening.sent)
         except RecursionError:
-            deep = Fault("protocol", f"`{self._target.name}` answered `{call.tool}` with too deep a JSON value")
+            deep = self._fault("protocol", f"answered `{call.tool}` with too deep a JSON value")
             return deep.failure(sent=opening.sent)
 
     async def _result(self, answer: Answer, tool: str) -> ToolResult:
@@ -221,13 +230,10 @@ class RestConnection:
 
     def _expect_success(self, answer: Answer, what: str) -> None:
         """Refuse what is not 200 with JSON. Raises: Fault."""
-        name, status = self._target.name, answer.status
-        if status != 200:
+        if answer.status != 200:
             raise self._refused(answer, what)
         if answer.kind != JSON_TYPE:
-            found = f"`{answer.kind}`" if answer.kind else "no content type"
-            text = f"`{name}` answered {what} with {found} where `{JSON_TYPE}` was expected"
-            raise Fault("protocol", one_line(text, self._secrets))
+            raise self._fault("protocol", f"answered {what} with {answer.kind_shown} where `{JSON_TYPE}` was expected")
 
     def _refused(self, answer: Answer, what: str) -> Fault:
         body = answer.json()
@@ -237,17 +243,16 @@ class RestConnection:
         elif isinstance(said, str) and said:
             more = f": {said}"
         else:
-            more = f" and {f'`{answer.kind}`' if answer.kind else 'no content type'}"
-        text = f"`{self._target.name}` answered {what} with HTTP {answer.status}{more}"
+            more = f" and {answer.kind_shown}"
+        text = f"answered {what} with HTTP {answer.status}{more}"
         if answer.status in {UNAUTHORIZED, FORBIDDEN}:
             # Who is known and may not need not log in again.
             step = "its credentials may not do this" if answer.status == FORBIDDEN else self._target.login
             text = f"{text.rstrip('.')}: {step}" if step else text
-            return Fault("unauthorized", one_line(text, self._secrets), permanent=True, refused=True)
+            return self._fault("unauthorized", text, permanent=True, refused=True)
         if answer.status in _WAITING:
-            wait = wait_s(answer.retry_after, body)
-            return Fault("unavailable", one_line(text, self._secrets), wait, refused=True)
-        return Fault("not_found" if answer.status == 404 else "protocol", one_line(text, self._secrets))
+            return self._fault("unavailable", text, wait_s(answer.retry_after, body), refused=True)
+        return self._fault("not_found" if answer.status == 404 else "protocol", text)
 
     async def _parsed(self, answer: Answer, what: str, most: int) -> Any:
         """Return the body's value, parsed in a thread if it is long. Raises: Fault."""
@@ -256,11 +261,9 @@ class RestConnection:
         try:
             return _value_in(data, most) if len(data) <= LARGE_BYTES else await asyncio.to_thread(_value_in, data, most)
         except TooManyElementsError as error:
-            text = f"`{self._target.name}` answered {what} with {error}, which is over the limit"
-            raise Fault("too_large", one_line(text, self._secrets)) from None
+            raise self._fault("too_large", f"answered {what} with {error}, which is over the limit") from None
         except ValueError as error:
-            text = f"`{self._target.name}` answered {what} with something that is no JSON: {error}"
-            raise Fault("protocol", one_line(text, self._secrets)) from None
+            raise self._fault("protocol", f"answered {what} with something that is no JSON: {error}") from None
 
     @contextlib.asynccontextmanager
     async def _within(self, seconds: float, verb: str, told: float | None = None) -> AsyncIterator[None]:
@@ -349,8 +352,7 @@ class RestConnection:
                     retry_after=response.headers.get("Retry-After"),
                 )
         except BrokenBody as error:
-            text = f"`{self._target.name}` answered with {error}"
-            raise Fault("protocol", one_line(text, self._secrets)) from None
+            raise self._fault("protocol", f"answered with {error}") from None
         except Exception as error:  # noqa: BLE001  # the contract: a failure is a value, whatever HTTP and network make of it
             raise of_exception(error, self._target, self._secrets) from None
         finally:
