@@ -19,8 +19,8 @@ from octoc.plugin.manager import load_plugins
 from octoc.results import ContentPart, FailureKind, ToolCall, ToolFailure, ToolResult
 from octoc.runtime import Runtime
 from octoc_transport_rest.host import serve
+from octoc_transport_rest.host_tools import INTERNAL, protocol_names
 from octoc_transport_rest.protocol import TOOL_NAME
-from octoc_transport_rest.served import INTERNAL, protocol_names
 
 if TYPE_CHECKING:
     from octoc.results import Caller

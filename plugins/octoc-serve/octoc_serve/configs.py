@@ -103,13 +103,13 @@ def _http(client: str, settings: GatewaySettings, entry: _Entry, *, guarded: boo
     return server
 
 
-def _entries(settings: GatewaySettings, served: Collection[str]) -> list[_Entry]:
-    """Return an entry for each served agent: the one of `/mcp`, or each by its name with its own token."""
+def _entries(settings: GatewaySettings, names: Collection[str]) -> list[_Entry]:
+    """Return an entry for `/mcp`, or one for each of the agents `names` with its own path and token."""
     if settings.agents is None:
         return [_Entry(name=NAME, path=path_of(None), env="OCTOC_TOKEN", input="octoc-token")]
     entries: dict[str, _Entry] = {}
-    named = sorted(served) if settings.agents == (ALL_AGENTS,) else settings.agents
-    for agent in (name for name in named if name in served):
+    named = sorted(names) if settings.agents == (ALL_AGENTS,) else settings.agents
+    for agent in (name for name in named if name in names):
         plain = re.sub(r"[^A-Za-z0-9]+", "-", agent).strip("-") or "agent"
         taken = sum(other.startswith(f"{NAME}-{plain}") for other in entries)
         word = f"{plain}-{taken + 1}" if f"{NAME}-{plain}" in entries else plain

@@ -24,7 +24,7 @@ from octoc_serve.log_filters import quiet
 from octoc_serve.pages import pages_of
 from octoc_serve.paths import path_of
 from octoc_serve.running_calls import RunningCalls
-from octoc_serve.server import SurfaceServer
+from octoc_serve.server import GatewayServer
 from octoc_serve.session_store import ClientKey, MemorySessionStore
 from octoc_serve.settings import GatewayError, GatewaySettings
 from octoc_serve.stdio import LinePipe, claimed, serve_lines
@@ -68,17 +68,17 @@ async def _serve_clients(
     listening: socket.socket,
 ) -> None:
     async with _opened(settings) as runtime:
-        states = MemorySessionStore(settings.max_sessions, settings.idle_s)
+        sessions = MemorySessionStore(settings.max_sessions, settings.idle_s)
         runtime.host = Elicitation().host_of_all()
         calls = RunningCalls(settings.max_calls, lambda: runtime.accounts.shared)
-        surface = SurfaceServer(runtime, states, settings.stateless, calls=calls)
+        gateway = GatewayServer(runtime, sessions, settings.stateless, calls=calls)
         admission = Admission(runtime, settings, tokens, kept)
         if not admission.paths():
             refuse_other(runtime.agents, settings.agent, settings.tenant)
         pages, has_dashboard = pages_of(runtime)
         if not has_dashboard:
             sys.stderr.write(f"octoc: no page is served: `{install_command('octoc-dashboard')}` adds one at /\n")
-        app = HttpApp(surface, settings, admission, pages)
+        app = HttpApp(gateway, settings, admission, pages)
         admission.tell()
         files: list[Watched] = [(tokens.file, app.renew_tokens)]
         if certificate is not None:
@@ -88,7 +88,7 @@ async def _serve_clients(
             admission.tell()
             await app.end_strangers()
 
-        async with _tended(settings, surface, since, files, reloaded):
+        async with _tended(settings, gateway, since, files, reloaded):
             await _serve_http(app, admission, certificate, settings, listening)
 
 
@@ -108,25 +108,25 @@ def _keep_nothing(runtime: Runtime) -> None:
 
 async def _serve_stdio(runtime: Runtime, settings: GatewaySettings, since: Stamps, lines: LinePipe) -> None:
     key = ClientKey(agent=settings.agent, tenant=settings.tenant, user=settings.user)
-    surface = SurfaceServer(
+    gateway = GatewayServer(
         runtime, MemorySessionStore(1, None), settings.stateless, alone=key, workdir=str(Path.cwd().absolute())
     )
     with _signals(lines.end, signal.SIGTERM, signal.SIGINT, last=True):
-        async with _tended(settings, surface, since):
-            await serve_lines(surface.lowlevel(), lines)
+        async with _tended(settings, gateway, since):
+            await serve_lines(gateway.lowlevel(), lines)
 
 
 @contextlib.asynccontextmanager
 async def _tended(
     settings: GatewaySettings,
-    surface: SurfaceServer,
+    gateway: GatewayServer,
     since: Stamps,
     more: Sequence[Watched] = (),
     reloaded: Callable[[], Awaitable[object]] | None = None,
 ) -> AsyncIterator[None]:
     """During the block, reload changed files, notify clients and end idle sessions; at its end, end all sessions."""
-    runtime, states = surface.runtime, surface.states
-    refresher = Refresher(runtime, states)
+    runtime, sessions = gateway.runtime, gateway.sessions
+    refresher = Refresher(runtime, sessions)
 
     async def new_bundle() -> None:
         if not await reload(runtime, settings.bundle, refresher):
@@ -140,7 +140,7 @@ async def _tended(
         while True:
             await asyncio.sleep(min(_SWEEP_S, settings.idle_s / 4))
             with error_boundary("ending idle clients"):
-                await states.sweep()
+                await sessions.sweep()
             refresher.tidy()
 
     files: list[Watched] = [(settings.bundle, new_bundle), *more]
@@ -153,7 +153,7 @@ async def _tended(
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
-            await states.end(lambda _: True)
+            await sessions.end(lambda _: True)
 
 
 @contextlib.contextmanager

@@ -22,7 +22,7 @@ from octoc_serve.http_responses import JsonResponseManager
 from octoc_serve.page_access import GatewayAccess
 from octoc_serve.pages import Pages
 from octoc_serve.paths import is_mcp
-from octoc_serve.server import PRINCIPAL, SESSION_HEADER, SurfaceServer
+from octoc_serve.server import PRINCIPAL, SESSION_HEADER, GatewayServer
 from octoc_serve.session_shares import FullError
 from octoc_serve.session_store import ClientKey
 from octoc_serve.status_response import send_status
@@ -54,17 +54,17 @@ class HttpApp:
     """The ASGI application: MCP at its paths, `/healthz`, `/readyz`, and the pages of plugins everywhere else."""
 
     def __init__(
-        self, surface: SurfaceServer, settings: GatewaySettings, admission: Admission, pages: Sequence[WebPage] = ()
+        self, gateway: GatewayServer, settings: GatewaySettings, admission: Admission, pages: Sequence[WebPage] = ()
     ) -> None:
-        self._surface = surface
+        self._gateway = gateway
         self._settings = settings
         self._admission = admission
         self._loopback = is_loopback(settings.host)
         self._under_way: set[_Request] = set()
         self.draining = False
-        self._pages = Pages(pages, GatewayAccess(surface, admission))
+        self._pages = Pages(pages, GatewayAccess(gateway, admission))
         self.manager = JsonResponseManager(
-            surface.lowlevel(),
+            gateway.lowlevel(),
             stateless=settings.stateless,
             max_request_body_size=settings.max_body_bytes,
             session_idle_timeout=settings.idle_s,
@@ -77,7 +77,7 @@ class HttpApp:
     @property
     def accounts(self) -> Accounts:
         """Whether there is more than one account."""
-        return self._surface.runtime.accounts
+        return self._gateway.runtime.accounts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -87,7 +87,7 @@ class HttpApp:
         if path == "/healthz":
             await send_status(send, 200, "ok")
         elif path == "/readyz":
-            ready = not self.draining and not self._surface.runtime.closed
+            ready = not self.draining and not self._gateway.runtime.closed
             await send_status(send, 200 if ready else 503, "ready" if ready else "draining")
         else:
             await self._guarded(path, scope, receive, send)
@@ -136,7 +136,7 @@ class HttpApp:
             ended = message["type"] == "http.response.body" and not message.get("more_body", False)
             await send(message)
 
-        with self._surface.states.using(whole), self._noted(scope, whole, receive, noted) as request:
+        with self._gateway.sessions.using(whole), self._noted(scope, whole, receive, noted) as request:
             try:
                 await request.task
             except FullError as full:
@@ -152,7 +152,7 @@ class HttpApp:
                 elif not begun:
                     await send_status(send, 503, "this gateway has ended the request", retry=True)
         if scope["method"] == "DELETE" and session is not None:
-            await self._surface.states.end(lambda one: one == whole)
+            await self._gateway.sessions.end(lambda one: one == whole)
 
     def _unadmitted(self, token: str | None) -> str:
         if self._admission.knows(token):
@@ -191,7 +191,7 @@ class HttpApp:
 
     async def _end_session(self, session: str) -> None:
         """End a session in favour of another account."""
-        await self._surface.states.end(lambda key: key.session == session)
+        await self._gateway.sessions.end(lambda key: key.session == session)
 
     def _foreign(self, headers: dict[str, str]) -> str | None:
         """Return why a request may come from a foreign web page in the user's browser, or None."""
@@ -218,13 +218,13 @@ class HttpApp:
         for request in self._under_way:
             if not self._admission.is_current(request.key):
                 request.task.cancel()
-        await self._surface.states.end(lambda key: not self._admission.is_current(key))
+        await self._gateway.sessions.end(lambda key: not self._admission.is_current(key))
 
     def drain(self) -> None:
         """Refuse new requests and end notification streams; running calls continue."""
         self.draining = True
-        for served in self._surface.states.all():
-            served.listen.close()
+        for client in self._gateway.sessions.all():
+            client.listen.close()
         for request in self._under_way:
             if request.streams:
                 request.task.cancel()

@@ -12,7 +12,7 @@ from octoc_serve import queries
 if TYPE_CHECKING:
     from octoc.plugin.pages import AgentOverview, RoutedMessage, ToolFilter
     from octoc_serve.admission import Admission
-    from octoc_serve.server import SurfaceServer
+    from octoc_serve.server import GatewayServer
     from octoc_serve.session_store import ClientKey
 
 
@@ -24,7 +24,7 @@ class RevokedError(LookupError):
 class GatewayAccess:
     """The gateway's `PageAccess`. Messages are routed one at a time: each explanation routes it once per word."""
 
-    surface: SurfaceServer
+    gateway: GatewayServer
     admission: Admission
     routing: asyncio.Lock = attrs.field(factory=asyncio.Lock)
 
@@ -45,12 +45,12 @@ class ServedAgent:
 
     async def overview(self, tools: ToolFilter) -> AgentOverview:
         self._check()
-        return await queries.overview(self._access.surface, self._key, tools)
+        return await queries.overview(self._access.gateway, self._key, tools)
 
     async def route(self, message: str) -> RoutedMessage:
         async with self._access.routing:
             self._check()
-            return await queries.route(self._access.surface, self._key, message)
+            return await queries.route(self._access.gateway, self._key, message)
 
     def _check(self) -> None:
         """Raises: RevokedError."""

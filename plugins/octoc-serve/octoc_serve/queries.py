@@ -18,7 +18,7 @@ from octoc_serve.client_session import ClientSession
 
 if TYPE_CHECKING:
     from octoc.runtime import Session
-    from octoc_serve.server import SurfaceServer
+    from octoc_serve.server import GatewayServer
     from octoc_serve.session_store import ClientKey
 
 MAX_SCHEMA_CHARS = 20_000
@@ -26,11 +26,11 @@ OWN = "octoc"
 """Server name under which octoc's own tools are listed."""
 
 
-async def overview(surface: SurfaceServer, key: ClientKey, tools: ToolFilter) -> AgentOverview:
+async def overview(gateway: GatewayServer, key: ClientKey, tools: ToolFilter) -> AgentOverview:
     """Return an agent as its clients have it. Raises: BundleRefused, LookupError."""
-    async with _new_client(surface, key) as session:
+    async with _new_client(gateway, key) as session:
         agent, generation, visible = session.agent, session.state.loaded, session.state.tools
-        own = _own_tools(session, stateless=surface.stateless)
+        own = _own_tools(session, stateless=gateway.stateless)
         base = visible.base()
         catalog = generation.catalog
         known = sorted(visible.known(), key=lambda index: (catalog[index].id.server, index))
@@ -66,14 +66,14 @@ async def overview(surface: SurfaceServer, key: ClientKey, tools: ToolFilter) ->
             prompt_tokens=sum(tool.tokens for tool in own)
             + sum(visible.scope.tokens(index, session.counter) for index in base),
             counter=session.counter.name,
-            clients=_clients(surface, key),
-            calls=surface.recent.of(key),
+            clients=_clients(gateway, key),
+            calls=gateway.recent.of(key),
         )
 
 
-async def route(surface: SurfaceServer, key: ClientKey, message: str) -> RoutedMessage:
+async def route(gateway: GatewayServer, key: ClientKey, message: str) -> RoutedMessage:
     """Return where a new client's message would go. Raises: BundleRefused, LookupError."""
-    async with _new_client(surface, key) as session:
+    async with _new_client(gateway, key) as session:
         routing, explanation = await asyncio.to_thread(explain_route, session.state, message, ())
         gate = session.state.loaded.bundle.gate
     profile = "" if gate is None else str(gate.data.get("profile", ""))
@@ -93,9 +93,9 @@ async def route(surface: SurfaceServer, key: ClientKey, message: str) -> RoutedM
 
 
 @contextlib.asynccontextmanager
-async def _new_client(surface: SurfaceServer, key: ClientKey) -> AsyncIterator[Session]:
+async def _new_client(gateway: GatewayServer, key: ClientKey) -> AsyncIterator[Session]:
     """Yield a session as a new client would get it. Raises: LookupError if the agent is gone."""
-    session = surface.runtime.session(key.agent, tenant=key.tenant)
+    session = gateway.runtime.session(key.agent, tenant=key.tenant)
     try:
         yield session
     finally:
@@ -127,21 +127,21 @@ def _tool(session: Session, index: int, base: Collection[int], reachable: Collec
     )
 
 
-def _clients(surface: SurfaceServer, key: ClientKey) -> tuple[ClientView, ...]:
+def _clients(gateway: GatewayServer, key: ClientKey) -> tuple[ClientView, ...]:
     """Return the sessions of this token's clients, the latest last."""
-    own = surface.states.of(lambda one: attrs.evolve(one, session=None) == key)
-    return tuple(_client(one, served) for one, served in own)
+    own = gateway.sessions.of(lambda one: attrs.evolve(one, session=None) == key)
+    return tuple(_client(one, client) for one, client in own)
 
 
-def _client(key: ClientKey, served: ClientSession) -> ClientView:
-    session = served.session
+def _client(key: ClientKey, client: ClientSession) -> ClientView:
+    session = client.session
     return ClientView(
         label="shared" if key.session is None else hashlib.sha256(key.session.encode()).hexdigest()[:8],
         active=session.capabilities,
         kept=session.kept,
         skills=session.skills,
         tools=len(session.state.tools.visible()),
-        running_calls=len(served.under_way),
+        running_calls=len(client.under_way),
     )
 
 

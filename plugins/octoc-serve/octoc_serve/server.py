@@ -39,7 +39,7 @@ Context = ServerRequestContext[Any, Any]
 
 
 @attrs.define(eq=False)
-class SurfaceServer:
+class GatewayServer:
     """Answers requests of all clients from one runtime.
 
     Args:
@@ -47,7 +47,7 @@ class SurfaceServer:
     """
 
     runtime: Runtime
-    states: SessionStore
+    sessions: SessionStore
     stateless: bool = False
     alone: ClientKey | None = None
     workdir: str | None = None
@@ -78,12 +78,12 @@ class SurfaceServer:
 
     async def _list(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         key = self.key_of(context)
-        with self.states.using(key):
-            served = self._served(key, context)
+        with self.sessions.using(key):
+            client = self._client(key, context)
             wanted = _called(context)
             # The SDK looks up a call's tool in the whole list before each call. With many tools that would cost more
             # than the call.
-            wires = served.tools() if wanted is None else [one for one in served.shown if one["name"] == wanted]
+            wires = client.tools() if wanted is None else [one for one in client.shown if one["name"] == wanted]
         tools = [types.Tool.model_validate(wire, by_name=False) for wire in wires]
         return types.ListToolsResult(tools=tools)
 
@@ -91,8 +91,8 @@ class SurfaceServer:
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         key = self.key_of(context)
-        with self.states.using(key):
-            wire = await self._served(key, context).call(params, context)
+        with self.sessions.using(key):
+            wire = await self._client(key, context).call(params, context)
         if isinstance(wire, types.InputRequiredResult):
             return wire
         if context.protocol_version not in MODERN_PROTOCOL_VERSIONS and not isinstance(
@@ -110,10 +110,10 @@ class SurfaceServer:
         self, context: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         key = self.key_of(context)
-        with self.states.using(key):
-            return await self._served(key, context).listen(context, params)
+        with self.sessions.using(key):
+            return await self._client(key, context).listen(context, params)
 
-    def _served(self, key: ClientKey, context: Context) -> ClientSession:
+    def _client(self, key: ClientKey, context: Context) -> ClientSession:
         def make() -> ClientSession:
             if self.alone is not None:
                 self.runtime.host = Elicitation().host_of(context)
@@ -125,13 +125,13 @@ class SurfaceServer:
                 workdir=self.workdir,
                 account=key.token or None,
             )
-            served = ClientSession(session, stateless=self.stateless, calls=self.calls)
-            served.on_end = functools.partial(self._note, key)
-            served.prepare()
-            return served
+            client = ClientSession(session, stateless=self.stateless, calls=self.calls)
+            client.on_end = functools.partial(self._note, key)
+            client.prepare()
+            return client
 
         try:
-            served = self.states.get(key, make)
+            client = self.sessions.get(key, make)
         except FullError as full:
             raise MCPError(types.INTERNAL_ERROR, str(full)) from None
         except UnknownNameError:
@@ -139,8 +139,8 @@ class SurfaceServer:
         except BundleRefused as refused:
             raise MCPError(types.INTERNAL_ERROR, f"the bundle cannot be used: {refused}") from None
         if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-            served.peer = context.session
-        return served
+            client.peer = context.session
+        return client
 
     async def _introduce(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Add the agent's instructions and `listChanged` to the first answer."""

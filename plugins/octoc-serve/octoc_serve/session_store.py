@@ -102,13 +102,13 @@ class MemorySessionStore:
         return tuple(self._kept.values())
 
     def of(self, matches: Callable[[ClientKey], bool]) -> tuple[tuple[ClientKey, ClientSession], ...]:
-        return tuple((key, served) for key, served in self._kept.items() if matches(key))
+        return tuple((key, client) for key, client in self._kept.items() if matches(key))
 
     async def end(self, matches: Callable[[ClientKey], bool]) -> None:
         # Forgotten before the first await, so that a concurrent request starts a new session.
         gone = [self._forget(key) for key in tuple(self._kept) if matches(key)]
-        for served in gone:
-            await _close(served)
+        for client in gone:
+            await _close(client)
         if self._ending:
             await asyncio.wait(tuple(self._ending))
 
@@ -123,6 +123,6 @@ class MemorySessionStore:
         return self._kept.pop(key)
 
 
-async def _close(served: ClientSession) -> None:
+async def _close(client: ClientSession) -> None:
     with error_boundary("ending what a client had"):
-        await served.close()
+        await client.close()

@@ -29,9 +29,9 @@ Watched = tuple[Path, Callable[[], Awaitable[object]]]
 class Refresher:
     """Refreshes every client session after a change, one run at a time. A change during a run starts another."""
 
-    def __init__(self, runtime: Runtime, states: SessionStore) -> None:
+    def __init__(self, runtime: Runtime, sessions: SessionStore) -> None:
         self._runtime = runtime
-        self._states = states
+        self._sessions = sessions
         self._wanted = asyncio.Event()
         self._replaced = False
         self._listen()
@@ -46,9 +46,9 @@ class Refresher:
         while True:
             await self._wanted.wait()
             self._wanted.clear()
-            for served in self._states.all():
+            for client in self._sessions.all():
                 with error_boundary("showing a client what changed"):
-                    await served.refresh()
+                    await client.refresh()
 
     def take_over(self) -> None:
         """Start a run for a new bundle."""

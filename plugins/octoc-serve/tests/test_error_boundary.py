@@ -15,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 
 from octoc.runtime import Runtime
 from octoc_serve.client_session import ClientSession
-from octoc_serve.server import SurfaceServer
+from octoc_serve.server import GatewayServer
 from octoc_serve.session_store import ClientKey, MemorySessionStore
 from octoc_serve.watch import Refresher, stamps, watch
 
@@ -78,18 +78,18 @@ def test_news_reach_the_others_when_one_clients_view_fails(root: Path, caplog: p
                 refreshed.set()
 
         async with Runtime.open(bundle, workspace=root) as runtime:
-            states = MemorySessionStore(9, None)
+            sessions = MemorySessionStore(9, None)
             for kind in (Broken, Whole):
                 key = ClientKey(agent="clerk", session=kind.__name__)
-                states.get(key, functools.partial(kind, runtime.session("clerk")))
-            refresher = Refresher(runtime, states)
+                sessions.get(key, functools.partial(kind, runtime.session("clerk")))
+            refresher = Refresher(runtime, sessions)
             running = asyncio.create_task(refresher.run())
             for _ in range(2):
                 refresher.take_over()
                 await refreshed.wait()
                 refreshed.clear()
             running.cancel()
-            await states.end(lambda _: True)
+            await sessions.end(lambda _: True)
 
     asyncio.run(asyncio.wait_for(scenario(), 300))
     assert SECRET not in "".join(lines(caplog))
@@ -111,14 +111,14 @@ def test_a_client_is_told_of_a_bug_and_not_what_it_says(
 
     async def scenario() -> None:
         async with Runtime.open(bundle, workspace=root) as runtime:
-            states = MemorySessionStore(1, None)
-            surface = SurfaceServer(runtime, states, alone=ClientKey(agent="clerk"), workdir=os.fspath(root))
-            async with Client(surface.lowlevel()) as client:
+            sessions = MemorySessionStore(1, None)
+            gateway = GatewayServer(runtime, sessions, alone=ClientKey(agent="clerk"), workdir=os.fspath(root))
+            async with Client(gateway.lowlevel()) as client:
                 with pytest.raises(MCPError, match="a bug in octoc") as raised:
                     await client.call_tool("broken", {})
                 assert SECRET not in str(raised.value)
                 assert not (await client.call_tool("plain__pid", {})).is_error
-            await states.end(lambda _: True)
+            await sessions.end(lambda _: True)
 
     asyncio.run(asyncio.wait_for(scenario(), 300))
     (told,) = lines(caplog)

@@ -23,7 +23,7 @@ from octoc.runtime import Runtime
 from octoc.testing import WorkspaceBuilder
 from octoc_serve.admission import Admission
 from octoc_serve.http import HttpApp
-from octoc_serve.server import SurfaceServer
+from octoc_serve.server import GatewayServer
 from octoc_serve.session_store import MemorySessionStore
 from octoc_serve.settings import GatewaySettings
 from octoc_serve.tokens import Tokens
@@ -307,9 +307,9 @@ def test_a_request_that_outlasts_the_drain_is_answered(root: Path, tmp_path: Pat
         (bundle,) = (root / "dist").glob("*.octoc")
         settings = GatewaySettings(bundle=bundle, transport="http")
         async with Runtime.open(bundle, workspace=root) as runtime:
-            surface = SurfaceServer(runtime, MemorySessionStore(9, None))
+            gateway = GatewayServer(runtime, MemorySessionStore(9, None))
             admission = Admission(runtime, settings, Tokens(tmp_path / "none.json"), ())
-            app = HttpApp(surface, settings, admission)
+            app = HttpApp(gateway, settings, admission)
             waiting = asyncio.Event()
             sent: list[Any] = []
 

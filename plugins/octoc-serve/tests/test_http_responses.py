@@ -21,7 +21,7 @@ from octoc_serve.admission import Admission
 from octoc_serve.gateway import _bound
 from octoc_serve.http import HttpApp
 from octoc_serve.http_responses import USED
-from octoc_serve.server import SurfaceServer
+from octoc_serve.server import GatewayServer
 from octoc_serve.session_store import MemorySessionStore
 from octoc_serve.settings import GatewaySettings
 from octoc_serve.tokens import Tokens
@@ -188,7 +188,7 @@ def test_a_call_of_the_modern_era_lists_one_tool(root: Path, tmp_path: Path) -> 
     lists: list[int] = []
 
     async def scenario() -> None:
-        async with _application(root, tmp_path) as (app, states):
+        async with _application(root, tmp_path) as (app, sessions):
             handler = app.manager.app.get_request_handler("tools/list")
             assert handler is not None
             listed = handler.handler
@@ -201,7 +201,7 @@ def test_a_call_of_the_modern_era_lists_one_tool(root: Path, tmp_path: Path) -> 
             app.manager.app.add_request_handler("tools/list", types.PaginatedRequestParams, counted)
             async with app.manager.run():
                 assert (await _asked(app, "find_tools", {"query": "echo"})).get("isError") is not True
-                (served,) = states.all()
+                (served,) = sessions.all()
                 made: list[int] = []
                 whole = served.tools
 
@@ -224,10 +224,10 @@ async def _application(root: Path, tmp_path: Path) -> AsyncIterator[tuple[HttpAp
     (bundle,) = (root / "dist").glob("*.octoc")
     settings = GatewaySettings(bundle=bundle, transport="http", agent="supervisor")
     async with Runtime.open(bundle, workspace=root) as runtime:
-        states = MemorySessionStore(9, None)
-        surface = SurfaceServer(runtime, states)
-        yield HttpApp(surface, settings, Admission(runtime, settings, Tokens(tmp_path / "none.json"), ())), states
-        await states.end(lambda _: True)
+        sessions = MemorySessionStore(9, None)
+        gateway = GatewayServer(runtime, sessions)
+        yield HttpApp(gateway, settings, Admission(runtime, settings, Tokens(tmp_path / "none.json"), ())), sessions
+        await sessions.end(lambda _: True)
 
 
 async def _asked(app: HttpApp, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:

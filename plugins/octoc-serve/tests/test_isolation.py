@@ -14,7 +14,7 @@ from mcp import Client
 import octoc.testing.faulty_stdio
 from octoc.runtime import Runtime
 from octoc.testing import WorkspaceBuilder
-from octoc_serve.server import SurfaceServer
+from octoc_serve.server import GatewayServer
 from octoc_serve.session_store import ClientKey, MemorySessionStore
 from octoc_serve.tokens import Tokens
 
@@ -105,8 +105,8 @@ def test_an_agent_of_another_tenant_does_not_introduce_itself(tmp_path: Path, mo
 
     async def introduced(tenant: str | None) -> str | None:
         async with Runtime.open(bundle, workspace=tmp_path) as runtime:
-            surface = SurfaceServer(runtime, MemorySessionStore(1, None), alone=ClientKey(agent="clerk", tenant=tenant))
-            async with Client(surface.lowlevel(), mode=mode) as client:
+            gateway = GatewayServer(runtime, MemorySessionStore(1, None), alone=ClientKey(agent="clerk", tenant=tenant))
+            async with Client(gateway.lowlevel(), mode=mode) as client:
                 return client.instructions
 
     assert "mail" in (asyncio.run(introduced("acme")) or "")

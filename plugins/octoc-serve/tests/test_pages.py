@@ -22,7 +22,7 @@ from octoc.plugin.pages import AGENTS, AgentAccess, Application, PageAccess, Too
 from octoc.runtime import Runtime
 from octoc_serve.admission import Admission
 from octoc_serve.http import HttpApp
-from octoc_serve.server import SurfaceServer
+from octoc_serve.server import GatewayServer
 from octoc_serve.session_store import MemorySessionStore
 from octoc_serve.settings import GatewaySettings
 from octoc_serve.tokens import Tokens
@@ -95,8 +95,8 @@ async def gateway(root: Path, tokens: Tokens, *pages: WebPage) -> AsyncIterator[
     (bundle,) = (root / "dist").glob("*.octoc")
     async with Runtime.open(bundle, workspace=root) as runtime:
         settings = GatewaySettings(bundle=bundle, transport="http")
-        surface = SurfaceServer(runtime, MemorySessionStore(9, None))
-        yield Gateway(HttpApp(surface, settings, Admission(runtime, settings, tokens, tokens.read()), pages), tokens)
+        gateway = GatewayServer(runtime, MemorySessionStore(9, None))
+        yield Gateway(HttpApp(gateway, settings, Admission(runtime, settings, tokens, tokens.read()), pages), tokens)
 
 
 @pytest.fixture

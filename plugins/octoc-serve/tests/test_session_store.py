@@ -14,7 +14,7 @@ from mcp import Client
 
 from octoc.runtime import Runtime
 from octoc_serve.client_session import ClientSession
-from octoc_serve.server import SurfaceServer
+from octoc_serve.server import GatewayServer
 from octoc_serve.session_shares import FullError
 from octoc_serve.session_store import ClientKey, MemorySessionStore
 
@@ -33,7 +33,7 @@ class FakeSession:
 def test_states_are_bounded_and_end_when_idle() -> None:
     """One more than may be is refused; what is idle and not in use ends, once, and makes room."""
     now = 0.0
-    states = MemorySessionStore(2, 10.0, lambda: now)
+    sessions = MemorySessionStore(2, 10.0, lambda: now)
     made: list[Any] = []
 
     def make() -> Any:
@@ -41,65 +41,65 @@ def test_states_are_bounded_and_end_when_idle() -> None:
         return made[-1]
 
     first, second, third = (ClientKey(agent="a", session=name) for name in "123")
-    assert states.get(first, make) is states.get(first, make)
-    states.get(second, make)
+    assert sessions.get(first, make) is sessions.get(first, make)
+    sessions.get(second, make)
     with pytest.raises(FullError, match="all 2 sessions are taken, 2 of them by"):
-        states.get(third, make)
+        sessions.get(third, make)
     now = 10.0
-    with states.using(first):
-        asyncio.run(states.sweep())
+    with sessions.using(first):
+        asyncio.run(sessions.sweep())
         assert [one.closed for one in made] == [0, 1]
-        states.get(third, make)
+        sessions.get(third, make)
     now = 15.0
-    asyncio.run(states.sweep())
+    asyncio.run(sessions.sweep())
     assert [one.closed for one in made] == [0, 1, 0]
     now = 20.0
-    asyncio.run(states.sweep())
+    asyncio.run(sessions.sweep())
     assert [one.closed for one in made] == [1, 1, 1]
-    assert states.all() == ()
+    assert sessions.all() == ()
 
 
 def test_a_newcomer_gets_the_place_that_most_is_held_of() -> None:
-    """The account with most states ends the one used least recently, calls under way last, down to an equal part."""
+    """The account with most sessions ends the one used least recently, running calls last, down to an equal part."""
     now = 0.0
-    states = MemorySessionStore(4, None, lambda: now)
+    sessions = MemorySessionStore(4, None, lambda: now)
 
     async def scenario() -> None:
         nonlocal now
         made: dict[str, Any] = {}
         for name in ("1", "2", "3", "4"):
-            made[name] = states.get(ClientKey(agent="a", session=name, tenant="heavy"), FakeSession)  # type: ignore[arg-type]  # as above
+            made[name] = sessions.get(ClientKey(agent="a", session=name, tenant="heavy"), FakeSession)  # type: ignore[arg-type]  # as above
             now += 1
         made["1"].under_way.append("a call")
         for name in ("5", "6"):
-            states.get(ClientKey(agent="a", session=name, tenant="new"), FakeSession)  # type: ignore[arg-type]  # as above
-        await states.end(lambda _: False)
+            sessions.get(ClientKey(agent="a", session=name, tenant="new"), FakeSession)  # type: ignore[arg-type]  # as above
+        await sessions.end(lambda _: False)
         assert [made[name].closed for name in ("1", "2", "3", "4")] == [0, 1, 1, 0]
         for tenant in ("new", "heavy"):
             with pytest.raises(FullError):
-                states.get(ClientKey(agent="a", session="7", tenant=tenant), FakeSession)  # type: ignore[arg-type]  # as above
-        assert len(states.all()) == 4
+                sessions.get(ClientKey(agent="a", session="7", tenant=tenant), FakeSession)  # type: ignore[arg-type]  # as above
+        assert len(sessions.all()) == 4
 
     asyncio.run(scenario())
 
 
 def test_the_same_session_of_another_token_is_another_client() -> None:
     """A state is a token's, an agent's and a tenant's own, whatever MCP session is named."""
-    states = MemorySessionStore(9, None)
+    sessions = MemorySessionStore(9, None)
     keys = [
         ClientKey(agent="a", session="s"),
         ClientKey(agent="b", session="s"),
         ClientKey(agent="a", session="s", token="t"),
         ClientKey(agent="a", session="s", token="t", tenant="x"),
     ]
-    made: list[Any] = [states.get(key, FakeSession) for key in keys]  # type: ignore[arg-type]  # all that is asked of it is to end
+    made: list[Any] = [sessions.get(key, FakeSession) for key in keys]  # type: ignore[arg-type]  # all that is asked of it is to end
     assert len(set(map(id, made))) == 4
-    asyncio.run(states.end(lambda key: key.token == "t"))
+    asyncio.run(sessions.end(lambda key: key.token == "t"))
     assert [one.closed for one in made] == [0, 0, 1, 1]
 
 
 class Forgetful:
-    """Another keeper of states: none lasts from one request to the next, as in a replica that sees no client twice."""
+    """A store that keeps no session between two requests, as in a replica that sees no client twice."""
 
     def __init__(self) -> None:
         self.kept: dict[ClientKey, ClientSession] = {}
@@ -138,15 +138,15 @@ class Forgetful:
         """Do nothing: nothing stays."""
 
 
-def test_a_client_is_served_from_any_keeper_of_states(root: Path) -> None:
-    """The server asks of states what the protocol says and no more: with one that keeps nothing each request is new."""
+def test_a_client_is_served_from_any_store(root: Path) -> None:
+    """The server uses only the methods of the protocol: with a store that keeps nothing, each request is new."""
 
     async def scenario() -> None:
         (bundle,) = (root / "dist").glob("*.octoc")
-        states = Forgetful()
+        sessions = Forgetful()
         async with Runtime.open(bundle, workspace=root) as runtime:
-            surface = SurfaceServer(runtime, states, alone=ClientKey(agent="supervisor"))
-            async with Client(surface.lowlevel()) as client:
+            gateway = GatewayServer(runtime, sessions, alone=ClientKey(agent="supervisor"))
+            async with Client(gateway.lowlevel()) as client:
                 before = [tool.name for tool in (await client.list_tools()).tools]
                 enabled = await client.call_tool("capability", {"action": "enable", "name": "time"})
                 assert not enabled.is_error
@@ -154,8 +154,8 @@ def test_a_client_is_served_from_any_keeper_of_states(root: Path) -> None:
                 plain = {"tool_name": "plain__echo", "arguments": {"a": 1}}
                 (part, *_) = (await client.call_tool("call_mcp_tool", plain)).content
                 assert json.loads(part.text) == {"a": 1}  # type: ignore[union-attr]  # a text part
-            assert len(states.ended) >= 4
-            await asyncio.gather(*states.ended)
-            assert (states.all(), len(runtime.state.sessions)) == ((), 0)
+            assert len(sessions.ended) >= 4
+            await asyncio.gather(*sessions.ended)
+            assert (sessions.all(), len(runtime.state.sessions)) == ((), 0)
 
     asyncio.run(asyncio.wait_for(scenario(), 300))

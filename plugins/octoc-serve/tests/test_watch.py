@@ -49,9 +49,9 @@ def test_a_bundle_that_was_replaced_is_let_go(root: Path) -> None:
 
     async def scenario() -> None:
         async with Runtime.open(bundle, workspace=root) as runtime:
-            states = MemorySessionStore(9, None)
-            states.get(ClientKey(agent="clerk"), lambda: ClientSession(runtime.session("clerk")))
-            refresher = Refresher(runtime, states)
+            sessions = MemorySessionStore(9, None)
+            sessions.get(ClientKey(agent="clerk"), lambda: ClientSession(runtime.session("clerk")))
+            refresher = Refresher(runtime, sessions)
             running = asyncio.create_task(refresher.run())
             before = weakref.ref(runtime.state.current)
             assert await reload(runtime, bundle, refresher)
@@ -62,7 +62,7 @@ def test_a_bundle_that_was_replaced_is_let_go(root: Path) -> None:
             refresher.tidy()
             assert before() is None
             running.cancel()
-            await states.end(lambda _: True)
+            await sessions.end(lambda _: True)
 
     gc.disable()
     try:
@@ -80,13 +80,13 @@ def test_a_bundle_may_be_copied_over_in_place(root: Path, tmp_path: Path) -> Non
 
     async def scenario() -> list[bool]:
         async with _opened(GatewaySettings(bundle=bundle, workspace=root, agent="clerk", transport="http")) as runtime:
-            states = MemorySessionStore(9, None)
+            sessions = MemorySessionStore(9, None)
             taken = []
             for size in (0, len(data) // 2, len(data)):
                 os.truncate(bundle, 0)
                 bundle.write_bytes(data[:size])
                 assert runtime.session("clerk").tools()
-                taken.append(await reload(runtime, bundle, Refresher(runtime, states)))
+                taken.append(await reload(runtime, bundle, Refresher(runtime, sessions)))
             return taken
 
     assert asyncio.run(asyncio.wait_for(scenario(), 60)) == [False, False, True]

@@ -26,8 +26,8 @@ class McpTransport:
     kind: str
 
     async def connect(self, target: ServerTarget, host: Host | None = None) -> Connection:
-        """Connect within `target.timeout_s`. Raises: ConnectionFailed, with all that was started stopped again."""
-        import asyncio  # here: who only asks for a plugin's other hooks does without it
+        """Connect within `target.timeout_s`. Raises: ConnectionFailed, after stopping all that it started."""
+        import asyncio  # here: the other hooks of this plugin do not need it
 
         # The SDK takes about a second to load: in a thread, so that the host's loop goes on meanwhile.
         open_connection = await asyncio.to_thread(_load)
@@ -48,13 +48,13 @@ def octoc_transport_kinds() -> tuple[TransportKind, ...]:
 
 @hookimpl
 def octoc_make_transport(kind: str) -> Transport | None:
-    """Return the transport for `kind`, or None when it is not one of `KINDS`."""
+    """Return the transport for `kind`, or None if it is not one of `KINDS`."""
     return McpTransport(kind) if kind in KINDS else None
 
 
 @hookimpl
 def octoc_make_login(kind: str) -> Login | None:
-    """Return what logs in to servers behind a URL, or None for another kind."""
+    """Return the login to servers with a URL, or None for another kind."""
     if kind not in KINDS or not STANDARD[kind].has_logins:
         return None
     from octoc_transport_mcp.auth_login import McpLogin

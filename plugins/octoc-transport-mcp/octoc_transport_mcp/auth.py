@@ -18,7 +18,7 @@ import httpx2
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 from octoc_transport_mcp.auth_sdk import client_credentials_provider, drive, refreshing_provider, stored_of
 from octoc_transport_mcp.auth_settings import AuthSettings, refused, settings_of
-from octoc_transport_mcp.auth_store import Store, Stored
+from octoc_transport_mcp.auth_store import Store, StoredLogin
 
 logger = logging.getLogger("octoc.transport")
 
@@ -48,7 +48,7 @@ def auth_for(target: ServerTarget) -> ServerAuth | None:
     if settings.kind == "client_credentials":
         return ServerAuth(target, ClientCredentials(target, settings))
     if stored is None or not (stored.is_current() or stored.can_refresh):
-        why = "nobody is logged in to" if stored is None else "the login has expired at"
+        why = "there is no login to" if stored is None else "the login has expired at"
         raise ConnectionFailed(
             f"{why} `{target.name}`: run `octoc auth login {target.name}`", kind="unauthorized", permanent=True
         )
@@ -187,7 +187,7 @@ class Login:
     If the authorization server refuses a configured client secret, the secret is resolved again, once per call.
     """
 
-    def __init__(self, target: ServerTarget, settings: AuthSettings, stored: Stored) -> None:
+    def __init__(self, target: ServerTarget, settings: AuthSettings, stored: StoredLogin) -> None:
         self._target = target
         self._settings = settings
         self._store = store_of(target, settings)
@@ -239,7 +239,7 @@ class Login:
         else:
             self._stored = attrs.evolve(held, expires_at=0.0)
 
-    async def _refresh(self, held: Stored) -> bool:
+    async def _refresh(self, held: StoredLogin) -> bool:
         """Ask the authorization server for new tokens, and return whether it gave them. Raises: httpx2.ConnectError."""
         provider = refreshing_provider(self._target, self._settings, held)
         request = httpx2.Request("POST", self._target.url or "")
@@ -252,7 +252,7 @@ class Login:
             logger.warning("the refreshed login of `%s` could not be kept: %s", self._target.name, error.strerror)
         return True
 
-    def _take(self, stored: Stored) -> None:
+    def _take(self, stored: StoredLogin) -> None:
         self._stored = stored
         self.refusal = ""
         secret = (stored.client or {}).get("client_secret")
@@ -266,7 +266,7 @@ class Login:
     def _sendable(self) -> Headers:
         return _bearer(self._access() if self._stored.is_current() else None)
 
-    def _is_current(self, stored: Stored) -> bool:
+    def _is_current(self, stored: StoredLogin) -> bool:
         return stored.is_current(time.time() + EXPIRY_MARGIN_S)
 
 

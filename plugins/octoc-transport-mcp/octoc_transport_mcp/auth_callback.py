@@ -1,4 +1,4 @@
-"""Where a browser comes back to: one address of this machine, open for as long as somebody logs in."""
+"""The address of this machine to which the browser returns after a login; open only during the login."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HEAD = (
 
 
 class Callback:
-    """A listener for one answer. Whatever comes without the state that was sent is turned away and changes nothing."""
+    """Listens for one answer. A request without the expected `state` is refused and changes nothing."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -29,24 +29,24 @@ class Callback:
         self._answer: asyncio.Future[AuthorizationCodeResult] = asyncio.get_running_loop().create_future()
 
     def expect(self, authorization_url: str) -> None:
-        """Take only an answer to this request: it has the same `state`."""
+        """Accept only the answer to this request, which has the same `state`."""
         self._state = parse_qs(urlsplit(authorization_url).query).get("state", [""])[0]
 
     async def answer(self) -> AuthorizationCodeResult:
-        """Wait for the browser. Raises: ConnectionFailed, when it brings an error."""
+        """Wait for the browser. Raises: ConnectionFailed, if it brings an error."""
         return await self._answer
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one request of a browser."""
-        status, text = "400 Bad Request", "This is no answer to a login that is under way."
+        status, text = "400 Bad Request", "This does not answer a running login."
         try:
             async with asyncio.timeout(_MAX_SECONDS):
                 head = await reader.readuntil(b"\r\n\r\n")
             method, location, _ = head.split(b"\r\n", 1)[0].decode("ascii").split(" ")
             if method == "GET" and urlsplit(location).path == self._path and self._take(urlsplit(location).query):
-                status, text = "200 OK", "octoc has got the answer. You can close this window."
+                status, text = "200 OK", "octoc has the answer. You can close this window."
         except (TimeoutError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
-            pass  # not a browser that comes back: it is told so
+            pass  # not an answer to a login: refused below
         body = f"<!doctype html><title>octoc</title><p>{text}".encode()
         with contextlib.suppress(OSError):
             writer.write(_HEAD.format(status=status, length=len(body)).encode() + body)
@@ -54,14 +54,14 @@ class Callback:
         writer.close()
 
     def _take(self, query: str) -> bool:
-        said = {name: values[0] for name, values in parse_qs(query).items()}
-        state = said.get("state", "")
+        fields = {name: values[0] for name, values in parse_qs(query).items()}
+        state = fields.get("state", "")
         if not self._state or not hmac.compare_digest(state.encode(), self._state.encode()) or self._answer.done():
             return False
-        if "code" in said:
-            self._answer.set_result(AuthorizationCodeResult(code=said["code"], state=state, iss=said.get("iss")))
+        if "code" in fields:
+            self._answer.set_result(AuthorizationCodeResult(code=fields["code"], state=state, iss=fields.get("iss")))
         else:
-            code = "".join(c for c in said.get("error", "no code") if c.isalnum() or c in "_ ")[:40]
+            code = "".join(c for c in fields.get("error", "no code") if c.isalnum() or c in "_ ")[:40]
             text = f"the authorization server did not allow it: `{code}`"
             self._answer.set_exception(ConnectionFailed(text, kind="unauthorized", permanent=True))
         return True
@@ -69,9 +69,9 @@ class Callback:
 
 @contextlib.asynccontextmanager
 async def listening(host: str, port: int, path: str) -> AsyncIterator[tuple[Callback, int]]:
-    """Listen on this machine alone; yield the callback and its port, which port 0 leaves to the system.
+    """Listen on this machine only; yield the callback and its port. With port 0 the system picks one.
 
-    Raises: OSError, when the port is taken.
+    Raises: OSError, if the port is taken.
     """
     callback = Callback(path or "/")
     tasks: set[asyncio.Task[None]] = set()

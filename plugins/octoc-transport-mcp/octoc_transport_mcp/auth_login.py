@@ -1,4 +1,4 @@
-"""`octoc auth login|status|logout`: a person allows octoc to act for them at a server, once, in a browser."""
+"""`octoc auth login|status|logout`: a person allows octoc, once and in a browser, to act for them at a server."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from octoc_transport_mcp.auth import store_of
 from octoc_transport_mcp.auth_callback import Callback, listening
 from octoc_transport_mcp.auth_sdk import ClientMetadata, MemoryStorage, drive, stored_of
 from octoc_transport_mcp.auth_settings import DEFAULT_PORT, AuthSettings, refused, settings_of
-from octoc_transport_mcp.auth_store import Stored
+from octoc_transport_mcp.auth_store import StoredLogin
 from octoc_transport_mcp.failures import redact
 from octoc_transport_mcp.http_logs import quiet_addresses
 
 LOGIN_S = 300.0
-"""How long a person may take, as in Octo."""
+"""How long a person may take; the same as in Octo."""
 _PROTOCOL = "2025-06-18"
 _HELLO = {
     "jsonrpc": "2.0",
@@ -46,7 +46,7 @@ class McpLogin:
     async def login(
         self, target: ServerTarget, show: Callable[[str], object], timeout_s: float = LOGIN_S
     ) -> LoginState:
-        """Log in: `show` gets the address that a person is to open. Raises: ConnectionFailed."""
+        """Log in; `show` gets the address that a person has to open. Raises: ConnectionFailed."""
         settings = _oauth(target)
         try:
             async with asyncio.timeout(timeout_s), _callback(target, settings) as (callback, redirect):
@@ -54,18 +54,18 @@ class McpLogin:
                 request = httpx2.Request("POST", target.url or "", headers={"MCP-Protocol-Version": _PROTOCOL})
                 await drive(provider, request, await _refusal(target), target)
         except TimeoutError:
-            raise ConnectionFailed(f"nobody answered the login to `{target.name}` within {timeout_s:g} s") from None
+            raise ConnectionFailed(f"the login to `{target.name}` was not completed within {timeout_s:g} s") from None
         stored = stored_of(target, settings, provider)
         store_of(target, settings).write(stored)
         return _state(stored)
 
     def status(self, target: ServerTarget) -> LoginState:
-        """Return what is kept of a login, without asking anybody. Raises: ConnectionFailed."""
+        """Return the state of the stored login, without a request. Raises: ConnectionFailed."""
         stored = store_of(target, _oauth(target)).read()
         return LoginState(state="none") if stored is None else _state(stored)
 
     def logout(self, target: ServerTarget) -> bool:
-        """Forget a login; tell whether there was one. Raises: ConnectionFailed."""
+        """Delete a login; return whether there was one. Raises: ConnectionFailed."""
         return store_of(target, _oauth(target)).delete()
 
 
@@ -78,7 +78,7 @@ def _oauth(target: ServerTarget) -> AuthSettings:
     return settings
 
 
-def _state(stored: Stored) -> LoginState:
+def _state(stored: StoredLogin) -> LoginState:
     state: Literal["valid", "refreshable", "expired"] = "refreshable" if stored.can_refresh else "expired"
     state = "valid" if stored.is_current() else state
     scopes = str(stored.tokens.get("scope") or "").split()
@@ -87,7 +87,7 @@ def _state(stored: Stored) -> LoginState:
 
 @contextlib.asynccontextmanager
 async def _callback(target: ServerTarget, settings: AuthSettings) -> AsyncIterator[tuple[Callback, str]]:
-    """Yield a listener and its redirect URI. A port that nobody chose gives way to another where it is taken."""
+    """Yield a listener and its redirect URI. If the default port is taken, use another one."""
     chosen = settings.redirect_uri or f"http://localhost:{DEFAULT_PORT}/callback"
     parts = urlsplit(chosen)
     async with contextlib.AsyncExitStack() as stack:
@@ -96,7 +96,7 @@ async def _callback(target: ServerTarget, settings: AuthSettings) -> AsyncIterat
                 listening(parts.hostname or "", parts.port or 0, parts.path)
             )
         except OSError as error:
-            # Who registered a client beforehand has told the authorization server one address.
+            # The authorization server knows only one address of a client that was registered beforehand.
             if settings.redirect_uri is not None or settings.client_id is not None:
                 raise refused(target, f"needs port {parts.port} for the login: {error.strerror}") from None
             callback, port = await stack.enter_async_context(listening(parts.hostname or "", 0, parts.path))
@@ -139,7 +139,7 @@ def _provider(
 
 
 async def _refusal(target: ServerTarget) -> httpx2.Response:
-    """Ask the server without a credential: its refusal says where to log in. Raises: ConnectionFailed."""
+    """Ask the server without a credential; its refusal has the address for the login. Raises: ConnectionFailed."""
     hello = httpx2.Request(
         "POST" if target.transport == "http" else "GET",
         target.url or "",
@@ -153,8 +153,9 @@ async def _refusal(target: ServerTarget) -> httpx2.Response:
                 await response.aclose()
     except httpx2.HTTPError as error:
         why = redact(reason_of(error), target)
-        said = f"`{target.name}` could not be reached ({why}): look at its `url`, and whether it runs"
-        raise ConnectionFailed(said) from None
-    # One that lets everybody in until a tool is called is asked for its metadata all the same.
+        raise ConnectionFailed(
+            f"`{target.name}` could not be reached ({why}): look at its `url`, and whether it runs"
+        ) from None
+    # A server that checks credentials only at a call is asked for its metadata too.
     headers = response.headers if response.status_code == httpx2.codes.UNAUTHORIZED else None
     return httpx2.Response(httpx2.codes.UNAUTHORIZED, headers=headers, request=hello)

@@ -1,7 +1,7 @@
-"""The SDK's OAuth providers, driven by hand: their requests go out on a client of their own, one flow at a time.
+"""Runs the SDK's OAuth providers step by step, with an HTTP client of their own, one flow at a time.
 
-Attached to the connection's client they would hold a lock for as long as a call lasts, forget when a stored token
-expires, and log what an authorization server says word by word.
+As the `auth` of the connection's client they would hold a lock during each call, ignore when a stored token expires,
+and log the answers of an authorization server.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from octoc.plain_text import because
 from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 from octoc.secrets import redact
 from octoc_transport_mcp.auth_settings import AuthSettings
-from octoc_transport_mcp.auth_store import Stored
+from octoc_transport_mcp.auth_store import StoredLogin
 
 MAX_BODY_BYTES = 1024 * 1024
-"""Longest answer of an authorization server that is read."""
+"""Maximum bytes of an authorization server's answer."""
 MAX_SECONDS = 30.0
 _CODE = re.compile(r"[a-z_]{1,40}")
 _RUNNING: ContextVar[bool] = ContextVar("octoc_oauth_running", default=False)
@@ -46,14 +46,14 @@ def _not_ours(_: logging.LogRecord) -> bool:
     return not _RUNNING.get()
 
 
-# The SDK logs each refusal with its traceback, and quotes answers that may hold tokens. What octoc's own flows meet is
-# told by their failures; a host's own use of the SDK logs as before.
+# The SDK logs each refusal with its traceback, and quotes answers that may hold tokens. octoc's own flows report their
+# failures instead; a host's own use of the SDK logs as before.
 for _name in ("mcp.client.auth.oauth2", "mcp.client.auth.utils"):
     logging.getLogger(_name).addFilter(_not_ours)
 
 
 class MemoryStorage:
-    """The SDK's storage for one flow; what is to outlive it is taken from the flow's context."""
+    """The SDK's storage for one flow. `stored_of` reads the login to keep from the flow's context."""
 
     def __init__(self, tokens: OAuthToken | None = None, client: OAuthClientInformationFull | None = None) -> None:
         self._tokens = tokens
@@ -73,7 +73,7 @@ class MemoryStorage:
 
 
 class ClientMetadata(OAuthClientMetadata):
-    """What octoc registers as. Configured scopes stay: the SDK would put those that the server names in their place."""
+    """octoc's metadata as a client. It keeps configured scopes, which the SDK would replace by those of the server."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name != "scope" or not self.scope:
@@ -83,8 +83,8 @@ class ClientMetadata(OAuthClientMetadata):
 def client_credentials_provider(target: ServerTarget, settings: AuthSettings) -> ClientCredentialsOAuthProvider:
     """Return a provider that trades the configured id and secret for a token."""
     with warnings.catch_warnings():
-        # Without `issuer` the server says which authorization server gets the secret, as in every client that has no
-        # such setting; octoc's own documentation asks for it.
+        # Without `issuer` the server names the authorization server that gets the secret, as in clients without such a
+        # setting; octoc's documentation recommends it.
         warnings.simplefilter("ignore", MCPDeprecationWarning)
         provider = ClientCredentialsOAuthProvider(
             server_url=target.url or "",
@@ -102,8 +102,8 @@ def client_credentials_provider(target: ServerTarget, settings: AuthSettings) ->
     return provider
 
 
-def refreshing_provider(target: ServerTarget, settings: AuthSettings, stored: Stored) -> OAuthClientProvider:
-    """Return a provider that knows a login, and refreshes it at the first request."""
+def refreshing_provider(target: ServerTarget, settings: AuthSettings, stored: StoredLogin) -> OAuthClientProvider:
+    """Return a provider with a stored login, which it refreshes at the first request."""
     client = OAuthClientInformationFull.model_validate(stored.client or {"client_id": settings.client_id or ""})
     if settings.client_secret is not None:
         client.client_secret = settings.client_secret
@@ -121,16 +121,16 @@ def refreshing_provider(target: ServerTarget, settings: AuthSettings, stored: St
     return provider
 
 
-def stored_of(target: ServerTarget, settings: AuthSettings, provider: OAuthClientProvider) -> Stored:
-    """Return what a flow that ended well has got. A secret that was configured is not among it."""
+def stored_of(target: ServerTarget, settings: AuthSettings, provider: OAuthClientProvider) -> StoredLogin:
+    """Return the login of a successful flow, without a configured secret."""
     context = provider.context
-    assert context.current_tokens is not None  # noqa: S101  # the flow ends well only with a token
+    assert context.current_tokens is not None  # noqa: S101  # a successful flow has a token
     client = None if context.client_info is None else context.client_info.model_dump(mode="json", exclude_none=True)
     if client is not None and settings.client_secret is not None:
         client.pop("client_secret", None)
     metadata = context.oauth_metadata
     parts = urlsplit(target.url or "")
-    return Stored(
+    return StoredLogin(
         server=target.url or "",
         issuer=f"{parts.scheme}://{parts.netloc}" if metadata is None else str(metadata.issuer),
         tokens=context.current_tokens.model_dump(mode="json", exclude_none=True),
@@ -146,12 +146,12 @@ def stored_of(target: ServerTarget, settings: AuthSettings, provider: OAuthClien
 async def drive(
     provider: httpx2.Auth, request: httpx2.Request, refusal: httpx2.Response | None, target: ServerTarget
 ) -> None:
-    """Run a provider's flow up to the moment at which it would send `request` again, with its token.
+    """Run a provider's flow until it would send `request` again with its token.
 
     Args:
-        refusal: the server's answer to the request without a token; None for a flow that sends only its refresh.
+        refusal: the server's answer to the request without a token; None for a flow that only refreshes.
 
-    Raises: ConnectionFailed, whose text has nothing that an authorization server wrote but its error code.
+    Raises: ConnectionFailed. Its text quotes only the error code of an authorization server.
     """
     flow = provider.async_auth_flow(request)
     limit = httpx2.Timeout(min(target.timeout_s, MAX_SECONDS))
@@ -173,7 +173,7 @@ async def drive(
             raise
         except httpx2.HTTPError as error:
             raise _failed(target, f"could not be reached: {reason_of(error)}", permanent=False) from None
-        except Exception as error:  # noqa: BLE001  # OAuthFlowError, and pydantic's and others' over a strange answer
+        except Exception as error:  # noqa: BLE001  # OAuthFlowError, and errors of pydantic and others for a malformed answer
             raise _failed(target, _why(error, last), permanent=True) from None
         finally:
             await flow.aclose()
@@ -189,7 +189,7 @@ async def _step(flow: Any, response: httpx2.Response | None) -> httpx2.Request:
 
 
 async def _send(client: httpx2.AsyncClient, request: httpx2.Request, target: ServerTarget) -> httpx2.Response:
-    """Send a flow's own request, which has none of the server's headers, and read a bounded answer."""
+    """Send a flow's own request, without the server's headers, and read a bounded answer."""
     url = request.url
     if url.scheme != "https" and not (url.scheme == "http" and is_loopback(url.host)):
         raise _failed(target, f"is at a plain `{url.scheme}` address, `{url.host}`: it takes `https`")
@@ -199,7 +199,7 @@ async def _send(client: httpx2.AsyncClient, request: httpx2.Request, target: Ser
         response.status_code >= 500 or response.status_code == httpx2.codes.TOO_MANY_REQUESTS
     ):
         await response.aclose()
-        # The SDK would take it for a refusal, and forget the login.
+        # The SDK would treat this as a refusal, and forget the login.
         raise _failed(target, f"answered HTTP {response.status_code}", permanent=False)
     body = bytearray()
     try:
@@ -221,8 +221,7 @@ def _why(error: Exception, last: httpx2.Response | None) -> str:
         code = ""
         with contextlib.suppress(ValueError, TypeError, LookupError):
             code = str(json.loads(last.content)["error"])
-        said = f"`{code}`, " if _CODE.fullmatch(code) else ""
-        return f"refused: {said}HTTP {last.status_code}"
+        return f"refused: {f'`{code}`, ' if _CODE.fullmatch(code) else ''}HTTP {last.status_code}"
     if isinstance(error, OAuthFlowError) and (last is None or last.request.method != "POST"):
         return f"cannot be used{because(error)}"
     return "answered something that is not OAuth"

@@ -1,4 +1,4 @@
-"""What a server's `auth` says, in each spelling that clients have: Octo's, Claude Code's, VS Code's and Cursor's."""
+"""Reads a server's `auth`, in the spellings of Octo, Claude Code, VS Code and Cursor."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Kind = Literal["none", "bearer", "client_credentials", "oauth"]
 Method = Literal["none", "client_secret_basic", "client_secret_post"]
 
 DEFAULT_PORT = 9876
-"""Where Octo, too, waits for a browser to come back."""
+"""Port to which the browser returns; the same as in Octo."""
 _METHODS: tuple[Method, ...] = ("none", "client_secret_basic", "client_secret_post")
-# What each kind takes, by our name and by the other spellings of it.
+# The fields of each kind, by our name, with their spellings.
 _TAKES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "bearer": {"token": ("token",)},
     "client_credentials": {
@@ -43,8 +43,8 @@ _TAKES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 class AuthSettings:
     """One server's `auth`, checked. `scopes` is space-separated; `issuer` is the only authorization server allowed.
 
-    `redirect_uri` is where a browser is sent back to, always on this machine; None is `http://localhost:9876/callback`,
-    or another port where that one is taken.
+    The browser returns to `redirect_uri`, always on this machine; None means `http://localhost:9876/callback`, or
+    another port if that one is taken.
     """
 
     kind: Kind
@@ -58,33 +58,35 @@ class AuthSettings:
 
 
 def settings_of(target: ServerTarget) -> AuthSettings:
-    """Return what the target's `auth` means. Raises: ConnectionFailed, permanent, when it cannot be understood."""
+    """Return the settings in the target's `auth`. Raises: ConnectionFailed, permanent, if it cannot be understood."""
     auth = target.auth
     if not auth:
         return AuthSettings(kind="none")
     kind = auth.get("type", "oauth")
     if kind not in _TAKES:
         raise refused(target, f"has a `type` that octoc does not know: expected one of {', '.join(_TAKES)}")
-    found: dict[str, Any] = {}
-    known = {spelling: name for name, spellings in _TAKES[kind].items() for spelling in spellings}
+    values: dict[str, Any] = {}
+    names = {spelling: name for name, spellings in _TAKES[kind].items() for spelling in spellings}
     for key, value in auth.items():
         if key == "type":
             continue
-        if key not in known:
-            raise refused(target, f"has `{key}`, which `{kind}` does not take: it takes {', '.join(known)}")
-        found[known[key]] = value
-    return _checked(target, kind, found)
+        if key not in names:
+            raise refused(target, f"has `{key}`, which `{kind}` does not take: it takes {', '.join(names)}")
+        values[names[key]] = value
+    return _checked(target, kind, values)
 
 
-def _checked(target: ServerTarget, kind: Kind, found: Mapping[str, Any]) -> AuthSettings:
-    texts = {name: value for name, value in found.items() if name not in {"scopes", "port"} and value not in {None, ""}}
+def _checked(target: ServerTarget, kind: Kind, values: Mapping[str, Any]) -> AuthSettings:
+    texts = {
+        name: value for name, value in values.items() if name not in {"scopes", "port"} and value not in {None, ""}
+    }
     for name, value in texts.items():
         if not isinstance(value, str):
-            raise refused(target, f"has a `{name}` that is no text")
+            raise refused(target, f"has a `{name}` that is not a text")
     method = texts.get("method")
     if method is not None and method not in _METHODS:
-        raise refused(target, f"has a `token_endpoint_auth_method` that is none of {', '.join(_METHODS)}")
-    scopes = found.get("scopes")
+        raise refused(target, f"has an unknown `token_endpoint_auth_method`: expected one of {', '.join(_METHODS)}")
+    scopes = values.get("scopes")
     if isinstance(scopes, (list, tuple)):
         scopes = " ".join(map(str, scopes))
     if scopes is not None and not isinstance(scopes, str):
@@ -97,7 +99,7 @@ def _checked(target: ServerTarget, kind: Kind, found: Mapping[str, Any]) -> Auth
         scopes=scopes or None,
         method=method,
         issuer=texts.get("issuer"),
-        redirect_uri=_redirect(target, texts.get("redirect_uri"), found.get("port")),
+        redirect_uri=_redirect(target, texts.get("redirect_uri"), values.get("port")),
     )
     if kind == "bearer" and not sendable(settings.token):
         raise refused(target, "has a `token` that is empty, or that no HTTP header can carry")
@@ -111,7 +113,7 @@ def _redirect(target: ServerTarget, uri: str | None, port: Any) -> str | None:
         return None
     if uri is None:
         if not isinstance(port, int) or isinstance(port, bool) or not 0 < port < 65536:
-            raise refused(target, "has a `callbackPort` that is no port: expected a number from 1 to 65535")
+            raise refused(target, "has a `callbackPort` that is not a port: expected a number from 1 to 65535")
         return f"http://localhost:{port}/callback"
     parts = urlsplit(uri)
     try:
@@ -124,10 +126,10 @@ def _redirect(target: ServerTarget, uri: str | None, port: Any) -> str | None:
 
 
 def refused(target: ServerTarget, why: str) -> ConnectionFailed:
-    """Return the failure of an `auth` that cannot be acted on; `why` goes on from the server's name."""
+    """Return the failure of an unusable `auth`; `why` continues the sentence after the server's name."""
     return ConnectionFailed(f"the `auth` of `{target.name}` {why}", permanent=True)
 
 
 def sendable(value: str) -> bool:
-    """Tell whether a text can stand in a header: printable ASCII, and some of it."""
+    """Return whether a header can carry a text: printable ASCII, and not empty."""
     return bool(value) and all("!" <= character <= "~" for character in value)

@@ -1,4 +1,4 @@
-"""Where logins are kept: one file of tokens a server and issuer, for this user alone, outside workspace and bundle."""
+"""Stores logins: one file of tokens per server and issuer, private to this user, outside workspace and bundle."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _FOLDER_MODE = 0o700
 
 
 @attrs.frozen(kw_only=True)
-class Stored:
-    """One login as its file has it. Nothing of it shows in repr; `expires_at` is seconds since the epoch.
+class StoredLogin:
+    """One login as in its file. Its repr shows only the issuer and `expires_at`, in seconds since the epoch.
 
     `tokens`, `client`, `metadata` and `resource` are OAuth's own wire objects: the token endpoint's answer, the
     registration, the authorization server's metadata and the protected resource's.
@@ -39,38 +39,35 @@ class Stored:
         return bool(self.tokens.get("refresh_token")) and self.client is not None
 
     def is_current(self, now: float | None = None) -> bool:
-        """Tell whether the access token has not expired, as far as is known."""
+        """Return whether the access token is still valid; one of unknown duration counts as valid."""
         return self.expires_at is None or (time.time() if now is None else now) < self.expires_at
 
 
 def folder() -> Path:
     """Return the folder of all logins: `$XDG_STATE_HOME/octoc/oauth`, by default below `~/.local/state`."""
     state = os.environ.get("XDG_STATE_HOME", "")
-    # As the XDG specification says: a relative path counts as none.
+    # The XDG specification ignores a relative path.
     base = Path(state) if state.startswith("/") else Path.home() / ".local" / "state"
     return base / "octoc" / "oauth"
 
 
 class Store:
-    """The logins of one server: its URL, with the client id that was configured for it, if one was."""
+    """The logins of one server, known by its URL and configured client id."""
 
     def __init__(self, server: str, client_id: str | None = None, issuer: str | None = None) -> None:
         self._server = server
         self._issuer = issuer
         self._of_server = _digest(f"{server}\n{client_id or ''}")
 
-    def read(self) -> Stored | None:
-        """Return the newest login, or None. A file that cannot be read or understood is none."""
-        found = [(path, stored) for path in self._paths() if (stored := self._load(path)) is not None]
+    def read(self) -> StoredLogin | None:
+        """Return the newest login, or None. An unreadable file is ignored."""
+        logins = [(path, stored) for path in self._paths() if (stored := self._load(path)) is not None]
         if self._issuer is not None:
-            found = [(path, stored) for path, stored in found if stored.issuer.rstrip("/") == self._issuer.rstrip("/")]
-        return max(found, key=lambda one: _modified(one[0]))[1] if found else None
+            logins = [(path, login) for path, login in logins if login.issuer.rstrip("/") == self._issuer.rstrip("/")]
+        return max(logins, key=lambda one: _modified(one[0]))[1] if logins else None
 
-    def write(self, stored: Stored) -> None:
-        """Write a login whole, readable by this user alone; what another issuer gave for the server goes.
-
-        Raises: OSError.
-        """
+    def write(self, stored: StoredLogin) -> None:
+        """Write a login, readable only by this user, and delete the server's other logins. Raises: OSError."""
         where = folder()
         where.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
         where.chmod(_FOLDER_MODE)
@@ -81,7 +78,7 @@ class Store:
                 other.unlink(missing_ok=True)
 
     def delete(self) -> bool:
-        """Delete every login of the server; tell whether there was one. Raises: OSError."""
+        """Delete all logins of the server; return whether there was one. Raises: OSError."""
         paths = self._paths()
         for path in paths:
             path.unlink(missing_ok=True)
@@ -90,11 +87,11 @@ class Store:
     def _paths(self) -> list[Path]:
         return sorted(folder().glob(f"{self._of_server}-*.json"))
 
-    def _load(self, path: Path) -> Stored | None:
+    def _load(self, path: Path) -> StoredLogin | None:
         with contextlib.suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
             held = json.loads(path.read_text(encoding="utf-8"))
             if held.pop("version") == VERSION and held["server"] == self._server and held["tokens"]["access_token"]:
-                return Stored(**held)
+                return StoredLogin(**held)
         return None
 
 

@@ -1,9 +1,9 @@
-"""Which call a server's question belongs to: the claims of the calls that run at the server.
+"""Assigns a server's questions to calls, by the claims of the calls that run at the server.
 
-A request of a server names no call of ours. In the handshake era it belongs to the call that the server still works
-on, and a call that timed out or was cancelled may be that one: so its claim stays until the server answers it. The
-owner of a question is decided when the question arrives, in the order of the server's messages. In the modern era a
-question is part of the answer to its own call, and nothing here is needed.
+A server's request does not name a call. In the handshake era it belongs to a call that the server still works on. That
+may be a call that timed out or was cancelled, so its claim stays until the server answers it. The owner of a question
+is decided when the question arrives, in the order of the server's messages. In the modern era a question is part of
+the answer to its own call, and needs no claim.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 FIRST_ID = 1_000_000_000
-"""The SDK counts its own requests from 1: the ids of two that are under way must differ."""
+"""First id of calls with a claim. The SDK counts its own requests from 1, and ids of running requests must differ."""
 MAX_QUESTIONS = 256
-"""How many questions are remembered between their arrival and their answer; the oldest is forgotten, and declined."""
+"""Questions kept between their arrival and their answer; beyond it the oldest is dropped, and declined."""
 ELICITATION, SAMPLING, ROOTS = "elicitation/create", "sampling/createMessage", "roots/list"
 QUESTIONS = frozenset({ELICITATION, SAMPLING, ROOTS})
 
 
 @attrs.define(eq=False)
 class Claim:
-    """A call that the server works on: who made it, and the context in which its questions are put to the host.
+    """A call that the server works on: its caller, and the context in which the host answers its questions.
 
-    `in_vain` collects what the server asked for without an answer, `crowded` whether that was because of other calls.
+    `declined` are the kinds of questions without an answer; `crowded` is whether other calls were the reason.
     """
 
     caller: Caller = attrs.field(factory=Caller)
     context: contextvars.Context = attrs.field(factory=contextvars.copy_context)
-    in_vain: list[str] = attrs.field(factory=list)
+    declined: list[str] = attrs.field(factory=list)
     crowded: bool = False
     left_at: float | None = None
     asking: set[asyncio.Task[Any]] = attrs.field(factory=set)
@@ -61,7 +61,7 @@ class Owner:
     claim: Claim | None = None
     of_connection: bool = False
     among: tuple[Claim, ...] = ()
-    """The calls that it may be of, when it cannot be told which."""
+    """The calls that the question may belong to, if several."""
 
 
 CLAIM: contextvars.ContextVar[Claim | None] = contextvars.ContextVar("octoc_mcp_claim", default=None)
@@ -71,7 +71,7 @@ class Claims:
     """The claims on one connection, and the owners of the questions that arrived on it.
 
     Args:
-        limit_s: seconds after which a connection that has the claim of a call without a caller takes no new call.
+        limit_s: seconds after which a connection with the claim of a call without a caller takes no new call.
         answered_by_host: the methods that the host answers.
     """
 
@@ -90,19 +90,19 @@ class Claims:
         self._conversation: Caller | None = None
         self._is_shared = False
         self.asks = False
-        """Whether the server asked something that the host answers, on what all of its calls share."""
+        """Whether the server asked the host a question on a stream that all calls share."""
 
     @property
     def abandoned(self) -> bool:
-        """Whether the server may still work on a call that nobody waits for."""
+        """Whether the server may still work on a call without a caller."""
         return any(claim.left_at is not None for claim in self._open.values())
 
     @property
     def stale(self) -> bool:
-        """Whether a call that nobody waits for may have run for longer than the limit at a server that asks.
+        """Whether a call without a caller may have run for longer than the limit at a server that asks questions.
 
         A server that never asked is not replaced: it may keep state, and a cancelled call gets no answer. Its first
-        question is declined if it could be of a call that nobody waits for.
+        question is declined if it may belong to a call without a caller.
         """
         if not self.asks:
             return False
@@ -110,18 +110,18 @@ class Claims:
         return any(claim.left_at is not None and claim.left_at <= oldest for claim in self._open.values())
 
     def open(self, request: RequestId, claim: Claim) -> None:
-        """Take note that a call is being sent."""
+        """Note that a call is being sent."""
         self._open[coerce_request_id(request)] = claim
         conversation = _conversation_of(claim)
         self._is_shared = self._is_shared or self._conversation not in (None, conversation)
         self._conversation = conversation
 
     def answered(self, request: RequestId) -> None:
-        """Take note that the server has answered a call, or has certainly not begun it: its claim ends."""
+        """Note that the server answered a call, or certainly did not begin it: its claim ends."""
         self._open.pop(coerce_request_id(request), None)
 
     def left(self, request: RequestId) -> None:
-        """Take note that nobody waits for a call any more: its claim stays, and its questions are withdrawn."""
+        """Note that a call has no caller any more: its claim stays, and its questions are withdrawn."""
         claim = self._open.get(coerce_request_id(request))
         if claim is None:
             return
@@ -130,18 +130,18 @@ class Claims:
             task.cancel()
 
     def is_open(self, request: RequestId) -> bool:
-        """Tell whether the server works on a call."""
+        """Return whether the server works on a call."""
         return coerce_request_id(request) in self._open
 
     def note_question(
         self, question: RequestId, method: str, carrier: RequestId | None = None, *, ordered: bool = True
     ) -> None:
-        """Decide whose question has arrived.
+        """Note that the server sent a request, and decide which call owns it.
 
         Args:
-            carrier: the request on whose own stream it came.
-            ordered: that it came in order with the answers to calls. Otherwise the answer to its own call may have come
-                first, so that its owner is known only if all calls so far are of one conversation.
+            carrier: our request whose own stream brought it.
+            ordered: whether it came in order with the answers to calls. If not, the answer to its own call may have
+                come first, so that the owner is known only if all calls so far belong to one conversation.
         """
         if method not in QUESTIONS:
             return
@@ -156,7 +156,7 @@ class Claims:
         )
 
     def note_asked(self, method: str) -> None:
-        """Take note that the server asks what the host answers."""
+        """Note that the server asks for something that the host answers."""
         self.asks = self.asks or method in self._answered_by_host
 
     def _owner(self, method: str, carrier: RequestId | None) -> Owner:
@@ -170,12 +170,12 @@ class Claims:
         return Owner(among=running)
 
     def owner(self, question: RequestId) -> Owner:
-        """Return whose question it is, once."""
+        """Return the owner of a question, and forget it."""
         return self._owners.pop(coerce_request_id(question), Owner())
 
 
 def _is_one_conversation(claims: Sequence[Claim]) -> bool:
-    """Tell whether all calls are of one named conversation: then one client is asked, whichever call it is for."""
+    """Return whether all calls belong to one named conversation: then the same client answers for each of them."""
     conversations = set(map(_conversation_of, claims))
     return len(conversations) == 1 and all(caller.session for caller in conversations)
 
@@ -185,7 +185,7 @@ def _conversation_of(claim: Claim) -> Caller:
 
 
 def _has_given_up(claims: Sequence[Claim], method: str) -> bool:
-    """Tell whether a question for consent or a completion could be of a call that its caller has given up."""
+    """Return whether a question for consent or a completion may belong to a call that its caller gave up."""
     return method != ROOTS and any(claim.left_at is not None for claim in claims)
 
 

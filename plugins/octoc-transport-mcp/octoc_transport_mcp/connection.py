@@ -1,4 +1,4 @@
-"""One live connection: a task of its own opens and closes the SDK's client, and any task may call through it."""
+"""One live connection: its own task opens and closes the SDK's client, and any task may call through it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from octoc_transport_mcp.failures import (
 from octoc_transport_mcp.http import check_url, http_streams, sse_streams
 from octoc_transport_mcp.http_faults import HttpState
 from octoc_transport_mcp.lenient import LenientAnswers
-from octoc_transport_mcp.listing import Changes, Listed, all_tools
+from octoc_transport_mcp.listing import Changes, ToolList, all_tools
 from octoc_transport_mcp.messages import LineFault
 from octoc_transport_mcp.outbound import sent_through
 from octoc_transport_mcp.process import ServerProcess, process_streams
@@ -49,24 +49,24 @@ from octoc_transport_mcp.streams import ATTEMPT, Attempt
 log = logging.getLogger("octoc.transport")
 
 CLOSE_S = 6.0
-"""The longest that `close` waits: a process is gone after 4 s, and what is left is the SDK's."""
+"""The longest that `close` waits: a process ends within 4 s, and the SDK gets the rest."""
 EXIT_CODE_S = 0.2
-"""How long a failure waits to learn the exit code of a server whose stdout has ended."""
+"""How long a failure waits for the exit code of a server whose stdout has ended."""
 LEARN_S = 2.0
 LEARN_SHARE = 1 / 4
-"""How long, and for which share of the first call's time, a server may take to list its tools before that call."""
+"""Limits on the listing of tools before the first call: seconds, and share of that call's time."""
 FEW_TOOLS = 200
 """Longer lists of tools are converted in a thread."""
 _CLOSED = "Connection closed"
-"""What the SDK says to calls under way when a connection ends."""
+"""The SDK's error message for running calls when a connection ends."""
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 async def open_connection(kind: str, target: ServerTarget, host: Host | None = None) -> Connection:
-    """Connect to `target` within its time-out. Raises: ConnectionFailed, with all that was started stopped again."""
+    """Connect to `target` within its time-out. Raises: ConnectionFailed, after stopping all that it started."""
     if target.auth and kind == "stdio":
         raise ConnectionFailed(
-            f"the `auth` of `{target.name}` is for servers behind a URL: put its credential into `env`", permanent=True
+            f"the `auth` of `{target.name}` is for servers with a `url`: put its credential into `env`", permanent=True
         )
     missing = (
         "command" if kind == "stdio" and not target.command else "url" if kind != "stdio" and not target.url else ""
@@ -81,10 +81,10 @@ async def open_connection(kind: str, target: ServerTarget, host: Host | None = N
 
 
 class McpConnection:
-    """A `Connection`, owned by a task of its own.
+    """A `Connection` with a task of its own.
 
-    The SDK's client must be closed by the task that opened it: that is `_owner`, which lives as long as the connection.
-    Calls do not pass through it: the SDK matches answers to calls by id, from whatever task they come.
+    The task that opens the SDK's client must also close it: `_owner` lives as long as the connection. Calls run in the
+    tasks of their callers; the SDK matches answers to calls by id.
     """
 
     def __init__(self, kind: str, target: ServerTarget, host: Host) -> None:
@@ -107,13 +107,13 @@ class McpConnection:
         self._loss_logged = False
 
     async def open(self) -> None:
-        """Start the owner and wait until the server answered. Raises: ConnectionFailed."""
+        """Start the owner and wait for the server's first answer. Raises: ConnectionFailed."""
         self._owner = owner = asyncio.create_task(self._own(), name=f"octoc: {self._target.name}")
         ready = asyncio.create_task(self._ready.wait())
         try:
             await asyncio.wait((owner, ready), timeout=self._target.timeout_s, return_when=asyncio.FIRST_COMPLETED)
             if self._client is None and not owner.done():
-                message = self._silence()  # before the end, of which the process's state would tell
+                message = self._no_answer()  # before `_abandon`, which changes the process's state
                 await self._abandon()
                 raise ConnectionFailed(message, kind="timeout")
         except asyncio.CancelledError:
@@ -176,7 +176,7 @@ class McpConnection:
         return not_connected(error, self._target, self._process)
 
     def _validate_listed(self, client: Client) -> None:
-        """Have the SDK check answers of listed tools alone: for any other it lists anew at every call, and warns."""
+        """Let the SDK check answers of listed tools only: for others it would list the tools again at each call."""
         session = client.session
         validate = session.validate_tool_result
 
@@ -187,9 +187,9 @@ class McpConnection:
         session.validate_tool_result = validate_listed  # type: ignore[method-assign]
 
     async def _learn(self, client: Client, seconds: float) -> None:
-        """List the tools once, before the first call: answers are checked, and HTTP headers made, by their schemas.
+        """List the tools once, before the first call: the SDK checks answers, and makes HTTP headers, by their schemas.
 
-        What goes wrong with it is not the call's: that says itself what is wrong with the server, if it is needed.
+        An error here does not fail the call, which reports a fault of the server itself.
         """
         with contextlib.suppress(Exception):
             async with asyncio.timeout(min(LEARN_S, seconds * LEARN_SHARE)), self._learning:
@@ -197,7 +197,7 @@ class McpConnection:
                     await self._take_tools(client)
         self._learned = True
 
-    async def _take_tools(self, client: Client) -> Listed:
+    async def _take_tools(self, client: Client) -> ToolList:
         listed = await all_tools(client, self._target)
         self._listed = {tool.name for tool in listed.tools}
         self._learned = True
@@ -219,29 +219,31 @@ class McpConnection:
             async with http_streams(self._target, self._http) as streams:
                 yield streams
 
-    def _silence(self) -> str:
-        return self._told(f"`{self._target.name}` did not answer within {self._target.timeout_s:g} s", self._said())
+    def _no_answer(self) -> str:
+        return self._with_output(
+            f"`{self._target.name}` did not answer within {self._target.timeout_s:g} s", self._output_since()
+        )
 
     def _note_caller(self, caller: Caller) -> None:
         self._callers.add((caller.tenant, caller.account, caller.agent, caller.user, caller.session))
 
-    def _told(self, message: str, words: str) -> str:
-        """Return a failure's message with what the server wrote outside its answers, if one caller alone uses it.
+    def _with_output(self, message: str, output: str) -> str:
+        """Return a failure's message with the server's own output, if only one caller uses the connection.
 
-        Otherwise the words may be about another caller's call, and only the log has them.
+        Otherwise the output may belong to another caller's call, and only the log gets it.
         """
-        whole = one_line(message + words, self._target)
-        if len(self._callers) < 2 or not words:
+        whole = one_line(message + output, self._target)
+        if len(self._callers) < 2 or not output:
             return whole
         log.warning("%s", whole)
         return one_line(message, self._target)
 
-    def _said(self, before: tuple[int, int] = (0, 0)) -> str:
-        """Return what a silent server wrote since it had written `before`, to follow the message of a failure."""
+    def _output_since(self, before: tuple[int, int] = (0, 0)) -> str:
+        """Return the output of a server since the counts `before`, as the end of a failure's message."""
         process = self._process
         if process is None:
             return ""
-        printed, written = process.said
+        printed, written = process.output_counts
         if printed > before[0]:
             return f"; it printed `{process.garbage}`, which is not MCP"
         if written > before[1] and process.stderr.lines:
@@ -249,7 +251,7 @@ class McpConnection:
         return ""
 
     async def _abandon(self) -> None:
-        """End a connection that never came about, without the patience that an answering server gets."""
+        """End a connection that was never made, without the grace period of a server that answered."""
         if self._process is not None:
             self._process.impatient = True
         if self._owner is not None:
@@ -257,7 +259,7 @@ class McpConnection:
         await self._ended(CLOSE_S)
 
     async def _ended(self, seconds: float) -> bool:
-        """Wait for the owner's end, without cancelling it when the waiting task is; its error is not the caller's."""
+        """Wait for the owner's end. Cancelling the caller does not cancel the owner; its error is ignored."""
         if self._owner is None:
             return True
         done, _ = await asyncio.wait((self._owner,), timeout=seconds)
@@ -267,24 +269,24 @@ class McpConnection:
 
     @property
     def alive(self) -> bool:
-        """False once the connection can carry no further call."""
+        """False once the connection cannot carry another call."""
         if self._lost or self._http.lost or self._stop.is_set():
             return False
         return self._process is None or not (self._process.lost or self._process.exit_code is not None)
 
     @property
     def asks(self) -> bool:
-        """True once the server has asked something that the host answers, on what all of its calls share."""
+        """True once the server has asked the host a question on a stream that all calls share."""
         return self._claims.asks
 
     @property
     def abandoned(self) -> bool:
-        """True while the server may work on a call that nobody waits for, whose questions belong to nobody else."""
+        """True while the server may still work on a call without a caller, whose questions no other caller may get."""
         return self._claims.abandoned
 
     @property
     def stale(self) -> bool:
-        """True once a call that nobody waits for has run at the server for longer than the server's limit."""
+        """True once a call without a caller has run at the server for longer than the server's limit."""
         return self._claims.stale
 
     async def list_tools(self) -> ServerListing:
@@ -297,7 +299,7 @@ class McpConnection:
                 listed = await self._take_tools(client)
         except TimeoutError:
             message = f"`{self._target.name}` did not list its tools within {self._target.timeout_s:g} s"
-            raise ConnectionFailed(self._told(message, self._said()), kind="timeout") from None
+            raise ConnectionFailed(self._with_output(message, self._output_since()), kind="timeout") from None
         except ConnectionFailed:
             raise
         except Exception as error:  # noqa: BLE001  # whatever the SDK, the network or a strange server makes of it
@@ -340,7 +342,7 @@ class McpConnection:
         attempt = Attempt(over_pipe=self._process is not None)
         claim = Claim(caller=call.caller)
         CLAIM.set(claim)
-        before = (0, 0) if self._process is None else self._process.said
+        before = (0, 0) if self._process is None else self._process.output_counts
         try:
             async with asyncio.timeout(call.timeout_s):
                 if not self._learned:
@@ -350,7 +352,7 @@ class McpConnection:
                     call.tool,
                     dict(call.arguments),
                     progress_callback=_progress_of(call),
-                    meta=dict(call.meta) or None,  # type: ignore[arg-type]  # open: any key may stand in it
+                    meta=dict(call.meta) or None,  # type: ignore[arg-type]  # any key is allowed
                 )
         except TimeoutError:
             outcome = self._late(call, attempt, before)
@@ -366,24 +368,24 @@ class McpConnection:
             )
             if outcome.is_error:
                 outcome = redact_error(outcome, self._target)
-        return self._server_requests.told(outcome, claim)
+        return self._server_requests.with_notes(outcome, claim)
 
     def _is_answer(self, error: MCPError) -> bool | None:
-        """Tell whether the server answered a call with this error; None when it has certainly not begun the call."""
+        """Return whether the server answered a call with this error; None if it certainly did not begin the call."""
         fault = self._http.fault_of(error)
         if fault is not None:
             return False if fault.sent else None
         return line_fault(error) is None and not self._is_closed(error)
 
     def _is_sent(self, attempt: Attempt) -> bool:
-        """Tell whether a call may have reached the server; over a pipe it is known, elsewhere it is supposed."""
+        """Return whether a call may have reached the server: known over a pipe, assumed over HTTP."""
         return attempt.written or self._process is None
 
     def _late(self, call: ToolCall, attempt: Attempt, before: tuple[int, int]) -> ToolResult | ToolFailure:
         message = f"`{self._target.name}` did not answer `{call.tool}` within {call.told_limit_s:g} s"
         if not self._is_sent(attempt):
             message += ": it does not read its stdin"
-        return failure("timeout", self._told(message, self._said(before)), sent=self._is_sent(attempt))
+        return failure("timeout", self._with_output(message, self._output_since(before)), sent=self._is_sent(attempt))
 
     async def _refused(
         self, error: MCPError, call: ToolCall, attempt: Attempt, claim: Claim
@@ -399,7 +401,7 @@ class McpConnection:
             return failure("connection_lost", await self._loss(), sent=self._is_sent(attempt))
         if error.code == mcp_types.MISSING_REQUIRED_CLIENT_CAPABILITY:
             return failure("not_ready", one_line(f"{self._server_requests.lacking(error.error.data)}", self._target))
-        if claim.in_vain and error.code == mcp_types.INVALID_REQUEST:
+        if claim.declined and error.code == mcp_types.INVALID_REQUEST:
             return failure("not_ready", self._server_requests.refusal(claim))
         meant = of_protocol_error(error, call.tool, self._target)
         if meant is not None:
@@ -408,7 +410,7 @@ class McpConnection:
         return redact_error(refused, self._target)
 
     def _is_closed(self, error: MCPError) -> bool:
-        """Tell whether the SDK says that the connection has ended: servers use its code for errors of their own."""
+        """Return whether the SDK reports the end of the connection; servers use its code for errors of their own."""
         return error.code == mcp_types.CONNECTION_CLOSED and (not self.alive or error.message == _CLOSED)
 
     async def _broken(self, error: Exception, call: ToolCall, attempt: Attempt) -> ToolFailure:
@@ -416,7 +418,7 @@ class McpConnection:
             return failure("connection_lost", await self._loss(), sent=self._is_sent(attempt))
         if not self._is_sent(attempt):
             return _not_sent(call.tool, words_of(leaf(error)) or "the SDK refuses them")
-        # The SDK's checks of an answer put the whole schema into their text: the cause says it in one sentence.
+        # The text of the SDK's checks has the whole schema in it; that of its cause is one sentence.
         cause = leaf(error)
         reason = getattr(cause.__cause__, "message", None) or words_of(cause)
         said = f"`{self._target.name}` answered `{call.tool}` with something that is not what it declares"
@@ -427,7 +429,7 @@ class McpConnection:
 
     def _of_line(self, fault: LineFault, asked: str) -> str:
         words = f": {fault.words}" if fault.words else ""
-        return self._told(f"`{self._target.name}` answered `{asked}` with {fault.reason}", words)
+        return self._with_output(f"`{self._target.name}` answered `{asked}` with {fault.reason}", words)
 
     async def _loss(self) -> str:
         if self._process is None and self._http.ended is not None and not self._stop.is_set():
@@ -443,14 +445,14 @@ class McpConnection:
         return one_line(f"`{self._target.name}` {how}", self._target)
 
     async def close(self) -> None:
-        """End the connection and the server's process; idempotent, bounded in time."""
+        """End the connection and the server's process. Idempotent, and limited in time."""
         self._stop.set()
         if not await self._ended(CLOSE_S):
             await self._abandon()
 
 
 def _why_no_json(arguments: Mapping[str, Any]) -> str | None:
-    """Say why arguments have no form in JSON; None where they have. The SDK would send `null` for a NaN."""
+    """Return why arguments cannot be written as JSON, or None. The SDK would send `null` for a NaN."""
     try:
         _JSON.encode(dict(arguments)).encode()
     except RecursionError:
@@ -465,7 +467,7 @@ def _not_sent(tool: str, why: str) -> ToolFailure:
 
 
 def _progress_of(call: ToolCall) -> Any:
-    """Return the SDK's callback for a call's progress, or None when nobody asks for it."""
+    """Return the SDK's callback for a call's progress, or None if the caller does not want it."""
     heard = call.on_progress
     if heard is None:
         return None

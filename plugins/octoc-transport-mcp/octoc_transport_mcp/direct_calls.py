@@ -1,10 +1,10 @@
 """Calls over Streamable HTTP without the SDK's streams and tasks, which cost more than the request itself.
 
-The SDK's session makes the request and its headers, and checks the result. `http_client` makes the errors. Only the
-way between the two is shorter: one POST with one message as its answer. If the answer is more than that (progress, a
-question, a stream to resume), the SDK gets it and continues.
+The SDK's session still makes the request and its headers, and checks the result; `http_client` makes the errors. Here a
+call is one POST with one message as its answer. If the answer is more than that (progress, a question, a stream to
+resume), the SDK gets it and continues.
 
-A list of tools goes this way too: the SDK would parse an answer of megabytes on the event loop.
+Lists of tools are sent this way too: the SDK would parse an answer of megabytes on the event loop.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 
 METHODS = frozenset({"tools/call", "tools/list"})
 CANCEL_S = 5.0
-"""How long the notice that a call is given up may take; as long as the SDK's."""
+"""How long the cancellation notice of a call may take; as long as the SDK's."""
 _TRACER = get_tracer("mcp-python-sdk")
-"""A call has the span that the SDK would give it, under the SDK's name."""
+"""Tracer under the SDK's name: a call has the span that the SDK would give it."""
 
 
 @contextlib.contextmanager
 def direct_calls(session: ClientSession, state: HttpState) -> Iterator[None]:
-    """Send the calls of a session over Streamable HTTP directly until the block ends, which also ends the calls."""
+    """Send the calls of a session over Streamable HTTP directly until the block ends, and then cancel running ones."""
     client = state.client
     if client is None:
         yield
@@ -78,7 +78,7 @@ class DirectCalls(Sender):
     ) -> dict[str, Any]:
         """Send a request and return its result. Raises: MCPError."""
         given: CallOptions = {} if opts is None else opts
-        # Only headers and the id are understood here: what else may be asked for (progress, a time limit) is the SDK's.
+        # A direct call supports only headers and the id; the SDK handles other options, as progress or a time limit.
         if method not in METHODS or given.keys() - {"headers", "request_id"} or self._closed or not self._client.direct:
             return await self._inner.send_raw_request(method, params, opts)
         request_id = given.get("request_id") or next(self._ids)
@@ -96,10 +96,10 @@ class DirectCalls(Sender):
         self, method: str, request_id: RequestId, params: dict[str, Any], headers: Mapping[str, str]
     ) -> Answer | None:
         meta = dict(params.pop("_meta", None) or {})
-        told = {"mcp.method.name": method, "jsonrpc.request.id": str(request_id)}
+        attributes = {"mcp.method.name": method, "jsonrpc.request.id": str(request_id)}
         answer = None
         name = f"MCP send {method} {params.get('name', '')}".rstrip()
-        with _TRACER.start_as_current_span(name, kind=SpanKind.CLIENT, attributes=told) as span:
+        with _TRACER.start_as_current_span(name, kind=SpanKind.CLIENT, attributes=attributes) as span:
             inject(meta)
             if meta:
                 params["_meta"] = meta
@@ -107,7 +107,7 @@ class DirectCalls(Sender):
             try:
                 body = json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
             except ValueError:
-                return None  # what has no form in JSON is the SDK's to refuse
+                return None  # the SDK refuses what cannot be written as JSON
             with anyio.CancelScope() as scope:
                 self._scopes.add(scope)
                 try:
@@ -127,7 +127,7 @@ class DirectCalls(Sender):
         return answer
 
     async def _give_up(self, request_id: RequestId) -> None:
-        """Tell the server that the call was cancelled. In the modern era the end of the POST says so."""
+        """Notify the server that the call was cancelled. In the modern era the end of the POST already does so."""
         with anyio.move_on_after(CANCEL_S, shield=True):
             why = {"requestId": request_id, "reason": "caller cancelled"}
             await self._inner.notify("notifications/cancelled", why)

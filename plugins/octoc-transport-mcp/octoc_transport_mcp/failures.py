@@ -1,4 +1,4 @@
-"""What went wrong, in one line: the SDK's exceptions, a process's end and HTTP's refusals in the contract's words."""
+"""Failures as one-line messages: the SDK's exceptions, the end of a process and refusals of a server."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from octoc_transport_mcp.messages import LineFault
 from octoc_transport_mcp.process import ServerProcess
 
 MIN_SECRET_CHARS = 6
-"""A value shorter than this is not cut out of a message: it would be found in ordinary words."""
+"""Shorter values are not cut out of messages: ordinary words contain them."""
 MAX_MESSAGE_CHARS = 400
 LOGGED_LINES = 5
-"""How many of the last lines on stderr the log has when a server has ended."""
+"""Number of last lines of stderr that the log shows when a server has ended."""
 
 _UNKNOWN_TOOL = re.compile(r"unknown tool|tool\b.*\bnot found|no such tool", re.IGNORECASE)
 
@@ -32,7 +32,7 @@ def failure(kind: FailureKind, message: str, *, sent: bool = True) -> ToolFailur
 
 
 def leaf(error: BaseException) -> BaseException:
-    """Return what is inside exception groups: the first member that is no mere cancellation."""
+    """Return the first exception inside nested groups that is not a cancellation."""
     while isinstance(error, BaseExceptionGroup):
         members = [member for member in error.exceptions if isinstance(member, (Exception, BaseExceptionGroup))]
         error = (members or list(error.exceptions))[0]
@@ -50,7 +50,7 @@ def redact(text: str, target: ServerTarget) -> str:
 
 
 def redact_error(result: ToolResult, target: ServerTarget) -> ToolResult:
-    """Return a tool's own error with the target's values cut out of everything that is text in it."""
+    """Return a tool's own error with the target's values cut out of all its texts."""
     secrets = secrets_of(target)
     if not secrets:
         return result
@@ -60,7 +60,7 @@ def redact_error(result: ToolResult, target: ServerTarget) -> ToolResult:
 
 
 def secrets_of(target: ServerTarget) -> list[str]:
-    """Return every value that may be secret, longest first, so that none is cut by another."""
+    """Return all values that may be secret, the longest first, so that a short one does not cut a longer one."""
     values: Iterable[str] = {*target.env.values(), *target.headers.values(), *target.secrets}
     return sorted((value for value in values if len(value) >= MIN_SECRET_CHARS), key=lambda value: (-len(value), value))
 
@@ -72,7 +72,7 @@ def ending(process: ServerProcess) -> str:
 
 
 def how_it_ended(process: ServerProcess) -> str:
-    """Return how a process ended: its exit code or signal, and nothing that it wrote."""
+    """Return how a process ended: its exit code or signal, without its output."""
     code = process.exit_code
     if code is None:
         return "closed its stdout"
@@ -85,13 +85,13 @@ def last_lines(process: ServerProcess, target: ServerTarget) -> str:
 
 
 def line_fault(error: BaseException) -> LineFault | None:
-    """Return what was wrong with the line that answered a request, when a line was the matter."""
+    """Return the fault of the line that answered a request, if that caused the error."""
     data = error.error.data if isinstance(error, MCPError) else None
     return data if isinstance(data, LineFault) else None
 
 
 def not_connected(error: BaseException, target: ServerTarget, process: ServerProcess | None) -> ConnectionFailed:
-    """Return why no connection was made; an error of HTTP is not one for here."""
+    """Return why no connection was made. `HttpState` handles errors of HTTP."""
     error = leaf(error)
     if isinstance(error, ConnectionFailed):
         return error
@@ -118,7 +118,7 @@ def _why_not_connected(error: BaseException, target: ServerTarget, process: Serv
 
 
 def not_spawned(error: Exception, target: ServerTarget) -> ConnectionFailed:
-    """Return why the command could not be started: for good, unless it is the machine that has no room."""
+    """Return why the command could not be started; permanent unless the machine lacks resources."""
     permanent = isinstance(error, (FileNotFoundError, NotADirectoryError, PermissionError, ValueError))
     return ConnectionFailed(_why_not_spawned(error, target), permanent=permanent)
 
@@ -137,7 +137,7 @@ def _why_not_spawned(error: Exception, target: ServerTarget) -> str:
 
 
 def of_protocol_error(error: MCPError, tool: str, target: ServerTarget) -> ToolFailure | None:
-    """Return the failure that a JSON-RPC error to a call means; None when it is the tool's own word that it failed."""
+    """Return the failure that a JSON-RPC error to a call means; None for the tool's own error."""
     if error.code == mcp_types.METHOD_NOT_FOUND:
         return failure("not_found", f"`{target.name}` has no tools to call")
     if error.code == mcp_types.INVALID_PARAMS:

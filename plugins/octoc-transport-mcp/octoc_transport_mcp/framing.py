@@ -1,4 +1,4 @@
-"""Lines out of bytes, in bounded memory: what is over the limit is dropped while it arrives, but for its ends."""
+"""Splits bytes into lines in bounded memory. A line over the limit is dropped while it arrives, except its ends."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import attrs
 
 END_BYTES = 512
-"""How much of both ends of a line is looked at, or kept when the line is dropped: a message's id is in one of them."""
+"""Bytes of each end of a line that are searched, and kept of a dropped line: one of them has the message's id."""
 
 
 @attrs.frozen(kw_only=True)
 class DroppedLine:
-    """A line that was longer than the limit: its first and last bytes, and its length in bytes."""
+    """A line longer than the limit: its first and last bytes, and its length in bytes."""
 
     head: bytes
     tail: bytes
@@ -20,7 +20,7 @@ class DroppedLine:
 
 
 class LineFramer:
-    """Splits a stream of bytes at newlines. Never holds more than `limit` bytes of a line that has not ended."""
+    """Splits a stream of bytes at newlines. Holds at most `limit` bytes of an unfinished line."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -41,7 +41,7 @@ class LineFramer:
         self._grow(rest)
 
     def finish(self) -> Iterator[bytes | DroppedLine]:
-        """Yield what came after the last newline, if anything did: the stream has ended."""
+        """Yield the bytes after the last newline, if any, at the end of the stream."""
         if self._length:
             yield self._take()
 

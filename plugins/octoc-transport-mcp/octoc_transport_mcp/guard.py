@@ -1,9 +1,9 @@
-"""Ends a server's process group when its host dies without a chance to, as by `kill -9`.
+"""Ends a server's process group if its host is killed and cannot do so, as by `kill -9`.
 
-A well-behaved server ends when its stdin ends, which the system closes with the host. For the others a shell waits, in
-a session of its own, for the end of a pipe that only the host holds. `PR_SET_PDEATHSIG` is not used: it exists on Linux
-alone, is sent when the thread ends that started the server rather than the process, and reaches neither the server's
-children nor a server with other rights than its host.
+The system closes a server's stdin with its host, and most servers end then. For the others a shell, in a session of its
+own, waits for the end of a pipe that only the host holds. `PR_SET_PDEATHSIG` would not do: it exists on Linux only, it
+is sent when the thread that started the server ends, and it reaches neither the server's children nor a server with
+other rights than its host.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 _SHELL = "/bin/sh"
 _GRACE_S = 2
-"""How long a group may take to end after SIGTERM."""
+"""Seconds that a group has to end after SIGTERM."""
 _SCRIPT = f"""
 read -r _
 kill -s TERM -- "-$1" || exit 0
@@ -34,7 +34,7 @@ class Guard:
 
     @classmethod
     def of(cls, group: int) -> Self | None:
-        """Guard a process group; None, with a line in the log, where no shell can be started."""
+        """Guard a process group. Return None, and log it, if no shell can be started."""
         try:
             shell = subprocess.Popen(
                 [_SHELL, "-c", _SCRIPT, "octoc-guard", str(group)],
@@ -52,7 +52,7 @@ class Guard:
 
     def release(self) -> None:
         """End the shell without ending the group."""
-        # Before its stdin ends, which it would take for the end of this process.
+        # Before closing its stdin, which the shell would take for the end of this process.
         self._shell.kill()
         self._shell.wait()
         if self._shell.stdin is not None:

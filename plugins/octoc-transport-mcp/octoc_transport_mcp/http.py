@@ -1,4 +1,4 @@
-"""Servers behind a URL: Streamable HTTP and the older SSE, as message streams of the SDK."""
+"""Servers with a URL: Streamable HTTP and the older SSE, as message streams of the SDK."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from octoc_transport_mcp.http_faults import HttpState
 
 MAX_REDIRECTS = 5
-"""How many redirects of one request are followed, each on the server's own origin."""
+"""Redirects followed for one request, each on the server's own origin."""
 
 
 def check_url(target: ServerTarget) -> None:
-    """Raises: ConnectionFailed, permanent, when a target's URL is not one that may be connected to."""
+    """Check that a target's URL may be connected to. Raises: ConnectionFailed, permanent."""
     try:
         parts = urlsplit(target.url or "")
         host, _ = parts.hostname or "", parts.port
@@ -33,7 +33,7 @@ def check_url(target: ServerTarget) -> None:
         parts, host = urlsplit(""), ""
     if parts.scheme not in {"http", "https"} or not host:
         raise ConnectionFailed(
-            f"the `url` of `{target.name}` is none that starts with `http://` or `https://` and names a host",
+            f"the `url` of `{target.name}` does not start with `http://` or `https://` and a host",
             permanent=True,
         )
     check_header_names(target)
@@ -46,7 +46,7 @@ def check_url(target: ServerTarget) -> None:
 
 
 def check_header_names(target: ServerTarget) -> None:
-    """Raises: ConnectionFailed, permanent, when two headers differ in case alone: servers read either of them."""
+    """Check that no two headers differ only in case. Raises: ConnectionFailed, permanent: servers may read either."""
     seen: dict[str, str] = {}
     for name in target.headers:
         other = seen.setdefault(name.lower(), name)
@@ -58,7 +58,7 @@ def check_header_names(target: ServerTarget) -> None:
 
 @contextlib.asynccontextmanager
 async def http_streams(target: ServerTarget, state: HttpState) -> AsyncIterator[Any]:
-    """Yield the streams of a Streamable HTTP server. Raises: ConnectionFailed, HttpFault in a group."""
+    """Yield the streams of a Streamable HTTP server. Raises: ConnectionFailed, HttpFaultError in a group."""
     limit = _limit(target)
     async with (
         _quiet(target),
@@ -72,7 +72,7 @@ async def http_streams(target: ServerTarget, state: HttpState) -> AsyncIterator[
 
 @contextlib.asynccontextmanager
 async def sse_streams(target: ServerTarget, state: HttpState) -> AsyncIterator[Any]:
-    """Yield the streams of an SSE server. Raises: ConnectionFailed, HttpFault."""
+    """Yield the streams of an SSE server. Raises: ConnectionFailed, HttpFaultError."""
     async with (
         _quiet(target),
         httpx2.AsyncClient(**_options(target, state)) as client,
@@ -107,7 +107,7 @@ def _options(target: ServerTarget, state: HttpState) -> dict[str, Any]:
         "transport": BoundedTransport(_limit(target)),
         "headers": {"accept-encoding": "identity", **target.headers},
         "auth": state.auth,
-        # Time is the caller's to limit; a stream may be silent for as long as nobody calls.
+        # The caller limits the time of a call; a stream without calls may be silent for any time.
         "timeout": httpx2.Timeout(None, connect=target.timeout_s),
         "follow_redirects": False,
         "max_redirects": MAX_REDIRECTS,

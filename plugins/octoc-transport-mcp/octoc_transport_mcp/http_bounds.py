@@ -1,4 +1,4 @@
-"""An HTTP transport with limits: whatever a server sends, no more than a fixed number of bytes is held at once."""
+"""An HTTP transport with limits: it holds at most a fixed number of bytes of an answer at once."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ from octoc.addresses import is_loopback
 DEFAULT_MAX_BODY_BYTES = 16 * 1024 * 1024
 EVENT_STREAM = "text/event-stream"
 IDLE_S = 3.0
-"""How long a connection may be idle and be used again. Usual servers close one that was idle for 5 s."""
+"""How long an idle connection may be used again. Common servers close a connection that was idle for 5 s; a call that
+is sent at that moment fails, and is not sent again, since the server may have begun it."""
 _PIECE = 64 * 1024
 _LIMITS = httpx2.Limits(max_connections=200, max_keepalive_connections=20, keepalive_expiry=IDLE_S)
 _WINDOW_BITS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 
 
-class BodyTooLarge(httpx2.DecodingError):
-    """A body has more bytes than the limit, decompressed."""
+class BodyTooLargeError(httpx2.DecodingError):
+    """A decompressed body has more bytes than the limit."""
 
 
-class BrokenEncoding(httpx2.DecodingError):
-    """A body cannot be decompressed; the message says why, in a few words."""
+class BrokenEncodingError(httpx2.DecodingError):
+    """A body cannot be decompressed; the message gives the reason in a few words."""
 
 
 def media_type(headers: httpx2.Headers) -> str:
-    """Return the content type without its parameters, in lower case; empty when there is none."""
+    """Return the content type without its parameters, in lower case; empty if there is none."""
     kind: str = headers.get("content-type", "")
     return kind.partition(";")[0].strip().lower()
 
@@ -39,7 +40,7 @@ def media_type(headers: httpx2.Headers) -> str:
 class BoundedTransport(httpx2.AsyncBaseTransport):
     """Sends requests directly or through the environment's proxy, and reads answers up to `max_bytes`, decompressed.
 
-    A stream of events that was asked for is not limited as a whole: each of its events is, by who reads them.
+    A requested stream of events has no limit as a whole; its reader limits each event.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -47,7 +48,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         self._routes: dict[tuple[bool, str | None], httpx2.AsyncHTTPTransport] = {}
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Return the response; reading its body raises BodyTooLarge or BrokenEncoding."""
+        """Return the response; reading its body raises BodyTooLargeError or BrokenEncodingError."""
         route = await self._route(request.url)
         opening = _Opening()
         request.extensions = {**request.extensions, "trace": opening.trace}
@@ -58,8 +59,8 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         events = EVENT_STREAM in request.headers.get("accept", "") and media_type(response.headers) == EVENT_STREAM
         encoding = response.headers.get("content-encoding", "").strip().lower()
         stream = response.stream
-        if not isinstance(stream, httpx2.AsyncByteStream):  # the transport's contract; said for the type checker
-            raise BrokenEncoding("a body that cannot be read")
+        if not isinstance(stream, httpx2.AsyncByteStream):  # the transport's contract; for the type checker
+            raise BrokenEncodingError("a body that cannot be read")
         return httpx2.Response(
             response.status_code,
             headers=[
@@ -76,7 +77,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         secure = url.scheme == "https"
         route = self._routes.get((secure, proxy))
         if route is None:
-            # Reading the certificates takes time: in a thread, so that the host's loop goes on meanwhile.
+            # Reading the certificates takes time: in a thread, so that it does not block the host's loop.
             tls = await asyncio.to_thread(_trusting) if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             tls.minimum_version = ssl.TLSVersion.TLSv1_2
             made = httpx2.AsyncHTTPTransport(verify=tls, limits=_LIMITS, proxy=proxy)
@@ -94,7 +95,7 @@ def _trusting() -> ssl.SSLContext:
 
 
 def proxy_of(url: httpx2.URL) -> str | None:
-    """Return the environment's proxy for a URL: none for this machine, which would be handed away in plain text."""
+    """Return the environment's proxy for a URL, or None. Requests to this machine never go to a proxy."""
     if is_loopback(url.host) or urllib.request.proxy_bypass(url.host):
         return None
     proxies = urllib.request.getproxies()
@@ -117,7 +118,7 @@ class _Body(httpx2.AsyncByteStream):
             for piece in decoder.pieces(raw):
                 count += len(piece)
                 if self._limit is not None and count > self._limit:
-                    raise BodyTooLarge(f"more than {self._limit} bytes")
+                    raise BodyTooLargeError(f"more than {self._limit} bytes")
                 yield piece
         decoder.end()
 
@@ -132,7 +133,7 @@ class _Decoder:
         self._fed = False
 
     def pieces(self, raw: bytes) -> Iterator[bytes]:
-        """Yield what `raw` stands for. Raises: BrokenEncoding."""
+        """Yield the decompressed pieces of `raw`. Raises: BrokenEncodingError."""
         inflate = self._inflate
         if inflate is None:
             yield raw
@@ -145,29 +146,29 @@ class _Decoder:
                 if piece:
                     yield piece
         except zlib.error:
-            raise BrokenEncoding("a compressed body that is broken") from None
+            raise BrokenEncodingError("a compressed body that is broken") from None
 
     def end(self) -> None:
-        """Raises: BrokenEncoding, when the compressed body is not whole."""
+        """Check that the compressed body is complete. Raises: BrokenEncodingError."""
         if self._inflate is not None and self._fed and not self._inflate.eof:
-            raise BrokenEncoding("a compressed body that ends too early")
+            raise BrokenEncodingError("a compressed body that ends too early")
 
 
 def _inflating(encoding: str) -> zlib._Decompress:
     bits = _WINDOW_BITS.get(encoding)
     if bits is None:
-        raise BrokenEncoding("a content encoding that was not asked for")
+        raise BrokenEncodingError("a content encoding that was not asked for")
     return zlib.decompressobj(bits)
 
 
 class _Opening:
-    """The socket of a request that is not on its way: httpcore leaves it open when a handshake is cancelled."""
+    """The socket of a request before it is sent: httpcore leaves it open when a handshake is cancelled."""
 
     def __init__(self) -> None:
         self._stream: Any = None
 
     async def trace(self, event: str, info: Mapping[str, Any]) -> None:
-        """Take httpcore's word for how far a request has come."""
+        """Note the progress of a request, as httpcore traces it."""
         if event == "connection.connect_tcp.complete":
             self._stream = info["return_value"]
         elif event.endswith(".send_request_headers.started"):

@@ -1,7 +1,7 @@
-"""The HTTP client that is handed to the SDK: whatever a server answers, the SDK gets something that it can take.
+"""The HTTP client for the SDK. Whatever a server answers, the SDK gets a response that it understands.
 
-The SDK ends the whole session when one response breaks, and tells nobody the status. Here a request that brings no
-answer of the protocol is answered by octoc itself, with a JSON-RPC error that carries the fault to its own call.
+The SDK ends the whole session when one response breaks, and reports no status. Here octoc answers a request that got no
+answer of the protocol: with a JSON-RPC error, which carries the fault to the request's own call.
 """
 
 from __future__ import annotations
@@ -20,37 +20,37 @@ import mcp_types
 from mcp.shared.dispatcher import coerce_request_id
 from mcp_types import RequestId
 
-from octoc_transport_mcp.http_bounds import EVENT_STREAM, BodyTooLarge, media_type
+from octoc_transport_mcp.http_bounds import EVENT_STREAM, BodyTooLargeError, media_type
 from octoc_transport_mcp.http_events import DroppedEvent, EventCutter, parse_event
-from octoc_transport_mcp.http_faults import Fault, HttpFault, HttpState, json_of
+from octoc_transport_mcp.http_faults import Fault, HttpFaultError, HttpState, json_of
 from octoc_transport_mcp.lone_surrogates import without_lone_surrogates
-from octoc_transport_mcp.messages import ElementLimits, Read, read_aside
+from octoc_transport_mcp.messages import ElementLimits, ReadResult, read_aside
 from octoc_transport_mcp.redirects import next_within_origin
 
 NOTICE_S = 5.0
-"""How long a server may take to accept a message that asks for no answer."""
+"""How long a server may take to accept a message without an answer."""
 FAREWELL_S = 1.0
-"""How long a server may take to hear that the session is over."""
+"""How long the end of the session may take to reach the server."""
 GET_PAUSE_S = 0.2
-"""The shortest time between two streams that are opened for what the server says unasked, or taken up again."""
+"""Shortest time between two GET requests, which open or resume a stream of the server's own messages."""
 MAX_COOKIES = 50
 _SESSION = "mcp-session-id"
 _LAST_EVENT = "last-event-id"
 _DISCOVER = "server/discover"
 _HEADERS = {"accept": f"application/json, {EVENT_STREAM}", "content-type": "application/json"}
 _FATAL = frozenset({"unauthorized", "unavailable"})
-GONE = Fault(kind="cancelled", said="was not waited for any longer")
-SILENT = Fault(kind="connection_lost", said="ended its stream of events without an answer")
-FOREIGN = Fault(kind="protocol", said="answered with the answer to another request")
+GONE = Fault(kind="cancelled", reason="was not waited for any longer")
+SILENT = Fault(kind="connection_lost", reason="ended its stream of events without an answer")
+FOREIGN = Fault(kind="protocol", reason="answered with the answer to another request")
 
 Answer = mcp_types.JSONRPCResponse | mcp_types.JSONRPCError
 
 
 @attrs.define(eq=False)
 class Exchange:
-    """A request on its way, up to the end of its answer. Cancelling `scope` ends the reading that is under way.
+    """A running request, up to the end of its answer. Cancelling `scope` ends its current read.
 
-    `direct` is for one that the SDK has no part in; `answer` what its body was read as.
+    `direct` is true for a request that the SDK did not send; `answer` is the message in its body.
     """
 
     request_id: RequestId
@@ -62,14 +62,14 @@ class Exchange:
     gone: bool = False
 
     def abandon(self) -> None:
-        """End it: nobody waits for the answer any longer."""
+        """End it: its caller is gone."""
         self.gone = True
         if self.scope is not None:
             self.scope.cancel()
 
 
 class GuardedClient(httpx2.AsyncClient):
-    """An HTTP client whose every answer to a request of MCP is one that the SDK understands."""
+    """An HTTP client that answers each MCP request with a response that the SDK understands."""
 
     def __init__(self, state: HttpState, max_bytes: int, **options: Any) -> None:
         super().__init__(**options)
@@ -82,17 +82,17 @@ class GuardedClient(httpx2.AsyncClient):
         self._next_get = 0.0
         self._kept: dict[RequestId, httpx2.Response] = {}
         self.session: str | None = None
-        """The session's id, as the SDK has last sent it."""
+        """The session's id in the SDK's last request."""
         self.direct = True
-        """Whether `call` is of use: not where each request is redirected."""
+        """Whether to use `call`; false once a request was redirected."""
 
     async def call(
         self, url: httpx2.URL, method: str, request_id: RequestId, message: bytes, headers: Mapping[str, str]
     ) -> Answer | None:
-        """Send a request that the SDK has no part in, and return its answer, in place of which a fault may stand.
+        """Send a request without the SDK, and return its answer, which may be an error with a fault.
 
-        None where the answer is more than one message, or the SDK knows better what to do with it: it gets what has
-        come when it sends the request itself, with the same id, and nothing is sent a second time but after a redirect.
+        Return None if the answer is more than one message, or needs the SDK. The SDK then sends the request with the
+        same id and gets the response that has arrived; only after a redirect the request is sent again.
         """
         exchange = Exchange(request_id, method, self.session is not None, direct=True)
         session = {} if self.session is None else {_SESSION: self.session}
@@ -117,11 +117,11 @@ class GuardedClient(httpx2.AsyncClient):
                 await response.aclose()
 
     async def forget(self, request_id: RequestId) -> None:
-        """Close the answer to a request, where it is still kept for the SDK."""
+        """Close the response to a request, if it is still kept for the SDK."""
         await _shut(self._kept.pop(request_id, None))
 
     async def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
-        """Send a request of the SDK. Raises: HttpFault, when there is no sense in trying to connect further."""
+        """Send a request of the SDK. Raises: HttpFaultError, if another attempt to connect would fail too."""
         options["stream"] = True
         if len(self.cookies.jar) > MAX_COOKIES:
             self.cookies.clear()
@@ -148,7 +148,7 @@ class GuardedClient(httpx2.AsyncClient):
             exchange.scope = None
 
     def _open(self, exchange: Exchange) -> None:
-        """Keep the exchange for as long as the task lives that the SDK made for it."""
+        """Keep the exchange as long as the SDK's task for it lives."""
         key, task = coerce_request_id(exchange.request_id), asyncio.current_task()
         if task is None:
             return
@@ -166,9 +166,9 @@ class GuardedClient(httpx2.AsyncClient):
         try:
             response = await super().send(request, **options)
             answer = await self._answer(exchange, response)
-        except HttpFault as error:
+        except HttpFaultError as error:
             fault = error.fault
-        except Exception as error:  # noqa: BLE001  # whatever network, HTTP or an auth makes of it fails this request alone
+        except Exception as error:  # noqa: BLE001  # any failure of network, HTTP or an auth fails only this request
             fault = self.state.of_exception(error)
         except BaseException:
             await _shut(response)
@@ -177,44 +177,44 @@ class GuardedClient(httpx2.AsyncClient):
             return answer
         await _shut(response)
         if exchange.method == _DISCOVER and (fault.kind in _FATAL or fault.lost):
-            raise HttpFault(fault)  # asking again in the words of another era would bring the same
+            raise HttpFaultError(fault)  # a request of another era would fail in the same way
         return self._instead(exchange, request, fault)
 
     async def _answer(self, exchange: Exchange, response: httpx2.Response) -> httpx2.Response:
-        """Return what the SDK may read of a response. Raises: HttpFault, httpx2.HTTPError."""
+        """Return a response that the SDK may read. Raises: HttpFaultError, httpx2.HTTPError."""
         status = response.status_code
         if exchange.direct and response.has_redirect_location:
-            return response  # what is redirected has not been begun
+            return response  # a redirecting server did not begin the call
         if response.next_request is not None:
             if next_within_origin(response) is None:
-                raise HttpFault(self.state.of_redirect(response))
-            return response  # the SDK follows, and asks this client again
+                raise HttpFaultError(self.state.of_redirect(response))
+            return response  # the SDK follows it through this client
         if status >= HTTPStatus.BAD_REQUEST:
             body = await refusal_of(response)
             fault = self.state.of_status(response, body, in_session=exchange.in_session)
             code = _code_of(json_of(response, body))
             if code is not None and (fault.kind == "protocol" or (fault.lost and code == mcp_types.METHOD_NOT_FOUND)):
                 return self._as_json(response, body)
-            raise HttpFault(fault)
+            raise HttpFaultError(fault)
         kind = media_type(response.headers)
         if kind == EVENT_STREAM and status == HTTPStatus.OK:
             response.stream = _Events(self, exchange, response)
             return response
         if kind != "application/json" or status != HTTPStatus.OK:
-            raise HttpFault(self.state.of_content(response))
+            raise HttpFaultError(self.state.of_content(response))
         body = await response.aread()
-        found = await read_aside(body, self.limit_of(exchange))
+        result = await read_aside(body, self.limit_of(exchange))
         if exchange.direct:
-            exchange.answer = answer_in(found, exchange.request_id)
+            exchange.answer = answer_in(result, exchange.request_id)
             if exchange.answer is not None:
                 return response
-        broken = fault_in(found, exchange.request_id)
+        broken = fault_in(result, exchange.request_id)
         if broken is not None:
-            raise HttpFault(broken)
-        return response if found.data is body else self._as_json(response, found.data)
+            raise HttpFaultError(broken)
+        return response if result.data is body else self._as_json(response, result.data)
 
     def limit_of(self, exchange: Exchange | None) -> int:
-        """Return how many JSON elements the answer in an exchange may have."""
+        """Return the maximum number of JSON elements in an exchange's answer."""
         listing = exchange is not None and exchange.method == "tools/list"
         return self.elements.listing if listing else self.elements.message
 
@@ -228,7 +228,7 @@ class GuardedClient(httpx2.AsyncClient):
         return httpx2.Response(response.status_code, headers=headers, content=body, request=response.request)
 
     async def _notify(self, request: httpx2.Request, message: Any, options: dict[str, Any]) -> httpx2.Response:
-        """Send what wants no answer. The SDK sends nothing else meanwhile, so that it must not take long."""
+        """Send a message without an answer. The SDK sends nothing else meanwhile, so this must not take long."""
         taken = httpx2.Response(HTTPStatus.ACCEPTED, request=request)
         if message.get("method") == "notifications/cancelled":
             given_up = (message.get("params") or {}).get("requestId")
@@ -248,9 +248,9 @@ class GuardedClient(httpx2.AsyncClient):
         return httpx2.Response(HTTPStatus.NO_CONTENT, request=request)
 
     async def _post(self, request: httpx2.Request, options: dict[str, Any], seconds: float) -> None:
-        """Send a request of which nothing is wanted: what comes of it shows at the next one that wants something."""
+        """Send a request and ignore its outcome: a lasting failure shows at the next request with an answer."""
         response = None
-        with contextlib.suppress(Exception):  # whatever came of it
+        with contextlib.suppress(Exception):  # any outcome is fine
             async with asyncio.timeout(seconds):
                 try:
                     response = await super().send(request, **options)
@@ -258,7 +258,7 @@ class GuardedClient(httpx2.AsyncClient):
                     await _shut(response)
 
     async def _listen(self, request: httpx2.Request, options: dict[str, Any]) -> httpx2.Response:
-        """Open the stream of what the server says unasked, or take up a broken one: its exchange runs in this task."""
+        """Open the stream of the server's own messages, or resume a broken stream, whose exchange runs in this task."""
         loop = asyncio.get_running_loop()
         wait, self._next_get = self._next_get - loop.time(), max(self._next_get, loop.time()) + GET_PAUSE_S
         if wait > 0:
@@ -266,20 +266,20 @@ class GuardedClient(httpx2.AsyncClient):
         task = asyncio.current_task()
         exchange = self._by_task.get(task) if task is not None and _LAST_EVENT in request.headers else None
         if self.state.lost or (exchange is not None and exchange.gone):
-            raise httpx2.ReadError("nobody waits for it", request=request)
+            raise httpx2.ReadError("the call has no caller", request=request)
         response = await super().send(request, **options)
         response.stream = _Events(self, exchange, response)
         return response
 
     async def end_notices(self) -> None:
-        """End what is still being sent, and of which nothing is wanted."""
+        """Cancel the messages without an answer that are still being sent."""
         for notice in self._notices:
             notice.cancel()
         await asyncio.gather(*self._notices, return_exceptions=True)
 
 
 class _Events(httpx2.AsyncByteStream):
-    """A stream of events, whole ones alone. One that breaks ends with an error in the place of the answer."""
+    """A stream of complete events. If it breaks, it ends with an error in place of the answer."""
 
     def __init__(self, client: GuardedClient, exchange: Exchange | None, response: httpx2.Response) -> None:
         self._client = client
@@ -287,17 +287,17 @@ class _Events(httpx2.AsyncByteStream):
         self._raw: Any = response.stream
         self._cutter = EventCutter(client.max_bytes)
         self._begun: bytes | None = None
-        self._last = Read(data=b"")
+        self._last = ReadResult(data=b"")
         self._events = self._whole()
 
-    async def first(self) -> Read:
-        """Return the message in the first event, if it is one. The event comes again in the iteration."""
+    async def first(self) -> ReadResult:
+        """Return the message in the first event, if it has one. The iteration yields the event again."""
         self._begun = await anext(self._events, None)
         event = None if self._begun is None else parse_event(self._begun)
-        return self._last if event is not None and event.name == "message" else Read(data=b"")
+        return self._last if event is not None and event.name == "message" else ReadResult(data=b"")
 
     def go_on(self, exchange: Exchange) -> None:
-        """Have the rest be read in another exchange than the first event was."""
+        """Read the rest in another exchange than the first event."""
         self._exchange = exchange
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -315,9 +315,9 @@ class _Events(httpx2.AsyncByteStream):
                 for cut in self._cutter.feed(piece):
                     event, broken = await self._readable(cut)
                     if broken is not None and exchange is not None:
-                        raise HttpFault(broken)
+                        raise HttpFaultError(broken)
                     if broken is not None or event is None:
-                        continue  # what was not asked for is passed over where it is broken
+                        continue  # skip a broken message that answers no request
                     if self._is_foreign(self._last.message):
                         fault = FOREIGN
                         continue
@@ -326,7 +326,7 @@ class _Events(httpx2.AsyncByteStream):
             exchange = self._exchange
             if exchange is None or (resumable and not exchange.gone):
                 return
-        except HttpFault as error:
+        except HttpFaultError as error:
             fault, resumable = error.fault, False
         except httpx2.HTTPError as error:
             fault = self._client.state.of_exception(error)
@@ -337,10 +337,10 @@ class _Events(httpx2.AsyncByteStream):
         yield b"event: message\ndata: " + json.dumps(instead).encode("ascii") + b"\n\n"
 
     def _is_foreign(self, message: mcp_types.JSONRPCMessage | None) -> bool:
-        """Tell whether a message answers another request than the stream's own; note the questions among the others.
+        """Return whether a message answers another request than the stream's own; note it if it is a question.
 
-        The SDK takes any answer on a request's stream for that request's, whatever its id says. The stream that belongs
-        to no request brings no answers at all.
+        The SDK takes any answer on a request's stream as the answer to that request, whatever its id. The stream
+        without a request may have no answers at all.
         """
         carrier = None if self._exchange is None else self._exchange.request_id
         if isinstance(message, mcp_types.JSONRPCRequest):
@@ -352,19 +352,19 @@ class _Events(httpx2.AsyncByteStream):
         return carrier is None or coerce_request_id(message.id) != coerce_request_id(carrier)
 
     async def _readable(self, event: bytes | DroppedEvent) -> tuple[bytes | None, Fault | None]:
-        """Return an event as the SDK can read it, or why it cannot."""
+        """Return an event in a form that the SDK can read, or the fault if there is none."""
         if isinstance(event, DroppedEvent):
-            said = f"answered with an event of more than {self._client.max_bytes} bytes"
-            return None, Fault(kind="too_large", said=said)
+            reason = f"answered with an event of more than {self._client.max_bytes} bytes"
+            return None, Fault(kind="too_large", reason=reason)
         whole = parse_event(event)
         if whole.name != "message" or not whole.data:
-            self._last = Read(data=b"")
+            self._last = ReadResult(data=b"")
             return event, None
-        self._last = found = await read_aside(whole.data, self._client.limit_of(self._exchange))
-        broken = fault_in(found)
+        self._last = result = await read_aside(whole.data, self._client.limit_of(self._exchange))
+        broken = fault_in(result)
         if broken is not None:
             return None, broken
-        return (event if found.data is whole.data else without_lone_surrogates(event) or event), None
+        return (event if result.data is whole.data else without_lone_surrogates(event) or event), None
 
     async def _next(self, pieces: AsyncIterator[bytes]) -> bytes | None:
         exchange = self._exchange
@@ -382,27 +382,27 @@ class _Events(httpx2.AsyncByteStream):
         await self._raw.aclose()
 
 
-def answer_in(found: Read, request_id: RequestId) -> Answer | None:
-    """Return the answer to `request_id` that was read, or None if it is anything else."""
-    message = found.message
+def answer_in(result: ReadResult, request_id: RequestId) -> Answer | None:
+    """Return the answer to `request_id`, or None if another message was read."""
+    message = result.message
     if not isinstance(message, (mcp_types.JSONRPCResponse, mcp_types.JSONRPCError)) or message.id is None:
         return None
     return message if coerce_request_id(message.id) == coerce_request_id(request_id) else None
 
 
-def fault_in(found: Read, request_id: RequestId | None = None) -> Fault | None:
-    """Return why what was read is no message, or no answer to `request_id`; None if it is."""
-    if found.fault is not None:
-        return Fault(kind=found.fault.kind, said=f"answered with {found.fault.reason}")
-    reason = None if request_id is None else _unfit(found.message, request_id)
-    return None if reason is None else Fault(kind="protocol", said=f"answered with {reason}")
+def fault_in(result: ReadResult, request_id: RequestId | None = None) -> Fault | None:
+    """Return the fault of bytes that are not a message, or not the answer to `request_id`; None if they are."""
+    if result.fault is not None:
+        return Fault(kind=result.fault.kind, reason=f"answered with {result.fault.reason}")
+    reason = None if request_id is None else _unfit(result.message, request_id)
+    return None if reason is None else Fault(kind="protocol", reason=f"answered with {reason}")
 
 
 def _unfit(message: mcp_types.JSONRPCMessage | None, request_id: RequestId) -> str | None:
     if not isinstance(message, (mcp_types.JSONRPCResponse, mcp_types.JSONRPCError)):
-        return "a message that is no answer"
+        return "a message that is not an answer"
     answered = message.id
-    if answered is None:  # only an error's can be
+    if answered is None:  # only an error may have no id
         return f"an error without an id: {getattr(getattr(message, 'error', None), 'message', '')}"
     if coerce_request_id(answered) != coerce_request_id(request_id):
         return "the answer to another request"
@@ -414,7 +414,7 @@ async def refusal_of(response: httpx2.Response) -> bytes:
     try:
         async with asyncio.timeout(NOTICE_S):
             return await response.aread()
-    except (httpx2.HTTPError, TimeoutError, BodyTooLarge):
+    except (httpx2.HTTPError, TimeoutError, BodyTooLargeError):
         return b""
     finally:
         await response.aclose()

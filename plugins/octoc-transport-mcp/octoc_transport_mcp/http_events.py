@@ -1,23 +1,23 @@
-"""Server-sent events, cut out of a stream of bytes: whole ones, none longer than the limit."""
+"""Cuts a stream of bytes into complete server-sent events, none longer than the limit."""
 
 from __future__ import annotations
 
 import attrs
 
 _MAX_RETRY_DIGITS = 5
-"""A server may ask for reconnecting within 100 s at most: a longer number overflows in who computes with it."""
+"""Longest `retry`: 100 s. The SDK's arithmetic overflows with a longer number."""
 
 
 @attrs.frozen
 class DroppedEvent:
-    """An event that is longer than the limit, and was dropped but for how it begins."""
+    """The beginning of an event that was longer than the limit, and was dropped."""
 
     head: bytes
 
 
 @attrs.frozen
 class Event:
-    """One event. `data` is its lines of data, joined; `resumable` says that it has an id to go on from."""
+    """One event. `data` is its lines of data, joined; `resumable` is true if it has an id to resume from."""
 
     name: str
     data: bytes
@@ -25,9 +25,9 @@ class Event:
 
 
 class EventCutter:
-    """Takes pieces of a stream and gives whole events, each ending with an empty line, line ends being LF.
+    """Cuts pieces of a stream into complete events. Each ends with an empty line, and its line ends are LF.
 
-    Of one that is longer than the limit the rest is passed over, up to its end.
+    The rest of an event over the limit is skipped.
     """
 
     def __init__(self, limit: int) -> None:
@@ -37,10 +37,10 @@ class EventCutter:
         self._carriage_return = False
         self._passing_over = False
         self.passed_over = 0
-        """How many bytes of the event that is too large were passed over so far."""
+        """Number of skipped bytes of the current event over the limit."""
 
     def feed(self, piece: bytes) -> list[bytes | DroppedEvent]:
-        """Return the events that `piece` completes, and the one that it makes too long, once."""
+        """Return the events that `piece` completes, and once the event that it makes too long."""
         if self._carriage_return:
             piece = b"\r" + piece
         self._carriage_return = piece.endswith(b"\r")
@@ -84,7 +84,7 @@ def _sane(line: bytes) -> bool:
 
 
 def parse_event(event: bytes) -> Event:
-    """Return what a whole event says. Source: HTML, 9.2.6; comments and unknown fields are passed over."""
+    """Return the fields of a complete event. Source: HTML, 9.2.6; comments and unknown fields are ignored."""
     name, data, resumable = "message", [], False
     for line in event.split(b"\n"):
         field, _, value = line.partition(b":")

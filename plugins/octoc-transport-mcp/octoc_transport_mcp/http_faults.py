@@ -1,4 +1,4 @@
-"""What went wrong over HTTP, as values: which kind of failure, what to say of it, and whether the call was begun."""
+"""Failures over HTTP, as values: their kind, their message, and whether the server may have begun the call."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 from octoc.results import FailureKind, ToolFailure
 from octoc.secrets import redact
 from octoc_transport_mcp.failures import one_line
-from octoc_transport_mcp.http_bounds import BodyTooLarge, BrokenEncoding, media_type
+from octoc_transport_mcp.http_bounds import BodyTooLargeError, BrokenEncodingError, media_type
 from octoc_transport_mcp.pending_requests import Watcher
 
 if TYPE_CHECKING:
@@ -28,64 +28,64 @@ if TYPE_CHECKING:
 logger = logging.getLogger("octoc.transport")
 
 FAULT_CODE = -31_999
-"""The code of a JSON-RPC error that octoc itself puts where a server's answer should have been."""
-MAX_SAID_CHARS = 200
+"""Code of the JSON-RPC errors that octoc puts in place of a server's answer."""
+MAX_MESSAGE_CHARS = 200
 ENDLESS_REDIRECT = "answered with redirects without end"
 _CONNECTION_KINDS: frozenset[FailureKind] = frozenset({"unauthorized", "timeout", "protocol", "too_large"})
 
 
 @attrs.frozen(kw_only=True)
 class Fault:
-    """Why a request brought no answer. `said` goes on from the server's name.
+    """Why a request got no answer. `reason` continues the sentence after the server's name.
 
-    `sent` is False where the server has certainly not begun what it was asked; `lost` says that the session is over;
-    `permanent` that trying again cannot help before somebody changes something.
+    `sent` is False if the server certainly did not begin the request; `lost` means that the session is over, and
+    `permanent` that each attempt fails until the configuration changes.
     """
 
     kind: FailureKind
-    said: str
+    reason: str
     sent: bool = True
     lost: bool = False
     permanent: bool = False
     retry_after_s: float | None = None
 
 
-class HttpFault(Exception):  # noqa: N818  # a state of the world, not a fault in the program
+class HttpFaultError(Exception):
     """A fault that ends the attempt to connect."""
 
     def __init__(self, fault: Fault) -> None:
-        super().__init__(fault.said)
+        super().__init__(fault.reason)
         self.fault = fault
 
 
 class HttpState:
-    """What is known of one HTTP connection, and the way by which a fault gets through the SDK to whoever called.
+    """State of one HTTP connection. Its errors carry faults through the SDK to the caller.
 
-    `lost` is True once the session is over. `extra_secrets` are credentials that were got beside the target's own.
+    `lost` is True once the session is over.
     """
 
     def __init__(self, target: ServerTarget, watcher: Watcher | None = None) -> None:
         self.target = target
         self.watcher = watcher
-        """What hears of answers and questions, where streams of events bring them."""
+        """Observer of the answers and questions on streams of events."""
         self.lost = False
         self.ended: str | None = None
-        """How the session ended, where the server did not say so in answer to a call."""
+        """How the session ended, if not by the answer to a call."""
         self.auth: Any = None
         self.client: GuardedClient | None = None
-        """What sends the requests of a connection over Streamable HTTP, while there is one."""
+        """The HTTP client of a connection over Streamable HTTP, while it is open."""
         self._seal = secrets.token_hex(16)
 
     def error(self, request_id: Any, fault: Fault) -> dict[str, Any]:
-        """Return a JSON-RPC error that carries the fault: sealed, so that no server can make one."""
+        """Return a JSON-RPC error that carries the fault, with a seal so that no server can forge one."""
         self.lost = self.lost or fault.lost
         data = {"seal": self._seal, "fault": attrs.asdict(fault)}
-        error = {"code": FAULT_CODE, "message": fault.said, "data": data}
+        error = {"code": FAULT_CODE, "message": fault.reason, "data": data}
         return {"jsonrpc": "2.0", "id": request_id, "error": error}
 
     def fault_of(self, error: BaseException) -> Fault | None:
-        """Return the fault that an exception carries or means, or None when it is none of HTTP's."""
-        if isinstance(error, HttpFault):
+        """Return the fault of an exception, or None if HTTP did not cause it."""
+        if isinstance(error, HttpFaultError):
             return error.fault
         if isinstance(error, httpx2.HTTPError):
             return self.of_exception(error)
@@ -94,25 +94,25 @@ class HttpState:
         data = error.error.data
         if error.code == FAULT_CODE and isinstance(data, dict) and data.get("seal") == self._seal:
             return Fault(**data["fault"])
-        # What the SDK itself says of a stream that it could not take up again, and of a redirect it has followed far.
+        # The SDK's own errors for a stream that it could not resume, and for too many redirects.
         if error.code == mcp_types.CONNECTION_CLOSED and error.message.startswith("SSE stream"):
-            return Fault(kind="connection_lost", said="ended its stream of events without an answer")
+            return Fault(kind="connection_lost", reason="ended its stream of events without an answer")
         if error.code == mcp_types.INVALID_REQUEST and error.message.startswith("Redirect to"):
-            return Fault(kind="protocol", said=ENDLESS_REDIRECT)
+            return Fault(kind="protocol", reason=ENDLESS_REDIRECT)
         return None
 
     def failure(self, fault: Fault) -> ToolFailure:
         """Return the fault as a value for the model."""
-        message = self._line(f"`{self.target.name}` {fault.said}")
+        message = self._line(f"`{self.target.name}` {fault.reason}")
         return ToolFailure(
             kind=fault.kind, message=message, text=message, sent=fault.sent, retry_after_s=fault.retry_after_s
         )
 
     def connection_failed(self, fault: Fault, *, listing: bool = False) -> ConnectionFailed:
-        """Return the fault as the reason why no connection came about, or no list of its tools."""
+        """Return the fault as the reason why connecting failed, or with `listing` why listing the tools failed."""
         name = f"`{self.target.name}`" if listing else f"`{origin(self.target.url or '')}`"
         return ConnectionFailed(
-            self._line(f"{name} {fault.said}"),
+            self._line(f"{name} {fault.reason}"),
             kind=fault.kind if fault.kind in _CONNECTION_KINDS else "connect_failed",
             retry_after_s=fault.retry_after_s,
             permanent=fault.permanent,
@@ -122,21 +122,21 @@ class HttpState:
         return one_line(redact(text, getattr(self.auth, "secrets", ())), self.target)
 
     def of_status(self, response: httpx2.Response, body: bytes, *, in_session: bool = False) -> Fault:
-        """Return what a refusal means. `in_session` says that the request named a session."""
+        """Return the fault of a refusal. `in_session`: whether the request named a session."""
         status = response.status_code
         if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
-            said = f"answered HTTP {status}: {self._advice(status)}"
-            return Fault(kind="unauthorized", said=said, sent=False, permanent=True)
+            reason = f"answered HTTP {status}: {self._advice(status)}"
+            return Fault(kind="unauthorized", reason=reason, sent=False, permanent=True)
         if status in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
             wait = retry_after_s(response.headers.get("retry-after"))
             why = "has no room for another request" if status == HTTPStatus.TOO_MANY_REQUESTS else "is not available"
             later = "" if wait is None else f", try again in {wait:.0f} s"
-            said = f"{why} (HTTP {status}){later}"
-            return Fault(kind="unavailable", said=said, sent=False, retry_after_s=wait)
+            reason = f"{why} (HTTP {status}){later}"
+            return Fault(kind="unavailable", reason=reason, sent=False, retry_after_s=wait)
         if in_session and (status == HTTPStatus.NOT_FOUND or _names_session(body, status)):
-            return Fault(kind="connection_lost", said=f"has ended the session: HTTP {status}", sent=False, lost=True)
-        more = _said_in(response, body)
-        return Fault(kind="protocol", said=f"answered HTTP {status}{f': {more}' if more else ''}")
+            return Fault(kind="connection_lost", reason=f"has ended the session: HTTP {status}", sent=False, lost=True)
+        more = _message_in(response, body)
+        return Fault(kind="protocol", reason=f"answered HTTP {status}{f': {more}' if more else ''}")
 
     def _advice(self, status: int) -> str:
         login, target = self.target.login, self.target
@@ -155,53 +155,55 @@ class HttpState:
         return f"it wants a credential: set a header `Authorization` or `auth` for server `{target.name}`"
 
     def of_redirect(self, response: httpx2.Response) -> Fault:
-        """Return what a redirect that is not followed means."""
+        """Return the fault of a redirect that is not followed."""
         to = response.next_request.url if response.next_request is not None else None
         here = httpx2.URL(self.target.url or "")
         if to is not None and (to.scheme, to.host, to.port) == (here.scheme, here.host, here.port):
-            return Fault(kind="protocol", said=ENDLESS_REDIRECT)
+            return Fault(kind="protocol", reason=ENDLESS_REDIRECT)
         where = "" if to is None else f" to `{to.scheme}://{to.host}{f':{to.port}' if to.port else ''}`"
-        said = f"answered HTTP {response.status_code}, a redirect{where} that is not followed: set `url` to where it is"
-        return Fault(kind="protocol", said=said, permanent=True)
+        reason = (
+            f"answered HTTP {response.status_code}, a redirect{where} that is not followed: set `url` to where it is"
+        )
+        return Fault(kind="protocol", reason=reason, permanent=True)
 
     def of_content(self, response: httpx2.Response, expected: str = "JSON") -> Fault:
         """Return the fault of an answer with the wrong content type."""
         kind = media_type(response.headers)
-        found = f"`{kind[:80]}`" if kind else "no content type"
-        said = f"answered HTTP {response.status_code} with {found} where {expected} was expected"
-        return Fault(kind="protocol", said=said)
+        shown = f"`{kind[:80]}`" if kind else "no content type"
+        reason = f"answered HTTP {response.status_code} with {shown} where {expected} was expected"
+        return Fault(kind="protocol", reason=reason)
 
     def of_exception(self, error: Exception) -> Fault:
-        """Return what an exception of the HTTP client means."""
-        if isinstance(error, BodyTooLarge):
-            return Fault(kind="too_large", said=f"answered with {error}")
-        if isinstance(error, BrokenEncoding):
-            return Fault(kind="protocol", said=f"answered with {error}")
+        """Return the fault of an exception of the HTTP client."""
+        if isinstance(error, BodyTooLargeError):
+            return Fault(kind="too_large", reason=f"answered with {error}")
+        if isinstance(error, BrokenEncodingError):
+            return Fault(kind="protocol", reason=f"answered with {error}")
         if isinstance(error, (httpx2.ConnectError, httpx2.ProxyError, httpx2.ConnectTimeout)):
-            said = f"could not be reached: {reason_of(error)}"
-            return Fault(kind="connection_lost", said=said, sent=False, lost=True)
+            reason = f"could not be reached: {reason_of(error)}"
+            return Fault(kind="connection_lost", reason=reason, sent=False, lost=True)
         if isinstance(error, httpx2.TimeoutException):
-            return Fault(kind="timeout", said="did not answer in time")
+            return Fault(kind="timeout", reason="did not answer in time")
         if isinstance(error, httpx2.RemoteProtocolError):
             text = str(error)
             if "disconnected" in text or "peer closed" in text:
                 ended = "before" if "disconnected" in text else "in the middle of"
-                return Fault(kind="connection_lost", said=f"closed the connection {ended} its answer")
+                return Fault(kind="connection_lost", reason=f"closed the connection {ended} its answer")
             if "too long" in text:
-                return Fault(kind="too_large", said="answered with headers that are too long")
-            return Fault(kind="protocol", said="does not speak HTTP/1.1")
+                return Fault(kind="too_large", reason="answered with headers that are too long")
+            return Fault(kind="protocol", reason="does not speak HTTP/1.1")
         if isinstance(error, (httpx2.NetworkError, OSError)):
-            return Fault(kind="connection_lost", said=f"lost the connection: {reason_of(error)}")
+            return Fault(kind="connection_lost", reason=f"lost the connection: {reason_of(error)}")
         if isinstance(error, httpx2.LocalProtocolError):
-            # Its own text quotes the header, which may be a credential.
-            return Fault(kind="bad_request", said="cannot be asked: a header has a character that HTTP cannot carry")
+            # The exception's own text quotes the header, which may be a credential.
+            return Fault(kind="bad_request", reason="cannot be asked: a header has a character that HTTP cannot carry")
         # The exception's own text may quote a request.
         logger.warning("a request to `%s` failed with `%s`", self.target.name, type(error).__name__)
-        return Fault(kind="internal", said="could not be asked")
+        return Fault(kind="internal", reason="could not be asked")
 
 
 def json_of(response: httpx2.Response, body: bytes) -> Any:
-    """Return the value of a JSON body, or None when it is none."""
+    """Return the value of a JSON body, or None for any other body."""
     kind = media_type(response.headers)
     if kind != "application/json" and not kind.endswith("+json"):
         return None
@@ -212,18 +214,18 @@ def json_of(response: httpx2.Response, body: bytes) -> Any:
 
 
 def _names_session(body: bytes, status: int) -> bool:
-    # The TypeScript examples refuse a session that they do not know with 400.
+    # The TypeScript examples refuse an unknown session with 400.
     return status == HTTPStatus.BAD_REQUEST and b"session" in body[:1000].lower()
 
 
-def _said_in(response: httpx2.Response, body: bytes) -> str:
-    """Return a server's own words of one line, from JSON or plain text: never HTML."""
+def _message_in(response: httpx2.Response, body: bytes) -> str:
+    """Return a server's own message in one line, from JSON or plain text, never from HTML."""
     value = json_of(response, body)
     if isinstance(value, dict):
         for key in ("message", "error_description", "detail", "error"):
-            said = value.get(key)
-            if isinstance(said, str) and said.strip():
-                return said[:MAX_SAID_CHARS]
+            text = value.get(key)
+            if isinstance(text, str) and text.strip():
+                return text[:MAX_MESSAGE_CHARS]
     if media_type(response.headers) == "text/plain":
-        return " ".join(body[: 4 * MAX_SAID_CHARS].decode("utf-8", "replace").split())[:MAX_SAID_CHARS]
+        return " ".join(body[: 4 * MAX_MESSAGE_CHARS].decode("utf-8", "replace").split())[:MAX_MESSAGE_CHARS]
     return ""

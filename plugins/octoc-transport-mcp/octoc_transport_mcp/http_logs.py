@@ -1,4 +1,4 @@
-"""The HTTP client and the SDK log whole addresses: here secrets and session ids are cut."""
+"""Cuts secrets and session ids out of addresses that the HTTP client and the SDK log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOGGERS = ("httpx2", "mcp.client.streamable_http")
 
 @contextlib.contextmanager
 def quiet_addresses(target: ServerTarget) -> Iterator[None]:
-    """Keep the target's secrets and whole session ids out of those log records until the block ends."""
+    """Until the block ends, keep the target's secrets and full session ids out of these log records."""
     without_secrets = redactor(secrets_of(target))
 
     def redacted(text: str) -> str:

@@ -25,7 +25,7 @@ from mcp_types import RequestId
 from octoc_transport_mcp.http_bounds import EVENT_STREAM, media_type
 from octoc_transport_mcp.http_client import NOTICE_S, refusal_of
 from octoc_transport_mcp.http_events import DroppedEvent, EventCutter, parse_event
-from octoc_transport_mcp.http_faults import Fault, HttpFault, HttpState
+from octoc_transport_mcp.http_faults import Fault, HttpFaultError, HttpState
 from octoc_transport_mcp.messages import ElementLimits, LineFault, read_aside
 from octoc_transport_mcp.pending_requests import Admitted, PendingRequests, cancelled_id
 from octoc_transport_mcp.redirects import stream_within_origin
@@ -55,7 +55,7 @@ class EventLink:
     async def streams(
         self,
     ) -> AsyncIterator[tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage]]]:
-        """Yield the SDK's streams, once the server has sent the address for messages. Raises: HttpFault."""
+        """Yield the SDK's streams, once the server has sent the address for messages. Raises: HttpFaultError."""
         to_session, from_server = anyio.create_memory_object_stream[Incoming](0)
         to_server, from_session = anyio.create_memory_object_stream[SessionMessage](0)
         try:
@@ -77,21 +77,21 @@ class EventLink:
         async with stream_within_origin(self._client, "GET", url, headers=headers) as response:
             await self._expect_success(response)
             if media_type(response.headers) != EVENT_STREAM:
-                raise HttpFault(self._state.of_content(response, f"`{EVENT_STREAM}`"))
+                raise HttpFaultError(self._state.of_content(response, f"`{EVENT_STREAM}`"))
             yield response
 
     async def _expect_success(self, response: httpx2.Response, *, in_session: bool = False) -> None:
-        """Raises: HttpFault, when the response is a refusal or a redirect that may not be followed."""
+        """Check that the response is neither a refusal nor a redirect to another server. Raises: HttpFaultError."""
         if response.next_request is not None:
-            raise HttpFault(self._state.of_redirect(response))
+            raise HttpFaultError(self._state.of_redirect(response))
         if response.status_code >= HTTPStatus.BAD_REQUEST:
             body = await refusal_of(response)
-            raise HttpFault(self._state.of_status(response, body, in_session=in_session))
+            raise HttpFaultError(self._state.of_status(response, body, in_session=in_session))
 
     async def _read(
         self, response: httpx2.Response, to_session: MemoryObjectSendStream[Incoming], *, task_status: TaskStatus[str]
     ) -> None:
-        """Pass on what the server says, until the stream ends: then the session is over."""
+        """Pass the server's messages to the session until the stream ends, and then end the session."""
         cutter = EventCutter(self._max_bytes)
         started = False
         ended = "closed its stream of events"
@@ -114,11 +114,11 @@ class EventLink:
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
             return
         except httpx2.RemoteProtocolError:
-            pass  # it has been closed in the middle
+            pass  # the server closed it in the middle
         except httpx2.HTTPError as error:
-            ended = self._state.of_exception(error).said
+            ended = self._state.of_exception(error).reason
         if not started:
-            raise HttpFault(Fault(kind="protocol", said=f"{ended} before it said where messages go"))
+            raise HttpFaultError(Fault(kind="protocol", reason=f"{ended} before it said where messages go"))
         self._state.lost = True
         self._state.ended = ended
         await self._hear_out()
@@ -131,13 +131,13 @@ class EventLink:
             await anyio.sleep(_LAST_WORDS_S)
 
     def _endpoint(self, data: bytes) -> str:
-        """Return where messages go. Raises: HttpFault, when that is at another server."""
+        """Return the address for messages. Raises: HttpFaultError, if it is at another server."""
         url = self._state.target.url or ""
         endpoint = urljoin(url, data.decode("utf-8", "replace").strip())
         here, there = urlsplit(url), urlsplit(endpoint)
         if (here.scheme, here.netloc) != (there.scheme, there.netloc):
-            said = f"wants messages to be sent to another server, `{there.scheme}://{there.hostname}`"
-            raise HttpFault(Fault(kind="protocol", said=said, permanent=True))
+            reason = f"wants messages to be sent to another server, `{there.scheme}://{there.hostname}`"
+            raise HttpFaultError(Fault(kind="protocol", reason=reason, permanent=True))
         return endpoint
 
     async def _pass(self, admitted: list[Admitted], to_session: MemoryObjectSendStream[Incoming]) -> None:
@@ -164,7 +164,7 @@ class EventLink:
             scope.cancel()
 
     def _error(self, request: RequestId, _: int, fault: LineFault) -> mcp_types.JSONRPCError:
-        return self._failed(request, Fault(kind=fault.kind, said=f"answered with {fault.reason}"))
+        return self._failed(request, Fault(kind=fault.kind, reason=f"answered with {fault.reason}"))
 
     def _failed(self, request: RequestId, fault: Fault) -> mcp_types.JSONRPCError:
         return mcp_types.JSONRPCError.model_validate(self._state.error(request, fault))
@@ -183,7 +183,7 @@ class EventLink:
                     scope = self._posts[coerce_request_id(message.id)] = anyio.CancelScope()
                     posts.start_soon(self._ask, endpoint, message, scope, to_session)
                 elif isinstance(message, mcp_types.JSONRPCNotification) and message.method.endswith("/initialized"):
-                    await self._notify(endpoint, message)  # before whatever follows it
+                    await self._notify(endpoint, message)  # before any other message
                 else:
                     given_up = cancelled_id(message) if isinstance(message, mcp_types.JSONRPCNotification) else None
                     if given_up is not None:
@@ -200,9 +200,9 @@ class EventLink:
         with scope:
             try:
                 await self._post(endpoint, message)
-            except HttpFault as error:
+            except HttpFaultError as error:
                 fault = error.fault
-            except Exception as error:  # noqa: BLE001  # whatever network, HTTP or an auth makes of it fails this request alone
+            except Exception as error:  # noqa: BLE001  # any failure of network, HTTP or an auth fails only this request
                 fault = self._state.of_exception(error)
             else:
                 return
@@ -213,7 +213,7 @@ class EventLink:
 
     async def _notify(self, endpoint: str, message: mcp_types.JSONRPCMessage) -> None:
         """Send a message that gets no answer. A failure shows at the next message that gets one."""
-        with contextlib.suppress(Exception):  # whatever came of it
+        with contextlib.suppress(Exception):  # any outcome is fine
             async with asyncio.timeout(NOTICE_S):
                 await self._post(endpoint, message)
 
@@ -221,5 +221,5 @@ class EventLink:
         wire: Any = message.model_dump(by_alias=True, mode="json", exclude_unset=True)
         async with stream_within_origin(self._client, "POST", endpoint, json=wire) as response:
             await self._expect_success(response, in_session=True)
-            with contextlib.suppress(httpx2.HTTPError):  # the answer comes on the stream, whatever becomes of this one
+            with contextlib.suppress(httpx2.HTTPError):  # the answer comes on the stream
                 await response.aread()

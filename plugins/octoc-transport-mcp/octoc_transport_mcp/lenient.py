@@ -1,4 +1,4 @@
-"""Answers before the SDK judges them as a whole: a tool or a content part that is wrong costs itself alone."""
+"""Repairs answers before the SDK validates them: an invalid tool or content part does not fail the whole answer."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ log = logging.getLogger(__name__)
 
 MAX_NAME_CHARS = 100
 META_LEFT_OUT = "octoc/leftOut"
-"""Key of the `_meta` of a list: index of each tool that was left out, as text -> why. No server's own value is kept."""
+"""Key in the `_meta` of a list: index of each left-out tool, as text -> reason. A server's own value is replaced."""
 TOOLS_AT_ONCE = 100
-"""Tools that the SDK gets and validates in one step of the event loop: about 10 ms of work."""
+"""Tools that the SDK validates in one step of the event loop: about 10 ms of work."""
 REST_CURSOR = "octoc/rest"
-"""Cursor that asks for more of a page that has arrived. It is never sent: `REST` says where the tools are."""
+"""Cursor for the next part of a page that has arrived. It is never sent: the tools are in `REST`."""
 _RESULT_TYPE = "resultType"
 _STRUCTURED = "structuredContent"
 _UNCACHED: Mapping[str, Any] = {"ttlMs": 0, "cacheScope": "private"}
-"""How long a list holds, of a server that does not say it: octoc keeps no list by these."""
+"""Cache fields for a list of a server that sends none; octoc does not use them."""
 
 
 @attrs.define(eq=False)
 class PageRest:
-    """What is left of one page of tools: the server's answer, and its tools that the SDK has not validated yet."""
+    """The rest of one page of tools: the server's answer, and the tools that the SDK has not validated yet."""
 
     answer: dict[str, Any] = attrs.field(factory=dict)
     tools: list[Any] = attrs.field(factory=list)
 
 
 REST: ContextVar[PageRest | None] = ContextVar("octoc_mcp_page_rest", default=None)
-"""The pages of the listing that runs in this task; without one, each page is validated in one step."""
+"""The page of the listing that runs in this task; without a listing, a page is validated in one step."""
 
 
 class LenientAnswers(Sender):
@@ -62,7 +62,7 @@ class LenientAnswers(Sender):
         """Send a request and return its result. Raises: MCPError."""
         rest = REST.get() if method == "tools/list" else None
         if rest is not None and rest.tools:
-            await asyncio.sleep(0)  # the turn of other tasks between two parts of a page
+            await asyncio.sleep(0)  # let other tasks run between two parts of a page
             result = rest.answer
         else:
             result = await self._inner.send_raw_request(method, params, opts)
@@ -72,7 +72,7 @@ class LenientAnswers(Sender):
 
 
 def _first_of(result: dict[str, Any], rest: PageRest) -> dict[str, Any]:
-    """Return a page with its next tools alone, and keep the others in `rest`."""
+    """Return a page with only its next tools, and keep the others in `rest`."""
     tools = rest.tools or result.get("tools")
     if not isinstance(tools, list) or len(tools) <= TOOLS_AT_ONCE:
         rest.tools = []
@@ -82,10 +82,10 @@ def _first_of(result: dict[str, Any], rest: PageRest) -> dict[str, Any]:
 
 
 def lenient(method: str, result: dict[str, Any], server: str, version: str) -> dict[str, Any]:
-    """Return a result without what the SDK would refuse all of it for.
+    """Return a result without the parts for which the SDK would refuse the whole result.
 
-    A modern result without a type is complete, as the specification says. A tool that the protocol `version` does not
-    allow is left out of a list. A text replaces a content part or structured content that it does not allow.
+    A modern result without a type is complete, by the specification. A tool that the protocol `version` does not allow
+    is left out of a list. A text replaces a content part or structured content that it does not allow.
     """
     if version in MODERN_PROTOCOL_VERSIONS:
         result = completed(result)
@@ -99,16 +99,16 @@ def lenient(method: str, result: dict[str, Any], server: str, version: str) -> d
     return result
 
 
-def _judge(
+def _validate(
     method: str,
     model: type[mcp_types.CallToolResult | mcp_types.ListToolsResult],
     result: dict[str, Any],
     version: str,
 ) -> None:
-    """Raises: ValueError, if the SDK would refuse a result of `version`. It judges by that version and by its own."""
+    """Validate a result as the SDK does, by `version` and by the SDK's own types. Raises: ValueError."""
     if version in MODERN_PROTOCOL_VERSIONS:
         result = {**result, _RESULT_TYPE: "complete", **_UNCACHED}
-    with contextlib.suppress(KeyError):  # a version that the SDK has no types of
+    with contextlib.suppress(KeyError):  # the SDK has no types for this version
         validate_server_result(method, version, result)
     model.model_validate(result, by_name=False)
 
@@ -119,7 +119,7 @@ def completed(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_null(tool: Any) -> Any:
-    """Return a tool without an output schema that is null: it declares nothing."""
+    """Return a tool without an `outputSchema` that is null, which declares nothing."""
     if isinstance(tool, dict) and "outputSchema" in tool and tool["outputSchema"] is None:
         return {key: value for key, value in tool.items() if key != "outputSchema"}
     return tool
@@ -143,15 +143,15 @@ def _listed(result: dict[str, Any], tools: list[Any], server: str, version: str)
 
 
 def _why_unusable(tool: Any, version: str) -> str:
-    """Return why a tool cannot be used, to follow "it"; empty for one that can."""
+    """Return why a tool cannot be used, as the words after "it"; empty if it can be used."""
     if not isinstance(tool, dict):
         return "is not an object"
     name = tool.get("name")
     if not isinstance(name, str) or not name.strip():
         return "has no name"
     try:
-        mcp_types.Tool.model_validate(tool, by_name=False)  # its words are plainer than those of the check
-        _judge("tools/list", mcp_types.ListToolsResult, {"tools": [tool]}, version)
+        mcp_types.Tool.model_validate(tool, by_name=False)  # its messages are clearer than those of the next check
+        _validate("tools/list", mcp_types.ListToolsResult, {"tools": [tool]}, version)
     except ValueError as error:
         why = because(error).replace("`tools/0/", "`", 1)
         return f"has the name `{plain(name)[:MAX_NAME_CHARS]}` and cannot be read{why}"
@@ -159,11 +159,11 @@ def _why_unusable(tool: Any, version: str) -> str:
 
 
 def _structured(result: dict[str, Any], version: str) -> dict[str, Any]:
-    """Return a result without structured content that its version does not allow: only objects before 2026-07-28."""
+    """Return a result without structured content that its version forbids: before 2026-07-28 all but objects."""
     if isinstance(result.get(_STRUCTURED), (dict, NoneType)) or not isinstance(result.get("content", []), list):
         return result
     try:
-        _judge("tools/call", mcp_types.CallToolResult, {"content": [], _STRUCTURED: result[_STRUCTURED]}, version)
+        _validate("tools/call", mcp_types.CallToolResult, {"content": [], _STRUCTURED: result[_STRUCTURED]}, version)
     except ValueError:
         text = {"type": "text", "text": "[octoc] the structured content cannot be read and was left out"}
         rest = {key: value for key, value in result.items() if key != _STRUCTURED}
@@ -177,7 +177,7 @@ def _is_text(part: Any) -> bool:
 
 def _part(part: Any, version: str) -> Any:
     try:
-        _judge("tools/call", mcp_types.CallToolResult, {"content": [part]}, version)
+        _validate("tools/call", mcp_types.CallToolResult, {"content": [part]}, version)
     except ValueError:
         kind = part.get("type") if isinstance(part, dict) else None
         is_name = isinstance(kind, str) and kind.isprintable()

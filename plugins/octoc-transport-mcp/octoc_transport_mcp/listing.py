@@ -1,4 +1,4 @@
-"""A server's tools, page by page, with an end; and word of their change, in both eras."""
+"""Lists a server's tools, page by page and with limits, and reports changes of the list in both eras."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MAX_PAGES = 500
-"""How many pages are asked for: a server may have a new cursor for ever, and nothing behind it."""
+"""Maximum number of pages: a server may send new cursors forever."""
 MAX_LEFT_OUT = 100
 REPORT_S = 0.05
-"""How long news are held back, so that a storm of them is one."""
+"""Delay before a change is reported, so that many changes at once are one report."""
 RELISTEN_S = 1.0
 RELISTEN_MAX_S = 60.0
-"""How long until a stream of news that broke is opened again; each time twice as long."""
+"""Wait before a broken stream of news is opened again, doubled each time, and its maximum."""
 _UNHEARD_OF = frozenset({mcp_types.METHOD_NOT_FOUND, mcp_types.INVALID_PARAMS, mcp_types.INVALID_REQUEST})
 
 
 @attrs.frozen
-class Listed:
-    """The tools of all pages, in order, and a line for each tool that was left out, up to `MAX_LEFT_OUT`."""
+class ToolList:
+    """The tools of all pages, in order, and a line for each left-out tool, at most `MAX_LEFT_OUT`."""
 
     tools: list[mcp_types.Tool]
     left_out: tuple[str, ...]
 
 
-async def all_tools(client: Client, target: ServerTarget) -> Listed:
-    """Return the tools of all pages; of two with one name the first. Raises: ConnectionFailed."""
+async def all_tools(client: Client, target: ServerTarget) -> ToolList:
+    """Return the tools of all pages; if two have the same name, only the first. Raises: ConnectionFailed."""
     tools: dict[str, mcp_types.Tool] = {}
     left_out: list[str] = []
     before = 0
@@ -75,7 +75,7 @@ async def all_tools(client: Client, target: ServerTarget) -> Listed:
         if rest.tools:
             continue  # `cursor` asks for the rest of this page
         if cursor is None:  # an empty string is a cursor like any other
-            return Listed(list(tools.values()), tuple(left_out))
+            return ToolList(list(tools.values()), tuple(left_out))
         if cursor in seen:
             raise _endless(target, "it repeats a page's cursor")
         seen.add(cursor)
@@ -88,7 +88,7 @@ def _endless(target: ServerTarget, why: str) -> ConnectionFailed:
 
 
 class Changes:
-    """Tells that a server's list of tools is another: once for what is said in one breath."""
+    """Reports that a server's list of tools changed; several changes at once are one report."""
 
     def __init__(self, server: str, report: Callable[[str], None] | None) -> None:
         self._server = server
@@ -96,26 +96,26 @@ class Changes:
         self._later: asyncio.TimerHandle | None = None
 
     async def hear(self, message: Any) -> None:
-        """Take what the SDK passes on: a notification, or what went wrong with one."""
+        """Handle a notification, or an error with one, from the SDK."""
         if isinstance(message, mcp_types.ToolListChangedNotification):
             self.note()
 
     def note(self) -> None:
-        """Take note of a change."""
+        """Note a change."""
         if self._report is not None and self._later is None:
-            self._later = asyncio.get_running_loop().call_later(REPORT_S, self._tell)
+            self._later = asyncio.get_running_loop().call_later(REPORT_S, self._send_report)
 
-    def _tell(self) -> None:
+    def _send_report(self) -> None:
         self._later = None
         if self._report is not None:
             try:
                 self._report(self._server)
             except Exception:
-                # The host's own fault: called from the loop itself, where nobody would catch it.
+                # The host's own fault. The event loop calls this, so no caller could handle the exception.
                 log.exception("the host's `tools_changed` failed for server `%s`", self._server)
 
     async def listen(self, client: Client) -> None:
-        """Keep a stream of news open, where the server has one; in the older era it speaks up by itself."""
+        """Keep a stream of news open, if the server has one. In the older era it sends news without a stream."""
         tools = client.server_capabilities.tools
         if self._report is None or tools is None or not tools.list_changed:
             return
@@ -125,7 +125,7 @@ class Changes:
             try:
                 async with client.listen(tools_list_changed=True) as news:
                     if not is_first:
-                        self.note()  # there is no replay: what was said meanwhile was not heard
+                        self.note()  # news sent meanwhile are lost
                     wait, is_first = RELISTEN_S, False
                     async for _ in news:
                         self.note()
@@ -134,13 +134,13 @@ class Changes:
             except MCPError as error:
                 if error.code in _UNHEARD_OF or error.code == mcp_types.CONNECTION_CLOSED:
                     return
-            except Exception as error:  # noqa: BLE001  # whatever ends the stream, the server's tools still work
+            except Exception as error:  # noqa: BLE001  # the server's tools work without the stream
                 log.debug("the news of server `%s` broke off: %s", self._server, type(error).__name__)
             await asyncio.sleep(wait)
             wait = min(2 * wait, RELISTEN_MAX_S)
 
     def close(self) -> None:
-        """Tell nothing any more."""
+        """Stop reporting."""
         self._report = None
         if self._later is not None:
             self._later.cancel()

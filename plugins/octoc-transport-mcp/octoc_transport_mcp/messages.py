@@ -1,4 +1,4 @@
-"""Messages out of bytes: limits are checked first, large ones are parsed in a thread, half characters are replaced."""
+"""Reads messages: checks limits first, parses large ones in a thread, and replaces lone surrogates."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from octoc.results import FailureKind
 from octoc_transport_mcp.lone_surrogates import without_lone_surrogates
 
 MAX_PARTS = 10_000
-"""Content parts of one result: each becomes an object that takes a hundred times the memory of its bytes."""
+"""Maximum content parts of one result: each becomes an object with a hundred times the memory of its bytes."""
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 _TOO_DEEP = "a message that is nested too deep to be read"
 
 
 @attrs.frozen(kw_only=True)
 class LineFault:
-    """Why a line could not be an answer: rides as the data of a JSON-RPC error that no server can send.
+    """Why a line is not an answer. It is the data of a JSON-RPC error, as an object, which no server can send.
 
-    `words` are the server's own, which may be about another call than the one that they fail.
+    `words` are the server's own; they may be about another call than the one that fails.
     """
 
     kind: FailureKind
@@ -34,7 +34,7 @@ class LineFault:
 
 @attrs.frozen(kw_only=True)
 class ElementLimits:
-    """JSON elements of one message: `listing` of an answer to `tools/list`, `message` of any other."""
+    """Maximum JSON elements of one message: `listing` for an answer to `tools/list`, `message` for any other."""
 
     message: int = MAX_ELEMENTS
     listing: int = MAX_LISTING_ELEMENTS
@@ -47,10 +47,10 @@ class ElementLimits:
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Read:
-    """Bytes that were read: the `message` in them, or the `fault` for which there is none.
+class ReadResult:
+    """The outcome of reading bytes: the `message`, or the `fault` of bytes without one.
 
-    In `data` half characters are replaced.
+    In `data` lone surrogates are replaced.
     """
 
     data: bytes
@@ -58,13 +58,13 @@ class Read:
     fault: LineFault | None = None
 
 
-def read(data: bytes, max_elements: int = MAX_ELEMENTS) -> Read:
-    """Read a message. Long ones are to be read by `read_aside`."""
+def read(data: bytes, max_elements: int = MAX_ELEMENTS) -> ReadResult:
+    """Read a message. Use `read_aside` for bytes that may be many."""
     over = excess(data, max_elements)
     if over is not None:
         if over.of == "depth":
-            return Read(data=data, fault=LineFault(kind="protocol", reason=_TOO_DEEP))
-        return Read(data=data, fault=LineFault(kind="too_large", reason=f"{over}, which is over the limit"))
+            return ReadResult(data=data, fault=LineFault(kind="protocol", reason=_TOO_DEEP))
+        return ReadResult(data=data, fault=LineFault(kind="too_large", reason=f"{over}, which is over the limit"))
     whole = data
     try:
         try:
@@ -75,16 +75,16 @@ def read(data: bytes, max_elements: int = MAX_ELEMENTS) -> Read:
                 raise
             whole, message = fixed, _message(fixed)
     except (ValueError, RecursionError) as error:
-        return Read(data=data, fault=LineFault(kind="protocol", reason=why_unreadable(whole, error)))
+        return ReadResult(data=data, fault=LineFault(kind="protocol", reason=why_unreadable(whole, error)))
     parts = message.result.get("content") if isinstance(message, mcp_types.JSONRPCResponse) else None
     if isinstance(parts, list) and len(parts) > MAX_PARTS:
         reason = f"more than {MAX_PARTS} content parts, which is over the limit"
-        return Read(data=whole, fault=LineFault(kind="too_large", reason=reason))
-    return Read(data=whole, message=message)
+        return ReadResult(data=whole, fault=LineFault(kind="too_large", reason=reason))
+    return ReadResult(data=whole, message=message)
 
 
-async def read_aside(data: bytes, max_elements: int = MAX_ELEMENTS) -> Read:
-    """Read a message, in a thread if it is large: other tasks run meanwhile, and time limits end the wait."""
+async def read_aside(data: bytes, max_elements: int = MAX_ELEMENTS) -> ReadResult:
+    """Read a message, in a thread if it is large, so that other tasks run meanwhile and time limits still apply."""
     return read(data, max_elements) if len(data) <= LARGE_BYTES else await asyncio.to_thread(read, data, max_elements)
 
 
@@ -92,13 +92,13 @@ def _message(data: bytes) -> mcp_types.JSONRPCMessage:
     adapter = mcp_types.jsonrpc_message_adapter
     if len(data) <= LARGE_BYTES and not may_have_odd_number(data):
         return adapter.validate_json(data, by_name=False)
-    if _HALF.search(data):  # which Python's parser takes, and no UTF-8 can hold
+    if _HALF.search(data):  # Python's parser accepts it, but UTF-8 has no form for it
         data = without_lone_surrogates(data) or data
     return adapter.validate_python(parse(data), by_name=False)
 
 
 def why_unreadable(line: bytes, error: Exception) -> str:
-    """Say in a few words why a line is no message; the parser's own text would quote the whole of it."""
+    """Return in a few words why a line is not a message; the parser's own text would quote the whole line."""
     try:
         line.decode("utf-8")
     except UnicodeDecodeError as wrong:

@@ -19,12 +19,12 @@ from mcp_types import RequestId
 
 from octoc.json_limits import LARGE_BYTES
 from octoc_transport_mcp.framing import END_BYTES, DroppedLine
-from octoc_transport_mcp.messages import ElementLimits, LineFault, Read, read
+from octoc_transport_mcp.messages import ElementLimits, LineFault, ReadResult, read
 
 MAX_TOOLS = 20_000
-"""How many tools a server may list: more is refused before it is parsed, or when a page passes it."""
+"""Maximum number of tools of a server; a listing with more is refused, if possible before it is parsed."""
 MAX_ASKS = 32
-"""How many requests of a server are answered at once; what it asks beyond that is passed over."""
+"""Maximum number of a server's requests that are answered at once; further ones are ignored."""
 QUOTED_CHARS = 200
 
 _ID = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{1,80}")'
@@ -44,7 +44,7 @@ _LISTEN = "subscriptions/listen"
 
 @attrs.frozen(kw_only=True)
 class PendingRequest:
-    """A request of ours that is not answered yet."""
+    """A request of ours without an answer yet."""
 
     method: str
     has_progress: bool
@@ -54,8 +54,8 @@ class PendingRequest:
 class Admitted:
     """A message for the SDK, or a line that is parsed later: a notification, or a large line.
 
-    A large line has `max_elements`, and `PendingRequests.settle` takes what was read of it. Of two with the same
-    `level` only the newer one needs to be read.
+    A large line has `max_elements`: it is read aside, and `PendingRequests.settle` gets the outcome. If two have the
+    same `level`, only the newer one needs to be read.
     """
 
     message: SessionMessage | None = None
@@ -63,28 +63,28 @@ class Admitted:
     level: str | None = None
     max_elements: int | None = None
     answered: tuple[RequestId, ...] = ()
-    """The requests that the server has answered with this line, also those without a caller any more."""
+    """The requests that this line answers, including those whose caller is gone."""
 
 
 class Watcher(Protocol):
     """Observes the answers and the questions of a server, in the order of its messages."""
 
     def answered(self, request: RequestId) -> None:
-        """Take note that a request of ours was answered, in time or late."""
+        """Note that a request of ours was answered, in time or late."""
         ...
 
     def is_open(self, request: RequestId) -> bool:
-        """Tell whether the server works on a request of ours."""
+        """Return whether the server works on a request of ours."""
         ...
 
     def note_question(
         self, question: RequestId, method: str, carrier: RequestId | None = None, *, ordered: bool = True
     ) -> None:
-        """Take note of a server's request.
+        """Note a server's request.
 
         Args:
-            carrier: our request on whose own stream it came.
-            ordered: that questions and answers come in the server's order, on one stream.
+            carrier: our request whose own stream brought it.
+            ordered: whether questions and answers come in the server's order, on one stream.
         """
         ...
 
@@ -126,10 +126,10 @@ class PendingRequests:
         self.garbage_lines = 0
 
     def note_sent(self, message: mcp_types.JSONRPCMessage) -> None:
-        """Take note of a message that is being sent."""
+        """Note a message that is being sent."""
         if isinstance(message, mcp_types.JSONRPCRequest):
             if message.method == "initialize":
-                self.requests.clear()  # whatever was tried before it is given up
+                self.requests.clear()  # earlier attempts are given up
             has_progress = "progressToken" in ((message.params or {}).get("_meta") or {})
             pending = PendingRequest(method=message.method, has_progress=has_progress)
             self.requests[coerce_request_id(message.id)] = pending
@@ -141,7 +141,7 @@ class PendingRequests:
             self._asks.discard(message.id)
 
     def admit(self, line: bytes | DroppedLine) -> list[Admitted]:
-        """Return what the SDK gets for a line: its message, an error for its request, or nothing."""
+        """Return the messages that the SDK gets for a line: its message, an error for its request, or nothing."""
         if isinstance(line, DroppedLine):
             reason = f"an answer of {line.length} bytes, which is over the limit of {self._limit}"
             return self.fail(line.head, line.tail, LineFault(kind="too_large", reason=reason))
@@ -163,7 +163,7 @@ class PendingRequests:
         return self._parse(line)
 
     def read(self, admitted: Admitted) -> SessionMessage | None:
-        """Return the message of what was admitted, None for a notification that cannot be read."""
+        """Return the admitted message; None for a notification that cannot be read."""
         if admitted.message is not None:
             return admitted.message
         if not admitted.line:
@@ -178,7 +178,7 @@ class PendingRequests:
             named = _ids(head, tail)
             awaited = [self.requests[key] for key in named if key in self.requests]
             if named and not awaited:
-                return self._late(named)  # what comes too late is not worth the memory of reading it
+                return self._late(named)  # a late answer is not worth the memory of reading it
             if any(pending.method == "tools/list" for pending in awaited):
                 max_elements = self._elements.listing
                 if line.count(b'"inputSchema"') > MAX_TOOLS:
@@ -187,9 +187,9 @@ class PendingRequests:
             return [Admitted(line=line, max_elements=max_elements)]
         return self.settle(line, read(line, max_elements))
 
-    def settle(self, line: bytes, found: Read) -> list[Admitted]:
-        """Return what the SDK gets for a line that was read aside, as `admit` does."""
-        message, fault = found.message, found.fault
+    def settle(self, line: bytes, result: ReadResult) -> list[Admitted]:
+        """Return the messages for a line that was read aside, as `admit` does."""
+        message, fault = result.message, result.fault
         if message is None and fault is not None:
             head, tail = line[:END_BYTES], line[-END_BYTES:]
             if self._all_messages or b'"jsonrpc"' in head or b'"jsonrpc"' in tail or fault.kind == "too_large":
@@ -201,7 +201,7 @@ class PendingRequests:
         return [] if message is None else self._known(message)
 
     def _after_half(self, line: bytes) -> list[Admitted]:
-        """Return the message after an unfinished one on the same line; the request of the first one fails."""
+        """Return the message after an unfinished one on the same line; the request of the unfinished one fails."""
         start = line.rfind(_BEGIN)
         if start < 1 or len(line) - start > LARGE_BYTES:
             return []
@@ -214,7 +214,7 @@ class PendingRequests:
         return [*broken, *self._known(message)]
 
     def admit_last(self, line: bytes | DroppedLine) -> list[Admitted]:
-        """Return what the SDK gets for the bytes after the last newline: a whole message, or nothing."""
+        """Return the messages for the bytes after the last newline: a complete message, or nothing."""
         if isinstance(line, DroppedLine):
             return []
         if len(line) > LARGE_BYTES:
@@ -249,7 +249,7 @@ class PendingRequests:
         return [Admitted(answered=tuple(requests))]
 
     def note(self, admitted: Admitted) -> None:
-        """Report what is read now to the watcher, in the order of the server's messages."""
+        """Report a message to the watcher when it is read, in the order of the server's messages."""
         if self._watcher is None:
             return
         for request in admitted.answered:
@@ -259,7 +259,7 @@ class PendingRequests:
             self._watcher.note_question(message.id, message.method)
 
     def fail(self, head: bytes, tail: bytes, fault: LineFault) -> list[Admitted]:
-        """Fail the requests that a line names, else the only pending request."""
+        """Fail the requests that a line names, or if it names none the only pending request."""
         named = _ids(head, tail)
         waiting = [key for key, pending in self.requests.items() if pending.method != _LISTEN]
         failed = [key for key in named if key in self.requests] if named else waiting if len(waiting) == 1 else []
@@ -267,14 +267,14 @@ class PendingRequests:
         return [*self._late(named), *refused]
 
     def refuse(self, request: RequestId, code: int, fault: LineFault) -> list[Admitted]:
-        """Return an error that answers `request`, or nothing when it is answered already."""
+        """Return an error that answers `request`, or nothing if it is already answered."""
         if self.requests.pop(coerce_request_id(request), None) is None:
             return []
         return [Admitted(message=SessionMessage(self._error_of(request, code, fault)))]
 
 
 def cancelled_id(message: mcp_types.JSONRPCNotification) -> RequestId | None:
-    """Return the id of the request that a notification cancels, or None when it is another notification."""
+    """Return the id of the request that a notification cancels, or None for another notification."""
     if message.method != "notifications/cancelled":
         return None
     request = (message.params or {}).get("requestId")
@@ -282,8 +282,8 @@ def cancelled_id(message: mcp_types.JSONRPCNotification) -> RequestId | None:
 
 
 def _ids(head: bytes, tail: bytes) -> list[RequestId]:
-    found = (_ID_AT_HEAD.match(head), _ID_AT_TAIL.search(tail), _ID_BEFORE_TAIL.search(tail))
-    return list(dict.fromkeys(_id_of(match.group(1)) for match in found if match is not None))
+    result = (_ID_AT_HEAD.match(head), _ID_AT_TAIL.search(tail), _ID_BEFORE_TAIL.search(tail))
+    return list(dict.fromkeys(_id_of(match.group(1)) for match in result if match is not None))
 
 
 def _id_of(written: bytes) -> RequestId:

@@ -1,7 +1,7 @@
-"""A stdio server's process: its pipes as the SDK's message streams, what it wrote to stderr, and its certain end.
+"""A stdio server's process: its pipes as the SDK's message streams, the end of its stderr, and its certain end.
 
-The SDK's own `stdio_client` keeps the process to itself and joins an endless line without bound. Here its exit code can
-be told, its stderr is kept, lines are bounded, and a host that cancels everything still leaves no process behind.
+The SDK's own `stdio_client` hides the process and joins an endless line without a limit. Here failures have the exit
+code and the last lines of stderr, lines are bounded, and no process stays after its host, however the host ends.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from octoc_transport_mcp.pending_requests import PendingRequests, Watcher
 from octoc_transport_mcp.streams import FromServer, ToServer
 
 MAX_BODY_BYTES = 16 * 1024 * 1024
-"""The longest line that is read of a server whose target does not say otherwise."""
+"""Maximum bytes of a line, unless the target sets its own."""
 EXIT_GRACE_S = 2.0
-"""How long a server may take to end after its stdin was closed, as in the SDK."""
+"""How long a server may take to end after its stdin was closed; the same as in the SDK."""
 TERM_GRACE_S = 1.0
 """How long its process group may take to end after SIGTERM."""
 KILL_WAIT_S = 1.0
-LAST_WORDS_S = 0.1
-LONGEST_LAST_WORDS_S = 3.0
-"""How long an ended process may be silent, and how long it is read at all: a child may keep its pipes open for ever."""
+LAST_OUTPUT_S = 0.1
+LONGEST_LAST_OUTPUT_S = 3.0
+"""How long an ended process may be silent, and how long it is read in all: a child may keep its pipes open forever."""
 PROBE_S = 10.0
 PROBE_SHARE = 1 / 3
-"""How long, and for which share of the time to connect, a server may be silent to the newer era's first request."""
+"""Limits on the wait for an answer to the newer era's first request: seconds, and share of the time to connect."""
 STDERR_LINES = 20
 STDERR_BYTES = 8 * 1024
 
@@ -47,10 +47,10 @@ class StderrTail:
         self._lines: deque[bytes] = deque(maxlen=STDERR_LINES)
         self._open = b""
         self.written = 0
-        """How many bytes it wrote in all."""
+        """Number of bytes written in all."""
 
     def feed(self, chunk: bytes) -> None:
-        """Take what it wrote."""
+        """Note bytes that the server wrote."""
         self.written += len(chunk)
         *lines, rest = (self._open + chunk).split(b"\n")
         self._lines.extend(line[-STDERR_BYTES:] for line in lines[-STDERR_LINES:] if line.strip())
@@ -58,7 +58,7 @@ class StderrTail:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The lines, oldest first; bytes that are no UTF-8 are replaced."""
+        """The lines, oldest first; bytes that are not UTF-8 are replaced."""
         lines = [*self._lines, *([self._open] if self._open.strip() else [])][-STDERR_LINES:]
         kept: list[str] = []
         room = STDERR_BYTES
@@ -71,9 +71,9 @@ class StderrTail:
 
 
 class ServerProcess(asyncio.SubprocessProtocol):
-    """A running server. `lost` is True once it can be neither written to nor read.
+    """A running server. `lost` is True once it can neither be written to nor read.
 
-    It belongs to the process that started it: in a forked child nothing here ends it or touches its pipes.
+    It belongs to the process that started it: a forked child neither ends it nor touches its pipes.
     """
 
     def __init__(self, target: ServerTarget, watcher: Watcher | None = None) -> None:
@@ -85,16 +85,16 @@ class ServerProcess(asyncio.SubprocessProtocol):
         self._left = False
         self._read = 0
         self._transport: asyncio.SubprocessTransport | None = None
-        self._last_words: asyncio.TimerHandle | None = None
+        self._last_output: asyncio.TimerHandle | None = None
         self._writer: ToServer | None = None
         self._pending = PendingRequests(limit, ElementLimits.of(target), watcher)
         self._reader = FromServer(self._pending, limit, self._throttle)
         self.stderr = StderrTail()
         self.lost = False
         self.stopped = False
-        """Whether it still ran when it was told to end."""
+        """Whether the server still ran when `stop` began."""
         self.impatient = False
-        """Set when nothing is worth waiting for: `stop` then skips the grace of a server that answered."""
+        """If true, `stop` skips the grace period."""
 
     @classmethod
     async def start(cls, target: ServerTarget, watcher: Watcher | None = None) -> ServerProcess:
@@ -117,7 +117,7 @@ class ServerProcess(asyncio.SubprocessProtocol):
         process._writer = ToServer(stdin, process._pending, process._reader, process._probe_s)
         return process
 
-    # What the event loop calls.
+    # Called by the event loop.
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         self._read += len(data)
@@ -138,12 +138,12 @@ class ServerProcess(asyncio.SubprocessProtocol):
         self._listen_on(-1, 0.0)
 
     def _listen_on(self, seen: int, waited: float) -> None:
-        """Wait while what it wrote still comes in, then bury it."""
-        if self._read == seen or waited > LONGEST_LAST_WORDS_S:
-            self._bury()
+        """Wait while output still arrives, then release the process."""
+        if self._read == seen or waited > LONGEST_LAST_OUTPUT_S:
+            self._release()
         else:
             loop = asyncio.get_running_loop()
-            self._last_words = loop.call_later(LAST_WORDS_S, self._listen_on, self._read, waited + LAST_WORDS_S)
+            self._last_output = loop.call_later(LAST_OUTPUT_S, self._listen_on, self._read, waited + LAST_OUTPUT_S)
 
     def pause_writing(self) -> None:
         if self._writer is not None:
@@ -162,30 +162,30 @@ class ServerProcess(asyncio.SubprocessProtocol):
         self.lost = True
         self._reader.end()
 
-    def _bury(self) -> None:
-        """End what an ended process left: its children, and the pipes that they hold open."""
+    def _release(self) -> None:
+        """End the children of an ended process, which hold its pipes open."""
         self._end()
         self.kill()
 
-    # What the connection asks.
+    # Used by the connection.
 
     @property
     def exit_code(self) -> int | None:
-        """The exit code, negative for a signal; None while it runs."""
+        """The exit code, negative for a signal; None while the server runs."""
         return None if self._transport is None else self._transport.get_returncode()
 
     @property
     def garbage(self) -> str | None:
-        """The last line that it printed and that was no message, if it did."""
+        """The last printed line that was not a message, if any."""
         return self._pending.garbage if self._pending.garbage_lines else None
 
     @property
-    def said(self) -> tuple[int, int]:
-        """How many lines that were no message it has printed, and how many bytes it has written to stderr."""
+    def output_counts(self) -> tuple[int, int]:
+        """Number of printed lines that were not messages, and of bytes written to stderr."""
         return self._pending.garbage_lines, self.stderr.written
 
     async def wait_exit(self, seconds: float) -> bool:
-        """Tell whether it has ended within `seconds`."""
+        """Return whether the server ended within `seconds`."""
         try:
             async with asyncio.timeout(seconds):
                 await self._exited.wait()
@@ -194,13 +194,13 @@ class ServerProcess(asyncio.SubprocessProtocol):
         return True
 
     def streams(self) -> tuple[FromServer, ToServer]:
-        """Return what the SDK reads and writes."""
+        """Return the streams for the SDK to read and write."""
         if self._writer is None:
             raise RuntimeError("the process was not started")
         return self._reader, self._writer
 
     async def stop(self) -> None:
-        """End it: close stdin, wait, SIGTERM to its group, wait, SIGKILL. Takes 4 s at most."""
+        """End the server: close stdin, wait, SIGTERM to its group, wait, SIGKILL. Takes at most 4 s."""
         if self._host != os.getpid():
             return
         self.stopped = not self.lost and self.exit_code is None
@@ -215,12 +215,12 @@ class ServerProcess(asyncio.SubprocessProtocol):
         self.kill()
 
     def kill(self) -> None:
-        """Kill whatever is left of its group, now, and let go of the pipes: nothing here waits."""
+        """Kill the rest of the process group and close the pipes, without waiting."""
         if self._left or self._transport is None or self._host != os.getpid():
-            return  # the number of its group may be another's by now
+            return  # the system may have given its group number to another process
         self._left = True
-        if self._last_words is not None:
-            self._last_words.cancel()
+        if self._last_output is not None:
+            self._last_output.cancel()
         self._end()
         self._signal(signal.SIGKILL)
         with contextlib.suppress(PermissionError):
@@ -236,7 +236,7 @@ class ServerProcess(asyncio.SubprocessProtocol):
 
 @contextlib.asynccontextmanager
 async def process_streams(process: ServerProcess) -> AsyncIterator[tuple[FromServer, ToServer]]:
-    """Yield the SDK's streams of a running server; when the block ends, so does the server, in every case."""
+    """Yield the SDK's streams of a running server; the server always ends with the block."""
     try:
         yield process.streams()
     finally:
@@ -244,5 +244,5 @@ async def process_streams(process: ServerProcess) -> AsyncIterator[tuple[FromSer
             with anyio.CancelScope(shield=True):
                 await process.stop()
         finally:
-            # The shield does not hold against a loop that is shut down: this does, since it waits for nothing.
+            # When the loop shuts down, it cancels even shielded work; this call needs no wait.
             process.kill()

@@ -1,4 +1,4 @@
-"""Redirects on a server's own origin, where its headers and credentials may go. No other redirect is followed."""
+"""Follows redirects only within a server's own origin, since requests have its headers and credentials."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import httpx2
 
 
 def next_within_origin(response: httpx2.Response) -> httpx2.Request | None:
-    """Return the request that follows a redirect, None if the response is no redirect or it is not followed.
+    """Return the request that follows a redirect; None if there is no redirect, or if it is not followed.
 
-    A request is followed with its method and body, on the same origin or from `http` to `https` of one host on the
-    default ports. The new location must not bring user information, which would be sent as a credential.
+    The new request must have the same method and body. It goes to the same origin, or from `http` to `https` of one
+    host on the default ports. Its address must have no user information, which would be sent as a credential.
     """
     following = response.next_request
     if following is None:
@@ -38,7 +38,7 @@ async def stream_within_origin(
 ) -> AsyncIterator[httpx2.Response]:
     """Send a request and yield its response, after at most `client.max_redirects` redirects within the origin.
 
-    The response to a redirect that is not followed is yielded as it is.
+    If a redirect is not followed, yield it.
     """
     request = client.build_request(method, url, **options)
     for left in range(client.max_redirects, -1, -1):

@@ -1,4 +1,4 @@
-"""Requests of a server to the host: answered in the context of the call that they belong to, or declined at once."""
+"""Requests of a server to the host: answered in the context of their call, or declined at once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WORDS = {
 
 
 class ServerRequests:
-    """The requests of one server. The client declares only those that the host has a callback for."""
+    """The requests of one server. The client declares only those for which the host has a callback."""
 
     def __init__(self, server: str, host: Host, limit_s: float) -> None:
         self._server = server
@@ -36,10 +36,10 @@ class ServerRequests:
         callbacks = {ELICITATION: host.elicit, SAMPLING: host.sample, ROOTS: host.roots}
         answered = frozenset(method for method, callback in callbacks.items() if callback is not None)
         self.claims = Claims(limit_s, answered)
-        """Whose questions they are."""
+        """The owners of the questions."""
 
     def callbacks(self) -> dict[str, Any]:
-        """Return the SDK client's arguments for what this host answers."""
+        """Return the SDK client's arguments for the requests that this host answers."""
         given = {
             "elicitation_callback": self._elicit if self._host.elicit is not None else None,
             "sampling_callback": self._sample if self._host.sample is not None else None,
@@ -48,11 +48,11 @@ class ServerRequests:
         return {name: callback for name, callback in given.items() if callback is not None}
 
     def watch(self, session: ClientSession, *, modern: bool, over_pipe: bool) -> None:
-        """Ask the host each question in the context of its call, and note the questions without an answer.
+        """Pass each question to the host in the context of its call, and note the questions without an answer.
 
         Args:
-            modern: that the questions are part of a call's answer: then they come in that call's own task.
-            over_pipe: that the server is a process of its own, whose state all of its calls share.
+            modern: whether questions are part of a call's answer, and so come in that call's own task.
+            over_pipe: whether the server is a process of its own, whose state all of its calls share.
         """
         dispatch = session.dispatch_input_request
 
@@ -84,11 +84,11 @@ class ServerRequests:
             _note(claim, what)
         running = f"{len(among)} calls" if among else "no call"
         log.warning("server `%s` asked for %s while %s ran on its connection: declined", self._server, what, running)
-        return mcp_types.ErrorData(code=mcp_types.INVALID_REQUEST, message="no call that this could be asked for")
+        return mcp_types.ErrorData(code=mcp_types.INVALID_REQUEST, message="the question belongs to no running call")
 
-    def told(self, outcome: ToolResult | ToolFailure, claim: Claim) -> ToolResult | ToolFailure:
-        """Return an outcome with a note for the model on each question that was declined."""
-        if not claim.in_vain:
+    def with_notes(self, outcome: ToolResult | ToolFailure, claim: Claim) -> ToolResult | ToolFailure:
+        """Return an outcome with a note for the model about declined questions."""
+        if not claim.declined:
             return outcome
         note = self.refusal(claim)
         if isinstance(outcome, ToolResult):
@@ -99,14 +99,14 @@ class ServerRequests:
         return attrs.evolve(outcome, message=f"{outcome.message}; {note}", text=f"{outcome.text}; {note}")
 
     def refusal(self, claim: Claim) -> str:
-        """Return the message of a call that could not go on without an answer."""
-        asked = f"`{self._server}` asked for {' and '.join(claim.in_vain)} during this call"
+        """Return the message of a call that could not continue without an answer."""
+        asked = f"`{self._server}` asked for {' and '.join(claim.declined)} during this call"
         if claim.crowded:
             return f"{asked}, and other calls ran on its connection, so that it is unknown which one asked"
         return f"{asked}, and this host has no answer to it"
 
     def lacking(self, data: Any) -> str:
-        """Return the message of a call that the server did not begin, for what this host cannot answer."""
+        """Return the message of a call that the server did not begin because this host cannot answer questions."""
         wanted = data.get("requiredCapabilities") if isinstance(data, Mapping) else None
         names = ", ".join(sorted(map(str, wanted))) if isinstance(wanted, Mapping) else ""
         return f"`{self._server}` needs a client that answers its questions ({names or 'it does not say which'})"
@@ -114,30 +114,30 @@ class ServerRequests:
     async def _elicit(
         self, _: ClientRequestContext, params: mcp_types.ElicitRequestParams
     ) -> mcp_types.ElicitResult | mcp_types.ErrorData:
-        assert self._host.elicit is not None  # noqa: S101  # the callback is only given where there is one
+        assert self._host.elicit is not None  # noqa: S101  # registered only if the host has the callback
         try:
             return mcp_types.ElicitResult.model_validate(await self._host.elicit(self._server, _wire(params)))
-        except Exception as error:  # noqa: BLE001  # the host's own fault must not end the connection
+        except Exception as error:  # noqa: BLE001  # a fault of the host must not end the connection
             return self._failed("elicit", error)
 
     async def _sample(
         self, _: ClientRequestContext, params: mcp_types.CreateMessageRequestParams
     ) -> mcp_types.CreateMessageResult | mcp_types.CreateMessageResultWithTools | mcp_types.ErrorData:
-        assert self._host.sample is not None  # noqa: S101  # the callback is only given where there is one
+        assert self._host.sample is not None  # noqa: S101  # registered only if the host has the callback
         try:
             answer = await self._host.sample(self._server, _wire(params))
             if isinstance(answer.get("content"), list):
                 return mcp_types.CreateMessageResultWithTools.model_validate(answer)
             return mcp_types.CreateMessageResult.model_validate(answer)
-        except Exception as error:  # noqa: BLE001  # the host's own fault must not end the connection
+        except Exception as error:  # noqa: BLE001  # a fault of the host must not end the connection
             return self._failed("sample", error)
 
     async def _roots(self, _: ClientRequestContext) -> mcp_types.ListRootsResult | mcp_types.ErrorData:
-        assert self._host.roots is not None  # noqa: S101  # the callback is only given where there is one
+        assert self._host.roots is not None  # noqa: S101  # registered only if the host has the callback
         try:
             roots = [dict(root) for root in await self._host.roots(self._server)]
             return mcp_types.ListRootsResult.model_validate({"roots": roots})
-        except Exception as error:  # noqa: BLE001  # the host's own fault must not end the connection
+        except Exception as error:  # noqa: BLE001  # a fault of the host must not end the connection
             return self._failed("roots", error)
 
     def _failed(self, callback: str, error: Exception) -> mcp_types.ErrorData:
@@ -153,7 +153,7 @@ def _wire(params: Any) -> Mapping[str, Any]:
 async def _answer_of(
     claim: Claim | None, task: asyncio.Task[mcp_types.InputResponse | mcp_types.ErrorData]
 ) -> mcp_types.InputResponse | mcp_types.ErrorData:
-    """Return the host's answer, or an error once the question's call has no caller any more."""
+    """Return the host's answer, or an error if the question's call has no caller any more."""
     if claim is not None:
         claim.asking.add(task)
         task.add_done_callback(claim.asking.discard)
@@ -165,10 +165,10 @@ async def _answer_of(
         task.cancel()  # the server withdrew its question, or the connection ends
         raise
     if task.cancelled():
-        return mcp_types.ErrorData(code=mcp_types.INVALID_REQUEST, message="nobody waits for this call any more")
+        return mcp_types.ErrorData(code=mcp_types.INVALID_REQUEST, message="the call has no caller any more")
     return task.result()
 
 
 def _note(claim: Claim, what: str) -> None:
-    if what not in claim.in_vain:
-        claim.in_vain.append(what)
+    if what not in claim.declined:
+        claim.declined.append(what)

@@ -1,6 +1,6 @@
-"""A server's pipes as the SDK's message streams, without a task: callbacks fill one, calls write the other.
+"""A server's pipes as the SDK's message streams, without a task: callbacks fill one, calls write to the other.
 
-Both are bounded: a server that writes faster than it is read, or that reads no longer, is made to wait, not buffered.
+Both are bounded: a server that writes too fast has to wait, and a call waits for a server that does not read.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 MAX_QUEUED = 256
 MAX_QUEUED_BYTES = 1024 * 1024
-"""How much is taken from a server before it has to wait for what it sent to be read."""
+"""Queued messages and bytes after which a server has to wait until they are read."""
 FEW = 8
-"""How many messages may queue before those that say the same of different times are read only once."""
+"""Queued messages after which only the newest of several progress notifications is kept."""
 LINES_A_TURN = 500
-"""How many lines of a server are looked at before other tasks have a turn: one read may bring 256 KiB of empty ones."""
+"""Lines handled before other tasks run: one read may bring 256 KiB of empty lines."""
 IN_A_ROW = 8
-"""How many messages are read before other tasks have a turn."""
+"""Messages read before other tasks run."""
 
 
 class Throttle(Protocol):
@@ -42,7 +42,7 @@ class Throttle(Protocol):
 
 
 class Attempt:
-    """Whether a call's request was written: what never was cannot have been begun."""
+    """Whether a call's request was written; if not, the server cannot have begun it."""
 
     def __init__(self, *, over_pipe: bool = True) -> None:
         self.written = False
@@ -50,7 +50,7 @@ class Attempt:
 
     @property
     def unsent(self) -> bool:
-        """Whether the request certainly never reached the server: over HTTP that is not known here."""
+        """Whether the request certainly never reached the server. Over HTTP this is unknown here."""
         return self._over_pipe and not self.written
 
 
@@ -58,7 +58,7 @@ ATTEMPT: ContextVar[Attempt | None] = ContextVar("octoc_mcp_attempt", default=No
 
 
 class _Stream:
-    """What the SDK asks of both streams."""
+    """The methods that the SDK needs of both streams."""
 
     async def aclose(self) -> None:
         raise AssertionError("overridden by both streams")
@@ -73,7 +73,7 @@ class _Stream:
 
 
 class FromServer(_Stream):
-    """What the server says, as messages. `feed` is called with its bytes; `throttle` holds them back."""
+    """The server's messages. `feed` gets its bytes; `throttle` pauses them."""
 
     def __init__(self, pending: PendingRequests, limit: int, throttle: Throttle) -> None:
         self._pending = pending
@@ -90,7 +90,7 @@ class FromServer(_Stream):
         self._row = 0
 
     def feed(self, chunk: bytes) -> None:
-        """Take bytes of the server; after the end, or once closed, they are let go."""
+        """Handle bytes of the server; after the end, or once closed, they are dropped."""
         if not (self._ended or self._closed):
             self._backlog.append(self._framer.feed(chunk))
             if self._later is None:
@@ -103,7 +103,7 @@ class FromServer(_Stream):
                 self._throttle(pause=True)
 
     def end(self) -> None:
-        """Take note that no more bytes come."""
+        """Note the end of the bytes."""
         if not self._ended:
             while self._take(LINES_A_TURN):
                 pass
@@ -118,14 +118,14 @@ class FromServer(_Stream):
         self._wake()
 
     def _go_on(self) -> None:
-        """Look at the next lines, and leave the others to a later turn of the loop."""
+        """Handle the next lines, and schedule the others for a later turn of the loop."""
         behind = not self._closed and self._take(LINES_A_TURN)
         self._later = asyncio.get_running_loop().call_soon(self._go_on) if behind else None
         if not behind and self._waiter is not None:
             self._unthrottle()
 
     def _take(self, most: int) -> bool:
-        """Look at the next lines, at most so many; tell whether there may be more."""
+        """Handle at most `most` lines; return whether there may be more."""
         for _ in range(most):
             line = self._next_line()
             if line is None:
@@ -168,8 +168,8 @@ class FromServer(_Stream):
             admitted = self._queue.popleft()
             self._pending.note(admitted)
             if admitted.max_elements is not None:
-                found = await read_aside(admitted.line, admitted.max_elements)
-                self._queue.extendleft(reversed(self._pending.settle(admitted.line, found)))
+                result = await read_aside(admitted.line, admitted.max_elements)
+                self._queue.extendleft(reversed(self._pending.settle(admitted.line, result)))
                 continue
             message = self._pending.read(admitted)
             if message is not None:
@@ -202,7 +202,7 @@ class FromServer(_Stream):
             raise StopAsyncIteration from None
 
     async def aclose(self) -> None:
-        """Read no more: a server that still writes must not block while it ends."""
+        """Drop all further bytes: a server that still writes must not block while it ends."""
         self._closed = True
         self._queue.clear()
         self._backlog.clear()
@@ -214,7 +214,7 @@ class FromServer(_Stream):
 
 
 class ToServer(_Stream):
-    """What is said to the server, written to its stdin at once, or once it has read what came before."""
+    """Messages to the server, written to its stdin at once, or when it has read the earlier ones."""
 
     def __init__(
         self, stdin: asyncio.WriteTransport, pending: PendingRequests, answers: FromServer, probe_s: float
@@ -229,22 +229,22 @@ class ToServer(_Stream):
         self.lost = False
 
     def pause(self) -> None:
-        """Take note that the server has not read what was written."""
+        """Note that the server has not read the written bytes."""
         self._room.clear()
 
     def resume(self) -> None:
-        """Take note that the server has read what was written, or is gone."""
+        """Note that the server has read the written bytes, or is gone."""
         self._room.set()
 
     async def send(self, item: SessionMessage) -> None:
-        """Write a message. A cancellation never waits. Raises: anyio.BrokenResourceError when the server is gone."""
+        """Write a message. A cancellation never waits. Raises: anyio.BrokenResourceError, if the server is gone."""
         message = item.message
         given_up = cancelled_id(message) if isinstance(message, mcp_types.JSONRPCNotification) else None
         if given_up is None:
             while not (self._room.is_set() or self.lost):
                 await self._room.wait()
         elif given_up not in self._pending.requests:
-            return  # answered by now, or never written
+            return  # already answered, or never written
         if self.lost or self._stdin.is_closing():
             raise anyio.BrokenResourceError
         self._stdin.write(message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
@@ -258,7 +258,7 @@ class ToServer(_Stream):
                 self._expect(message)
 
     def _expect(self, probe: mcp_types.JSONRPCRequest) -> None:
-        """A server of the older era may pass over a request that it does not know: silence is its answer too."""
+        """Treat silence as an answer: a server of the older era may ignore an unknown request."""
 
         def give_up() -> None:
             fault = LineFault(kind="timeout", reason="no answer")
@@ -267,7 +267,7 @@ class ToServer(_Stream):
         self._probe = asyncio.get_running_loop().call_later(self._probe_s, give_up)
 
     async def aclose(self) -> None:
-        """Write no more."""
+        """Stop writing."""
         self.lost = True
         self._room.set()
         if self._probe is not None:

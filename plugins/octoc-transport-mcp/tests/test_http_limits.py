@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from octoc.plugin import ConnectionFailed, ServerTarget
 from octoc_transport_mcp import octoc_make_transport
 from octoc_transport_mcp.http import check_url
-from octoc_transport_mcp.http_bounds import BodyTooLarge, BoundedTransport, BrokenEncoding, proxy_of
+from octoc_transport_mcp.http_bounds import BodyTooLargeError, BoundedTransport, BrokenEncodingError, proxy_of
 from octoc_transport_mcp.http_events import DroppedEvent, Event, EventCutter, parse_event
 
 LINE_ENDS = st.sampled_from([b"\n", b"\r\n", b"\r"])
@@ -108,7 +108,7 @@ def test_a_body_is_whole_or_refused(body: bytes, encoding: str, limit: int) -> N
     if len(body) <= limit:
         assert read(network, limit) == body
     else:
-        with pytest.raises(BodyTooLarge, match=f"more than {limit} bytes"):
+        with pytest.raises(BodyTooLargeError, match=f"more than {limit} bytes"):
             read(network, limit)
 
 
@@ -119,7 +119,7 @@ def test_a_body_is_whole_or_refused(body: bytes, encoding: str, limit: int) -> N
 )
 def test_a_broken_compressed_body_is_refused(made: bytes) -> None:
     """A compressed body that ends early, or is none, is an error in a few words."""
-    with pytest.raises(BrokenEncoding, match="a compressed body that"):
+    with pytest.raises(BrokenEncodingError, match="a compressed body that"):
         read(Answering(made, content_encoding="gzip"), 10_000)
 
 
@@ -127,7 +127,7 @@ def test_only_a_stream_that_was_asked_for_is_not_limited() -> None:
     """A body that says that it is a stream of events is limited like any other where none was asked for."""
     network = Answering(b"data: x\n\n" * 100, content_type="text/event-stream")
     assert len(read(network, 10, accept="text/event-stream")) == 900
-    with pytest.raises(BodyTooLarge):
+    with pytest.raises(BodyTooLargeError):
         read(network, 10, accept="application/json")
 
 

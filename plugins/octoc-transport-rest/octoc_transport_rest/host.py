@@ -22,9 +22,9 @@ from octoc.addresses import is_loopback
 from octoc.plugin.protocols import PythonTool
 from octoc.results import Caller
 from octoc_transport_rest.endpoint import CORRELATION, TENANT, USER
+from octoc_transport_rest.host_tools import INTERNAL, HostTools, PythonTools, Registry, RegistryTools, dump
 from octoc_transport_rest.http import MAX_HEAD_BYTES, Refused, Request, read_body, read_head, response
 from octoc_transport_rest.protocol import JSON_TYPE, TooManyElementsError, media_type, parse_json
-from octoc_transport_rest.served import INTERNAL, PythonTools, Registry, RegistryTools, Served, dump
 
 log = logging.getLogger(__name__)
 
@@ -95,8 +95,8 @@ async def serve(
 class RestHost:
     """A running host. Made by `serve`."""
 
-    def __init__(self, served: Served, token: str | None, limits: HostLimits) -> None:
-        self._served = served
+    def __init__(self, tools: HostTools, token: str | None, limits: HostLimits) -> None:
+        self._tools = tools
         self._token = token
         self._limits = limits
         self._server: asyncio.Server | None = None
@@ -196,7 +196,7 @@ class RestHost:
         if request.method != method:
             raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", f"this path takes {method}")
         if called is None:
-            return self._served.listing() if request.path == "/tools" else dump({"status": "ok"})
+            return self._tools.listing() if request.path == "/tools" else dump({"status": "ok"})
         caller = Caller(
             tenant=request.headers.get(TENANT.lower()) or None,
             correlation_id=request.headers.get(CORRELATION.lower()) or None,
@@ -209,7 +209,7 @@ class RestHost:
         _CALLER.set(caller)
         try:
             async with limit:
-                return await self._served.call(name, lambda: _arguments(request, content), caller)
+                return await self._tools.call(name, lambda: _arguments(request, content), caller)
         except Refused:
             raise
         except Exception as error:  # whatever a function raises is answered with an error

@@ -19,7 +19,7 @@ from octoc_transport_rest import octoc_make_transport
 from octoc_transport_rest.endpoint import endpoint_of
 from octoc_transport_rest.faults import wait_s
 from octoc_transport_rest.host import RestHost, serve
-from octoc_transport_rest.served import INTERNAL
+from octoc_transport_rest.host_tools import INTERNAL
 
 TOKEN = "let-me-in-please"
 OBJECT: dict[str, Any] = {"type": "object"}

@@ -70,7 +70,7 @@ class Registry(Protocol):
         ...
 
 
-class Served(Protocol):
+class HostTools(Protocol):
     """A host's tools."""
 
     def listing(self) -> bytes:
