@@ -17,7 +17,7 @@ from benchmarks.workspace import make_workspace
 COLD_RUNS = 3
 UNCHANGED_RUNS = 7
 STAGES = "--stages"
-"""With a workspace's folder behind it: build there, and print the processor's seconds of each stage as JSON."""
+"""Option with a workspace's folder: build there, and print each stage's seconds of processor time as JSON."""
 
 SHOWN = 0.1
 
@@ -27,7 +27,7 @@ def main() -> None:
     if sys.argv[1:2] == [STAGES]:
         print(json.dumps(by_stage(Path(sys.argv[2]))))
         return
-    # Bytecode is kept, as it is for whoever has installed octoc: what is compiled anew each time says nothing.
+    # Bytecode is kept, as in an installation: compiling it each time would distort the figures.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     octoc = str(Path(sys.executable).with_name("octoc"))
     with tempfile.TemporaryDirectory() as folder:

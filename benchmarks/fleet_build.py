@@ -1,14 +1,14 @@
 """Compiling 200 agents over 2,000 tools by 100 groups: `octoc check` and `octoc build`, stage by stage, and growth.
 
-The workspaces are what `octoc init --from octopus` makes of an export: 10 areas of 20 agents and 8 groups each, 20
-global groups, four groups an agent, all under `deny`. The tools are recorded on 20 servers or on one, or nothing is
-recorded, so that all 2,000 are literal names on one REST server. No text is encoded. Times are the processor's: of
-whole processes, then of the stages in one. Growth is told with the fleet doubled (agents, areas, groups, tools, and
-servers where there are 20); near 2 is linear.
+`octoc init --from octopus` makes the workspaces from an export: 10 areas of 20 agents and 8 groups each, 20 global
+groups, four groups per agent, all under `deny`. The tools are recorded on 20 servers or on one, or nothing is recorded,
+so that all 2,000 are literal names on one REST server. No text is encoded. Times are processor time, of whole processes
+and of the stages in one. Growth is measured with a doubled fleet (agents, areas, groups, tools, and servers if there
+are 20); near 2 is linear.
 
     python -m benchmarks.fleet_build [OUT]
 
-With OUT, a folder, locks and bundles are kept there, to hold those of another version against.
+With OUT, a folder, locks and bundles are kept there, for comparison with another version.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _export(kind: Kind) -> dict[str, Any]:
         area = number // AREA_GROUPS + 1
         home = {"areaId": area} if area <= kind.times * AREAS else {}
         groups.append({**name, **home, "toolNames": own})
-    everybody = [group for group in groups if "areaId" not in group]
+    for_all = [group for group in groups if "areaId" not in group]
     for area in range(1, kind.times * AREAS + 1):
         own_groups = [group for group in groups if group.get("areaId") == area]
         ids = [area * 100 + step for step in range(AREA_AGENTS)]
@@ -156,8 +156,8 @@ def _export(kind: Kind) -> dict[str, Any]:
         for place, agent in enumerate(ids):
             agents.append({"agentId": agent, "name": f"area {area} agent {agent}", "systemPrompt": "You work."})
             two = {own_groups[place % AREA_GROUPS]["id"], chance.choice(own_groups)["id"]}
-            given = two | {one["id"] for one in chance.sample(everybody, AGENT_GROUPS - len(two))}
-            given |= {everybody[(area * AREA_AGENTS + place) % len(everybody)]["id"]}
+            given = two | {one["id"] for one in chance.sample(for_all, AGENT_GROUPS - len(two))}
+            given |= {for_all[(area * AREA_AGENTS + place) % len(for_all)]["id"]}
             assignments += [{"agentId": agent, "toolGroupId": group} for group in sorted(given)]
     return {
         "tenants": [{"tenantId": "acme", "name": "Acme"}],

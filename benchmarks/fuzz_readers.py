@@ -30,7 +30,7 @@ from octoc.compiler.inputs.snapshot import SNAPSHOT
 from octoc.compiler.inputs.workspace import WORKSPACE
 from octoc.plugin.file_kinds import FileKind
 
-# What breaks readers: marks of each format, ends of text, wide characters, numbers that are none.
+# What breaks readers: marks of each format, ends of text, wide characters, malformed numbers.
 TOKENS = [bytes([each]) for each in b"{}[]\"'\\#:,=-\n\t |>&*!%@`x0.()$/~^"] + [
     *(b"---\n", b"...\n", b'"""', b"'''", b"\xff", b"\xfe", b"\x00", b"\x1b", b"\xef\xbb\xbf", b"\r\n", b"\r"),
     *(b"null", b"true", b"1e999", b"-0", b"0x", b"inf", b"nan", b"1979-05-27", b"{{ENV:", b"${", b"}}", b"[[", b"]]"),
@@ -41,7 +41,7 @@ ENDINGS = {"mcp": "json", "snapshot": "json", "agent-md": "md", "skill": "md"}
 
 
 def samples() -> dict[FileKind, list[bytes]]:
-    """Return real files by kind; of kinds that a tap has not, those of the tree."""
+    """Return real files by kind; for kinds that the tap lacks, files of this repository."""
     real = realworld()
     tap = ROOT / "taps" / "core" if real is None else real / "octomind-tap"
     found = {

@@ -67,7 +67,7 @@ def ratio(name: str, above: Sequence[float], below: Sequence[float]) -> None:
 
 
 def realworld() -> Path | None:
-    """Return the folder of real inputs, or None, which is said."""
+    """Return the folder of real inputs, or print that it is missing and return None."""
     path = Path(os.environ.get("OCTOC_REALWORLD") or ROOT.parent / "shared" / "realworld")
     if (path / "octomind-tap").is_dir():
         return path

@@ -1,12 +1,12 @@
-"""How the constants of the second stage (`octoc.routing.nearby`) are learned, and what that stage brings.
+"""Learns the constants of routing's second stage (`octoc.routing.nearby`), and measures that stage.
 
-A logistic regression over what the stage looks at, on the messages for the sample tap that routing is developed with:
-each half's constants are judged on the other half, beside the shipped ones.
+First, a logistic regression over the stage's features, on the messages for the sample tap that routing is developed
+with: the constants of each half are tested on the other half, beside the shipped ones.
 
-Then workspaces of 3 to 100 capabilities are made of the library of needs: random needs with four to seven messages as
-triggers. What is held out of each is judged: messages, whole needs, lines of the background. They show what `SIZE`
-does, and that constants which are learned on one tap hold where all else is different.
-Held-out messages take no part in the space that examples are compared in.
+Then workspaces of 3 to 100 capabilities are made from the library of needs: random needs with four to seven messages as
+triggers. Each is tested on held-out texts: messages, whole needs and lines of the background. This shows the effect of
+`SIZE`, and that constants learned on one tap work elsewhere. Held-out messages are not in the space in which examples
+are compared.
 """
 
 from __future__ import annotations
@@ -50,32 +50,32 @@ from octoc.routing.clean import is_routable
 ENCODER = "minilm-l6"
 HALVES = DEVELOP[:2]
 SIZES = (3, 5, 8, 12, 20, 30, 60, 100)
-"""How many capabilities each made workspace has."""
+"""Number of capabilities of each made workspace."""
 
 TAP = 58
-"""How many the sample tap has."""
+"""Number of capabilities of the sample tap."""
 
 SEED = 300
 TRIGGERS = (4, 7)
 UNMATCHED = 0.3
-"""The share of capabilities of which the library knows nothing beside their triggers."""
+"""Share of capabilities for which the library has no texts besides their triggers."""
 
 UNHEARD = 3
-"""So many messages are judged of each need that is in no training text."""
+"""Number of tested messages per need without a training text."""
 
 ABSTAINED = 0.95
-"""What share of the messages for nobody a row leaves alone where constants are compared."""
+"""Share of the messages for no capability that abstain when constants are compared."""
 
 LONG = 4
-"""A word of fewer letters tells nothing about what two texts share."""
+"""Shorter words do not count as shared between two texts."""
 
 SHARED = ("0 shared", "1 shared", "2 shared")
-"""Kinds of messages for somebody: how many words, 2 and more alike, they share with what the capability says itself."""
+"""Kinds of messages for a capability: how many words they share with its own texts; 2 means two or more."""
 
 WORKERS = 2
 NAMES = ("PROBABILITY", "OWN", "BACKGROUND", "MISSED", "NAMED", "SAID", "SIZE")
 LEARNED = 6
-"""So many of them are learned: the size of the sample tap is always the same."""
+"""Number of learned constants; `SIZE` is not, since the sample tap has only one size."""
 
 Vector = NDArray[np.float32]
 Numbers = NDArray[np.float64]
@@ -83,7 +83,7 @@ Numbers = NDArray[np.float64]
 
 @attrs.frozen
 class Held:
-    """A held-out message: the capabilities that it is for, none for nobody, and its kind."""
+    """A held-out message: its capabilities, if any, and its kind."""
 
     text: str
     capabilities: tuple[str, ...]
@@ -92,7 +92,7 @@ class Held:
 
 @attrs.frozen
 class Judged:
-    """A message's likeliest candidates: whether each is right, and what each constant is multiplied with."""
+    """A message's likeliest candidates: whether each is right, and the features that the constants multiply."""
 
     held: Held
     right: tuple[bool, ...]
@@ -105,12 +105,12 @@ def main() -> None:
     tap = realworld()
     if tap is not None:
         _compare({half: _tap(tap, half) for half in HALVES})
-    print("made workspaces; abstains: of the messages for nobody, each kind alike; last, right by kind")
+    print("made workspaces; abstains: share of the messages for no capability, each kind alike; last, right by kind")
     print(f"{'capabilities':<14}{'SIZE':>6}{'right':>8}{'wrong':>8}{'abstains':>10}")
     with ProcessPoolExecutor(WORKERS) as pool:
         for size, judged in zip(SIZES, pool.map(_made, range(SEED, SEED + len(SIZES)), SIZES), strict=True):
             without = np.array([*nearby.CONSTANTS[:LEARNED], 0.0])
-            # As if every workspace were as large as the sample tap.
+            # With the size of the sample tap for each workspace.
             same = nearby.BIAS + nearby.SIZE * np.log(TAP)
             for label, constants, bias in (
                 ("0", without, same),
@@ -123,7 +123,7 @@ def main() -> None:
 
 
 def _compare(halves: Mapping[str, Sequence[Judged]]) -> None:
-    """Print constants that each half gives, and what each half's and the shipped ones do on the other."""
+    """Print the constants of each half, and the results of these and of the shipped ones on the other half."""
     rows = {half: _regression(judged) for half, judged in halves.items()}
     print(f"{'':<14}" + "".join(f"{half:>10}" for half in rows) + f"{'shipped':>10}")
     for place, name in enumerate(NAMES[:LEARNED]):
@@ -132,7 +132,7 @@ def _compare(halves: Mapping[str, Sequence[Judged]]) -> None:
             + "".join(f"{row[place]:>10.3f}" for row in rows.values())
             + f"{nearby.CONSTANTS[place]:>10.3f}"
         )
-    print(f"\nat {ABSTAINED:.2f} of the messages for nobody left alone:  right, wrong, right by kind")
+    print(f"\nwith {ABSTAINED:.2f} of the messages for no capability abstaining:  right, wrong, right by kind")
     for half, judged in halves.items():
         other = next(one for one in rows if one != half)
         for label, constants in (
@@ -140,8 +140,8 @@ def _compare(halves: Mapping[str, Sequence[Judged]]) -> None:
             ("shipped", np.array(nearby.CONSTANTS[:LEARNED])),
         ):
             whole = np.append(constants, 0.0)
-            nobody = sorted(_best(one, whole)[0] for one in judged if not one.held.capabilities)
-            bias = -nobody[min(len(nobody) - 1, int(ABSTAINED * len(nobody)))] - 1e-9
+            others = sorted(_best(one, whole)[0] for one in judged if not one.held.capabilities)
+            bias = -others[min(len(others) - 1, int(ABSTAINED * len(others)))] - 1e-9
             right, wrong, _, by_kind = _outcome(judged, whole, bias)
             kinds = "".join(f"  {kind} {share:.2f}" for kind, share in sorted(by_kind.items()))
             print(f"{half:<10}{label:<22}{right:>8.2f}{wrong:>8.2f}{kinds}")
@@ -155,7 +155,7 @@ def _best(one: Judged, constants: Numbers) -> tuple[float, bool]:
 
 
 def _outcome(judged: Sequence[Judged], constants: Numbers, bias: float) -> tuple[float, float, float, dict[str, float]]:
-    """Return what is right and what wrong of the messages for somebody, what abstains of the others, right by kind."""
+    """Return the shares: right, wrong (of messages for a capability), abstaining (of the others); and right by kind."""
     right: dict[str, list[bool]] = defaultdict(list)
     kept: dict[str, list[bool]] = defaultdict(list)
     wrong: list[bool] = []
@@ -173,7 +173,7 @@ def _outcome(judged: Sequence[Judged], constants: Numbers, bias: float) -> tuple
 
 
 def _regression(judged: Sequence[Judged]) -> Numbers:
-    """Return a logistic regression's weights, of features as they are."""
+    """Return a logistic regression's weights for features without scaling."""
     rows = np.concatenate([one.features[:, :LEARNED] for one in judged])
     right = np.concatenate([one.right for one in judged])
     weights = np.concatenate(
@@ -186,39 +186,39 @@ def _regression(judged: Sequence[Judged]) -> Numbers:
 
 
 def _weights(judged: Sequence[Judged]) -> list[float]:
-    """Return a weight per message: those for somebody count as much as those for nobody, each kind alike."""
+    """Return a weight per message: those for a capability count as much as the others, and each kind the same."""
     keys = [(bool(one.held.capabilities), one.held.kind) for one in judged]
     size = Counter(keys)
-    kinds = Counter(somebody for somebody, _ in size)
+    kinds = Counter(has_capability for has_capability, _ in size)
     return [1 / (size[key] * kinds[key[0]]) for key in keys]
 
 
 def _tap(tap: Path, half: str) -> list[Judged]:
-    """Validator one half of the messages for the sample tap, each by itself."""
+    """Score one half of the messages for the sample tap, each by itself."""
     messages = messages_of(half)
     with tempfile.TemporaryDirectory() as folder:
         generation = built(Path(folder), tap, "")
         router = generation.routing.router()
         assert router is not None
         assert router.classifier is not None
-        found = []
+        scored = []
         for message in messages:
             intent = router.clean(message["text"])
             if not message.get("before") and is_routable(intent):
                 held = Held(intent, tuple(wanted(message)), message["note"])
-                found.append(_features(router.classifier, held, generation.routing.vector(intent)))
-    return found
+                scored.append(_features(router.classifier, held, generation.routing.vector(intent)))
+    return scored
 
 
 def _made(seed: int, capabilities: int) -> list[Judged]:
-    """Make a workspace, learn the product's classifier on it, and judge what was held out."""
-    found, library, held = _workspace(random.Random(seed), capabilities)
-    classifier = Classifier.of(*fit_classifier(found, library, _vectors(), {}))
+    """Make a workspace, learn the product's classifier on it, and score the held-out messages."""
+    own, library, held = _workspace(random.Random(seed), capabilities)
+    classifier = Classifier.of(*fit_classifier(own, library, _vectors(), {}))
     return [_features(classifier, one, _vectors()[one.text]) for one in held]
 
 
 def _features(classifier: Classifier, held: Held, vector: Vector) -> Judged:
-    """Return what `Nearby.judge` looks at, of the candidates that it weighs."""
+    """Return the features in `Nearby.judge` of the likeliest candidates."""
     examples = classifier.nearby
     assert examples is not None
     shares, _ = attrs.evolve(classifier, nearby=None).probabilities(held.text, vector, classifier.classes)
@@ -228,7 +228,7 @@ def _features(classifier: Classifier, held: Held, vector: Vector) -> Judged:
 
 
 def _workspace(draw: random.Random, capabilities: int) -> tuple[list[Example], list[Example], list[Held]]:
-    """Return a workspace's own examples and the background, the library's, and what is held out."""
+    """Return a workspace's own and background examples, those of the library, and the held-out messages."""
     needs = list(shipped_needs())
     draw.shuffle(needs)
     met, unmet = needs[:capabilities], needs[capabilities:]
@@ -255,15 +255,15 @@ def _workspace(draw: random.Random, capabilities: int) -> tuple[list[Example], l
 
 
 def _further() -> Iterator[tuple[str, list[Example]]]:
-    """Yield the further background by file, which its weights tell apart."""
+    """Yield the further background by file; each file has its own weight."""
     for weight in sorted({example.weight for example in further_background()}):
         yield f"further {weight}", [example for example in further_background() if example.weight == weight]
 
 
 def _capability(draw: random.Random, need: Need) -> tuple[list[Example], list[Example], list[str]]:
-    """Return a need as a capability, what the library says of it beside, and messages that are held out.
+    """Return a need as a capability: its own examples, those of the library, and held-out messages.
 
-    Its triggers are the messages that are most like its description, as an author would write them.
+    Its triggers are the messages most like its description, as an author would write them.
     """
     key = _long(" ".join(need.described))
     says = sorted(need.says, key=lambda text: -_alike(_long(text), key))
@@ -291,7 +291,7 @@ def _long(text: str) -> set[str]:
 
 @cache
 def _vectors() -> dict[str, Vector]:
-    """Return the vector of every text that ships, of those that ship themselves or else encoded here."""
+    """Return the vector of each shipped text: a shipped one, or else one encoded here."""
     embedder = load_plugins(["embed-onnx"]).make_embedder(ENCODER, {})
     if embedder is None:
         sys.exit(f"the encoder `{ENCODER}` is not installed")

@@ -109,7 +109,7 @@ def _judged(loaded: LoadedBundle, messages: Sequence[Message]) -> dict[str, list
 
 
 def wanted(message: Message) -> list[str]:
-    """Return the capabilities that a message should activate; of two that one message activates, either is right."""
+    """Return the capabilities that a message should activate; if there are two, either is right."""
     expected = message["expect"]
     if expected == "none":
         return []
@@ -122,19 +122,19 @@ def _errors(loaded: LoadedBundle, messages: Sequence[Message]) -> None:
         got, first = _winners(loaded, message)
         expected, said = wanted(message), f"{message['note']}: {message['text'].splitlines()[0][:70]!r}"
         if not set(got) <= set(expected):
-            print(f"  {said} -> {', '.join(got)}, not {expected or 'nobody'}")
+            print(f"  {said} -> {', '.join(got)}, not {expected or 'none'}")
         elif expected and not got:
             print(f"  {said} abstains, {first} first of {expected}")
 
 
 def _speed(loaded: LoadedBundle, texts: Sequence[str]) -> None:
-    """Print what a routed message costs beside encoding its text alone, message by message."""
+    """Print the cost of a routed message as a ratio to encoding its text alone, message by message."""
     embedder = loaded.routing.embedder()
     names = tuple(loaded.capabilities)
     timed = [text for text in texts if is_routable(clean_intent(text))][:TIMED]
     encoding: list[list[float]] = [[] for _ in timed]
     routing: list[list[float]] = [[] for _ in timed]
-    # All of them before the first one's next turn: the runtime remembers the vectors of the last messages.
+    # All messages in each turn, since the runtime caches the vectors of the last messages.
     for _ in range(TURNS):
         for number, text in enumerate(timed):
             intent = clean_intent(text)
@@ -144,7 +144,7 @@ def _speed(loaded: LoadedBundle, texts: Sequence[str]) -> None:
             decide(loaded, text, names)
             encoding[number].append(middle - start)
             routing[number].append(time.perf_counter() - middle)
-    # The best turn of each: what else the machine does is no part of the ratio.
+    # The best turn of each, which other work of the machine disturbs least.
     ratios = [min(routed) / min(encoded) for encoded, routed in zip(encoding, routing, strict=True)]
     print(f"a routed message costs {statistics.median(ratios):.2f}x the encoding of its text (median)")
 

@@ -24,7 +24,7 @@ async def main() -> None:
         (echo,) = (await clients[0].list_tools()).tools
         tools = [echo.model_copy(update={"name": f"s{number}__echo"}) for number in range(len(urls))]
         for client in clients:
-            await client.list_tools()  # the SDK would ask for them behind its first call
+            await client.list_tools()  # the SDK would ask for them after its first call
 
         async def listed(_: Any, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
             return types.ListToolsResult(tools=tools)

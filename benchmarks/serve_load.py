@@ -1,8 +1,8 @@
-"""`octoc serve` under load on the loopback: what is lost or mixed up, how long a call takes, what memory does.
+"""`octoc serve` under load on the loopback: lost or mixed-up answers, the time of a call, and memory.
 
-Clients of the MCP SDK over Streamable HTTP, first one alone and then all at once, call backends that the same SDK
-serves: directly, through `octoc serve`, through a gateway of nothing but the SDK's server and client, and through
-FastMCP's proxy where it is installed, in turn and in one run.
+Clients of the MCP SDK over Streamable HTTP, first one alone and then all at once, call backends of the same SDK:
+directly, through `octoc serve`, through a gateway of only the SDK's server and client, and through FastMCP's proxy if
+it is installed, in turn and in one run.
 
     python -m venv DIR/fastmcp && DIR/fastmcp/bin/pip install fastmcp==4.1.2
     python -m benchmarks.serve_load --peers DIR
@@ -34,8 +34,8 @@ from octoc.testing import WorkspaceBuilder
 ALONE = 20
 """Calls of one client alone in each turn."""
 BURST = 5
-"""Calls that each client makes in a turn, one after the other: the first is on a connection that was idle in the turns
-of the others, and may have to be opened anew."""
+"""Calls of each client in a turn, one after the other. The first uses a connection that was idle during the turns of
+the others, and may have to open it again."""
 WAIT_S = 60.0
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -162,7 +162,7 @@ async def _client(stack: contextlib.AsyncExitStack, front: Front, number: int, e
     mode: Any = "legacy" if era == "handshake" else "auto"
     url = front.urls[number % len(front.urls)]
     client = await stack.enter_async_context(Client(url, mode=mode))
-    await client.list_tools()  # the SDK would ask for them behind its first call
+    await client.list_tools()  # the SDK would ask for them after its first call
     return client
 
 

@@ -34,7 +34,7 @@ Runtime.open(sys.argv[1]).state.current.routing.embedder().embed("read a file fr
 
 def main() -> None:
     """Measure and print."""
-    # Bytecode is kept, as it is for whoever has installed octoc: what is compiled anew each time says nothing.
+    # Bytecode is kept, as in an installation: compiling it each time would distort the figures.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     python = sys.executable
     octoc = str(Path(python).with_name("octoc"))

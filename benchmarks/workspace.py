@@ -20,7 +20,7 @@ def make_workspace(root: Path, *, name: str = "bench") -> Path:
     if real is not None:
         octoc = str(Path(sys.executable).with_name("octoc"))
         for dump in sorted((real / "tools").glob("*.json")):
-            # A recorded package that no server of the tap runs is reported, and is no mistake here.
+            # A recorded package that no server of the tap runs is reported; here that is expected.
             subprocess.run(
                 [octoc, "pin", "--workspace", str(root), "--from", str(dump)], capture_output=True, check=False
             )

@@ -101,7 +101,7 @@ def test_without_a_browser(octoc: Run, root: Path, opened: list[str]) -> None:
     done = octoc("auth", "login", "notes", "--no-browser", "--timeout", "1", "--workspace", str(root))
     assert done.status == 1
     assert "/authorize?" in done.err
-    assert "nobody answered the login to `notes` within 1 s" in done.err
+    assert "the login to `notes` was not completed within 1 s" in done.err
     assert opened == []
 
 

@@ -87,7 +87,7 @@ class _Site:
     _sessions: LoginSessions = attrs.field(factory=LoginSessions)
 
     async def home(self, request: Request) -> Response:
-        """Show an agent, and where a message goes that was sent; ask a visitor without an agent for a token."""
+        """Show an agent, and the routing of a sent message; ask a visitor without an agent for a token."""
         message = await _message(request) if request.method == "POST" else None
         query = first_values(request.query_params)
         token = self._sessions.token(read_cookie(request))
@@ -108,10 +108,10 @@ class _Site:
         return _page(request, "agent.html", {**context, "signed_in": token is not None})
 
     async def sign_in(self, request: Request) -> Response:
-        """Begin a login session for a token that is good for an agent."""
+        """Begin a login session for a token that has an agent."""
         token = (await read_form(request)).get("token", "").strip()
         if not token or len(token) > _MAX_TOKEN_CHARS or not self._access.agents(token):
-            # The same words, whatever is wrong with it.
+            # The same message for each cause.
             return _page(request, "sign_in.html", {"problem": _NOT_ADMITTED}, status=403)
         self._sessions.end(read_cookie(request))
         return _to_home(request, self._sessions.begin(token), SESSION_S)
@@ -168,7 +168,7 @@ def _no_agent(request: Request) -> Response:
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101  # as registered
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        response = _notice(request, "Not so", "This address is not asked that way.", 405)
+        response = _notice(request, "Method not allowed", "This address does not take this method.", 405)
         response.headers["allow"] = ", ".join(sorted((error.headers or {}).get("Allow", "").split(", ")))
         return response
     return _notice(request, HTTPStatus(error.status_code).phrase, f"{error.detail}.", error.status_code)
@@ -181,4 +181,4 @@ async def _no_bundle(request: Request, error: Exception) -> Response:
 
 async def _failed(request: Request, _: Exception) -> Response:
     # Starlette raises the exception again after this answer, and the gateway logs it.
-    return _notice(request, "This failed", "It is a fault of octoc’s; the gateway’s log has its place.", 500)
+    return _notice(request, "This failed", "This is a bug in octoc; the gateway’s log has its place.", 500)

@@ -68,7 +68,7 @@ def read_cookie(request: Request) -> str:
 
 def write_cookie(request: Request, response: Response, value: str, seconds: float) -> None:
     """Set the cookie of a login session in the response; 0 seconds deletes it."""
-    # Behind a proxy that terminates TLS, the form's origin shows that the browser uses TLS.
+    # With a TLS proxy in front, the form's origin shows that the browser uses TLS.
     secure = request.url.scheme == "https" or request.headers.get("origin", "").startswith("https://")
     name = f"{_HOST_ONLY if secure else ''}{_cookie_name(request)}"
     response.set_cookie(name, value, max_age=round(seconds), httponly=True, samesite="strict", secure=secure)

@@ -32,7 +32,7 @@ _REASONS: dict[str, str] = {
 
 @attrs.frozen(kw_only=True)
 class Bar:
-    """A score. `kind` is `chosen`, `other`, or `nobody` for the probability of no capability."""
+    """A score. `kind` is `chosen`, `other`, or `background` for the probability of no capability."""
 
     name: str
     score: float
@@ -72,7 +72,7 @@ def _bars(routed: RoutedMessage) -> tuple[list[Bar], int]:
     drawn = scores[: min(_MAX_BARS, max(_MIN_BARS, legible))]
     bars = [_bar(name, score, routed) for name, score in drawn]
     if routed.background > 0:
-        bars.append(Bar(name="no capability", score=routed.background, kind="nobody", note=""))
+        bars.append(Bar(name="no capability", score=routed.background, kind="background", note=""))
         bars.sort(key=lambda bar: -bar.score)
     return bars, len(scores) - len(drawn)
 

@@ -171,7 +171,7 @@ class Browser:
         return [f"{one['level']}: {one['message']}" for one in self.do("POST", "/se/log", type="browser")]
 
     def accessible(self) -> list[tuple[str, str]]:
-        """Return (role, name) of all that assistive technology is told of, in order."""
+        """Return (role, name) of each element that assistive technology reads, in order."""
         nodes = self._devtools("Accessibility.getFullAXTree", {})["nodes"]
         told = (one for one in nodes if not one["ignored"])
         return [(one["role"]["value"], one.get("name", {}).get("value", "")) for one in told]

@@ -37,7 +37,7 @@ MESSAGE = "will it rain tomorrow"
 
 
 def shoot(browser: Any, name: str) -> None:
-    """Keep a picture where somebody wants to see it."""
+    """Keep a picture if the user asks for it."""
     folder = os.environ.get("OCTOC_SHOTS")
     if folder:
         browser.shoot(Path(folder) / f"{name}.png")
@@ -47,7 +47,7 @@ def read(browser: Any, selector: str, expected: str) -> str:
     """Return the text of an element, as soon as it is the expected one: a key that sends a form does not wait."""
     text: str | None = None
     for _ in range(600):
-        with contextlib.suppress(urllib.error.HTTPError):  # while one page gives way to the other
+        with contextlib.suppress(urllib.error.HTTPError):  # while one page replaces the other
             text = browser.run(LOADED, selector)
         if text is not None and expected in text:
             break

@@ -1,4 +1,4 @@
-"""The page as a browser without scripts gets it: whom it answers, what it shows of whom, and what it never shows."""
+"""The page in a browser without scripts: its visitors, what it shows each of them, and what it never shows."""
 
 from __future__ import annotations
 
@@ -218,14 +218,14 @@ def test_a_token_opens_its_own_agent_and_nothing_of_another(serve: Serve, call: 
     assert "acme" in pages[0]
     assert "plain__echo" in pages[0]
     assert "plain__pid" not in pages[0]
-    assert own.ask("/?agent=supervisor")[:1] == own.ask("/?agent=nobody")[:1] == (404,)
-    assert own.ask("/?agent=supervisor")[2] == own.ask("/?agent=nobody")[2]
+    assert own.ask("/?agent=supervisor")[:1] == own.ask("/?agent=missing")[:1] == (404,)
+    assert own.ask("/?agent=supervisor")[2] == own.ask("/?agent=missing")[2]
     assert "Nothing has been called yet." in other.ask()[2]
     assert "Nothing has been called yet." not in pages[0]
 
 
 def test_sessions_and_calls_are_shown_without_what_was_said_in_them(serve: Serve, call: Call) -> None:
-    """A call through the proxy is shown as the tool that it was of; arguments, and names that are nobody's, are not.
+    """A call through the proxy is shown as the tool that it was of; arguments and unknown names are not.
 
     What a search has activated is shown under a name that is not the session's own.
     """
@@ -259,7 +259,7 @@ def test_sessions_and_calls_are_shown_without_what_was_said_in_them(serve: Serve
 def test_whatever_is_wrong_with_a_token_it_is_refused_in_the_same_words(serve: Serve, tokens: Tokens) -> None:
     """Unknown, for an agent that is not there, cut, empty and endless: one answer, and no cookie."""
     _, clerk = tokens.add("clerk")
-    _, stranger = tokens.add("nobody-has-this-name")
+    _, stranger = tokens.add("an-unknown-agent")
     gateway = serve()
     visitor = Visitor(gateway.base)
     status, _, page = visitor.ask()
@@ -306,7 +306,7 @@ def test_the_token_stays_with_the_gateway(serve: Serve, tokens: Tokens) -> None:
 
 
 def test_over_tls_the_cookie_is_for_tls_alone(serve: Serve, tokens: Tokens) -> None:
-    """Behind a proxy that ends TLS, which the browser's origin tells, the cookie is `Secure` and this host's alone."""
+    """With a TLS proxy in front, which the browser's origin shows, the cookie is `Secure` and for this host only."""
     _, token = tokens.add("clerk")
     visitor = Visitor(serve("--allow-origin", "https://gateway.example").base)
     outside = {"Origin": "https://gateway.example", "Sec_Fetch_Site": "same-origin"}
@@ -403,7 +403,7 @@ def test_one_of_several_agents_is_chosen(serve: Serve, base: str) -> None:
     page = visitor.ask()[2]
     assert '<option value="clerk">clerk</option>' in page
     assert {field["id"] for field in Outline.of(page).inputs} == set(Outline.of(page).labels)
-    assert visitor.ask("/?agent=nobody")[0] == 404
+    assert visitor.ask("/?agent=missing")[0] == 404
     alone = Visitor(base)
     assert "<select" not in alone.ask()[2]
     assert alone.ask("/?agent=clerk")[0] == 404

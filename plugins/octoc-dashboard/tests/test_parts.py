@@ -46,7 +46,7 @@ def test_text_stays_text(text: str) -> None:
 
 
 def test_invisible_characters_are_shown() -> None:
-    """Signs that nobody would see, or that turn a line around, are written out; a field keeps them to send back."""
+    """Invisible characters, and those that reverse a line, are written out; a field keeps them to send back."""
     text = "a\x1b\u202e\u200b\x00\ud800<"
     assert render("{{ text }}", text=text) == r"a\u{1B}\u{202E}\u{200B}\u{0}\u{D800}&lt;"
     coded = '{% from "macros.html" import code_spans %}{{ code_spans(text) }}'

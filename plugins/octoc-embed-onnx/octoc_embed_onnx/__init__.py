@@ -1,4 +1,4 @@
-"""octoc's plugin `embed-onnx`: embedders `minilm-l6` and `folder`. Importing it loads neither numpy nor onnxruntime."""
+"""The embedders `minilm-l6` and `folder`. Importing this module loads neither numpy nor onnxruntime."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ FOLDER = "folder"
 def octoc_make_embedder(name: str, settings: Mapping[str, str], files: Mapping[str, bytes] | None) -> Embedder | None:
     """Return the embedder `minilm-l6` or `folder`, or None for any other name.
 
-    The model is opened when the first text is embedded. `minilm-l6` has no settings; `folder` has those of
-    `octoc_embed_onnx.folder`.
-    Raises: PluginError when a setting is unsound, or the model can be had neither from `files` nor from what is there.
+    The first text opens the model. `minilm-l6` has no settings; `octoc_embed_onnx.folder` describes those of `folder`.
+    Raises: PluginError, if a setting is invalid, or neither `files` nor the installed packages have the model.
     """
     if name == MINILM:
         from octoc_embed_onnx.minilm import make_minilm

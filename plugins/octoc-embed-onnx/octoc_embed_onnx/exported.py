@@ -1,4 +1,4 @@
-"""A sentence encoder as others export it: inputs by name, token states or a sentence vector as output."""
+"""A sentence encoder in the usual export format: named inputs, and token states or a sentence vector as output."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _POOL: Mapping[str, Callable[[Any], Any]] = {
     "none": lambda vector: vector,
 }
 POOLINGS = tuple(_POOL)
-"""How token states become one vector; `none` when the model's output is that vector already."""
+"""How token states become one vector; `none` if the model's output is already that vector."""
 
-# One text without padding: every token counts, and all are of one segment.
+# One text without padding: all tokens count, and belong to one segment.
 _INPUTS: Mapping[str, Callable[[int], NDArray[np.int64]]] = {
     "attention_mask": lambda count: np.ones((1, count), np.int64),
     "token_type_ids": lambda count: np.zeros((1, count), np.int64),
@@ -37,7 +37,7 @@ _TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 _OF_TOKENS = ("last_hidden_state", "token_embeddings")
 _OF_SENTENCE = ("sentence_embedding",)
 _PROBE = (0, 0)
-"""Token ids that every vocabulary has, to see how long a vector is where the file does not say it."""
+"""Token ids of each vocabulary, for a run that shows the length of a vector if the file does not have it."""
 
 
 class ExportedModel:
@@ -47,7 +47,7 @@ class ExportedModel:
         model: the ONNX file's bytes.
         pooling: one of POOLINGS.
 
-    Raises: PluginError when onnxruntime refuses the file, or its inputs or outputs are not an encoder's.
+    Raises: PluginError, if onnxruntime refuses the file, or its inputs or outputs are not those of an encoder.
     """
 
     def __init__(self, model: bytes, pooling: str) -> None:
@@ -66,7 +66,7 @@ class ExportedModel:
 
     @cached_property
     def dimension(self) -> int:
-        """How long a vector is. Raises: PluginError when the model has to be run to know it, and fails."""
+        """Length of a vector. Raises: PluginError, if the model has to run to find it, and fails."""
         return self._declared if isinstance(self._declared, int) else len(self._pooled(_PROBE))
 
     def embed(self, tokens: Sequence[int]) -> Vector:
@@ -82,15 +82,14 @@ class ExportedModel:
         given = {_IDS: np.array([tokens], np.int64)}
         given |= {name: make(len(tokens)) for name, make in _INPUTS.items()}
         try:
-            found = self._run([self._output], {name: given[name].astype(kind) for name, kind in self._inputs.items()})[
-                0
-            ]
-        except Exception as error:  # onnxruntime's own errors share no base but Exception
+            inputs = {name: given[name].astype(kind) for name, kind in self._inputs.items()}
+            (output,) = self._run([self._output], inputs)
+        except Exception as error:  # onnxruntime's errors share only the base Exception
             raise PluginError(
                 f"`model.onnx` of the encoder failed on a text of {len(tokens)} tokens: "
                 f"is `tokenizer.json` this model's, and `max_tokens` not more than it takes? {_first_line(error)}"
             ) from error
-        values = np.asarray(found, np.float32)
+        values = np.asarray(output, np.float32)
         if values.ndim != self._rank + 1 or values.shape[0] != 1 or 0 in values.shape:
             raise PluginError(
                 f"output `{self._output}` of the encoder has shape {values.shape}, expected "
@@ -103,7 +102,7 @@ class ExportedModel:
 def _input_type(given: Any) -> Any:
     if given.name != _IDS and given.name not in _INPUTS:
         known = name_list((_IDS, *_INPUTS))
-        raise PluginError(f"`model.onnx` of the encoder has an input `{given.name}`, expected of {known} alone")
+        raise PluginError(f"`model.onnx` of the encoder has an input `{given.name}`, expected only {known}")
     if given.type not in _TYPES:
         raise PluginError(f"input `{given.name}` of the encoder is {given.type}, expected {' or '.join(_TYPES)}")
     if any(isinstance(size, int) and size > 1 for size in given.shape):
@@ -123,9 +122,8 @@ def _output(outputs: Sequence[Any], pooling: str) -> Any:
     shaped = [each for each in outputs if len(each.shape) == rank]
     if len(shaped) == 1:
         return shaped[0]
-    found = name_list(named)
     raise PluginError(
-        f"`model.onnx` of the encoder has the outputs {found}, and pooling `{pooling}` takes "
+        f"`model.onnx` of the encoder has the outputs {name_list(named)}, and pooling `{pooling}` takes "
         f"{' or '.join(f'`{name}`' for name in names)}: "
         + ("set `pooling` to `mean` or `cls`" if pooling == "none" else "set `pooling` to `none` for a sentence vector")
     )

@@ -9,7 +9,7 @@
     pooling = "mean"
     max_tokens = 256
 
-That is the layout which sentence-transformers and its like export. Nothing else in the folder is read.
+This is the layout of sentence-transformers and similar tools. Other files in the folder are not read.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 MODEL = "model.onnx"
 TOKENIZER = "tokenizer.json"
 METHOD = "folder nfc batch=1 l2 float32 rev=1"
-"""All that shapes a vector beside the files and the settings; a change of it must change this text."""
+"""What else determines a vector, besides files and settings; a change must change this text."""
 MIN_TOKENS = 8
 MAX_TOKENS = 32_768
 DEFAULT_TOKENS = 256
@@ -51,9 +51,9 @@ _SETTINGS = ("path", "prefix", "pooling", "max_tokens")
 
 @attrs.frozen(kw_only=True)
 class FolderSettings:
-    """What the workspace declares of its encoder. `prefix` stands before each text; `max_tokens` counts all tokens.
+    """The workspace's settings of its encoder. `prefix` is put before each text; `max_tokens` counts all tokens.
 
-    `path` is the folder, absolute; None where the files were shipped.
+    `path` is the absolute folder; None if the bundle has the files.
     """
 
     path: Path | None = None
@@ -63,9 +63,9 @@ class FolderSettings:
 
 
 def make_folder(settings: Mapping[str, str], files: Mapping[str, bytes] | None) -> FolderEmbedder:
-    """Make the embedder from a bundle's files, or from the folder; the model is opened by the first text.
+    """Make the embedder from a bundle's files, or from the folder; the first text opens the model.
 
-    Raises: PluginError when a setting is unsound, or the folder has not what it needs.
+    Raises: PluginError, if a setting is invalid, or the folder lacks a file.
     """
     read = read_settings(settings)
     if files is None:
@@ -77,7 +77,7 @@ def make_folder(settings: Mapping[str, str], files: Mapping[str, bytes] | None) 
 
 
 def read_settings(settings: Mapping[str, str]) -> FolderSettings:
-    """Return the settings as values. Raises: PluginError naming the one that is unsound, and what was expected."""
+    """Return the settings as values. Raises: PluginError, with the invalid setting and what was expected."""
     unknown = sorted(set(settings) - set(_SETTINGS))
     if unknown:
         known = name_list(_SETTINGS)
@@ -99,7 +99,7 @@ def read_settings(settings: Mapping[str, str]) -> FolderSettings:
 
 
 class FolderEmbedder:
-    """A sentence encoder that a user brings; see `octoc.plugin.Embedder`."""
+    """A user's own sentence encoder; see `octoc.plugin.Embedder`."""
 
     name = "folder"
 
@@ -111,7 +111,7 @@ class FolderEmbedder:
 
     @cached_property
     def identity(self) -> str:
-        """sha256 over the digests of both files, prefix, pooling, length and method, in hex. The path is not in it."""
+        """sha256 in hex over the digests of both files, prefix, pooling, length and method, without the path."""
         own = self._settings
         parts: dict[str, Any] = {
             "files": {name: hashlib.sha256(data).hexdigest() for name, data in self._given.items()},
@@ -124,11 +124,11 @@ class FolderEmbedder:
 
     @property
     def dimension(self) -> int:
-        """How long a vector is. Opens the model. Raises: PluginError."""
+        """Length of a vector. Opens the model. Raises: PluginError."""
         return self._model.exported.dimension
 
     def embed(self, text: str) -> Vector:
-        """Return the text's vector, shape (dimension,). Raises: PluginError when the model cannot be opened or run."""
+        """Return the text's vector, shape (dimension,). Raises: PluginError, if the model cannot be opened or run."""
         return self._model.embed(text)
 
     def files(self) -> Mapping[str, bytes]:
@@ -152,7 +152,7 @@ class _Opened:
 
     def embed(self, text: str) -> Vector:
         normal = unicodedata.normalize("NFC", text)
-        # What has no token of its own has no meaning either; the prefix and the special tokens would give it one.
+        # A text without tokens has no meaning; the prefix and the special tokens would give it one.
         if not self._tokenizer.encode(normal, add_special_tokens=False).ids:
             return np.zeros(self.exported.dimension, np.float32)
         return self.exported.embed(self._tokenizer.encode(f"{self._prefix}{normal}").ids)
@@ -169,7 +169,7 @@ def _tokenizer(data: bytes, max_tokens: int) -> Any:
         tokenizer = Tokenizer.from_str(data.decode("utf-8"))
         tokenizer.no_padding()
         tokenizer.enable_truncation(max_tokens)
-    except Exception as error:  # tokenizers raises bare Exception for whatever it cannot read
+    except Exception as error:  # tokenizers raises a plain Exception for an unreadable file
         raise PluginError(f"`{TOKENIZER}` of the encoder cannot be read: {error}") from error
     return tokenizer
 
@@ -179,7 +179,7 @@ def _files_of(folder: Path | None) -> dict[str, bytes]:
         raise PluginError(f"the encoder `folder` takes its files from a folder: set `path` in {_SECTION}")
     if not folder.is_dir():
         raise PluginError(
-            f"the encoder's folder `{folder.name}` {'is no folder' if folder.exists() else 'is not there'}: "
+            f"the encoder's folder `{folder.name}` {'is not a folder' if folder.exists() else 'does not exist'}: "
             f"set `path` in {_SECTION}, relative to the workspace"
         )
     # sentence-transformers puts the model into a folder of its own.

@@ -1,6 +1,6 @@
-"""What was made once is kept in the user's own cache (`$XDG_CACHE_HOME/octoc/encoders`), which may be deleted.
+"""Keeps made models in the user's own cache (`$XDG_CACHE_HOME/octoc/encoders`), which may be deleted.
 
-A file ends in the digest of its content: what is cut or altered is made anew, and so is what cannot be read.
+A file ends with the digest of its content, so that a truncated, changed or unreadable file is made again.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ _TRAILER = 66  # a newline, 64 hex digits, a newline
 
 
 def is_kept(name: str) -> bool:
-    """Tell whether there is something under this name; whether it is whole shows when it is read."""
+    """Return whether a file of this name exists; reading it shows whether it is complete."""
     path = _path(name)
     return path is not None and path.is_file()
 
 
 def kept_or_made(name: str, make: Callable[[], bytes]) -> bytes:
-    """Return what is kept under `name`, a digest of all that it is made of, or make it and keep it."""
+    """Return the data kept under `name`, a digest of all its inputs; make and keep it if it is missing."""
     path = _path(name)
     if path is None:
         return make()
@@ -31,7 +31,7 @@ def kept_or_made(name: str, make: Callable[[], bytes]) -> bytes:
     if kept is not None:
         return kept
     data = make()
-    # A cache that cannot be written costs time, nothing else.
+    # Without a writable cache it is made again next time.
     with contextlib.suppress(OSError):
         _write(path, data)
     return data
@@ -44,16 +44,16 @@ def _path(name: str) -> Path | None:
 
 def _read(path: Path) -> bytes | None:
     try:
-        found = path.read_bytes()
+        whole = path.read_bytes()
     except OSError:
         return None
-    data = found[:-_TRAILER]
-    return data if found[len(data) :] == _trailer(data) else None
+    data = whole[:-_TRAILER]
+    return data if whole[len(data) :] == _trailer(data) else None
 
 
 def _write(path: Path, data: bytes) -> None:
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    # Aside and renamed: two builds may make it at once, and both write the same bytes.
+    # Written aside and renamed: two builds may make it at once, with the same bytes.
     write_whole(path, data + _trailer(data), mode=PRIVATE)
 
 

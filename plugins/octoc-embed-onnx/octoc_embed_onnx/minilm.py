@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 DIMENSION = 384
 METHOD = f"nfc wordpiece-uncased max={MAX_TOKENS} batch=1 mean l2 float32 rev=2"
-"""All that shapes a vector beside the model and the vocabulary; a change of it must change this text."""
+"""What else determines a vector, besides model and vocabulary; a change must change this text."""
 
 
 def make_minilm(settings: Mapping[str, str], files: Mapping[str, bytes] | None) -> MiniLm:
-    """Make the embedder from a bundle's files, or from what is installed; the model is opened by the first text.
+    """Make the embedder from a bundle's files, or from the installed packages; the first text opens the model.
 
-    Raises: PluginError when a setting is given, or what it is made of is missing.
+    Raises: PluginError, if a setting is given, or a needed package is missing.
     """
     if settings:
         raise PluginError(f"`minilm-l6` has no setting `{min(settings)}`: remove it")
@@ -49,9 +49,9 @@ class MiniLm:
 
     @cached_property
     def identity(self) -> str:
-        """sha256 over the packaged weights' digest, recipe, vocabulary and method, in hex.
+        """sha256 in hex over the digest of the packaged weights, recipe, vocabulary and method.
 
-        Not over the graph that is made of them: it is the same wherever that was made, and known without making it.
+        The graph itself is left out, so that the identity is known without making it.
         """
         source = self._source
         vocabulary = hashlib.sha256(source.vocabulary).hexdigest()
@@ -61,12 +61,12 @@ class MiniLm:
     def embed(self, text: str) -> Vector:
         """Return the text's vector, shape (384,).
 
-        Raises: PluginError when onnxruntime is missing or refuses the model.
+        Raises: PluginError, if onnxruntime is missing or refuses the model.
         """
         return self._model.embed(text)
 
     def files(self) -> Mapping[str, bytes]:
-        """Return graph, vocabulary and origin. Raises: PluginError when the graph cannot be made."""
+        """Return graph, vocabulary and origin. Raises: PluginError, if the graph cannot be made."""
         return self._files
 
     @cached_property
@@ -75,7 +75,7 @@ class MiniLm:
 
     @property
     def _model(self) -> _Model:
-        # The first texts may come from two threads at once, and opening costs more than either.
+        # Two threads may bring the first texts at once, and opening the model is slow.
         with self._opening:
             if self._opened is None:
                 self._opened = _Model(self._files)

@@ -1,12 +1,12 @@
-"""From the packaged weights to a graph whose products run on int8: the encoder that bundles ship. Imports `onnx`.
+"""Makes a graph with int8 products from the packaged weights: the encoder that bundles ship. Imports `onnx`.
 
-The packaged file stores its matrices as int8 with a scale for each column, and multiplies them out to float32 when it
-is loaded. The same bytes are put behind MatMulInteger here, so nothing is rounded anew but the activations, one layer
-input at a time. Pooling and normalisation are part of the graph: token ids in, a unit vector out.
+The packaged file stores its matrices as int8 with a scale for each column, and converts them to float32 when it is
+loaded. Here MatMulInteger takes the same bytes, so only the activations are rounded, one layer input at a time. Pooling
+and normalisation are part of the graph: token ids in, a unit vector out.
 
-Not by `onnxruntime.quantization.quantize_dynamic`: it looks for products with a float32 constant, finds none in the
-packaged file, where each constant stands behind Cast and Mul, and returns the file as it was without a word. So what is
-made here is counted before it is returned.
+`onnxruntime.quantization.quantize_dynamic` cannot make it: it looks for products with a float32 constant, but in the
+packaged file each constant passes through Cast and Mul first, so it returns the file unchanged. To notice such a
+failure, `quantize` counts the integer products of its result.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ HEADS = 12
 WIDTH = 384
 _OPSET = 17
 _FUSED = "com.microsoft"
-"""The domain of onnxruntime's own operators, which every build of it has."""
+"""Domain of onnxruntime's own operators, which each of its builds has."""
 _IR_VERSION = 8
 _EPSILON = 1e-12
 _MATRICES = ("query", "key", "value", "out", "up", "down")
@@ -37,11 +37,11 @@ Arrays = Mapping[str, NDArray[np.generic]]
 
 
 class NotTheModelError(ValueError):
-    """The weights do not have the shape that the recipe is for."""
+    """The weights do not fit the recipe."""
 
 
 def quantize(model: bytes) -> bytes:
-    """Return the int8 graph of the packaged model. The same bytes give the same bytes, in any folder.
+    """Return the int8 graph of the packaged model. The result depends only on the bytes of the model.
 
     The graph takes `input_ids`, shape (1, n) int64, and gives `embedding`, shape (384,) float32, L2-normalised.
     Raises: NotTheModelError.
@@ -72,7 +72,7 @@ def quantize(model: bytes) -> bytes:
 
 
 class _Graph:
-    """Nodes and constants under construction; a value is known by its name."""
+    """A graph under construction. Values are referred to by name."""
 
     def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []
@@ -80,7 +80,7 @@ class _Graph:
         self._constants: dict[str, str] = {}
 
     def node(self, kind: str, *inputs: str, outputs: int = 1, **attributes: Any) -> str:
-        """Add a node; returns its first output, `name`, beside which `name.1`, `name.2` are the others."""
+        """Add a node and return the name of its first output; `name.1` and `name.2` are the others."""
         name = f"v{len(self.nodes)}"
         names = [name, *(f"{name}.{number}" for number in range(1, outputs))]
         self.nodes.append(helper.make_node(kind, list(inputs), names, name=name, **attributes))
@@ -92,7 +92,7 @@ class _Graph:
         return name
 
     def number(self, name: str, value: NDArray[np.generic]) -> str:
-        """Add a small constant once, whatever asks for it."""
+        """Add a small constant, once for all its uses."""
         if name not in self._constants:
             self._constants[name] = self.array(name, value)
         return self._constants[name]
@@ -102,7 +102,7 @@ def _write(graph: _Graph, arrays: Arrays) -> None:
     state = _embeddings(graph, arrays)
     for layer, matrices in enumerate(_layers(arrays)):
         state = _layer(graph, arrays, layer, matrices, state)
-    # One text without padding: the mean over the mask is the plain mean over the tokens.
+    # One text without padding: the mean over the mask is the mean over all tokens.
     pooled = graph.node("ReduceMean", state, axes=[0, 1], keepdims=0)
     length = graph.node("ReduceL2", pooled, axes=[0], keepdims=1)
     graph.node("Div", pooled, length)
@@ -130,15 +130,15 @@ def _embeddings(graph: _Graph, arrays: Arrays) -> str:
     )
     table = graph.array(f"{head}.words_q", arrays[f"{head}.word_embeddings.weight_q"])
     scale = graph.array(f"{head}.words_scale", arrays[f"{head}.word_embeddings.weight_scale"])
-    found = graph.node("Cast", graph.node("Gather", table, INPUT), to=TensorProto.FLOAT)
-    words = graph.node("Mul", found, graph.node("Gather", scale, INPUT))
+    rows = graph.node("Cast", graph.node("Gather", table, INPUT), to=TensorProto.FLOAT)
+    words = graph.node("Mul", rows, graph.node("Gather", scale, INPUT))
     count = graph.node("Slice", graph.node("Shape", INPUT), one, two, zero)
     here = graph.node("Slice", graph.array(f"{head}.positions", _positions(arrays, head)), zero, count, one)
     return _normalised(graph, arrays, f"{head}.LayerNorm", graph.node("Add", words, here))
 
 
 def _positions(arrays: Arrays, head: str) -> NDArray[np.float32]:
-    """Return what each position adds, shape (1, tokens, width): every text is one segment, whose row is in it."""
+    """Return the vector of each position, shape (1, tokens, width), with the row of the only segment added."""
     name = f"{head}.position_embeddings.weight"
     rows, scales = arrays[f"{name}_q"][:MAX_TOKENS], arrays[f"{name}_scale"].reshape(-1, 1)[:MAX_TOKENS]
     segment = arrays[f"{head}.token_type_embeddings.weight"][0]
@@ -149,7 +149,7 @@ def _layer(graph: _Graph, arrays: Arrays, layer: int, matrices: tuple[str, ...],
     named = dict(zip(_MATRICES, matrices, strict=True))
     head = f"{_INNER}.{layer}"
     graph.node("Split", _attended(graph, arrays, head, named, _quantized(graph, state)), outputs=3, axis=-1)
-    # One operator for what would be thirteen: it splits the heads, scales by their width and joins them again.
+    # One operator instead of thirteen: it splits the heads, scales by their width and joins them again.
     mixed = graph.node("MultiHeadAttention", *graph.nodes[-1].output, domain=_FUSED, num_heads=HEADS)
     out = _stored(graph, arrays, named["out"], f"{head}.attention.output.dense.bias", _quantized(graph, mixed))
     state = _normalised(graph, arrays, f"{head}.attention.output.LayerNorm", graph.node("Add", out, state))
@@ -159,7 +159,7 @@ def _layer(graph: _Graph, arrays: Arrays, layer: int, matrices: tuple[str, ...],
 
 
 def _quantized(graph: _Graph, state: str) -> str:
-    """Quantise a layer's input once, for all products that take it: `name`, `name.1` its scale, `name.2` its zero."""
+    """Quantise a layer's input once for all its products: `name`, `name.1` its scale, `name.2` its zero."""
     return graph.node("DynamicQuantizeLinear", state, outputs=3)
 
 

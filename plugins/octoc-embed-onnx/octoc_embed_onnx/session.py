@@ -1,4 +1,4 @@
-"""Opening a model in onnxruntime: one thread, nothing sent anywhere, integer products that are right on any CPU."""
+"""Opens a model in onnxruntime: one thread, no telemetry, and correct integer products on any CPU."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ def open_session(model: bytes, what: str) -> Any:
 
     Args:
         model: the ONNX file's bytes.
-        what: names the file in messages, and says what to do where onnxruntime refuses it.
+        what: the file's name for messages, with what to do if onnxruntime refuses it.
 
-    Raises: PluginError when onnxruntime is missing or refuses the model.
+    Raises: PluginError, if onnxruntime is missing or refuses the model.
     """
     onnxruntime = _imported()
     options = onnxruntime.SessionOptions()
-    # One thread: the bits of a vector depend on nothing but the text, and callers may run several texts side by side.
+    # One thread: the bits of a vector depend only on the text, and callers may run several texts in parallel.
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    options.log_severity_level = 4  # what goes wrong is raised, and said by us
+    options.log_severity_level = 4  # errors are raised, and octoc reports them
     if products_overflow():
         options.add_session_config_entry("session.x64quantprecision", "1")
     try:
         return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's own errors share no base but Exception
+    except Exception as error:  # onnxruntime's errors share only the base Exception
         raise PluginError(f"onnxruntime cannot open {what}") from error
 
 
 def _imported() -> Any:
-    """Import onnxruntime so that nothing is sent anywhere. Raises: PluginError when it is missing.
+    """Import onnxruntime without telemetry. Raises: PluginError, if it is missing.
 
-    Where it is only told so afterwards, it has by then put a number for this device and a database into the user's
-    cache, or complained on stderr that it cannot, and begun a thread that sends. So the import sees the variable.
+    The variable has to be set during the import. Otherwise onnxruntime writes a device id and a database to the user's
+    cache, or complains on stderr that it cannot, and starts a thread that sends data.
     """
     before = os.environ.get(_SILENT)
     os.environ[_SILENT] = "1"
@@ -63,9 +63,9 @@ def _imported() -> Any:
 
 
 def products_overflow(cpu: Path = _CPU) -> bool:
-    """Tell whether this CPU adds pairs of 8-bit products in 16 bits, which overflow: x86-64 without VNNI.
+    """Return whether this CPU adds pairs of 8-bit products in 16 bits, which overflow: x86-64 without VNNI.
 
-    onnxruntime then multiplies in a slower way that does not. Where the CPU cannot be asked, it is assumed so.
+    onnxruntime then has to use a slower method. If the CPU is unknown, return true.
     """
     if platform.machine().lower() not in {"x86_64", "amd64"}:
         return False

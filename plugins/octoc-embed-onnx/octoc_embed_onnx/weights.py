@@ -1,6 +1,6 @@
-"""Where the model `minilm-l6` comes from: the installed weights, what was made of them before, or a bundle.
+"""Sources of the model `minilm-l6`: the installed weights, the graph made from them before, or a bundle.
 
-What runs is a graph that `quantize` makes of the packaged weights, once for a user. Only making it needs `onnx`.
+The model that runs is a graph that `quantize` makes from the packaged weights, once per user. Only this needs `onnx`.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2
 QUANTIZER = "onnx"
 
 RECIPE = "matmulinteger per-column multi-head rev=1"
-"""All that shapes the graph beside the weights; a change of it must change this text."""
+"""What else determines the graph, besides the weights; a change must change this text."""
 MAX_TOKENS = 256
-"""The length that the model was trained on, `[CLS]` and `[SEP]` counted."""
+"""Length of the model's training texts, with `[CLS]` and `[SEP]`."""
 INPUT = "input_ids"
 """The graph's input: token ids, shape (1, n), int64, n from 1 to MAX_TOKENS."""
 OUTPUT = "embedding"
@@ -37,10 +37,7 @@ OUTPUT = "embedding"
 
 @attrs.frozen(kw_only=True)
 class Source:
-    """A model: which weights, made by which recipe, with which vocabulary. `read_graph` gives the graph's bytes.
-
-    `read_graph` raises PluginError when the graph cannot be had.
-    """
+    """A model: its weights, recipe and vocabulary. `read_graph` returns the graph's bytes, or raises PluginError."""
 
     weights_sha256: str
     recipe: str
@@ -48,7 +45,7 @@ class Source:
     read_graph: Callable[[], bytes] = attrs.field(repr=False)
 
     def files(self) -> dict[str, bytes]:
-        """Return what another machine needs, by plain name. Raises: PluginError."""
+        """Return the files that another machine needs, by name. Raises: PluginError."""
         origin = {"recipe": self.recipe, "weights_sha256": self.weights_sha256}
         return {
             MODEL: self.read_graph(),
@@ -58,9 +55,9 @@ class Source:
 
 
 def installed() -> Source:
-    """Return the model of the installed weights; the graph is made, or read, when it is asked for.
+    """Return the model of the installed weights; `read_graph` makes the graph, or reads it from the cache.
 
-    Raises: PluginError when it was not made before, and weights or `onnx` are not installed.
+    Raises: PluginError, if the cache lacks it, and weights or `onnx` are not installed.
     """
     name = hashlib.sha256(f"{WEIGHTS_SHA256}\n{RECIPE}".encode()).hexdigest()
     if not made.is_kept(name):
@@ -75,7 +72,7 @@ def installed() -> Source:
 
 
 def shipped(files: Mapping[str, bytes]) -> Source:
-    """Return the model that a bundle shipped. Raises: PluginError when a file is missing or names no origin."""
+    """Return the model in a bundle. Raises: PluginError, if a file is missing or names no origin."""
     missing = sorted({MODEL, ORIGIN, VOCABULARY} - set(files))
     if missing:
         raise PluginError(f"the bundle's encoder lacks {name_list(missing)}: build the bundle again")
@@ -93,7 +90,7 @@ def shipped(files: Mapping[str, bytes]) -> Source:
 
 
 def packaged_weights() -> bytes:
-    """Return the installed weights as their package has them. Raises: PluginError when they are not the known ones."""
+    """Return the installed weights. Raises: PluginError, if their digest is not the expected one."""
     return _known_weights(_installed_model())
 
 
@@ -109,7 +106,7 @@ def _make() -> bytes:
 
 
 def _installed_model() -> Path:
-    # The package that carries the weights is not imported.
+    # Without importing the package of the weights.
     spec = importlib.util.find_spec(WEIGHTS_PACKAGE)
     path = Path(spec.origin).with_name(MODEL) if spec and spec.origin else None
     if path is None or not path.is_file():
@@ -119,9 +116,9 @@ def _installed_model() -> Path:
 
 def _known_weights(model: Path) -> bytes:
     weights = model.read_bytes()
-    found = hashlib.sha256(weights).hexdigest()
-    if found != WEIGHTS_SHA256:
-        raise PluginError(f"`{model.name}` has sha256 {found[:12]}…, expected {WEIGHTS_SHA256[:12]}…: {_reinstall()}")
+    digest = hashlib.sha256(weights).hexdigest()
+    if digest != WEIGHTS_SHA256:
+        raise PluginError(f"`{model.name}` has sha256 {digest[:12]}…, expected {WEIGHTS_SHA256[:12]}…: {_reinstall()}")
     return weights
 
 

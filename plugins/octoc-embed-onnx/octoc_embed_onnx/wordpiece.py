@@ -1,7 +1,7 @@
 """BERT's uncased tokenisation: clean, lower, strip accents, split at punctuation, then longest pieces from the left.
 
-Source: google-research/bert, `tokenization.py` (BasicTokenizer, WordpieceTokenizer). One difference, on purpose: a
-special token written out in the text, as `[SEP]`, is plain text here.
+Source: google-research/bert, `tokenization.py` (BasicTokenizer, WordpieceTokenizer). One difference is
+intended: a special token in the text, such as `[SEP]`, is plain text here.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class WordPiece:
 
     @classmethod
     def from_lines(cls, vocabulary: str) -> WordPiece:
-        """Read a vocabulary of one piece a line; a piece's number is its line, from 0.
+        """Read a vocabulary of one piece per line; a piece's number is its line, from 0.
 
-        Raises: ValueError when a special token is missing.
+        Raises: ValueError, if a special token is missing.
         """
         pieces = {piece: number for number, piece in enumerate(vocabulary.rstrip("\n").split("\n"))}
         missing = [token for token in ("[UNK]", "[CLS]", "[SEP]") if token not in pieces]
@@ -51,10 +51,7 @@ class WordPiece:
         return cls(pieces)
 
     def encode(self, text: str, max_tokens: int) -> list[int]:
-        """Return the numbers of `[CLS]`, of the text's pieces and of `[SEP]`, `max_tokens` at most.
-
-        What lies behind the limit is not looked at.
-        """
+        """Return the numbers of `[CLS]`, of the text's pieces and of `[SEP]`, at most `max_tokens` in all."""
         numbers = [self.vocabulary["[CLS]"]]
         for word in basic_words(text):
             numbers += self.pieces(word)
@@ -63,23 +60,23 @@ class WordPiece:
         return [*numbers[: max_tokens - 1], self.vocabulary["[SEP]"]]
 
     def pieces(self, word: str) -> list[int]:
-        """Return the numbers of a word's pieces, greedily the longest from the left, or the unknown token's alone."""
+        """Return the numbers of a word's pieces, each the longest from the left, or only that of the unknown token."""
         unknown = [self.vocabulary["[UNK]"]]
         if len(word) > MAX_WORD_CHARS:
             return unknown
-        found: list[int] = []
+        numbers: list[int] = []
         start = 0
         while start < len(word):
             prefix = _PREFIX if start else ""
             for end in range(len(word), start, -1):
                 number = self.vocabulary.get(prefix + word[start:end])
                 if number is not None:
-                    found.append(number)
+                    numbers.append(number)
                     start = end
                     break
             else:
                 return unknown
-        return found
+        return numbers
 
 
 def basic_words(text: str) -> Iterator[str]:
@@ -105,7 +102,7 @@ def _unicode_words(chunk: str) -> Iterator[str]:
                 word = []
             yield char
         else:
-            # One character at a time: `lower` of a whole word would make a final sigma.
+            # Character by character, since `lower` of a whole word would make a final sigma.
             word.append(char.lower())
     if word:
         yield "".join(word)

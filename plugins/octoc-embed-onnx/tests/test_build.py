@@ -19,7 +19,7 @@ TRIGGERS = {
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A workspace with two capabilities, of a user for whom no graph was made yet."""
+    """A workspace with two capabilities, of a user who has no graph yet."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     routing = {"gate": "octomind", "threshold": 0.5, "margin": 0.08}
     builder = WorkspaceBuilder(tmp_path / "workspace", name="w", routing=routing, plugins={"use": ["embed-onnx"]})

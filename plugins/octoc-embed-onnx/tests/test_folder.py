@@ -205,8 +205,8 @@ def test_files_serve_without_the_folder(own: Path) -> None:
     [
         ({}, "set `path`"),
         ({"path": ""}, "set `path`"),
-        ({"path": "/nowhere/at-all"}, "`at-all` is not there"),
-        ({"path": __file__}, r"`test_folder\.py` is no folder"),
+        ({"path": "/nowhere/at-all"}, "`at-all` does not exist"),
+        ({"path": __file__}, r"`test_folder\.py` is not a folder"),
         ({"pool": "mean"}, "has `pool`, expected `path`, `prefix`, `pooling`, `max_tokens`"),
         ({"pooling": "average"}, "pooling `average`, expected `mean`, `cls`, `max`, `none`"),
         ({"max_tokens": "many"}, "max_tokens `many`, expected a whole number from 8 to 32768"),
@@ -237,7 +237,7 @@ def test_a_folder_that_lacks_a_file_is_refused(own: Path) -> None:
 
 
 def test_what_cannot_or_should_not_be_read_is_refused(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file above the limit is not read, and neither is what is no file."""
+    """A file above the limit is not read, nor a folder or a device."""
     monkeypatch.setitem(module.MAX_BYTES, "tokenizer.json", 10)
     with pytest.raises(PluginError, match=r"`tokenizer\.json` of the encoder has \d+ bytes, and at most 10 are read"):
         make(own)
@@ -261,7 +261,7 @@ def test_a_tokenizer_that_is_none_is_refused(own: Path, data: bytes, said: str) 
 @pytest.mark.parametrize(
     "model,pooling,said",
     [
-        ({"inputs": ("input_ids", "pixels")}, "mean", "has an input `pixels`, expected of `input_ids`"),
+        ({"inputs": ("input_ids", "pixels")}, "mean", "has an input `pixels`, expected only `input_ids`"),
         ({"mask_kind": TensorProto.FLOAT}, "mean", r"`attention_mask` of the encoder is tensor\(float\), expected"),
         ({"kind": TensorProto.FLOAT, "inputs": ("input_ids",)}, "mean", "cannot open"),
         ({"tokens": 128}, "mean", "fixed shape .*128"),
@@ -279,7 +279,7 @@ def test_a_model_that_is_no_encoder_is_refused(own: Path, model: Mapping[str, An
 
 
 def test_a_model_without_token_ids_is_refused(own: Path) -> None:
-    """A model that does not take token ids is no encoder of texts."""
+    """A model without an input of token ids is refused."""
     graph = helper.make_graph(
         [helper.make_node("Identity", ["attention_mask"], ["y"])], "g",
         [helper.make_tensor_value_info("attention_mask", TensorProto.INT64, ["b", "t"])],
@@ -413,5 +413,5 @@ def test_a_bad_folder_is_a_finding_of_the_build(tmp_path: Path) -> None:
     outcome = build(root, allow_degraded=True)
     (found,) = said(outcome)
     assert found.startswith("OCT702 encoder `folder` failed")
-    assert "`none` is not there: set `path`" in found
+    assert "`none` does not exist: set `path`" in found
     assert outcome.bundle is not None

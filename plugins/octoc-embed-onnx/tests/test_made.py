@@ -19,7 +19,7 @@ def _never() -> bytes:
 
 
 def test_it_is_made_once(cache: Path) -> None:
-    """What was made is there the next time, and nothing but it is in the folder."""
+    """A made model is there the next time, and the folder has only it."""
     assert not made.is_kept("a")
     assert made.kept_or_made("a", lambda: b"graph") == b"graph"
     assert made.is_kept("a")

@@ -30,7 +30,7 @@ def minilm() -> MiniLm:
 
 @pytest.fixture
 def nothing_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A user for whom no graph was made yet."""
+    """A user who has no graph yet."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 

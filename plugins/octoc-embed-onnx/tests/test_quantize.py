@@ -115,7 +115,7 @@ def test_the_recipe_names_what_is_made(graph: bytes) -> None:
 
 
 def test_another_model_is_refused(packaged: bytes) -> None:
-    """Weights that lack a matrix, or a constant, are no model of this recipe."""
+    """Weights that lack a matrix or a constant are refused."""
     model = onnx.load_from_string(packaged)
     kept = [tensor for tensor in model.graph.initializer if not tensor.name.endswith("LayerNorm.bias")]
     few = [tensor for tensor in model.graph.initializer if not tensor.name.startswith("val_")]

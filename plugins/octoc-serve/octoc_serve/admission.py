@@ -33,8 +33,8 @@ def refuse_other(agents: Mapping[str, AgentEntry], agent: str, tenant: str | Non
     if agent not in agents:
         raise UnknownNameError("agent", agent, [name for name in agents if may_use(agents, name, tenant)])
     if not may_use(agents, agent, tenant):
-        whom = "none is named" if tenant is None else f"`{tenant}` is none of them"
-        raise GatewayError(f"agent `{agent}` is for some tenants, and {whom}", "--tenant names for whom it works")
+        which = "none is named" if tenant is None else f"not for `{tenant}`"
+        raise GatewayError(f"agent `{agent}` is for some tenants only, and {which}", "--tenant names the tenant")
 
 
 def check_agents(agents: Mapping[str, AgentEntry], settings: GatewaySettings) -> None:
@@ -57,7 +57,7 @@ class Admission:
         self._settings = settings
         self._tokens = tokens
         self._kept = kept
-        # Never reset: a gateway whose last token is revoked must not serve everybody.
+        # Never reset: a gateway whose last token is revoked must not serve clients without a token.
         self.guarded = bool(kept)
 
     def admit(self, token: str | None) -> tuple[ClientKey, ...]:
@@ -120,7 +120,7 @@ class Admission:
                 logger.info("token `%s` is refused: agent `%s` is not served here", entry.id, entry.agent)
 
     def paths(self) -> tuple[str | None, ...]:
-        """Return the agents that have a path, None for `/mcp`. Without tokens they are those served to everybody."""
+        """Return the agents that have a path, None for `/mcp`. Without tokens they are those for all clients."""
         named = self._settings.agents or ()
         if named == (ALL_AGENTS,):
             named = tuple(sorted(self._runtime.agents))

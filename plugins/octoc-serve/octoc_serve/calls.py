@@ -152,7 +152,7 @@ class _ProgressQueue:
         if self._queue.qsize() < _MAX_PROGRESS:
             self._queue.put_nowait(progress)
 
-    async def told(self) -> None:
+    async def drain(self) -> None:
         """Wait until the client has received all progress."""
         self._queue.put_nowait(None)
         await self._task
@@ -174,8 +174,8 @@ def progress_of(call: RunningCall) -> Iterator[_ProgressQueue | None]:
     if context is None or (context.meta or {}).get("progress_token") is None:
         yield None
         return
-    heard = _ProgressQueue(call)
+    progress = _ProgressQueue(call)
     try:
-        yield heard
+        yield progress
     finally:
-        heard.stop()
+        progress.stop()

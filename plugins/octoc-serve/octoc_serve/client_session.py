@@ -160,11 +160,11 @@ class ClientSession:
             return failure("not_found", f"`{name}` is not served without state", profile=self.session.profile)
         if name == FIND_TOOLS and self.routes and self.session.state.tools.registry.proxy:
             return await self._find(dict(call.arguments))
-        with progress_of(call) as heard:
-            on_progress = heard.note if heard is not None else None
+        with progress_of(call) as progress:
+            on_progress = progress.note if progress is not None else None
             outcome = await self.session.call(name, call.arguments, on_progress=on_progress)
-            if heard is not None:
-                await heard.told()
+            if progress is not None:
+                await progress.drain()
         return outcome
 
     async def _find(self, arguments: dict[str, Any]) -> ToolResult | ToolFailure:
@@ -180,7 +180,7 @@ class ClientSession:
         outcome = await self.session.call(FIND_TOOLS, arguments)
         if routing is None or isinstance(outcome, ToolFailure):
             return outcome
-        return attrs.evolve(outcome, content=(*outcome.content, *_told(routing)))
+        return attrs.evolve(outcome, content=(*outcome.content, *_notes(routing)))
 
     def _named(self, call: RunningCall) -> str:
         meant = self._meant(call.tool, call.arguments)
@@ -190,8 +190,8 @@ class ClientSession:
 
     def _meant(self, name: str, arguments: Mapping[str, Any]) -> CatalogTool | None:
         wanted = arguments.get("tool_name") if name == CALL_MCP_TOOL else name
-        found = self.session.state.tools.names().resolve(wanted) if isinstance(wanted, str) else None
-        return self.session.state.loaded.catalog[found] if isinstance(found, int) else None
+        index = self.session.state.tools.names().resolve(wanted) if isinstance(wanted, str) else None
+        return self.session.state.loaded.catalog[index] if isinstance(index, int) else None
 
     async def refresh(self) -> None:
         """Apply changes of servers or of a new bundle, and notify the client."""
@@ -218,7 +218,7 @@ class ClientSession:
             try:
                 await self.peer.send_tool_list_changed()
             except Exception as error:  # noqa: BLE001  # the client has just disconnected
-                logger.debug("nobody heard that the tools changed: %s", type(error).__name__)
+                logger.debug("no client was notified that the tools changed: %s", type(error).__name__)
 
     def _versioned(self) -> tuple[Any, ...]:
         """Return a small value that changes with the tool list."""
@@ -235,7 +235,7 @@ class ClientSession:
         await self.session.close()
 
 
-def _told(routing: Routing) -> Iterator[ContentPart]:
+def _notes(routing: Routing) -> Iterator[ContentPart]:
     """Yield the texts for the model about a routed message."""
     activated = [name for name in (routing.capability, *routing.also) if name is not None]
     if activated:

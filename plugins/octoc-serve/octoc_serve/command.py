@@ -40,7 +40,7 @@ def _origin(text: str) -> str:
         parts, port = urlsplit(""), None
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/") or parts.query:
         raise click.BadParameter(
-            f"`{text}` is no origin: expected one as `https://tools.example` or `http://host:3000`"
+            f"`{text}` is not an origin: expected one such as `https://tools.example` or `http://host:3000`"
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     usual = {"http": 80, "https": 443}[parts.scheme]
@@ -175,7 +175,7 @@ def command(
     if transport == "stdio" and sys.stdin.isatty():
         click.echo(
             "octoc: a client is expected on stdin, which starts this itself: `--print-config claude` prints how, "
-            "and `--transport http` serves whoever connects. Ctrl-D ends this",
+            "and `--transport http` serves clients that connect. Ctrl-D ends this",
             err=True,
         )
     with user_errors():
@@ -203,9 +203,9 @@ def _names(context: click.Context, agent: str, agents: str | None) -> tuple[str,
         return None
     names = tuple(dict.fromkeys(name.strip() for name in agents.split(",") if name.strip()))
     if not names:
-        raise click.UsageError("--agents names nobody: expected `all`, or names with commas between")
+        raise click.UsageError("--agents names no agent: expected `all`, or names with commas between")
     if _is_given(context, "agent") and names != ("all",) and agent not in names:
-        raise click.UsageError(f"--agent `{agent}` is none of --agents: it is the one of them that /mcp means")
+        raise click.UsageError(f"--agent `{agent}` is not in --agents: it is the one of them at /mcp")
     return names
 
 

@@ -60,8 +60,8 @@ class Elicitation:
     async def _roots_during(self, _: str) -> Sequence[Mapping[str, Any]]:
         # A client of the modern era gets questions only as the answer to its own request.
         call = _asker(lambda can: can.roots)
-        found: list[Mapping[str, Any]] = (await _ask(call, types.ListRootsRequest(), types.ListRootsResult))["roots"]
-        return found
+        roots: list[Mapping[str, Any]] = (await _ask(call, types.ListRootsRequest(), types.ListRootsResult))["roots"]
+        return roots
 
     def _roots(
         self, context: ServerRequestContext[Any, Any]
@@ -69,8 +69,8 @@ class Elicitation:
         async def roots(_: str) -> Sequence[Mapping[str, Any]]:
             # Servers ask for roots when they start, outside any call.
             answer = await context.session.send_request(types.ListRootsRequest(), types.ListRootsResult)
-            found: list[Mapping[str, Any]] = _wire(answer)["roots"]
-            return found
+            listed: list[Mapping[str, Any]] = _wire(answer)["roots"]
+            return listed
 
         return roots
 
@@ -79,7 +79,7 @@ def _asker(capability: Callable[[types.ClientCapabilities], object | None]) -> R
     """Return the call of a question, if its client can answer. Raises: DeclinedError."""
     call = CURRENT_CALL.get()
     if call is None or call.task is None or call.task.done():
-        raise DeclinedError("nobody waits for the call")
+        raise DeclinedError("the call has no client any more")
     reachable = call.answers or (call.context is not None and call.context.session.can_send_request)
     if not reachable or call.can is None or capability(call.can) is None:
         raise DeclinedError("the client does not answer this")

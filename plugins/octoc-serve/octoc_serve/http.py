@@ -195,7 +195,7 @@ class HttpApp:
 
     def _foreign(self, headers: dict[str, str]) -> str | None:
         """Return why a request may come from a foreign web page in the user's browser, or None."""
-        # DNS rebinding: anybody may own a name that resolves to this machine.
+        # DNS rebinding: an attacker may own a name that resolves to this machine.
         if self._loopback and not is_loopback(_host(f"//{headers.get('host', '')}")):
             return "this gateway is for this machine alone: its Host is not"
         origin = headers.get("origin")

@@ -33,12 +33,12 @@ async def overview(gateway: GatewayServer, key: ClientKey, tools: ToolFilter) ->
         own = _own_tools(session, stateless=gateway.stateless)
         base = visible.base()
         catalog = generation.catalog
-        known = sorted(visible.known(), key=lambda index: (catalog[index].id.server, index))
+        indexes = sorted(visible.known(), key=lambda index: (catalog[index].id.server, index))
         # Views are made for the listed section alone: an agent may have thousands of tools.
         matching: list[ToolView | int] = [
             tool for tool in own if tools.matches(OWN, tool.name, tool.alias, tool.description)
         ]
-        matching += [index for index in known if _matches(tools, session, index)]
+        matching += [index for index in indexes if _matches(tools, session, index)]
         reachable = frozenset(visible.reachable())
         listed = matching[tools.start : tools.start + tools.limit]
         return AgentOverview(
@@ -49,7 +49,7 @@ async def overview(gateway: GatewayServer, key: ClientKey, tools: ToolFilter) ->
             model=agent.model,
             tools=tuple(_tool(session, one, base, reachable) if isinstance(one, int) else one for one in listed),
             matching=len(matching),
-            total=len(known),
+            total=len(indexes),
             unconnected=tuple(
                 server
                 for server in visible.unlisted_servers()

@@ -1,4 +1,4 @@
-"""Settings of the gateway: what it serves, to whom, and within which limits."""
+"""Settings of the gateway: its agents, its clients and its limits."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ ALL_AGENTS = "all"
 
 @attrs.frozen(kw_only=True)
 class GatewaySettings:
-    """What the gateway serves, to whom, and within which limits.
+    """The gateway's agents, clients and limits.
 
     Args:
         workspace: folder that the bundle runs in, None for the working directory.
         agent: agent of clients without a token; a token names its own.
         agents: agents with a path of their own over HTTP; `ALL_AGENTS` alone means every agent of the bundle. None:
             `agent` for clients without a token, and the agents that tokens name.
-        tenant, user: of clients without a token.
+        tenant, user: the tenant and user of clients without a token.
         port: 0 is any free port.
         stateless: keep nothing between requests: no active set, no handles.
         tokens: the file of tokens, None for the user's own.
@@ -69,6 +69,6 @@ class GatewaySettings:
 class GatewayError(Exception):
     """The gateway cannot start, or a token file cannot be used. One line; `help` is the next step."""
 
-    def __init__(self, message: str, help: str | None = None) -> None:  # noqa: A002  # rustc's word
+    def __init__(self, message: str, help: str | None = None) -> None:  # noqa: A002  # as in rustc
         super().__init__(message)
         self.help = help

@@ -53,13 +53,13 @@ class LinePipe:
         line = asyncio.ensure_future(self._read.get())
         try:
             await asyncio.wait((ended, line), return_when=asyncio.FIRST_COMPLETED)
-            found = None if self._ended.is_set() else line.result()
+            text = None if self._ended.is_set() else line.result()
         finally:
             ended.cancel()
             line.cancel()
-        if found is None:
+        if text is None:
             raise StopAsyncIteration
-        return found
+        return text
 
     async def write(self, text: str) -> None:
         """Write a line; it is dropped if the client has disconnected."""

@@ -76,7 +76,7 @@ def _loaded(cert: Path, key: Path) -> ssl.SSLContext:
                 f"the TLS key `{key}` is not the one of certificate `{cert}`", "both have to be of one request"
             ) from None
         raise GatewayError(
-            f"`{cert}` and `{key}` are no certificate and key in PEM form: {error.reason or 'no PEM block in them'}",
+            f"`{cert}` and `{key}` are not a certificate and key in PEM form: {error.reason or 'no PEM block in them'}",
             "the certificate comes first in its file, then those that it is signed by",
         ) from None
     return context

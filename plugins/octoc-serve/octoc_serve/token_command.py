@@ -25,23 +25,23 @@ tokens_option = click.option(
 
 @click.group
 def token() -> None:
-    """Make, list and revoke the tokens that clients of `octoc serve --transport http` come with.
+    """Make, list and revoke the tokens of clients of `octoc serve --transport http`.
 
-    Only a digest of each is kept, in a file for you alone. A token is good for every gateway of yours whose bundle has
-    its agent; a gateway that runs takes changes up by itself.
+    A file that only you can read has a digest of each. A token is valid at each of your gateways whose bundle has its
+    agent; a running gateway notices changes by itself.
     """
 
 
 @token.command
 @agent_option
-@click.option("--tenant", metavar="NAME", help="For whom the agent works.")
-@click.option("--user", metavar="NAME", help="Who uses it, for servers and logs.")
+@click.option("--tenant", metavar="NAME", help="The tenant of the token's clients.")
+@click.option("--user", metavar="NAME", help="The user of the token's clients, for servers and logs.")
 @tokens_option
 @workspace_option
 def add(agent: str, tenant: str | None, user: str | None, tokens: Path | None, workspace: Path | None) -> int:
-    """Make a token for an agent and print it, this once."""
+    """Make a token for an agent and print it once."""
     if not agent.strip():
-        raise click.UsageError("--agent names nobody: a token is for one agent")
+        raise click.UsageError("--agent is empty: a token is for one agent")
     entry, text = _run(tokens, workspace, lambda file: file.add(agent, tenant, user))
     click.echo(f"token `{entry.id}` for agent `{entry.agent}`; it is not shown again", err=True)
     click.echo(text)
@@ -68,12 +68,12 @@ def list_(tokens: Path | None, workspace: Path | None, output_format: str) -> in
 @tokens_option
 @workspace_option
 def revoke(identity: str, tokens: Path | None, workspace: Path | None) -> int:
-    """Revoke the token of this ID.
+    """Revoke the token with this ID.
 
-    The exit status is 1 when there is none. What its clients have open ends when the gateway takes the change up.
+    The exit status is 1 if it does not exist. The sessions of its clients end when the gateway notices the change.
     """
     if not _run(tokens, workspace, lambda file: file.revoke(identity)):
-        raise UserError(f"there is no token `{identity}`", "`octoc serve token list` has the ids of those there are")
+        raise UserError(f"there is no token `{identity}`", "`octoc serve token list` has the ids of existing tokens")
     click.echo(f"revoked `{identity}`")
     return 0
 

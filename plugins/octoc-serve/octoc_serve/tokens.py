@@ -63,7 +63,7 @@ class Tokens:
         self.file = (file or default_file()).absolute()
         if workspace is not None and self.file.resolve().is_relative_to(workspace.resolve()):
             raise GatewayError(
-                f"the file of tokens `{self.file}` is inside the workspace", "keep it where nobody commits it"
+                f"the file of tokens `{self.file}` is inside the workspace", "keep it where it is never committed"
             )
 
     def add(self, agent: str, tenant: str | None = None, user: str | None = None) -> tuple[TokenEntry, str]:
@@ -83,9 +83,9 @@ class Tokens:
         """Delete a token by its id; return whether it existed."""
         with self._changing() as kept:
             left = [one for one in kept if one.entry.id != identity]
-            found = len(left) < len(kept)
+            existed = len(left) < len(kept)
             kept[:] = left
-        return found
+        return existed
 
     def read(self) -> tuple[StoredToken, ...]:
         """Return the tokens; empty if there is no file."""
@@ -106,7 +106,7 @@ class Tokens:
                 "it belongs to the user that the gateway runs as; --tokens names another",
             ) from None
         except (ValueError, RecursionError):  # RecursionError: nested too deeply
-            raise GatewayError(f"the file of tokens `{self.file}` is no JSON", _ANEW) from None
+            raise GatewayError(f"the file of tokens `{self.file}` is not JSON", _ANEW) from None
         try:
             version = whole["version"]
             if version == VERSION:
@@ -145,11 +145,11 @@ class Tokens:
 def bearer_of(kept: tuple[StoredToken, ...], text: str) -> TokenEntry | None:
     """Return the entry of a token. It compares every digest, each in constant time."""
     digest = _digest(text)
-    found = None
+    match = None
     for one in kept:
         if hmac.compare_digest(one.sha256, digest):
-            found = one.entry
-    return found
+            match = one.entry
+    return match
 
 
 def _digest(text: str) -> str:
@@ -159,9 +159,9 @@ def _digest(text: str) -> str:
 def _kept(row: dict[str, Any]) -> StoredToken:
     """Return a row of the file as a token. Raises: KeyError or TypeError if octoc did not write the row."""
     required, optional = ("id", "agent", "created", "sha256"), ("tenant", "user")
-    said = {name: row[name] for name in required} | {name: row[name] for name in optional if row[name] is not None}
+    fields = {name: row[name] for name in required} | {name: row[name] for name in optional if row[name] is not None}
     # A malformed digest would make each later comparison fail.
-    if not all(isinstance(value, str) for value in said.values()) or not _DIGEST.fullmatch(said["sha256"]):
+    if not all(isinstance(value, str) for value in fields.values()) or not _DIGEST.fullmatch(fields["sha256"]):
         raise TypeError
-    digest = said.pop("sha256")
-    return StoredToken(entry=TokenEntry(**said), sha256=digest)
+    digest = fields.pop("sha256")
+    return StoredToken(entry=TokenEntry(**fields), sha256=digest)

@@ -1,4 +1,4 @@
-"""A stdio server of the SDK, of the handshake era, that asks to confirm transfers even when nobody waits for them.
+"""A stdio server of the SDK, of the handshake era, that asks to confirm transfers even if no caller waits for them.
 
 `transfer` waits for its gate, a file, then asks, and writes what it was answered beside the gate. `hold` only waits for
 its gate. Both say by a file that they have begun,

@@ -281,7 +281,7 @@ def run() -> Callable[[Callable[[], Awaitable[None]]], None]:
 
 @pytest.fixture
 def until() -> Callable[[Callable[[], bool]], None]:
-    """A function that waits until something holds; a test that waits in vain fails by its own assert."""
+    """A function that waits until something holds; a test that waits without effect fails by its own assert."""
 
     def wait(holds: Callable[[], bool]) -> None:
         for _ in range(1200):

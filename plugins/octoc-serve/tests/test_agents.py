@@ -1,4 +1,4 @@
-"""Several agents of one gateway: each at its own path, nobody at another's."""
+"""Several agents of one gateway, each at its own path only."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_each_agent_has_a_path_of_its_own(
     supervisors = names_at(gateway, "/mcp")
     assert "find_tools" in supervisors
     assert names_at(gateway, "/agents/supervisor/mcp") == supervisors
-    assert ask(f"{gateway.base}/agents/nobody/mcp", initialize)[0] == 404
+    assert ask(f"{gateway.base}/agents/missing/mcp", initialize)[0] == 404
     _, answered, _ = ask(f"{gateway.base}/agents/supervisor/mcp", initialize)
     session = {"Mcp_Session_Id": answered["mcp-session-id"], "MCP_Protocol_Version": "2025-11-25"}
     assert ask(f"{gateway.base}/agents/clerk/mcp", LIST, **session)[0] == 404
@@ -78,7 +78,7 @@ def test_each_agent_has_a_path_of_its_own(
 
 
 def test_only_those_named_are_there(serve: Callable[..., Any], ask: Ask, initialize: dict[str, Any]) -> None:
-    """Who is not named has no path, and where the default is not named `/mcp` is nobody's."""
+    """An agent that is not named has no path, and `/mcp` has no agent if the default is not named."""
     gateway = serve("--agents", "clerk")
     assert gateway.url.endswith("/agents/clerk/mcp")
     base = gateway.base
@@ -116,7 +116,7 @@ def _ask_raw(base: str, message: dict[str, Any], headers: dict[str, str]) -> tup
 def test_a_token_is_good_for_its_agents_path_alone(
     serve: Callable[..., Any], names_at: Names, ask: Ask, initialize: dict[str, Any], tmp_path: Path
 ) -> None:
-    """At another agent's path it is answered as where there is no agent, and an unserved agent's is none at all."""
+    """At another agent's path a token gets the same answer as at an unknown path, and one of an unserved agent none."""
     tokens = Tokens(tmp_path / "tokens.json")
     _, clerk = tokens.add("clerk")
     _, supervisor = tokens.add("supervisor")
@@ -125,9 +125,9 @@ def test_a_token_is_good_for_its_agents_path_alone(
     bearer = {"Authorization": f"Bearer {clerk}"}
     for path in ("/mcp", "/agents/clerk/mcp"):
         assert names_at(gateway, path, **bearer) == CLERKS
-    others = [ask(f"{base}/agents/{name}/mcp", initialize, **bearer) for name in ("supervisor", "nobody")]
+    others = [ask(f"{base}/agents/{name}/mcp", initialize, **bearer) for name in ("supervisor", "missing")]
     assert [(status, body) for status, _, body in others] == [(404, others[0][2])] * 2
-    for path in ("/mcp", "/agents/supervisor/mcp", "/agents/clerk/mcp", "/agents/nobody/mcp"):
+    for path in ("/mcp", "/agents/supervisor/mcp", "/agents/clerk/mcp", "/agents/missing/mcp"):
         assert ask(base + path, initialize, Authorization=f"Bearer {supervisor}")[0] == 401
         assert ask(base + path, initialize)[0] == 401
 
@@ -154,14 +154,14 @@ def test_a_client_gets_a_line_for_each_agent(root: Path, tmp_path: Path, client:
     "words, said",
     [
         (["--agents", "all"], "--agents is for --transport http"),
-        (["--transport", "http", "--agents", " , "], "--agents names nobody"),
-        (["--transport", "http", "--agents", "clerk", "--agent", "supervisor"], "is none of --agents"),
+        (["--transport", "http", "--agents", " , "], "--agents names no agent"),
+        (["--transport", "http", "--agents", "clerk", "--agent", "supervisor"], "is not in --agents"),
         (["--transport", "http", "--agents", "clark"], "`clark`"),
         (["--transport", "http", "--agents", "clark", "--print-config", "claude"], "`clark`"),
     ],
 )
 def test_what_cannot_be_served_is_refused_at_the_start(root: Path, tmp_path: Path, words: list[str], said: str) -> None:
-    """Agents over stdio, nobody, a default that is none of them, and one that the bundle does not have."""
+    """Agents over stdio, no agent, a default outside the list, and an unknown agent."""
     tokens = ["--tokens", str(tmp_path / "none.json")] if "http" in words else []
     done = CliRunner().invoke(cli, ["serve", "--workspace", str(root), *tokens, *words])
     assert done.exit_code != 0
@@ -170,7 +170,7 @@ def test_what_cannot_be_served_is_refused_at_the_start(root: Path, tmp_path: Pat
 
 
 def test_an_agent_of_tenants_is_for_these_alone() -> None:
-    """Without tenants it is everybody's; else a token of another tenant, or of none, has no such agent."""
+    """An agent without tenants is for all; any other is unknown to a token of another tenant or of none."""
     from octoc.bundle.model import AgentEntry
 
     free = AgentEntry(name="free", kind="octo")
@@ -182,4 +182,4 @@ def test_an_agent_of_tenants_is_for_these_alone() -> None:
         True,
         False,
     ]
-    assert not may_use(agents, "nobody", "acme")
+    assert not may_use(agents, "missing", "acme")

@@ -25,7 +25,7 @@ def text_of(result: Any) -> str:
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    """Wait until something holds; a test that waits in vain fails by its own assert."""
+    """Wait until something holds; a test that waits without effect fails by its own assert."""
     for _ in range(1200):
         if holds():
             return
@@ -85,7 +85,7 @@ def test_list_search_activate_call_and_page(
 def test_a_server_that_changes_its_tools_changes_the_list(
     run: Run, serve: Callable[..., Any], connect: Callable[..., Any], transport: str, era: str
 ) -> None:
-    """When a server says that it has other tools, the client is told, and lists those that are left."""
+    """After a server reports changed tools, the client gets a notification, and lists the remaining ones."""
     gateway = serve() if transport == "http" else None
 
     async def scenario() -> None:
@@ -184,7 +184,7 @@ def test_a_backend_asks_the_client_that_called(
 def test_a_question_that_no_client_can_answer_is_declined(
     run: Run, shared: Callable[..., Any], connect: Callable[..., Any], transport: str, era: str
 ) -> None:
-    """Without an answering client a question is declined at once, and the model is told."""
+    """Without an answering client a question is declined at once, and the result says so to the model."""
     gateway = shared() if transport == "http" else None
 
     async def scenario() -> None:

@@ -76,7 +76,7 @@ def test_a_line_names_a_token_where_one_is_needed(octoc: Run, tmp_path: Path, cl
 def test_a_line_that_no_client_could_use_is_not_printed(
     octoc: Run, tmp_path: Path, words: list[str], said: str
 ) -> None:
-    """An agent that is not there, and an address that nobody can connect to, are errors with a next step."""
+    """An unknown agent, and an address that no client can connect to, are errors with a next step."""
     outcome = WorkspaceBuilder(tmp_path / "ws").agent("clerk", type="worker").build()
     done = octoc("serve", "--bundle", str(outcome.bundle), *words, "--print-config", "claude")
     assert (done.status, done.out) == (1, "")
@@ -114,7 +114,7 @@ def test_an_origin_is_taken_as_browsers_write_it(octoc: Run, written: str, origi
     if origin is None:
         done = octoc("serve", "--transport", "http", "--allow-origin", written)
         assert (done.status, done.out) == (2, "")
-        assert f"`{written}` is no origin" in done.err
+        assert f"`{written}` is not an origin" in done.err
     else:
         context = command.make_context("serve", ["--transport", "http", "--allow-origin", written])
         assert context.params["origins"] == (origin,)
@@ -133,9 +133,9 @@ def test_tokens_are_made_listed_and_revoked(octoc: Run, tmp_path: Path) -> None:
     assert "clerk" in listed.out
     assert made.out.strip() not in listed.out
     (entry,) = json.loads(octoc("serve", "token", "list", "--json", *words).out)
-    refused = octoc("serve", "token", "revoke", "nobody", *words)
+    refused = octoc("serve", "token", "revoke", "missing", *words)
     assert (refused.status, refused.out) == (1, "")
-    assert "there is no token `nobody`" in refused.err
+    assert "there is no token `missing`" in refused.err
     assert octoc("serve", "token", "revoke", entry["id"], *words).status == 0
     assert json.loads(octoc("serve", "token", "list", "--json", *words).out) == []
 

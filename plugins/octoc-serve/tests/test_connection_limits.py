@@ -1,4 +1,4 @@
-"""Slow and greedy clients, as raw sockets: each costs a bounded time, and nobody else anything."""
+"""Slow and greedy clients, as raw sockets: each costs a bounded time, and does not affect others."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ class Endless:
 
 
 def test_who_does_not_read_is_let_go(connection: Open, tmp_path: Path) -> None:
-    """An answer that nobody reads stops where the buffers are full, and its connection ends in time."""
+    """An unread answer stops when the buffers are full, and its connection ends in time."""
     endless = Endless(GatewaySettings(bundle=tmp_path / "none", write_s=0.5))
     endless.thread.start()
     try:
@@ -223,7 +223,7 @@ def test_heads_are_bounded(serve: Callable[..., Any], connection: Open, ask: Ask
 
 
 def test_what_is_not_spoken_here_is_answered_and_not_logged(serve: Callable[..., Any], connection: Open) -> None:
-    """Bytes that are no request, and a WebSocket, get an answer, and no line in the log that strangers could fill."""
+    """Bytes other than a request, and a WebSocket, get an answer, and no line in the log, which they could fill."""
     gateway = serve()
     wanted = b"Connection: Upgrade, close\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\r\n"
     for sent, status in (

@@ -1,4 +1,4 @@
-"""A mistake of octoc's own ends nothing but what it was made in, and tells nobody's values."""
+"""A bug in octoc ends only the work in which it occurs, and shows no values."""
 
 from __future__ import annotations
 

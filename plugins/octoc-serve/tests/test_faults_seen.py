@@ -40,7 +40,7 @@ class Expected:
     waits: bool = False
     """Whether it is of waiting more than of work: such rows may all wait at once."""
     heard: bool = False
-    """Whether it hears of progress: of a flood the first steps alone, as nobody can read it all."""
+    """Whether it gets progress; of a flood only the first steps, since no client can read it all."""
 
 
 def _of_stdio(number: int, row: Row) -> Expected:
@@ -179,7 +179,7 @@ def test_a_client_sees_a_fault_as_an_error_result(row: Expected, told: dict[str,
 
 
 def test_the_gateway_outlives_them_all(told: dict[str, Any]) -> None:
-    """It ends as it was told to, without a traceback, and no secret stands in what anybody was told."""
+    """The gateway ends on a signal without a traceback, and no output has a secret in it."""
     assert told["said"][-1] == "status 0"
     assert "Traceback" not in "".join(told["said"])
     assert SECRET not in json.dumps(told)

@@ -51,7 +51,7 @@ def text_of(result: Any) -> str:
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    """Wait until something holds; a test that waits in vain fails by its own assert."""
+    """Wait until something holds; a test that waits without effect fails by its own assert."""
     for _ in range(1200):
         if holds():
             return
@@ -91,11 +91,11 @@ def test_a_token_says_which_agent_it_is(
     initialize: dict[str, Any],
     tmp_path: Path,
 ) -> None:
-    """With tokens nobody is let in without one; each sees its own agent, and no other's MCP session."""
+    """With tokens a client without one is refused; each sees its own agent, and no MCP session of another."""
     tokens = Tokens(tmp_path / "tokens.json")
     _, clerk = tokens.add("clerk", "acme")
     entry, supervisor = tokens.add("supervisor")
-    _, stranger = tokens.add("nobody-has-this-name")
+    _, stranger = tokens.add("an-unknown-agent")
     gateway = serve()
     status, headers, _ = ask(gateway.url, initialize)
     assert (status, headers["www-authenticate"]) == (401, "Bearer")
@@ -271,7 +271,7 @@ def test_calls_under_way_end_before_the_gateway_does(
         async with connect(era, gateway) as heard, contextlib.AsyncExitStack() as stack:
             if era == "modern":
                 await stack.enter_async_context(heard.client.listen(tools_list_changed=True))
-            await heard.client.list_tools()  # else the client asks for them behind its first answer
+            await heard.client.list_tools()  # else the client asks for them after its first answer
             started = asyncio.Event()
 
             async def hear(*_: Any) -> None:
@@ -301,7 +301,7 @@ def test_more_than_this_machine_needs_tokens(root: Path, tmp_path: Path) -> None
 
 
 def test_a_request_that_outlasts_the_drain_is_answered(root: Path, tmp_path: Path) -> None:
-    """What the HTTP server gives up when its patience ends is told to its client, and is no fault to log."""
+    """A request that the HTTP server ends at its time limit is answered, and not logged as a fault."""
 
     async def scenario() -> None:
         (bundle,) = (root / "dist").glob("*.octoc")

@@ -133,7 +133,7 @@ def test_what_comes_before_an_answer_makes_it_a_stream(opened: tuple[str, dict[s
 
 
 def test_an_answer_that_takes_long_begins_as_a_stream(opened: tuple[str, dict[str, str]], ask: Ask) -> None:
-    """The head of the answer comes while the tool is at work, so that nobody on the way gives the request up."""
+    """The head of the answer comes while the tool works, so that no proxy gives the request up."""
     url, session = opened
     status, headers, body = ask(url, call_of("patient__nap", {"seconds": 2}), **session)
     assert (status, headers["content-type"].partition(";")[0]) == (200, "text/event-stream")
@@ -159,7 +159,7 @@ def test_a_cancelled_call_is_answered_as_cancelled(opened: tuple[str, dict[str, 
 
 
 def test_a_session_that_ends_ends_its_requests(opened: tuple[str, dict[str, str]], ask: Ask) -> None:
-    """A request of an ended session gets an end and no answer; the next one is told that the session is gone."""
+    """A request of an ended session gets an end and no answer; the next one is refused with 404."""
     url, session = opened
 
     async def scenario() -> str:
@@ -220,7 +220,7 @@ def test_a_call_of_the_modern_era_lists_one_tool(root: Path, tmp_path: Path) -> 
 
 @contextlib.asynccontextmanager
 async def _application(root: Path, tmp_path: Path) -> AsyncIterator[tuple[HttpApp, MemorySessionStore]]:
-    """Open the workspace's bundle behind the HTTP side of a gateway, in this process."""
+    """Open the workspace's bundle with the HTTP side of a gateway, in this process."""
     (bundle,) = (root / "dist").glob("*.octoc")
     settings = GatewaySettings(bundle=bundle, transport="http", agent="supervisor")
     async with Runtime.open(bundle, workspace=root) as runtime:

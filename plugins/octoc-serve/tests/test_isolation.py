@@ -59,7 +59,7 @@ def _calls(name: str, handle: str) -> list[tuple[str, dict[str, Any]]]:
 def test_a_client_neither_lists_nor_calls_nor_finds_nor_reads_what_another_agent_has(
     run: Callable[..., None], serve: Callable[..., Any], connect: Callable[..., Any], tmp_path: Path
 ) -> None:
-    """In both eras each answer is that for names which nobody has, word by word; its own tools answer."""
+    """In both eras each answer is, word by word, the one for unknown names; its own tools answer."""
     tokens = Tokens(tmp_path / "tokens.json")
     clerk, thief = tokens.add("clerk")[1], tokens.add("thief")[1]
     gateway = serve("--agents", "all", bundle=_built(tmp_path / "ws"))
@@ -76,16 +76,16 @@ def test_a_client_neither_lists_nor_calls_nor_finds_nor_reads_what_another_agent
                 listed = await heard.client.list_tools()
                 assert "ledger" not in listed.model_dump_json()
                 assert "wages" not in listed.model_dump_json()
-                nobodys = "r-" + "a" * (len(handle) - 2)
+                unknown = "r-" + "a" * (len(handle) - 2)
                 answers = []
-                for name, of in (("ledger", handle), ("lexger", nobodys)):
+                for name, of in (("ledger", handle), ("lexger", unknown)):
                     told = [
                         (await heard.client.call_tool(tool, arguments)).model_dump_json()
                         for tool, arguments in _calls(name, of)
                     ]
                     answers.append([text.replace(name, "NAME").replace(of, "HANDLE") for text in told])
-                for theirs, nobodys_answer in zip(*answers, strict=True):
-                    assert theirs == nobodys_answer
+                for theirs, unknown_answer in zip(*answers, strict=True):
+                    assert theirs == unknown_answer
                 own = await heard.client.call_tool(
                     "call_mcp_tool", {"tool_name": "mail__echo", "arguments": {"text": "mine"}}
                 )

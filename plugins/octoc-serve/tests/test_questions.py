@@ -1,4 +1,4 @@
-"""Whom a backend's question reaches: the client that waits for its call, and never another one."""
+"""A backend's question reaches the client that waits for its call, and never another one."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def two(serve: Callable[..., Any], connect: Callable[..., Any], run: Run, tmp_pa
 
 
 async def there(path: Path) -> None:
-    """Wait for a file; a test that waits in vain fails by its own assert."""
+    """Wait for a file; a test that waits without effect fails by its own assert."""
     for _ in range(6000):
         if path.exists():  # noqa: ASYNC240  # what the bank leaves
             return
@@ -133,7 +133,7 @@ def test_the_client_that_waits_is_asked_and_learns_which_server_asks(
 def test_a_question_of_a_call_that_timed_out_reaches_no_other_client(
     two: Callable[..., None], hasty: Path, tmp_path: Path, era: str, how: str
 ) -> None:
-    """The bank asks after its caller has had a time-out, while another tenant's call runs: nobody is asked."""
+    """The bank asks after its caller's time-out, while another tenant's call runs: no client gets the question."""
 
     async def scenario(acme: Client, umbrella: Client) -> None:
         gate, held = tmp_path / "gate", tmp_path / "held"
@@ -222,7 +222,7 @@ def test_a_setting_turns_a_kind_of_question_off_and_one_keeps_tenants_apart_at_o
 def test_a_connection_with_an_abandoned_call_is_replaced_while_others_finish_on_it(
     two: Callable[..., None], tmp_path: Path
 ) -> None:
-    """Of a server that asks, new calls get another process; the call on the old one still gets its answer there."""
+    """New calls to a server that asks get another process; the call on the old one still gets its answer there."""
     bundle = built(tmp_path / "ws", timeout=10, tools={"transfer": {"timeout": 1}, "hold": {"timeout": 300}})
 
     async def scenario(acme: Client, other: Client) -> None:

@@ -1,4 +1,4 @@
-"""Many clients at once: load, a backend that is killed, a client that vanishes, another bundle; nobody else's calls."""
+"""Many clients at once: load, a killed backend, a client that vanishes, another bundle; other calls go on."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def text_of(result: Any) -> str:
 def test_an_answer_is_good_once_for_its_own_client_and_call(
     run: Run, serve: Callable[..., Any], connect: Callable[..., Any], tmp_path: Path
 ) -> None:
-    """Another token, another call, a name that nobody gave and a second try are refused in the same words."""
+    """Another token, another call, an unknown name and a second try are refused in the same words."""
     tokens = Tokens(tmp_path / "tokens.json")
     one, other = (tokens.add("supervisor")[1] for _ in range(2))
     gateway = serve()
@@ -89,7 +89,7 @@ def test_an_answer_is_good_once_for_its_own_client_and_call(
 def test_a_question_that_is_left_out_is_declined(
     run: Run, shared: Callable[..., Any], connect: Callable[..., Any], transport: str
 ) -> None:
-    """A client that asks again without an answer gets the call's outcome, which says what was asked in vain."""
+    """A client that asks again without an answer gets the call's outcome, which says which questions had no answer."""
     gateway = shared() if transport == "http" else None
 
     async def scenario() -> None:
@@ -121,7 +121,7 @@ def test_while_a_call_waits_for_its_answer_others_go_on(
 
 
 def test_calls_that_wait_for_answers_are_bounded() -> None:
-    """With one more than there may be the oldest ends, and its name is nobody's; at the end all do."""
+    """One call over the limit ends the oldest, whose name becomes unknown; at the end all calls end."""
 
     async def scenario() -> None:
         suspended = SuspendedCalls()

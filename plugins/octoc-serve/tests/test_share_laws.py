@@ -156,7 +156,7 @@ class Connections:
         return next(own, next(iter(self.unproven), None))
 
     def open(self, account: str) -> None:
-        """Assert that no serving connection gives way, and an idle one only of the account with most of them."""
+        """Assert that no serving connection is closed, and an idle one only of the account with most of them."""
         number = next(self.numbers)
         self.unproven[number] = account
         gone = self.shares.open(number)
@@ -239,7 +239,7 @@ MOVES: Sequence[Step] = [
     ),
 )
 def test_serving_connections_leave_room_and_never_give_way(limit: int, moves: Sequence[Step]) -> None:
-    """Limits hold, an account is served as the rule says, and of idle connections one of most gives way."""
+    """Limits hold, an account is served by the rule, and the closed idle connection is of the account with most."""
     check_connections(limit, moves)
 
 
@@ -263,7 +263,7 @@ BROKEN: dict[str, tuple[str, Any, Any]] = {
         partial(check_connections, 4, MOVES),
     ),
     "which session ends": ("octoc_serve.session_shares.gives_way", _anybody_else, partial(check_sessions, 4, STEPS)),
-    "which connection gives way": (
+    "which connection is closed": (
         "octoc_serve.connection_shares.ConnectionShares._next_out",
         lambda self: next(iter(self._serving or self._idle or self._unproven)),
         partial(check_connections, 4, [*MOVES[:12], ("b", "open"), ("b", "serve"), *[("c", "open")] * 20]),

@@ -1,4 +1,4 @@
-"""Whom a token works for: its tenant and user reach servers, its quota is told, another tenant's agent is not there."""
+"""A token's tenant and user reach servers, its quota is shown, and another tenant's agent is unknown to it."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_a_tokens_tenant_and_user_reach_the_server_and_its_quota_is_told(
 def test_without_tokens_it_works_for_whom_it_is_told(
     run: Run, serve: Callable[..., Any], connect: Callable[..., Any], bundles: dict[str, Path], tmp_path: Path
 ) -> None:
-    """`--tenant` and `--user` say for whom; who starts it is told that the agent is for other tenants."""
+    """`--tenant` and `--user` name the client; an agent for other tenants is refused with a message."""
     gateway = serve("--agent", "clerk", "--tenant", "acme", "--user", "ben", bundle=bundles["acme"])
 
     async def scenario() -> None:
@@ -130,7 +130,7 @@ def test_without_tokens_it_works_for_whom_it_is_told(
     run(scenario)
     words = ["serve", "--bundle", str(bundles["acme"]), "--agent", "clerk"]
     for over in (["--transport", "http", "--port", "0", "--tokens", str(tmp_path / "none.json")], []):
-        for tenant, why in ((["--tenant", "umbrella"], "`umbrella` is none of them"), ([], "none is named")):
+        for tenant, why in ((["--tenant", "umbrella"], "not for `umbrella`"), ([], "none is named")):
             done = CliRunner().invoke(cli, [*words, *over, *tenant])
             assert done.exit_code == 1
             assert f"agent `clerk` is for some tenants, and {why}" in done.output

@@ -48,8 +48,8 @@ def row_with(**wrong: Any) -> str:
     "content,mode,reason",
     [
         ('{"version": 1, "tokens": []}', 0o644, "mode 644: expected 600"),
-        ("{", 0o600, "is no JSON"),
-        ("[" * 100_000, 0o600, "is no JSON"),
+        ("{", 0o600, "is not JSON"),
+        ("[" * 100_000, 0o600, "is not JSON"),
         ('{"version": 2, "tokens": []}', 0o600, "version 2: expected 1"),
         ('{"version": 1}', 0o600, "not one that octoc wrote"),
         ("[]", 0o600, "not one that octoc wrote"),
@@ -68,7 +68,7 @@ def test_a_file_that_cannot_be_trusted_is_refused(tmp_path: Path, content: str, 
 
 
 def test_no_token_is_kept_in_a_workspace(tmp_path: Path) -> None:
-    """A file inside the workspace is refused, also behind a link."""
+    """A file inside the workspace is refused, also through a link."""
     (tmp_path / "ws").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "ws")
     for file in (tmp_path / "ws" / "tokens.json", tmp_path / "link" / "tokens.json"):

@@ -104,7 +104,7 @@ def texts(outcomes: list[ToolResult | ToolFailure]) -> list[str]:
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """A port without a listener."""
     import socket
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -118,7 +118,7 @@ def oauth(**more: Any) -> dict[str, Any]:
 
 
 def test_a_login_then_calls_unattended(server: OAuthServer, state_home: Path) -> None:
-    """Somebody logs in once, in a browser; afterwards servers are called without anybody there."""
+    """A person logs in once, in a browser; later calls need no person."""
     target = target_of(server, oauth())
     assert status(target) == "none"
     state = log_in(target)
@@ -135,8 +135,8 @@ def test_a_login_then_calls_unattended(server: OAuthServer, state_home: Path) ->
 
 
 def test_without_a_login_nothing_is_sent(server: OAuthServer) -> None:
-    """At run time nobody is asked to log in: the connection fails at once, and says which command to run."""
-    with pytest.raises(ConnectionFailed, match=r"^nobody is logged in to `web`: run `octoc auth login web`$") as raised:
+    """Without a login the connection fails at once, and names the command for it."""
+    with pytest.raises(ConnectionFailed, match=r"^there is no login to `web`: run `octoc auth login web`$") as raised:
         call(target_of(server, oauth()))
     assert (raised.value.kind, raised.value.permanent) == ("unauthorized", True)
     assert server.asked == []
@@ -176,7 +176,7 @@ def test_a_token_that_is_refused_is_refreshed_within_a_call(server: OAuthServer)
 
 
 def test_what_another_process_refreshed_is_read(server: OAuthServer) -> None:
-    """A refresh token that another connection has used up is no end: the newer login is read from its file."""
+    """If another connection has used the refresh token, the newer login is read from its file."""
     target = target_of(server, oauth())
     log_in(target)
 
@@ -209,7 +209,7 @@ def test_a_revoked_login(server: OAuthServer) -> None:
 
 
 def test_a_token_endpoint_that_is_down(server: OAuthServer) -> None:
-    """A login outlives a failure of its authorization server: that is no refusal, and another try may help."""
+    """A login outlives a failure of its authorization server, and another try may help."""
     target = target_of(server, oauth())
     log_in(target)
 
@@ -309,13 +309,13 @@ def test_who_declines_and_who_never_answers(server: OAuthServer) -> None:
         log_in(target, declines)
     login = octoc_make_login("http")
     assert login is not None
-    with pytest.raises(ConnectionFailed, match=r"^nobody answered the login to `web` within 0.5 s$"):
+    with pytest.raises(ConnectionFailed, match=r"^the login to `web` was not completed within 0.5 s$"):
         asyncio.run(login.login(target, lambda _: None, 0.5))
     assert status(target) == "none"
 
 
 def test_client_credentials(server: OAuthServer) -> None:
-    """An id and a secret are traded for a token once, and again when it is refused; nobody is needed."""
+    """An id and a secret are traded for a token once, and again when it is refused, without a person."""
     target = target_of(server, ROBOT, secrets=(CLIENT_SECRET,))
     assert texts(call(target, times=3)) == ["w0", "w1", "w2"]
     assert server.grants == ["client_credentials"]
@@ -365,7 +365,7 @@ def test_the_secret_goes_to_its_issuer_alone(server: OAuthServer) -> None:
 
 
 def test_a_wrong_secret_is_told_of_without_it(server: OAuthServer, caplog: pytest.LogCaptureFixture) -> None:
-    """Of what an authorization server says only its code is repeated, though it echoes the secret; nothing logs it."""
+    """An authorization server's answer is quoted by its code only, though it echoes the secret; nothing logs it."""
     wrong = "wrong/secret+of:acme"
     server.echo = True
     caplog.set_level(logging.DEBUG)
@@ -428,7 +428,7 @@ def test_another_origin_gets_no_credential(server: OAuthServer) -> None:
 
 
 def test_a_static_bearer(server: OAuthServer) -> None:
-    """A token in `auth` is sent as it is; one that is refused is told of by the reference that holds it."""
+    """A token in `auth` is sent as it is; the message of a refused one names the reference that holds it."""
     server.tokens["static-token"] = 1e12
     target = target_of(server, {"type": "bearer", "token": "static-token"}, login="look at what `TOKEN` holds")
     assert texts(call(target)) == ["w0"]
@@ -449,18 +449,18 @@ def test_a_static_bearer(server: OAuthServer) -> None:
         ({"type": "bearer", "token": "a", "user": "b"}, "has `user`, which `bearer` does not take: it takes token"),
         ({"type": "client_credentials", "client_id": "x"}, "needs `client_id` and `client_secret_env`"),
         ({"type": "oauth", "redirect_uri": "https://evil.example/cb"}, "has a `redirect_uri` beyond this machine"),
-        ({"type": "oauth", "callbackPort": "9"}, "has a `callbackPort` that is no port"),
+        ({"type": "oauth", "callbackPort": "9"}, "has a `callbackPort` that is not a port"),
         ({"type": "oauth", "scopes": 3}, "has `scopes` that are neither a text nor a list of texts"),
-        ({"type": "oauth", "client_id": 3}, "has a `client_id` that is no text"),
+        ({"type": "oauth", "client_id": 3}, "has a `client_id` that is not a text"),
         (
             {"type": "oauth", "authServerMetadataUrl": "https://x"},
             "has `authServerMetadataUrl`, which `oauth` does not",
         ),
-        ({**ROBOT, "token_endpoint_auth_method": "tls"}, "has a `token_endpoint_auth_method` that is none of"),
+        ({**ROBOT, "token_endpoint_auth_method": "tls"}, "has an unknown `token_endpoint_auth_method`"),
     ],
 )
 def test_an_auth_that_cannot_be_acted_on(server: OAuthServer, auth: Mapping[str, Any], why: str) -> None:
-    """What is wrong with an `auth` is said before anything is sent, never by connecting without."""
+    """An invalid `auth` is reported before a request is sent; octoc never connects without it."""
     with pytest.raises(ConnectionFailed) as raised:
         call(target_of(server, auth))
     assert f"the `auth` of `web` {why}" in str(raised.value)

@@ -1,4 +1,4 @@
-"""Whose question it is: decided when it arrives, for the one call that the server works on, and else for nobody."""
+"""The owner of a question: decided when it arrives, the only call that the server works on, or none."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_question_belongs_to_the_one_call_that_the_server_works_on(method: str
 
 
 def test_outside_of_calls_only_roots_are_the_connections() -> None:
-    """Without a call, roots are asked of the host in general, and nobody is asked for consent."""
+    """Without a call, a question for roots goes to the host in general, and one for consent is declined."""
     claims = Claims(30, QUESTIONS)
     claims.note_question(1, ROOTS)
     claims.note_question(2, ELICITATION)
@@ -191,7 +191,7 @@ def test_questions_that_are_never_asked_for_are_bounded() -> None:
 @pytest.mark.parametrize("era", ["handshake", "modern"])
 def test_the_host_is_asked_in_the_context_of_the_call(era: str) -> None:
     """What the host has set before a call is there when the call's question is put to it, on one connection for all."""
-    user = contextvars.ContextVar("user", default="nobody")
+    user = contextvars.ContextVar("user", default="missing")
     asked: list[str] = []
 
     async def elicit(_: str, __: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -202,7 +202,7 @@ def test_the_host_is_asked_in_the_context_of_the_call(era: str) -> None:
         for name in ("octo", "pus"):
             user.set(name)
             assert isinstance(await connection.call(call()), ToolResult)
-        user.set("nobody")
+        user.set("missing")
         assert isinstance(connection, AskingConnection)
         assert connection.asks
 
@@ -211,7 +211,7 @@ def test_the_host_is_asked_in_the_context_of_the_call(era: str) -> None:
 
 
 def test_a_question_is_withdrawn_when_its_caller_leaves() -> None:
-    """The host's callback is cancelled with the call, and the server hears that nobody waits."""
+    """The host's callback is cancelled with the call, and the server gets an error."""
     asked = asyncio.Event()
     withdrawn: list[bool] = []
 

@@ -50,7 +50,7 @@ class Model:
         self.callers = set[Caller]()
 
     def step(self, number: int, step: Step) -> None:
-        """Do one step and assert what can be said of it."""
+        """Do one step and assert its effect."""
         what, which, method, way = step
         some = self.running[which % len(self.running)] if self.running else None
         if what == "call":
@@ -76,7 +76,7 @@ class Model:
         assert self.claims.stale == (self.asked and overdue)
 
     def ask(self, asker: Running, method: str, way: str) -> None:
-        """Assert that the conversation of `asker` owns its question, or nobody."""
+        """Assert that the conversation of `asker` owns its question, or none does."""
         late = asker not in self.running
         self.asked = self.asked or way != "carried"
         self.claims.note_question("q", method, asker.number if way == "carried" else None, ordered=way != "beside")

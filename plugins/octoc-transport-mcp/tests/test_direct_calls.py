@@ -38,7 +38,7 @@ def events(*messages: Mapping[str, Any]) -> httpx2.Response:
 
 
 class Sdk:
-    """The SDK's part: sends a request by the same HTTP client, and keeps all that is said in answer."""
+    """The SDK's part: sends a request by the same HTTP client, and keeps all answers."""
 
     def __init__(self, client: GuardedClient) -> None:
         self.client = client

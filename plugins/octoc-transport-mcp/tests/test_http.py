@@ -170,7 +170,7 @@ def refusal(target: ServerTarget) -> str:
 
 
 def test_tools_are_listed_and_called(target: ServerTarget) -> None:
-    """A server behind a URL lists its tools with its instructions, and answers."""
+    """A server with a URL lists its tools with its instructions, and answers."""
     found: list[ServerListing] = []
 
     async def scenario(connection: Connection) -> None:
@@ -224,7 +224,7 @@ def test_a_server_that_goes_away_is_a_value(target: ServerTarget) -> None:
         first = await connection.call(ToolCall(tool="die", arguments={}, timeout_s=5.0))
         assert isinstance(first, ToolFailure)
         assert first.kind == "connection_lost"
-        for _ in range(50):  # while it ends, its socket may still take what nobody reads
+        for _ in range(50):  # while it ends, its socket may still accept unread bytes
             again = await connection.call(ToolCall(tool="echo", arguments={"words": "hi"}, timeout_s=5.0))
             assert isinstance(again, ToolFailure)
             assert again.kind == "connection_lost"
@@ -310,7 +310,7 @@ def test_a_session_that_the_server_ended_is_lost() -> None:
 
 @pytest.fixture
 def web() -> Iterator[Callable[[int], str]]:
-    """A function that starts a web server, which is no MCP server and answers with a status, and returns its URL."""
+    """A function that starts a web server without MCP, which answers with a status, and returns its URL."""
     servers: list[ThreadingHTTPServer] = []
 
     def start(status: int) -> str:

@@ -41,7 +41,7 @@ def test_events_are_the_same_however_the_stream_is_cut(
 
 @given(st.integers(1, 400), st.integers(101, 2000), st.integers(1, 300))
 def test_an_event_over_the_limit_is_told_once_and_passed_over(before: int, length: int, piece: int) -> None:
-    """Of a long event only the head is kept, once; what stands before and after it comes through."""
+    """Only the head of a long event is kept, once; events before and after it come through."""
     stream = b"data: 1\n\n" * before + b"data: " + b"x" * length + b"\n\n" + b"data: 2\n\n"
     cutter = EventCutter(100)
     found = [event for at in range(0, len(stream), piece) for event in cutter.feed(stream[at : at + piece])]
@@ -118,7 +118,7 @@ def test_a_body_is_whole_or_refused(body: bytes, encoding: str, limit: int) -> N
     ids=["cut-short", "garbled"],  # not the bytes, which name the second they were made in
 )
 def test_a_broken_compressed_body_is_refused(made: bytes) -> None:
-    """A compressed body that ends early, or is none, is an error in a few words."""
+    """A truncated or invalid compressed body is an error in a few words."""
     with pytest.raises(BrokenEncodingError, match="a compressed body that"):
         read(Answering(made, content_encoding="gzip"), 10_000)
 
@@ -163,8 +163,8 @@ def test_a_connection_that_was_idle_nearly_as_long_as_servers_keep_one_is_not_us
 
 @pytest.mark.parametrize("url", ["ftp://tools.example/x", "tools.example", "http://", "http://[::1", "http://a:99999/"])
 def test_an_address_that_is_none_is_refused(url: str) -> None:
-    """What is no http or https address with a host is refused for good, and not repeated in the message."""
-    with pytest.raises(ConnectionFailed, match=r"the `url` of `web` is none that starts with") as caught:
+    """Anything but an http or https address with a host is refused permanently, and not quoted in the message."""
+    with pytest.raises(ConnectionFailed, match=r"the `url` of `web` does not start with") as caught:
         check_url(ServerTarget(name="web", transport="http", url=url))
     assert caught.value.permanent
 

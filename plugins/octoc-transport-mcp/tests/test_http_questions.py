@@ -20,7 +20,7 @@ SERVER = Path(__file__).with_name("asking_web.py")
 ACME, UMBRELLA = Caller(tenant="acme", session="one"), Caller(tenant="umbrella", session="one")
 MAY_ASK: contextvars.ContextVar[Caller | None] = contextvars.ContextVar("may_ask", default=None)
 """What a host sets before a call: who is asked what the server asks."""
-DECLINED = "refused: no call that this could be asked for"
+DECLINED = "refused: the question belongs to no running call"
 
 
 @pytest.fixture

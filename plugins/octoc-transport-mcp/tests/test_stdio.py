@@ -124,7 +124,7 @@ def refusal(target: ServerTarget) -> str:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process is there and is no zombie."""
+    """Whether a process exists and is not a zombie."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
@@ -194,7 +194,7 @@ class TestTimeServer(TransportContract):
 
 
 def test_pages_are_joined_and_an_empty_cursor_is_no_end() -> None:
-    """All pages are listed in order, also behind a cursor that is the empty string, and nulls in schemas are kept."""
+    """All pages are listed in order, also after a cursor that is the empty string, and nulls in schemas are kept."""
     found: list[ServerListing] = []
 
     async def scenario(connection: Connection) -> None:
@@ -373,7 +373,7 @@ REFUSED = [
     ({"command": "cat"}, "`cat` does not speak MCP: Method not found"),
     ({"command": "a\0b"}, "command `ab` could not be started: embedded null byte"),
     ({"command": None}, "`x` has no `command` to connect to"),
-    ({"command": "cat", "auth": {"type": "oauth"}}, "the `auth` of `x` is for servers behind a URL"),
+    ({"command": "cat", "auth": {"type": "oauth"}}, "the `auth` of `x` is for servers with a `url`"),
     (
         {"command": "sh", "args": ("-c", "echo hello; exec sleep 600"), "timeout_s": 0.5},
         "`x` did not answer within 0.5 s; it printed `hello`, which is not MCP",

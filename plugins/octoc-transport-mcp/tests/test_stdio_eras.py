@@ -56,7 +56,7 @@ def nested(depth: int) -> list[Any]:
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    """Wait until something holds; a test that waits in vain fails by its own assert."""
+    """Wait until something holds; a test that waits without effect fails by its own assert."""
     for _ in range(3000):
         if holds():
             return
@@ -93,7 +93,7 @@ def test_meta_goes_with_the_request(era: str) -> None:
 @pytest.mark.parametrize("mode", ["tool-disappears", "list-changed-storm"])
 @pytest.mark.parametrize("era", ERAS)
 def test_news_of_tools_reach_the_host_and_a_storm_is_few(era: str, mode: str) -> None:
-    """The host is told by the server's name that its tools changed, and little of 20,000 changes in a row."""
+    """The host gets the server's name when its tools changed, and few reports of 20,000 changes in a row."""
     told: list[str] = []
     listed: list[list[str]] = []
 
@@ -111,7 +111,7 @@ def test_news_of_tools_reach_the_host_and_a_storm_is_few(era: str, mode: str) ->
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_call_that_is_given_up_is_cancelled_at_the_server(era: str) -> None:
-    """A call that times out and one that is cancelled each send a cancellation; an answer after it reaches nobody."""
+    """A call that times out and one that is cancelled each send a cancellation; an answer after it is dropped."""
     counts: list[str] = []
 
     async def scenario(connection: Connection) -> None:
@@ -156,10 +156,10 @@ def test_a_call_that_was_never_written_was_not_sent() -> None:
         ({"at": nested(5000)}, "nested too deep"),
         ({7: "at"}, "should be a valid string"),
     ],
-    ids=["half a character", "no number", "no JSON type", "nested", "a key that is no text"],
+    ids=["half a character", "no number", "no JSON type", "nested", "a key of another type"],
 )
 def test_arguments_without_a_form_in_json_are_the_callers_fault(arguments: dict[str, Any], why: str) -> None:
-    """What cannot be written as JSON is refused in one line and not sent: it is no failure of the server."""
+    """Arguments that cannot be written as JSON are refused in one line, not sent, and not blamed on the server."""
 
     async def scenario(connection: Connection) -> None:
         outcome = await connection.call(ToolCall(tool="echo", arguments=arguments, timeout_s=20.0))
@@ -239,7 +239,7 @@ def test_a_server_is_answered_by_the_host(era: str, what: str) -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_host_that_fails_to_answer_does_not_end_the_connection(era: str) -> None:
-    """A callback that raises declines the question; the model is told, and the next call is answered."""
+    """A callback that raises declines the question; the result says so, and the next call is answered."""
 
     async def fails(server: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         raise RuntimeError(f"no window for {server} to ask {len(params)} things")
@@ -253,7 +253,7 @@ def test_a_host_that_fails_to_answer_does_not_end_the_connection(era: str) -> No
 
 
 def test_only_what_the_host_answers_is_declared() -> None:
-    """The capabilities that a server is told of are those that the host has a callback for."""
+    """The client declares the capabilities for which the host has a callback."""
     declared: list[set[str]] = []
 
     async def roots(_: str) -> Sequence[Mapping[str, Any]]:
@@ -296,7 +296,7 @@ REFUSALS = [
 
 @pytest.mark.parametrize("fields, kind, is_permanent", REFUSALS, ids=lambda value: str(value)[:40])
 def test_a_refusal_says_whether_trying_again_can_help(fields: dict[str, Any], kind: str, *, is_permanent: bool) -> None:
-    """What somebody has to change first is permanent; what a busy machine may do is not."""
+    """A failure that needs a change is permanent; one that a busy machine may cause is not."""
 
     async def connect() -> None:
         transport = octoc_make_transport("stdio")

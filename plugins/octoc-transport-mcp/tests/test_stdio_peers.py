@@ -59,7 +59,7 @@ def test_the_time_server_answers_in_the_newer_era(python_server: Finder) -> None
 
 
 def test_the_git_server_reads_a_repository(python_server: Finder, tmp_path: Path) -> None:
-    """A repository's status is read, and a folder that is none is the server's own error."""
+    """A repository's status is read, and another folder is the server's own error."""
     subprocess.run(["git", "init", "-q", "-b", "main", str(tmp_path / "repo")], check=True)
 
     async def scenario(connection: Connection) -> None:

@@ -1,4 +1,4 @@
-"""The transport to tool servers of the Octopus REST protocol. Loading this module loads no httpx2: connecting does."""
+"""The transport to tool servers of the Octopus REST protocol. Only a connection loads httpx2."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class RestTransport:
     """Connects to servers that list tools at `GET {url}/tools` and take calls at `POST {url}/tool/{name}/call`."""
 
     async def connect(self, target: ServerTarget, host: Host | None = None) -> Connection:
-        """Connect within `target.timeout_s`. Raises: ConnectionFailed, with all that was started stopped again."""
-        import asyncio  # here: a caller that only asks for the plugin's rules does without it
+        """Connect within `target.timeout_s`. Raises: ConnectionFailed, after stopping all that it started."""
+        import asyncio  # here: the rules of this plugin do not need it
 
-        # httpx2 is slow to load: in a thread, so that the host's loop goes on meanwhile.
+        # httpx2 is slow to load: in a thread, so that it does not block the host's loop.
         open_connection = await asyncio.to_thread(_load)
         return await open_connection(target)
 
@@ -54,5 +54,5 @@ def octoc_transport_kinds() -> tuple[TransportKind, ...]:
 
 @hookimpl
 def octoc_make_transport(kind: str) -> Transport | None:
-    """Return the transport when `kind` is `rest`, else None."""
+    """Return the transport if `kind` is `rest`, else None."""
     return RestTransport() if kind == KIND else None

@@ -1,4 +1,4 @@
-"""Reading a body that may be long, compressed or both, without ever holding more than the limit."""
+"""Reads a body that may be long, compressed or both, and never holds more than the limit."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from octoc.results import Truncation
 _GZIP = 16 + zlib.MAX_WBITS
 
 
-class BrokenBody(Exception):  # noqa: N818  # a state of the world, not a fault in the program
-    """A body that cannot be decoded; the message says how, in a few words."""
+class BrokenBodyError(Exception):
+    """A body cannot be decoded; the message gives the reason in a few words."""
 
 
 @attrs.frozen(kw_only=True)
 class Body:
-    """The first bytes of a body, decompressed. `original` counts them all, as far as known: else what was seen."""
+    """The first bytes of a body, decompressed. `original` is the number of all bytes if known, else of those seen."""
 
     data: bytes
     original: int
@@ -30,7 +30,7 @@ class Body:
         return self.original > len(self.data)
 
     def text(self) -> tuple[str, Truncation]:
-        """Return a cut body as text, without the character that the cut goes through, and the record of the cut."""
+        """Return a cut body as text that ends with a whole character, and the record of the cut."""
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         text = decoder.decode(self.data)
         kept = len(self.data) - len(decoder.getstate()[0])
@@ -38,14 +38,14 @@ class Body:
 
 
 async def read_body(response: httpx2.Response, limit: int) -> Body:
-    """Return a response's body up to `limit` bytes, compressed or not; the rest is not read.
+    """Return the first `limit` bytes of a response's body, decompressed; do not read the rest.
 
-    Raises: BrokenBody, and what httpx2 raises.
+    Raises: BrokenBodyError, and what httpx2 raises.
     """
     encoding = response.headers.get("Content-Encoding", "").strip().lower()
     if encoding not in {"", "identity", "gzip", "x-gzip"}:
-        raise BrokenBody(f"content encoding `{encoding}`, which was not asked for")
-    # httpx2 would decompress each piece whole, whatever comes out.
+        raise BrokenBodyError(f"content encoding `{encoding}`, which was not asked for")
+    # httpx2 would decompress each piece as a whole, without a limit.
     unzip = zlib.decompressobj(_GZIP) if "gzip" in encoding else None
     kept = bytearray()
     arrived = 0
@@ -57,17 +57,17 @@ async def read_body(response: httpx2.Response, limit: int) -> Body:
                 seen = max(len(kept), arrived)
                 return Body(data=bytes(kept[:limit]), original=max(seen, _announced(response, plain=unzip is None)))
     if unzip is not None and arrived and not unzip.eof:
-        raise BrokenBody("gzip that ends too early")
+        raise BrokenBodyError("gzip that ends too early")
     return Body(data=bytes(kept), original=len(kept))
 
 
 def _unzipped(unzip: zlib._Decompress, piece: bytes, most: int) -> bytes:
     if unzip.eof:
-        raise BrokenBody("gzip with something after its end")
+        raise BrokenBodyError("gzip with something after its end")
     try:
         return unzip.decompress(piece, most)
     except zlib.error:
-        raise BrokenBody("broken gzip") from None
+        raise BrokenBodyError("broken gzip") from None
 
 
 def _announced(response: httpx2.Response, *, plain: bool) -> int:

@@ -1,4 +1,4 @@
-"""One connection to a REST tool server: an HTTP client of its own, whose sockets come and go beneath it."""
+"""One connection to a REST tool server: an HTTP client with a pool of sockets."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from octoc.json_limits import LARGE_BYTES, MAX_ELEMENTS, MAX_LISTING_ELEMENTS
 from octoc.plain_text import because
 from octoc.plugin.protocols import Connection, ConnectionFailed, ServerTarget
 from octoc.results import ContentPart, FailureKind, ServerListing, ToolCall, ToolFailure, ToolResult
-from octoc_transport_rest.body import Body, BrokenBody, read_body
+from octoc_transport_rest.body import Body, BrokenBodyError, read_body
 from octoc_transport_rest.endpoint import Endpoint, caller_headers, endpoint_of
 from octoc_transport_rest.faults import (
-    Fault,
+    RestError,
     of_exception,
     one_line,
     secrets_of,
@@ -45,23 +45,23 @@ from octoc_transport_rest.protocol import (
 log = logging.getLogger(__name__)
 
 HEALTH_S = 2.0
-"""How long a server that has taken the request may think about its health."""
+"""How long a server may take to answer about its health after it got the request."""
 CLOSE_S = 5.0
 UNAUTHORIZED, FORBIDDEN = 401, 403
 _WAITING = frozenset({429, 503})
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
-"""Half of a character, escaped; the other half may stand beside it."""
-# Servers of the usual kinds close a connection that was idle for 5 s: a call that is sent at that moment would be lost.
+"""An escaped surrogate; the other half of its pair may follow."""
+# Common servers close a connection that was idle for 5 s: a call that is sent at that moment would be lost.
 LIMITS = httpx2.Limits(max_connections=20, max_keepalive_connections=10, keepalive_expiry=3.0)
 
 
 async def open_connection(target: ServerTarget) -> Connection:
-    """Connect to `target` within its time-out: its health is asked for, and any answer at all will do.
+    """Connect to `target` within its time-out: any answer to a request for its health is enough.
 
-    Raises: ConnectionFailed, with all that was started stopped again.
+    Raises: ConnectionFailed, after stopping all that it started.
     """
     endpoint = endpoint_of(target)
-    # Reading the certificates takes time: in a thread, so that the host's loop goes on meanwhile.
+    # Reading the certificates takes time: in a thread, so that it does not block the host's loop.
     client = await asyncio.to_thread(_client, endpoint)
     connection = RestConnection(target, endpoint, client)
     try:
@@ -79,10 +79,10 @@ def _client(endpoint: Endpoint) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(
         headers=dict(endpoint.headers),
         verify=tls,
-        timeout=None,  # every request runs inside a limit of wall clock
+        timeout=None,  # each request has a limit on its whole time
         limits=LIMITS,
         follow_redirects=False,
-        # A proxy would be handed what is meant for this machine, in plain text.
+        # A proxy would see requests to this machine in plain text.
         trust_env=not endpoint.loopback,
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
     )
@@ -103,7 +103,7 @@ class Answer:
         return f"`{self.kind}`" if self.kind else "no content type"
 
     def json(self) -> Any:
-        """Return the value of a short body; None where it is long, not wholly there, or not JSON."""
+        """Return the value of a short JSON body; None for a long, incomplete or other body."""
         if (
             self.body.cut
             or len(self.body.data) > LARGE_BYTES
@@ -117,7 +117,7 @@ class Answer:
 
 
 class RestConnection:
-    """A `Connection`. It is alive until closed: the next request may find the server back."""
+    """A `Connection`. It is alive until it is closed, since the server may be back at the next request."""
 
     def __init__(self, target: ServerTarget, endpoint: Endpoint, client: httpx2.AsyncClient) -> None:
         self._target = target
@@ -135,12 +135,12 @@ class RestConnection:
         """False once the connection is closed."""
         return not self._closed
 
-    def _fault(self, kind: FailureKind, text: str, wait_s: float | None = None, **more: bool) -> Fault:
+    def _fault(self, kind: FailureKind, text: str, wait_s: float | None = None, **more: bool) -> RestError:
         """Return a fault whose message is the server's name and `text`, on one line and without secrets."""
-        return Fault(kind, one_line(f"`{self._target.name}` {text}", self._secrets), wait_s, **more)
+        return RestError(kind, one_line(f"`{self._target.name}` {text}", self._secrets), wait_s, **more)
 
     async def probe(self) -> None:
-        """Ask for the server's health; no answer is fatal. Raises: ConnectionFailed when nothing took the request."""
+        """Ask for the server's health and ignore a failure. Raises: ConnectionFailed, if it cannot send the request."""
         loop = asyncio.get_running_loop()
 
         def taken() -> None:
@@ -155,8 +155,8 @@ class RestConnection:
             if not opening.sent:
                 late = f"`{origin(self._endpoint.base)}` did not answer within {self._target.timeout_s:g} s"
                 raise ConnectionFailed(one_line(late, self._secrets), kind="timeout") from None
-            log.debug("`%s` does not tell its health in time", self._target.name)
-        except Fault as fault:
+            log.debug("`%s` did not report its health in time", self._target.name)
+        except RestError as fault:
             if fault.kind == "connect_failed":
                 raise fault.failed() from None
             log.debug("%s", fault)
@@ -167,19 +167,21 @@ class RestConnection:
                 self._server_info = {"version": one_line(version, self._secrets)}
 
     async def list_tools(self) -> ServerListing:
-        """Return the server's tools, as far as they keep the protocol's rules. Raises: ConnectionFailed."""
+        """Return the server's tools that follow the protocol's rules. Raises: ConnectionFailed."""
         name = self._target.name
         try:
             async with self._within(self._target.timeout_s, "list its tools"):
                 answer = await self._send("GET", "/tools", _Opening())
             self._expect_success(answer, "the list of its tools")
             if answer.body.cut:
-                raise Fault("too_large", f"the list of tools of `{name}` is longer than {len(answer.body.data)} bytes")
+                raise RestError(
+                    "too_large", f"the list of tools of `{name}` is longer than {len(answer.body.data)} bytes"
+                )
             descriptors = await self._parsed(answer, "the list of its tools", MAX_LISTING_ELEMENTS)
             if not isinstance(descriptors, list):
-                raise self._fault("protocol", "lists its tools in something that is no JSON array")
+                raise self._fault("protocol", "lists its tools in something other than a JSON array")
             listed = tools_of(name, descriptors, self._secrets)
-        except Fault as fault:
+        except RestError as fault:
             raise fault.failed() from None
         except RecursionError:
             raise ConnectionFailed(f"`{name}` lists its tools in too deep a JSON value", kind="protocol") from None
@@ -196,21 +198,21 @@ class RestConnection:
         """Call a tool. Never raises for a failure of server, tool or connection; cancellation passes through."""
         opening = _Opening()
         try:
-            # Also what keeps a name from being a path.
+            # This also keeps a name from being a path.
             if not TOOL_NAME.fullmatch(call.tool):
                 raise self._fault("not_found", f"has no tool `{call.tool}`")
             content, headers = _content(call), _headers(call)
             async with self._within(call.timeout_s, f"answer `{call.tool}`", call.told_limit_s):
                 answer = await self._send("POST", f"/tool/{call.tool}/call", opening, content, headers)
                 return await self._result(answer, call.tool)
-        except Fault as fault:
+        except RestError as fault:
             return fault.failure(sent=opening.sent)
         except RecursionError:
             deep = self._fault("protocol", f"answered `{call.tool}` with too deep a JSON value")
             return deep.failure(sent=opening.sent)
 
     async def _result(self, answer: Answer, tool: str) -> ToolResult:
-        """Return what the tool answered, its own error too. Raises: Fault for what is the server's, not the tool's."""
+        """Return the tool's answer, or its own error. Raises: RestError, for a fault of the server."""
         if answer.status >= 400 and answer.status != UNAUTHORIZED:
             error = without_secrets(answer.json(), self._secrets)
             waits = answer.status in _WAITING and wait_s(answer.retry_after, error) is not None
@@ -229,13 +231,13 @@ class RestConnection:
         )
 
     def _expect_success(self, answer: Answer, what: str) -> None:
-        """Refuse what is not 200 with JSON. Raises: Fault."""
+        """Check that an answer is 200 with JSON. Raises: RestError."""
         if answer.status != 200:
             raise self._refused(answer, what)
         if answer.kind != JSON_TYPE:
             raise self._fault("protocol", f"answered {what} with {answer.kind_shown} where `{JSON_TYPE}` was expected")
 
-    def _refused(self, answer: Answer, what: str) -> Fault:
+    def _refused(self, answer: Answer, what: str) -> RestError:
         body = answer.json()
         said = body.get("message") if isinstance(body, dict) else None
         if 300 <= answer.status < 400:
@@ -246,7 +248,7 @@ class RestConnection:
             more = f" and {answer.kind_shown}"
         text = f"answered {what} with HTTP {answer.status}{more}"
         if answer.status in {UNAUTHORIZED, FORBIDDEN}:
-            # Who is known and may not need not log in again.
+            # A known client without the permission does not need to log in again.
             step = "its credentials may not do this" if answer.status == FORBIDDEN else self._target.login
             text = f"{text.rstrip('.')}: {step}" if step else text
             return self._fault("unauthorized", text, permanent=True, refused=True)
@@ -255,7 +257,7 @@ class RestConnection:
         return self._fault("not_found" if answer.status == 404 else "protocol", text)
 
     async def _parsed(self, answer: Answer, what: str, most: int) -> Any:
-        """Return the body's value, parsed in a thread if it is long. Raises: Fault."""
+        """Return the body's value, parsed in a thread if it is long. Raises: RestError."""
         data = answer.body.data
         most = self._target.max_elements or most
         try:
@@ -263,16 +265,16 @@ class RestConnection:
         except TooManyElementsError as error:
             raise self._fault("too_large", f"answered {what} with {error}, which is over the limit") from None
         except ValueError as error:
-            raise self._fault("protocol", f"answered {what} with something that is no JSON: {error}") from None
+            raise self._fault("protocol", f"answered {what} with something that is not JSON: {error}") from None
 
     @contextlib.asynccontextmanager
-    async def _within(self, seconds: float, verb: str, told: float | None = None) -> AsyncIterator[None]:
-        """Hold what is inside to `seconds`, and end it when the connection is closed. Raises: Fault.
+    async def _within(self, seconds: float, verb: str, whole: float | None = None) -> AsyncIterator[None]:
+        """Limit the block to `seconds`, and end it when the connection is closed. Raises: RestError.
 
-        `told` is the limit that a message names instead: that of which `seconds` are what is left.
+        `whole` is the limit for the message, if `seconds` are only its rest.
         """
         name = self._target.name
-        closed = Fault("connection_lost", f"the connection to `{name}` is closed")
+        closed = RestError("connection_lost", f"the connection to `{name}` is closed")
         if self._closed:
             raise closed
         try:
@@ -282,12 +284,14 @@ class RestConnection:
                     yield
                 finally:
                     self._limits.discard(limit)
-        except (TimeoutError, Fault) as error:
+        except (TimeoutError, RestError) as error:
             if self._closed:
                 raise closed from None
-            if isinstance(error, Fault):
+            if isinstance(error, RestError):
                 raise
-            raise Fault("timeout", f"`{name}` did not {verb} within {seconds if told is None else told:g} s") from None
+            raise RestError(
+                "timeout", f"`{name}` did not {verb} within {seconds if whole is None else whole:g} s"
+            ) from None
 
     async def _send(
         self,
@@ -297,11 +301,11 @@ class RestConnection:
         content: bytes | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
-        """Send a request and read its answer; `opening` learns how far it came.
+        """Send a request and read its answer, without a time limit; `opening` notes its progress.
 
-        One that is refused with 401 was not executed: it is sent once more if its credentials have other values now.
+        After a 401, which means that the request was not executed, send it again if the credentials have changed.
 
-        Raises: Fault. Time is the caller's to limit.
+        Raises: RestError.
         """
         used = self._endpoint
         answer = await self._sent(method, path, opening, content, headers)
@@ -310,10 +314,10 @@ class RestConnection:
         return answer
 
     async def _renewed(self, used: Endpoint) -> bool:
-        """Tell whether the references have other values than those of `used`; resolves them anew."""
+        """Resolve the references again; return whether their values differ from those in `used`."""
         async with self._renewing:
             if self._endpoint is not used:
-                return True  # another call has resolved them meanwhile
+                return True  # another call resolved them meanwhile
             fresh = None if self._target.renew is None else await self._target.renew()
             if fresh is None:
                 return False
@@ -351,15 +355,15 @@ class RestConnection:
                     body=await read_body(response, self._max_body),
                     retry_after=response.headers.get("Retry-After"),
                 )
-        except BrokenBody as error:
+        except BrokenBodyError as error:
             raise self._fault("protocol", f"answered with {error}") from None
-        except Exception as error:  # noqa: BLE001  # the contract: a failure is a value, whatever HTTP and network make of it
+        except Exception as error:  # noqa: BLE001  # the contract: each failure is a value
             raise of_exception(error, self._target, self._secrets) from None
         finally:
             await opening.abandon()
 
     async def close(self) -> None:
-        """End the connection and every call under way; idempotent, bounded in time."""
+        """End the connection and all running calls. Idempotent, and limited in time."""
         if self._closed:
             return
         self._closed = True
@@ -373,9 +377,9 @@ class RestConnection:
 
 
 class _Opening:
-    """The socket of a request that is not on its way: httpcore2 leaves it open when a handshake is cancelled.
+    """The socket of a request before it is sent: httpcore2 leaves it open when a handshake is cancelled.
 
-    `taken` is called when there is a connection to send over; from then on `sent` says that the server may have it.
+    Once a connection exists, `taken` is called, and `sent` is true: the server may get the request.
     """
 
     def __init__(self, taken: Callable[[], None] | None = None) -> None:
@@ -401,7 +405,7 @@ class _Opening:
 
 def _value_in(data: bytes, max_elements: int) -> Any:
     value = parse_json(data, max_elements)
-    # Half a character, which no UTF-8 can hold, is replaced.
+    # A lone surrogate, which UTF-8 has no form for, is replaced.
     return without_secrets(value, ()) if _HALF.search(data) else value
 
 
@@ -409,14 +413,14 @@ def _headers(call: ToolCall) -> dict[str, str]:
     try:
         return {"Content-Type": JSON_TYPE, **caller_headers(call.caller)}
     except ValueError as error:
-        raise Fault("bad_request", f"`{call.tool}` cannot be called: {error}") from None
+        raise RestError("bad_request", f"`{call.tool}` cannot be called: {error}") from None
 
 
 def _content(call: ToolCall) -> bytes:
     try:
         return json.dumps(dict(call.arguments), allow_nan=False).encode("ascii")
     except RecursionError:
-        raise Fault("bad_request", f"the arguments of `{call.tool}` are nested too deep for JSON") from None
+        raise RestError("bad_request", f"the arguments of `{call.tool}` are nested too deep for JSON") from None
     except (TypeError, ValueError) as error:
         message = f"the arguments of `{call.tool}` cannot be written as JSON{because(error)}"
-        raise Fault("bad_request", message) from None
+        raise RestError("bad_request", message) from None

@@ -1,4 +1,4 @@
-"""Where a server is and with which headers: a target's URL, headers and auth, checked before anything is sent."""
+"""Checks a target's URL, headers and auth before a request is sent."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ log = logging.getLogger(__name__)
 
 TENANT = "X-Octopus-Tenant-Id"
 CORRELATION = "X-Octopus-Correlation-Id"
+"""The episode of a call."""
 USER = "X-Octopus-User-Id"
-"""None of the protocol's own: octoc's, for hosts that say who it is."""
-"""Which episode a call belongs to."""
+"""octoc's own header, which the protocol does not have: the user of a call."""
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[!-~]([ -~\t]*[!-~])?|")
@@ -39,14 +39,14 @@ class Endpoint:
 
 
 def endpoint_of(target: ServerTarget) -> Endpoint:
-    """Return where to send requests. Raises: ConnectionFailed, when it cannot be done or would show a credential.
+    """Return the address and headers for requests. Raises: ConnectionFailed, if they are unusable or show a credential.
 
-    In production mode plain HTTP is for this machine alone; in development it is taken, with a warning in the log.
+    Plain HTTP beyond this machine is refused in production mode; in development it is allowed, with a warning.
     """
     base, loopback = _base(target)
     headers = {"Accept": JSON_TYPE, "Accept-Encoding": "gzip", "User-Agent": "octoc"}
     for name, value in target.headers.items():
-        # The values are checked here, since httpx2 would quote them in what it raises.
+        # Check the values here, since httpx2 would quote them in its exceptions.
         if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
             raise _refused(f"`{target.name}` has a header `{name!a:.80}` that HTTP cannot carry")
         if name.lower() in _OURS:
@@ -62,7 +62,7 @@ def endpoint_of(target: ServerTarget) -> Endpoint:
 
 
 def caller_headers(caller: Caller) -> dict[str, str]:
-    """Return the headers that say for whom a call is made. Raises: ValueError when a header cannot carry a value."""
+    """Return the headers with the caller of a call. Raises: ValueError, if a header cannot carry a value."""
     headers = {TENANT: caller.tenant, CORRELATION: caller.correlation_id, USER: caller.user}
     for name, value in headers.items():
         if value is not None and not _VALUE.fullmatch(value):
@@ -88,11 +88,11 @@ def _base(target: ServerTarget) -> tuple[str, bool]:
     try:
         parts = urlsplit(target.url)
         host = parts.hostname
-        _ = parts.port  # raises when it is no number
+        _ = parts.port  # raises for anything but a number
     except ValueError:
         host = None
     if not host or parts.scheme not in {"http", "https"} or not re.fullmatch(r"[!-~]+", target.url):
-        raise _refused(f"the `url` of `{target.name}` is no address: write `https://HOST/PATH`")
+        raise _refused(f"the `url` of `{target.name}` is not an address: write `https://HOST/PATH`")
     if parts.username is not None or parts.query or parts.fragment:
         raise _refused(
             f"the `url` of `{target.name}` has a user, a query or a fragment: put credentials into `auth`, and end it "

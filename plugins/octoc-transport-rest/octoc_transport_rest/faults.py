@@ -1,4 +1,4 @@
-"""What went wrong, in one line and without a secret: httpx2's exceptions and HTTP refusals as failures of a call."""
+"""Failures as one-line messages without secrets: exceptions of httpx2, and refusals of a server."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ MAX_MESSAGE_CHARS = 400
 _OF_CONNECTION = frozenset({"connect_failed", "unauthorized", "timeout", "protocol", "too_large"})
 
 
-class Fault(Exception):  # noqa: N818  # a state of the world, not a fault in the program
-    """A request that brought no answer of the protocol; the message is one line without a secret.
+class RestError(Exception):
+    """A request got no answer of the protocol; the message is one line without a secret.
 
-    `permanent` says that trying again cannot help before somebody changes something, `refused` that the server answered
-    without beginning what it was asked for.
+    `permanent` means that each attempt fails until the configuration changes, `refused` that the server answered
+    without beginning the request.
     """
 
     def __init__(
@@ -46,19 +46,19 @@ class Fault(Exception):  # noqa: N818  # a state of the world, not a fault in th
         self.refused = refused
 
     def failure(self, *, sent: bool) -> ToolFailure:
-        """Return the fault as a value for the model; `sent` tells whether the server may have begun the call."""
+        """Return the error as a value for the model. `sent`: whether the server may have begun the call."""
         message = str(self)
         begun = sent and not self.refused
         return ToolFailure(kind=self.kind, message=message, text=message, retry_after_s=self.retry_after_s, sent=begun)
 
     def failed(self) -> ConnectionFailed:
-        """Return the fault as what a connection raises. A server that has no room now did not connect."""
+        """Return the error that a connection raises. A server that is busy counts as not connected."""
         kind = self.kind if self.kind in _OF_CONNECTION else "connect_failed"
         return ConnectionFailed(str(self), kind=kind, retry_after_s=self.retry_after_s, permanent=self.permanent)
 
 
 def secrets_of(target: ServerTarget) -> tuple[str, ...]:
-    """Return every value that may be secret, longest first, so that none is cut by another."""
+    """Return all values that may be secret, the longest first, so that a short one does not cut a longer one."""
     values = {*target.env.values(), *target.headers.values(), *target.secrets}
     token = (target.auth or {}).get("token")
     values.update([token] if isinstance(token, str) else [])
@@ -69,9 +69,9 @@ def secrets_of(target: ServerTarget) -> tuple[str, ...]:
 
 
 def without_secrets(value: Any, secrets: tuple[str, ...]) -> Any:
-    """Return a JSON value with each secret, in whatever form, replaced, and without lone surrogates: they are no UTF-8.
+    """Return a JSON value with each form of a secret replaced, and without lone surrogates, which UTF-8 lacks.
 
-    Raises: RecursionError for what is nested too deep.
+    Raises: RecursionError, for a value that is nested too deep.
     """
     redacted = redactor(secrets)
 
@@ -90,31 +90,31 @@ def one_line(text: str, secrets: tuple[str, ...]) -> str:
     return shortened(" ".join(without_secrets(plain_error(text), secrets).split()).rstrip("."), MAX_MESSAGE_CHARS)
 
 
-def of_exception(error: Exception, target: ServerTarget, secrets: tuple[str, ...]) -> Fault:
-    """Return the fault that an exception of httpx2 means."""
+def of_exception(error: Exception, target: ServerTarget, secrets: tuple[str, ...]) -> RestError:
+    """Return the error for an exception of httpx2."""
     if isinstance(error, (httpx2.ConnectError, httpx2.ProxyError)):
         where = f"`{origin(target.url or '')}` could not be reached"
         distrusted = any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes_of(error))
         text = one_line(f"{where}: {reason_of(error)}", secrets)
-        return Fault("connect_failed", text, permanent=distrusted)
+        return RestError("connect_failed", text, permanent=distrusted)
     if isinstance(error, httpx2.RemoteProtocolError):
         text = str(error)
         if "disconnected" in text or "peer closed" in text:
             ended = "before" if "disconnected" in text else "in the middle of"
-            return Fault("connection_lost", f"`{target.name}` closed the connection {ended} its answer")
+            return RestError("connection_lost", f"`{target.name}` closed the connection {ended} its answer")
         if "too long" in text or "too many" in text:
-            return Fault("too_large", f"`{target.name}` answered with headers that are too long")
-        return Fault("protocol", f"`{target.name}` does not speak HTTP/1.1")
+            return RestError("too_large", f"`{target.name}` answered with headers that are too long")
+        return RestError("protocol", f"`{target.name}` does not speak HTTP/1.1")
     if isinstance(error, (httpx2.NetworkError, OSError)):
         text = f"the connection to `{target.name}` was lost: {reason_of(error)}"
-        return Fault("connection_lost", one_line(text, secrets))
+        return RestError("connection_lost", one_line(text, secrets))
     # The exception's own text may quote a request.
     log.warning("a request to `%s` failed with `%s`", target.name, type(error).__name__)
-    return Fault("internal", f"the request to `{target.name}` failed")
+    return RestError("internal", f"the request to `{target.name}` failed")
 
 
 def wait_s(header: str | None, body: Any, now: dt.datetime | None = None) -> float | None:
-    """Return how many seconds a server asks to wait: its body's `retry_after`, else the header; None without both."""
+    """Return the seconds that a server asks to wait: `retry_after` in its body, else the header; None without both."""
     asked = body.get("retry_after") if isinstance(body, Mapping) else None
     if isinstance(asked, (int, float)) and not isinstance(asked, bool) and asked >= 0:
         return bounded_wait(asked)

@@ -1,7 +1,7 @@
-"""A host: serves Python functions, or the tools of an agent, by the REST protocol.
+"""A host that serves Python functions, or the tools of an agent, by the REST protocol.
 
-For tests, and for users who move from one side of the protocol to the other. It speaks plain HTTP: whoever serves
-beyond this machine puts something that speaks TLS in front of it.
+It is for tests, and for users who move from one side of the protocol to the other. It speaks plain HTTP: beyond this
+machine it needs a TLS proxy in front of it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from octoc.plugin.protocols import PythonTool
 from octoc.results import Caller
 from octoc_transport_rest.endpoint import CORRELATION, TENANT, USER
 from octoc_transport_rest.host_tools import INTERNAL, HostTools, PythonTools, Registry, RegistryTools, dump
-from octoc_transport_rest.http import MAX_HEAD_BYTES, Refused, Request, read_body, read_head, response
+from octoc_transport_rest.http import MAX_HEAD_BYTES, RefusedError, Request, read_body, read_head, response
 from octoc_transport_rest.protocol import JSON_TYPE, TooManyElementsError, media_type, parse_json
 
 log = logging.getLogger(__name__)
@@ -38,18 +38,18 @@ _CALL = re.compile(r"/tool/([^/]+)/call")
 
 @attrs.frozen(kw_only=True)
 class HostLimits:
-    """How long each part of a request may take, in seconds of wall clock."""
+    """How long each part of a request may take, in seconds."""
 
     head_s: float = 30.0
-    """From one answer to the end of the next request's head: also how long an idle connection is kept."""
+    """From an answer to the end of the next request's head, which also limits an idle connection."""
     body_s: float = 30.0
     call_s: float | None = None
-    """None is 30 s for functions, and whatever a registry's own limits are for its tools."""
+    """None means 30 s for functions, and a registry's own limits for its tools."""
     write_s: float = 30.0
 
 
 def caller() -> Caller:
-    """Return for whom the tool that is running was called: the tenant and the correlation id that the client sent."""
+    """Return the caller of the running tool: the tenant, correlation id and user that the client sent."""
     return _CALLER.get()
 
 
@@ -62,24 +62,24 @@ async def serve(
 ) -> RestHost:
     """Serve `tools` until the host is closed.
 
-    A registry, as a session of a runtime, is listed anew with each request; its tools get names that the protocol
-    allows (`protocol_names`), calls carry the client's correlation id, and its tenant where the registry's caller has
-    none, and a failure is an answer of its own status with `error`, `message` and perhaps `retry_after` and `hint`. It
-    is the caller's to close.
+    A registry, such as a session of a runtime, is listed again for each request, under names that the protocol allows
+    (`protocol_names`). Its calls carry the client's correlation id and user, and the client's tenant if the registry's
+    caller has none. A failure is an answer with a status of its own, `error`, `message`, and perhaps `retry_after` and
+    `hint`. The host does not close the registry.
 
-    A function gives text, a JSON value or a ToolResult; one whose `is_error` is set becomes 422 with its text as
-    `message`. What it raises is logged by its type and becomes 500 with INTERNAL.
+    A function returns text, a JSON value or a ToolResult; one with `is_error` becomes 422 with its text as `message`.
+    An exception becomes 500 with INTERNAL; the log has its type.
 
     Args:
         tools: functions, their names of the form `[a-z0-9_]+`, each once; or a registry. At most MAX_TOOLS.
-        host: where to listen; beyond this machine only with a token.
-        port: 0 takes a free one, which the host's `url` tells.
-        token: what clients send as bearer token; `/health` alone needs none.
+        host: address to listen on; beyond this machine only with a token.
+        port: 0 takes a free one; the host's `url` has it.
+        token: bearer token of the clients; only `/health` needs none.
         limits: how long the parts of a request may take.
 
-    Raises: ValueError for tools, a host or a token that break the rules above; OSError when it cannot listen.
+    Raises: ValueError for tools, a host or a token that break the rules above; OSError, if it cannot listen.
     """
-    served, call_s = (PythonTools(tools), CALL_S) if isinstance(tools, Iterable) else (RegistryTools(tools), None)
+    host_tools, call_s = (PythonTools(tools), CALL_S) if isinstance(tools, Iterable) else (RegistryTools(tools), None)
     if token is not None and not re.fullmatch(r"[!-~]+", token):
         raise ValueError("a token is one or more visible ASCII characters")
     if token is None and not is_loopback(host):
@@ -87,7 +87,7 @@ async def serve(
     limits = limits or HostLimits()
     if limits.call_s is None:
         limits = attrs.evolve(limits, call_s=call_s)
-    running = RestHost(served, token, limits)
+    running = RestHost(host_tools, token, limits)
     await running.listen(host, port)
     return running
 
@@ -111,7 +111,7 @@ class RestHost:
         self.url = f"http://{name}:{taken[1]}"
 
     async def close(self) -> None:
-        """Stop listening and end every connection and call under way; idempotent."""
+        """Stop listening, and end all connections and running calls. Idempotent."""
         server, self._server = self._server, None
         if server is None:
             return
@@ -129,12 +129,12 @@ class RestHost:
         task.add_done_callback(self._clients.discard)
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, crowded: bool) -> None:
-        """Answer one client's requests, one after another, until either side has enough."""
+        """Answer one client's requests, one after another, until either side closes the connection."""
         try:
             while await self._exchange(reader, writer, crowded=crowded):
                 pass
         except (TimeoutError, OSError):
-            pass  # a client that is too slow, or has gone: there is nobody to tell
+            pass  # the client is too slow, or gone
         finally:
             writer.close()
             with contextlib.suppress(OSError, TimeoutError):
@@ -142,12 +142,12 @@ class RestHost:
                     await writer.wait_closed()
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, crowded: bool) -> bool:
-        """Answer one request. Return whether another may follow on the connection."""
+        """Answer one request; return whether another may follow on the connection."""
         keep_alive = False
         headers: dict[str, str] = {}
         try:
             if crowded:
-                raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "busy", "there are too many connections")
+                raise RefusedError(HTTPStatus.SERVICE_UNAVAILABLE, "busy", "there are too many connections")
             async with asyncio.timeout(self._limits.head_s):
                 request = await read_head(reader)
             if request is None:
@@ -161,7 +161,7 @@ class RestHost:
                 return False
             keep_alive = request.keep_alive
             status, body = HTTPStatus.OK, await self._answer(request, content)
-        except Refused as refused:
+        except RefusedError as refused:
             status, body = refused.status, dump({**refused.extra, "error": refused.code, "message": str(refused)})
             if "retry_after" in refused.extra:
                 headers["Retry-After"] = str(refused.extra["retry_after"])
@@ -177,24 +177,24 @@ class RestHost:
         return keep_alive
 
     def _authorize(self, request: Request) -> None:
-        """Refuse who may not ask. Raises: Refused."""
+        """Check origin and token of a request. Raises: RefusedError."""
         if "origin" in request.headers:
-            # A page in a browser on this machine could otherwise call the tools of a host that wants no token.
-            raise Refused(HTTPStatus.FORBIDDEN, "forbidden", "requests of web pages are not taken")
+            # Otherwise a web page in a browser on this machine could call the tools of a host without a token.
+            raise RefusedError(HTTPStatus.FORBIDDEN, "forbidden", "requests of web pages are not taken")
         if self._token is None or request.path == "/health":
             return
         given = request.headers.get("authorization", "").encode("latin-1")
         if not hmac.compare_digest(given, f"Bearer {self._token}".encode("latin-1")):
-            raise Refused(HTTPStatus.UNAUTHORIZED, "unauthorized", "a bearer token is missing or wrong")
+            raise RefusedError(HTTPStatus.UNAUTHORIZED, "unauthorized", "a bearer token is missing or wrong")
 
     async def _answer(self, request: Request, content: bytes) -> bytes:
-        """Return the body of a successful answer. Raises: Refused."""
+        """Return the body of a successful answer. Raises: RefusedError."""
         called = _CALL.fullmatch(request.path)
         if request.path not in {"/tools", "/health"} and called is None:
-            raise Refused(HTTPStatus.NOT_FOUND, "not_found", "there is nothing at this path")
+            raise RefusedError(HTTPStatus.NOT_FOUND, "not_found", "there is nothing at this path")
         method = "GET" if called is None else "POST"
         if request.method != method:
-            raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", f"this path takes {method}")
+            raise RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", f"this path takes {method}")
         if called is None:
             return self._tools.listing() if request.path == "/tools" else dump({"status": "ok"})
         caller = Caller(
@@ -210,20 +210,20 @@ class RestHost:
         try:
             async with limit:
                 return await self._tools.call(name, lambda: _arguments(request, content), caller)
-        except Refused:
+        except RefusedError:
             raise
-        except Exception as error:  # whatever a function raises is answered with an error
+        except Exception as error:  # a function may raise anything
             if limit.expired():
                 late = f"`{name}` did not end within {self._limits.call_s:g} s"
-                raise Refused(HTTPStatus.GATEWAY_TIMEOUT, "timeout", late) from None
-            # Its text is the tool's own, and may hold what no log should: who looks for a fault asks for it.
+                raise RefusedError(HTTPStatus.GATEWAY_TIMEOUT, "timeout", late) from None
+            # The text of the exception is the tool's own and may have secrets in it, so only the debug level logs it.
             log.warning("tool `%s` failed with %s; at debug level the log says where", name, type(error).__name__)
             log.debug("how tool `%s` failed", name, exc_info=True)
-            raise Refused(HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error", INTERNAL) from None
+            raise RefusedError(HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error", INTERNAL) from None
 
 
 async def _linger(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Take what the client still sends: a socket closed over unread bytes resets, and loses the answer on its way."""
+    """Read what the client still sends: closing a socket with unread bytes resets it, and loses the answer."""
     with contextlib.suppress(TimeoutError, OSError):
         writer.write_eof()
         async with asyncio.timeout(LINGER_S):
@@ -234,13 +234,13 @@ async def _linger(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 def _arguments(request: Request, content: bytes) -> dict[str, Any]:
     if media_type(request.headers.get("content-type", "")) != JSON_TYPE:
         wanted = f"the body's content type is to be `{JSON_TYPE}`"
-        raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", wanted)
+        raise RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", wanted)
     try:
         arguments = parse_json(content)
     except TooManyElementsError as error:
-        raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", f"the body has {error}") from None
+        raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", f"the body has {error}") from None
     except ValueError as error:
-        raise Refused(HTTPStatus.BAD_REQUEST, "invalid_arguments", f"the body is no JSON: {error}") from None
+        raise RefusedError(HTTPStatus.BAD_REQUEST, "invalid_arguments", f"the body is not JSON: {error}") from None
     if not isinstance(arguments, dict):
-        raise Refused(HTTPStatus.BAD_REQUEST, "invalid_arguments", "the body is no JSON object")
+        raise RefusedError(HTTPStatus.BAD_REQUEST, "invalid_arguments", "the body is not a JSON object")
     return arguments

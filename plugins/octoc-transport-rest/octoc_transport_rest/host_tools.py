@@ -1,4 +1,4 @@
-"""What a host serves: Python functions, or whatever an agent of a runtime may call, under the protocol's names."""
+"""The tools of a host: Python functions, or the tools of a runtime's agent, under the protocol's names."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ import attrs
 from octoc.diagnostics.suggest import near_names
 from octoc.plugin.protocols import PythonTool
 from octoc.results import Caller, FailureKind, ToolFailure, ToolResult
-from octoc_transport_rest.http import Refused
+from octoc_transport_rest.http import RefusedError
 from octoc_transport_rest.protocol import MAX_BODY_BYTES, MAX_TOOLS, TOOL_NAME
 
 log = logging.getLogger(__name__)
 
 INTERNAL = "An internal error occurred. Please try again."
-"""What a client gets of a handler's exception. Source: Octopus, its tool loop."""
+"""Message to a client for a handler's exception. Source: Octopus, its tool loop."""
 _OUTSIDE = re.compile(r"[^a-z0-9_]")
 _HEX = 8
 _MOST_NEAR = 5
-# A gateway's own: what the client sent is right, and what stands behind the host is not.
+# BAD_GATEWAY: the client's request is valid, and a server of the host failed.
 _STATUS: Mapping[FailureKind, HTTPStatus] = {
     "bad_request": HTTPStatus.BAD_REQUEST,
     "not_found": HTTPStatus.NOT_FOUND,
@@ -52,21 +52,21 @@ Arguments = Callable[[], Mapping[str, Any]]
 
 
 class Registry(Protocol):
-    """What lists tools and takes calls, as `octoc.runtime`'s Session does."""
+    """Lists tools and takes calls, as `octoc.runtime.Session` does."""
 
     @property
     def caller(self) -> Caller:
-        """For whom calls are made that say nothing of it themselves."""
+        """The caller of calls that name none."""
         ...
 
-    def tools(self, format: Literal["mcp"]) -> Sequence[Mapping[str, Any]]:  # noqa: A002  # the session's own word
-        """Return the tools now, in MCP's wire form."""
+    def tools(self, format: Literal["mcp"]) -> Sequence[Mapping[str, Any]]:  # noqa: A002  # as in Session
+        """Return the current tools in MCP's wire form."""
         ...
 
     def call(
         self, name: str, arguments: Mapping[str, Any] | None = None, *, caller: Caller | None = None
     ) -> Awaitable[ToolResult | ToolFailure]:
-        """Call a tool by a name that `tools` gave, for `caller`."""
+        """Call a tool by its name in `tools`, for `caller`."""
         ...
 
 
@@ -78,15 +78,15 @@ class HostTools(Protocol):
         ...
 
     def call(self, name: str, arguments: Arguments, caller: Caller) -> Awaitable[bytes]:
-        """Return the body of a successful answer; raises Refused, or anything for a fault that no client is told.
+        """Return the body of a successful answer. Raises: RefusedError; any other exception is hidden from the client.
 
-        `arguments` reads them, which is only done for a tool that there is.
+        `arguments` reads the arguments; it is called only for an existing tool.
         """
         ...
 
 
 class PythonTools:
-    """Functions of this process. Raises: ValueError for tools that break the protocol's rules."""
+    """Functions of this process. Raises: ValueError, for tools that break the protocol's rules."""
 
     def __init__(self, tools: Iterable[PythonTool]) -> None:
         self._tools: dict[str, PythonTool] = {}
@@ -117,7 +117,7 @@ class PythonTools:
 
 
 class RegistryTools:
-    """An agent's tools, as they are at each request. Raises: ValueError for more than the protocol allows."""
+    """An agent's tools, listed again for each request. Raises: ValueError, for more than the protocol allows."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -139,7 +139,7 @@ class RegistryTools:
         own = self._registry.caller
         caller = attrs.evolve(
             own,
-            # What a client says of its tenant is nobody's word: it must not use up another's quota.
+            # A client may not choose its tenant, since it must not use up another tenant's quota.
             tenant=caller.tenant if own.tenant is None else own.tenant,
             correlation_id=own.correlation_id if caller.correlation_id is None else caller.correlation_id,
             user=own.user if caller.user is None else caller.user,
@@ -151,7 +151,7 @@ class RegistryTools:
         body = dump(_value_of(outcome))
         if len(body) > MAX_BODY_BYTES:
             too_large = f"`{name}` answered {len(body)} bytes, and the protocol allows {MAX_BODY_BYTES}"
-            raise Refused(HTTPStatus.BAD_GATEWAY, "too_large", too_large)
+            raise RefusedError(HTTPStatus.BAD_GATEWAY, "too_large", too_large)
         return body
 
     def _named(self) -> dict[str, Mapping[str, Any]]:
@@ -161,10 +161,10 @@ class RegistryTools:
 
 
 def protocol_names(names: Sequence[str]) -> Mapping[str, str]:
-    """Return what the protocol calls each of `names`: `[a-z0-9_]+`, no two alike.
+    """Return a unique name of the protocol, `[a-z0-9_]+`, for each of `names`.
 
-    A name that keeps the rule stays. Any other is in lower case, with `_` for what the rule does not allow, and ends in
-    8 hex digits of its SHA-256 (more, should that be taken) where another one would be called the same.
+    A name of that form stays. Any other is in lower case, with `_` for each other character. If two would be equal, the
+    name ends in 8 hex digits of its SHA-256, or more if that is taken too.
     """
     kept = {name for name in names if TOOL_NAME.fullmatch(name)}
     plain = {name: _OUTSIDE.sub("_", name.lower()) or "_" for name in names if name not in kept}
@@ -182,15 +182,15 @@ def protocol_names(names: Sequence[str]) -> Mapping[str, str]:
     return made
 
 
-def unknown(name: str, known: Iterable[str]) -> Refused:
-    """Return the refusal of a tool that is not there, with the names that may have been meant."""
-    near = near_names(name, list(known), _MOST_NEAR)
+def unknown(name: str, names: Iterable[str]) -> RefusedError:
+    """Return the refusal of an unknown tool, with similar names."""
+    near = near_names(name, list(names), _MOST_NEAR)
     hint = {"hint": f"Similar: {', '.join(near)}"} if near else {}
-    return Refused(HTTPStatus.NOT_FOUND, "not_found", f"there is no tool `{name}`", hint)
+    return RefusedError(HTTPStatus.NOT_FOUND, "not_found", f"there is no tool `{name}`", hint)
 
 
 def dump(value: Any) -> bytes:
-    """Return a value as JSON. Raises: TypeError or ValueError for what is none."""
+    """Return a value as JSON. Raises: TypeError or ValueError, for a value without a form in JSON."""
     return json.dumps(value, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
@@ -200,12 +200,12 @@ def _not_too_many(tools: int) -> None:
 
 
 def _value_of(result: ToolResult) -> Any:
-    """Return what a client gets of a result. Raises: Refused for a tool's own error."""
+    """Return the value of a result for a client. Raises: RefusedError, for a tool's own error."""
     if result.is_error:
-        said = result.structured if isinstance(result.structured, Mapping) else {}
-        extra = {key: value for key, value in said.items() if key not in {"error", "message"}}
-        code, message = said.get("error"), said.get("message")
-        raise Refused(
+        fields = result.structured if isinstance(result.structured, Mapping) else {}
+        extra = {key: value for key, value in fields.items() if key not in {"error", "message"}}
+        code, message = fields.get("error"), fields.get("message")
+        raise RefusedError(
             HTTPStatus.UNPROCESSABLE_ENTITY,
             code if isinstance(code, str) and code else "tool_error",
             message if isinstance(message, str) and message else result.text or "the tool failed",
@@ -215,17 +215,17 @@ def _value_of(result: ToolResult) -> Any:
         from octoc.runtime import as_mcp_result
 
         return as_mcp_result(result)
-    # Of what was cut the text tells how to read on.
+    # The text of a cut result has the command to read on.
     return result.text if result.structured is None or result.handle is not None else result.structured
 
 
-def _refusal(failure: ToolFailure) -> Refused:
+def _refusal(failure: ToolFailure) -> RefusedError:
     extra: dict[str, Any] = {}
     if failure.similar:
         extra["hint"] = f"Similar: {', '.join(failure.similar)}"
     seconds = failure.retry_after_s
     if seconds is not None and 0 < seconds < math.inf:
         extra["retry_after"] = math.ceil(seconds)
-    # What went wrong inside is for the log, which has it.
+    # Only the log has an internal error.
     message = INTERNAL if failure.kind == "internal" else failure.message
-    return Refused(_STATUS[failure.kind], failure.kind, message, extra)
+    return RefusedError(_STATUS[failure.kind], failure.kind, message, extra)

@@ -1,4 +1,4 @@
-"""HTTP/1.1 as a small server reads it: strict, and with a limit on every part."""
+"""Reads HTTP/1.1 requests strictly, with a limit on each part."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _HEADER = re.compile(
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[\t -~]*)?\r\n")
 
 
-class Refused(Exception):  # noqa: N818  # a client's mistake, not a fault in the program
-    """A request that is answered with an error.
+class RefusedError(Exception):
+    """A request is answered with an error.
 
-    `code` and the message are the body's `error` and `message`; `extra` is what else stands in it, as `retry_after`.
+    `code` and the message are `error` and `message` of the body; `extra` has its other fields, such as `retry_after`.
     """
 
     def __init__(self, status: HTTPStatus, code: str, message: str, extra: Mapping[str, Any] | None = None) -> None:
@@ -38,20 +38,20 @@ class Refused(Exception):  # noqa: N818  # a client's mistake, not a fault in th
 
 @attrs.frozen(kw_only=True)
 class Request:
-    """A request without its body. Header names are in lower case; no header that matters here stands twice."""
+    """A request without its body. Header names are in lower case."""
 
     method: str
     path: str
     headers: Mapping[str, str] = attrs.field(repr=False)
     keep_alive: bool
     length: int | None
-    """Of the body, in bytes; None when it comes in chunks."""
+    """Length of the body in bytes; None if it comes in chunks."""
 
 
 async def read_head(reader: asyncio.StreamReader) -> Request | None:
-    """Return the next request's line and headers, or None when the client has gone. Raises: Refused.
+    """Return the next request's line and headers, or None if the client is gone. Raises: RefusedError.
 
-    The reader's own limit is what bounds the head: it is to be made with MAX_HEAD_BYTES.
+    The reader must have the limit MAX_HEAD_BYTES, which limits the head.
     """
     try:
         head = await reader.readuntil(b"\r\n\r\n")
@@ -59,11 +59,11 @@ async def read_head(reader: asyncio.StreamReader) -> Request | None:
         return None
     except asyncio.LimitOverrunError:
         too_long = f"the request's head is longer than {MAX_HEAD_BYTES} bytes"
-        raise Refused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "head_too_large", too_long) from None
+        raise RefusedError(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "head_too_large", too_long) from None
     first, *lines = head[:-4].split(b"\r\n")
     match = _REQUEST.fullmatch(first)
     if match is None:
-        raise _malformed("the first line is no request of HTTP/1.1")
+        raise _malformed("the first line is not a request of HTTP/1.1")
     headers = _headers(lines)
     if match[3] == b"1" and "host" not in headers:
         raise _malformed("the header `Host` is missing")
@@ -80,7 +80,7 @@ async def read_head(reader: asyncio.StreamReader) -> Request | None:
 def _headers(lines: list[bytes]) -> dict[str, str]:
     if len(lines) > MAX_HEADERS:
         too_many = f"the request has more than {MAX_HEADERS} headers"
-        raise Refused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "head_too_large", too_many)
+        raise RefusedError(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "head_too_large", too_many)
     headers: dict[str, str] = {}
     for line in lines:
         match = _HEADER.fullmatch(line)
@@ -99,17 +99,19 @@ def _length(headers: Mapping[str, str]) -> int | None:
         if length is not None:
             raise _malformed("it has both `Content-Length` and `Transfer-Encoding`")
         if coding.lower() != "chunked":
-            raise Refused(HTTPStatus.NOT_IMPLEMENTED, "not_supported", "the only transfer coding taken is `chunked`")
+            raise RefusedError(
+                HTTPStatus.NOT_IMPLEMENTED, "not_supported", "the only transfer coding taken is `chunked`"
+            )
         return None
     if length is None:
         return 0
     if not re.fullmatch(r"[0-9]{1,18}", length):
-        raise _malformed("`Content-Length` is no number")
+        raise _malformed("`Content-Length` is not a number")
     return _bounded(int(length))
 
 
 async def read_body(request: Request, reader: asyncio.StreamReader) -> bytes | None:
-    """Return the request's body, or None when the client has gone. Raises: Refused."""
+    """Return the request's body, or None if the client is gone. Raises: RefusedError."""
     try:
         if request.length is not None:
             return await reader.readexactly(request.length)
@@ -126,7 +128,7 @@ async def _chunks(reader: asyncio.StreamReader) -> bytes:
         line = await reader.readuntil(b"\r\n")
         match = _CHUNK.fullmatch(line) if len(line) <= _MAX_CHUNK_LINE_BYTES else None
         if match is None:
-            raise _malformed("the size of a chunk is no hexadecimal number")
+            raise _malformed("the size of a chunk is not a hexadecimal number")
         size = int(match[1], 16)
         if size == 0:
             break
@@ -143,16 +145,16 @@ async def _chunks(reader: asyncio.StreamReader) -> bytes:
 def _bounded(length: int) -> int:
     if length > MAX_BODY_BYTES:
         too_long = f"the request's body is longer than {MAX_BODY_BYTES} bytes"
-        raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body_too_large", too_long)
+        raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body_too_large", too_long)
     return length
 
 
-def _malformed(why: str) -> Refused:
-    return Refused(HTTPStatus.BAD_REQUEST, "malformed_request", f"the request is malformed: {why}")
+def _malformed(why: str) -> RefusedError:
+    return RefusedError(HTTPStatus.BAD_REQUEST, "malformed_request", f"the request is malformed: {why}")
 
 
 def response(status: HTTPStatus, body: bytes, *, keep_alive: bool, headers: Mapping[str, str] | None = None) -> bytes:
-    """Return a response with a JSON body, ready to be sent."""
+    """Return a response with a JSON body, as bytes to send."""
     lines = [f"HTTP/1.1 {status.value} {status.phrase}"]
     fields = {
         "Content-Type": "application/json",

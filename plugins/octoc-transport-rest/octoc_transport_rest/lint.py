@@ -35,7 +35,7 @@ BAD_TOOL_NAME = rule(
 
 @lint_check(BAD_TOOL_NAME, TOO_MANY_TOOLS)
 def check_tools(workspace: LintWorkspace, sink: DiagnosticSink) -> None:
-    """Report recorded tools of REST servers that no transport takes: too many of them, or of another name.
+    """Report recorded tools of REST servers that the protocol does not allow: too many, or with another name.
 
     More than a hundred tools are a warning, and an error in a strict build.
     """

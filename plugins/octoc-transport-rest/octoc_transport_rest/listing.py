@@ -1,4 +1,4 @@
-"""From a server's array of descriptors to the tools it lists: what breaks the protocol's rules is left out, aloud."""
+"""Reads the tools in a server's list. Tools that break the protocol's rules are left out, with a warning."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _NAMED = 5
 
 @attrs.frozen(kw_only=True)
 class Tools:
-    """The first MAX_TOOLS sound tools in the server's order.
+    """The first MAX_TOOLS valid tools in the server's order.
 
-    `more` is the number of sound tools after them; `left_out` has one line for each tool that breaks a rule, of the
-    first MAX_TOOLS descriptors.
+    `more` is the number of valid tools after them; `left_out` has a line for each of the first MAX_TOOLS descriptors
+    that breaks a rule.
     """
 
     tools: tuple[ListedTool, ...]
@@ -31,14 +31,14 @@ class Tools:
 
 
 def tools_of(server: str, descriptors: Sequence[Any], secrets: tuple[str, ...]) -> Tools:
-    """Return the tools of a server's answer. Each tool that is left out is named in a warning."""
+    """Return the tools in a server's answer. A warning names each left-out tool."""
     sound: dict[str, ListedTool] = {}
     left_out: list[str] = []
     for index, wire in enumerate(without_secrets(list(descriptors), secrets)):
         why = _fault(wire, sound)
         if why is None:
             sound[wire["name"]] = ListedTool(name=wire["name"], description=wire["description"], wire=wire)
-        elif index < MAX_TOOLS:  # a server that lists nonsense without end gets no log without end
+        elif index < MAX_TOOLS:  # so that a long list of invalid tools does not fill the log
             left_out.append(one_line(f"number {index + 1}: {why}", secrets))
             log.warning("%s", one_line(f"`{server}` lists a tool that is left out, number {index + 1}: {why}", secrets))
     tools = tuple(sound.values())
@@ -52,20 +52,20 @@ def tools_of(server: str, descriptors: Sequence[Any], secrets: tuple[str, ...]) 
     return Tools(tools=tools[:MAX_TOOLS], more=len(rest), left_out=tuple(left_out))
 
 
-def _fault(descriptor: Any, known: Mapping[str, ListedTool]) -> str | None:
+def _fault(descriptor: Any, before: Mapping[str, ListedTool]) -> str | None:
     if not isinstance(descriptor, dict):
-        return "it is no object"
+        return "it is not an object"
     name = descriptor.get("name")
     if not isinstance(name, str):
         return "it has no `name`"
     if not TOOL_NAME.fullmatch(name):
         return f"the name `{name:.80}` is not of the form `{TOOL_NAME.pattern}`"
-    if name in known:
+    if name in before:
         return f"`{name}` is listed already"
     if not isinstance(descriptor.get("description"), str):
         return f"`{name}` has no `description`"
     if not isinstance(descriptor.get("inputSchema"), dict):
         return f"`{name}` has no `inputSchema`"
     if not isinstance(descriptor.get("outputSchema", {}), dict):
-        return f"the `outputSchema` of `{name}` is no object"
+        return f"the `outputSchema` of `{name}` is not an object"
     return None

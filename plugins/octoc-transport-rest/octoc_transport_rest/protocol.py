@@ -1,4 +1,4 @@
-"""The protocol's own numbers and rules, which client and host share."""
+"""The protocol's numbers and rules, which client and host share."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from octoc.json_limits import MAX_ELEMENTS, excess, parse
 
 KIND = "rest"
 PROTOCOL = "octopus-rest"
-"""What a listing gives as its protocol: the protocol itself has no version."""
+"""Protocol in a listing; the protocol has no version."""
 MAX_BODY_BYTES = 4 * 1024 * 1024
-"""The longest body, 4 MiB. An answer beyond it is cut, a request beyond it is refused."""
+"""Maximum bytes of a body. A longer answer is cut, a longer request is refused."""
 MAX_TOOLS = 100
 """Source: Octopus, tool servers."""
 TOO_DEEP = "it is nested too deeply"
 LEFT_OUT = "toolsLeftOut"
-"""Where a listing's `server_info` counts the sound tools beyond MAX_TOOLS."""
+"""Key in a listing's `server_info`: the number of valid tools beyond MAX_TOOLS."""
 TOOL_NAME = re.compile(r"[a-z0-9_]+")
 JSON_TYPE = "application/json"
 
@@ -32,9 +32,9 @@ class TooManyElementsError(ValueError):
 
 
 def parse_json(data: bytes, max_elements: int | None = None) -> Any:
-    """Return the value of a JSON text in UTF-8. A long text is to be parsed in a thread.
+    """Return the value of a JSON text in UTF-8. Parse a long text in a thread.
 
-    Raises: TooManyElementsError before it is parsed; ValueError, saying in a few words what is wrong.
+    Raises: TooManyElementsError, before parsing; ValueError, with the reason in a few words.
     """
     over = excess(data, max_elements or MAX_ELEMENTS)
     if over is not None:

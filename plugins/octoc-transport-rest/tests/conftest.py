@@ -1,4 +1,4 @@
-"""A connection of this transport to a server that answers with the bytes it is told to."""
+"""A connection of this transport to a server that answers with given bytes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -81,7 +81,7 @@ def test_a_long_error_is_not_looked_into(call_of: Callable[..., Any]) -> None:
 
 
 def test_a_listing_beyond_the_limit_fails(listing_of: Callable[..., Any]) -> None:
-    """A list of tools that would be cut is no list."""
+    """A list of tools over the limit fails the listing."""
     with pytest.raises(ConnectionFailed, match="longer than 4194304 bytes"):
         listing_of(says(answer(b'["' + b"x" * LIMIT + b'"]')))
 

@@ -214,7 +214,7 @@ def test_a_trusted_certificate_is_taken(certificate: Path, monkeypatch: pytest.M
 
 
 def test_old_tls_is_refused(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """TLS 1.1 is not spoken, whoever the server is."""
+    """TLS 1.1 is refused for each server."""
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     with (
         pytest.warns(DeprecationWarning, match=r"TLSv1_1"),

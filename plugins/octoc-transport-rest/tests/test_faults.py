@@ -22,7 +22,7 @@ FAULTS: dict[str, tuple[Talk, str, str]] = {
     "500 with HTML": (says(answer(HTML, "500 X", "text/html; charset=x")), "protocol", "HTTP 500 and `text/html`"),
     "500 with nothing": (says(answer(b"", "500 X", None)), "protocol", "HTTP 500 and no content type"),
     "500 with JSON without a message": (says(answer(b'{"error":"x"}', "500 X")), "protocol", "HTTP 500"),
-    "500 with a message that is no text": (says(answer(b'{"message":1}', "500 X")), "protocol", "HTTP 500"),
+    "500 with a number as its message": (says(answer(b'{"message":1}', "500 X")), "protocol", "HTTP 500"),
     "500 with broken JSON": (says(answer(b"{", "500 X")), "protocol", "HTTP 500"),
     "302 to another host": (
         says(answer(b"", "302 X", None, "Location: https://evil.example/")),
@@ -41,10 +41,10 @@ FAULTS: dict[str, tuple[Talk, str, str]] = {
     "JSON that ends with the connection": (
         says(b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{"a": [1,'),
         "protocol",
-        "no JSON: Expecting value at line 1, column 10",
+        "not JSON: Expecting value at line 1, column 10",
     ),
-    "an empty body": (says(answer(b"")), "protocol", "no JSON"),
-    "no JSON": (says(answer(b"hello")), "protocol", "no JSON"),
+    "an empty body": (says(answer(b"")), "protocol", "not JSON"),
+    "no JSON": (says(answer(b"hello")), "protocol", "not JSON"),
     "NaN": (says(answer(b'{"a": NaN}')), "protocol", "`NaN` is not JSON"),
     "no UTF-8": (says(answer(b'"\xff"')), "protocol", "it is not UTF-8"),
     "JSON nested 100,000 deep": (says(answer(b"[" * 100_000 + b"]" * 100_000)), "protocol", "too deep"),
@@ -70,7 +70,7 @@ FAULTS: dict[str, tuple[Talk, str, str]] = {
         "protocol",
         "content encoding `br`",
     ),
-    "chunks that are none": (
+    "malformed chunks": (
         says(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n"),
         "protocol",
         "does not speak HTTP/1.1",
@@ -220,7 +220,7 @@ def test_what_the_credentials_may_not_do_says_so(call_of: Callable[..., Any]) ->
 def test_a_failed_listing_has_its_kind(
     talk: Talk, kind: str, wait: float | None, listing_of: Callable[..., Any]
 ) -> None:
-    """What went wrong while listing is told by its kind, with the time to wait, and may be tried again."""
+    """A failed listing has its kind and the time to wait, and may be tried again."""
     with pytest.raises(ConnectionFailed) as caught:
         listing_of(talk)
     assert (caught.value.kind, caught.value.retry_after_s, caught.value.permanent) == (kind, wait, False)

@@ -77,8 +77,8 @@ REQUESTS: dict[str, tuple[bytes, bytes]] = {
     "no path": (b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n", b"404|there is nothing at this path"),
     "no tool": (b"POST /tool/nope/call HTTP/1.1\r\nHost: x\r\n\r\n", b"404|there is no tool `nope`"),
     "wrong method": (b"POST /tools HTTP/1.1\r\nHost: x\r\n\r\n", b"405|Allow: GET"),
-    "no object": (HEAD + b"Content-Length: 2\r\n\r\n[]", b"400|the body is no JSON object"),
-    "no JSON": (HEAD + b"Content-Length: 2\r\n\r\n{]", b"400|the body is no JSON:"),
+    "no object": (HEAD + b"Content-Length: 2\r\n\r\n[]", b"400|the body is not a JSON object"),
+    "no JSON": (HEAD + b"Content-Length: 2\r\n\r\n{]", b"400|the body is not JSON:"),
     "NaN": (HEAD + b'Content-Length: 10\r\n\r\n{"a": NaN}', b"400|`NaN` is not JSON"),
     "a number that no float holds": (HEAD + b'Content-Length: 12\r\n\r\n{"a": 1e999}', b"400|a number is too large"),
     "an answer with NaN": (HEAD.replace(b"echo", b"nan") + b"Content-Length: 2\r\n\r\n{}", b"500|internal_error"),
@@ -89,9 +89,9 @@ REQUESTS: dict[str, tuple[bytes, bytes]] = {
     "two Hosts": (b"GET /tools HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", b"400|`host` stands twice"),
     "two lengths": (HEAD + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}", b"400|stands twice"),
     "length and chunks": (HEAD + b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n", b"400|it has both"),
-    "a sign in the length": (HEAD + b"Content-Length: +2\r\n\r\n{}", b"400|no number"),
+    "a sign in the length": (HEAD + b"Content-Length: +2\r\n\r\n{}", b"400|not a number"),
     "another coding": (HEAD + b"Transfer-Encoding: gzip, chunked\r\n\r\n", b"501|transfer coding"),
-    "a bad chunk": (HEAD + b"Transfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n", b"400|no hexadecimal"),
+    "a bad chunk": (HEAD + b"Transfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n", b"400|not a hexadecimal"),
     "a long chunk": (HEAD + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n", b"400|longer than its size"),
     "a huge chunk": (HEAD + b"Transfer-Encoding: chunked\r\n\r\nffffffff\r\n", b"413|longer than 4194304"),
     "a huge body": (HEAD + b"Content-Length: 4194305\r\n\r\n" + b"x" * 200_000, b"413|longer than 4194304"),
@@ -100,8 +100,8 @@ REQUESTS: dict[str, tuple[bytes, bytes]] = {
     "a folded header": (b"GET /tools HTTP/1.1\r\nHost: x\r\n y\r\n\r\n", b"400|`Name: value`"),
     "a space before the colon": (b"GET /tools HTTP/1.1\r\nHost : x\r\n\r\n", b"400|`Name: value`"),
     "a bare line feed": (b"GET /tools HTTP/1.1\r\nHost: x\nX: y\r\n\r\n", b"400|`Name: value`"),
-    "garbage": (b"\x16\x03\x01 hello\r\n\r\n", b"400|no request of HTTP/1.1"),
-    "HTTP/2": (b"PRI * HTTP/2.0\r\n\r\n", b"400|no request of HTTP/1.1"),
+    "garbage": (b"\x16\x03\x01 hello\r\n\r\n", b"400|not a request of HTTP/1.1"),
+    "HTTP/2": (b"PRI * HTTP/2.0\r\n\r\n", b"400|not a request of HTTP/1.1"),
 }
 
 
@@ -162,7 +162,7 @@ def test_a_call_that_takes_too_long_is_ended() -> None:
 
 
 def test_a_crowd_is_turned_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A connection beyond the limit is told so, and those before it go on."""
+    """A connection beyond the limit is refused with a message, and those before it continue."""
     monkeypatch.setattr("octoc_transport_rest.host.MAX_CONNECTIONS", 1)
     last = b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 

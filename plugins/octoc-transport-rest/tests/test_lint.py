@@ -68,7 +68,7 @@ def test_names_that_the_protocol_does_not_take(tmp_path: Path) -> None:
 
 
 def test_a_workspace_without_the_plugin(tmp_path: Path) -> None:
-    """A REST server in a workspace that does not use the plugin is told of, with what to add."""
+    """A REST server in a workspace without the plugin is reported, with the line to add."""
     assert _found(tmp_path, ["fine"], use=()) == [
         ("OCT446", "warning", "server `orders` is reached over `rest`, whose plugin the workspace does not use")
     ]

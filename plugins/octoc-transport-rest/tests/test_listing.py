@@ -43,12 +43,12 @@ def test_a_hundred_tools_are_taken(caplog: pytest.LogCaptureFixture, listed: Cal
         (descriptor("../x\n"), "is not of the form"),
         (descriptor(""), "is not of the form"),
         (descriptor(7), "has no `name`"),
-        ("text", "it is no object"),
+        ("text", "it is not an object"),
         (descriptor("good"), "`good` is listed already"),
         ({"name": "x", "inputSchema": {}}, "`x` has no `description`"),
         ({"name": "x", "description": "d"}, "`x` has no `inputSchema`"),
         (descriptor("x", inputSchema=True), "`x` has no `inputSchema`"),
-        (descriptor("x", outputSchema=[]), "`outputSchema` of `x` is no object"),
+        (descriptor("x", outputSchema=[]), "`outputSchema` of `x` is not an object"),
         (descriptor(TOKEN), "`***` is not of the form"),
     ],
 )
@@ -67,8 +67,8 @@ def test_a_tool_that_breaks_the_rules_is_left_out(
 
 @pytest.mark.parametrize("body", [{"tools": []}, "tools", None])
 def test_a_listing_that_is_no_array_fails(body: Any, listed: Callable[[Any], ServerListing]) -> None:
-    """Anything but a JSON array is no list of tools."""
-    with pytest.raises(ConnectionFailed, match="no JSON array"):
+    """A list of tools has to be a JSON array."""
+    with pytest.raises(ConnectionFailed, match="other than a JSON array"):
         listed(body)
 
 

@@ -34,7 +34,7 @@ def test_what_was_never_sent_says_so(call: ToolCall, kind: str, visit: Callable[
 
 
 def test_what_is_sent(visit: Callable[..., Any]) -> None:
-    """A call carries the bare arguments, the bearer and for whom it is, on the path of the base URL."""
+    """A call carries the bare arguments, the bearer and the caller, on the path of the base URL."""
 
     async def called(connection: Connection) -> None:
         caller = Caller(tenant="acme", correlation_id="episode-7", user="u7")
@@ -55,7 +55,7 @@ def test_what_is_sent(visit: Callable[..., Any]) -> None:
         "X-Octopus-Correlation-Id: episode-7",
         "X-Octopus-User-Id: u7",
     ]
-    assert "X-Octopus-Tenant-Id: of the workspace" in probe
+    assert "X-Octopus-Tenant-Id: from the workspace" in probe
     assert "Content-Type: application/json" in call
     assert "Content-Length: 8" in call
 

@@ -166,7 +166,7 @@ def test_what_a_handler_raises_stays_inside(served: str) -> None:
 
 @pytest.mark.parametrize("name", ["../tools", "a/b", "UP", "", "a b", "a%2Fb", "é"])
 def test_a_name_that_breaks_the_rule_is_never_sent(served: str, name: str) -> None:
-    """A name outside `[a-z0-9_]+` is no tool, and becomes no part of a path."""
+    """A name outside `[a-z0-9_]+` is refused, and never part of a path."""
     outcome = called(served, name)
     assert outcome.kind == "not_found"
     assert "has no tool" in outcome.message
@@ -212,9 +212,9 @@ def test_a_wrong_token_says_so(served: str) -> None:
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "no url": ({"url": None}, "has no `url`"),
-    "no host": ({"url": "https://"}, "is no address"),
-    "another scheme": ({"url": "ftp://example.com"}, "is no address"),
-    "a port that is none": ({"url": "https://example.com:http"}, "is no address"),
+    "no host": ({"url": "https://"}, "is not an address"),
+    "another scheme": ({"url": "ftp://example.com"}, "is not an address"),
+    "an invalid port": ({"url": "https://example.com:http"}, "is not an address"),
     "plain http beyond loopback": ({"url": "http://tools.example.com/api"}, "plain `http`"),
     "a name that only looks like loopback": ({"url": "http://127.0.0.1.example.com"}, "plain `http`"),
     "a user in the URL": ({"url": "https://me:s3cr3t-v4lue@example.com"}, "a user, a query or a fragment"),

@@ -44,7 +44,7 @@ def _run(root: Path, *arguments: str) -> Result:
 
 
 def test_a_host_is_pinned_built_and_called(tmp_path: Path) -> None:
-    """The host's tool is recorded and compiled, and an agent's call tells it for whom the session is."""
+    """The host's tool is recorded and compiled, and an agent's call brings the session's caller to it."""
     seen: list[Caller] = []
 
     async def scenario() -> ToolResult | ToolFailure:
@@ -71,7 +71,7 @@ def test_a_host_is_pinned_built_and_called(tmp_path: Path) -> None:
 
 
 def test_a_call_says_what_is_cut_off_its_result(tmp_path: Path) -> None:
-    """What the transport did not read of a long result is told by `octoc call`, in both forms."""
+    """`octoc call` reports the unread part of a long result, in both output formats."""
     letters = PythonTool(
         name="letters", description="Gives letters", input_schema={"type": "object"}, handler=lambda _: "x" * 600
     )

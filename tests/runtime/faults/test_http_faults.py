@@ -115,7 +115,7 @@ OTHERWISE: dict[Era, dict[str, Row]] = {
         "echo_secret": Row(kind="error", says="bad header ***"),
         "wrong_type": Row(kind="protocol", says="`text/html` where `application/json` was expected"),
         "no_answer": Row(kind="protocol", says="HTTP 202"),
-        "json_cut": Row(kind="protocol", says="something that is no JSON"),
+        "json_cut": Row(kind="protocol", says="something that is not JSON"),
         "sse_cut": Row(kind="protocol", says="`text/event-stream` where `application/json` was expected"),
         "gzip_bomb": Row(kind="ok", says='{"jsonrpc": "2.0",'),
         "unknown_encoding": Row(kind="protocol", says="content encoding `br`, which was not asked for"),
@@ -127,7 +127,7 @@ OTHERWISE: dict[Era, dict[str, Row]] = {
         "wrong_id": Row(kind="ok", says="done"),
         "foreign_event": Row(kind="protocol", says="`text/event-stream` where"),
         "six_redirects": REDIRECTS,
-        "not_a_number": Row(kind="protocol", says="something that is no JSON"),
+        "not_a_number": Row(kind="protocol", says="something that is not JSON"),
     },
 }
 TABLE = [(era, fault) for era in ERAS for fault in FAULTS]
