@@ -34,6 +34,7 @@ from octoc.plugin.protocols import ConnectionFailed, ServerTarget
 from octoc.secrets import redact
 from octoc_transport_mcp.auth_settings import AuthSettings
 from octoc_transport_mcp.auth_store import StoredLogin
+from octoc_transport_mcp.http_bounds import BoundedTransport
 
 MAX_BODY_BYTES = 1024 * 1024
 """Maximum bytes of an authorization server's answer."""
@@ -156,7 +157,8 @@ async def drive(
     flow = provider.async_auth_flow(request)
     limit = httpx2.Timeout(min(target.timeout_s, MAX_SECONDS))
     last: httpx2.Response | None = None
-    async with httpx2.AsyncClient(timeout=limit, follow_redirects=False) as client:
+    transport = BoundedTransport(MAX_BODY_BYTES)
+    async with httpx2.AsyncClient(transport=transport, timeout=limit, follow_redirects=False) as client:
         try:
             outgoing = await _step(flow, None)
             refused = False
@@ -171,6 +173,8 @@ async def drive(
                     outgoing = await _step(flow, refusal)
         except ConnectionFailed:
             raise
+        except httpx2.DecodingError as error:
+            raise _failed(target, f"answered with {error}") from None
         except httpx2.HTTPError as error:
             raise _failed(target, f"could not be reached: {reason_of(error)}", permanent=False) from None
         except Exception as error:  # noqa: BLE001  # OAuthFlowError, and errors of pydantic and others for a malformed answer
@@ -194,26 +198,13 @@ async def _send(client: httpx2.AsyncClient, request: httpx2.Request, target: Ser
     if url.scheme != "https" and not (url.scheme == "http" and is_loopback(url.host)):
         raise _failed(target, f"is at a plain `{url.scheme}` address, `{url.host}`: it takes `https`")
     request.headers["Accept-Encoding"] = "identity"
-    response = await client.send(request, stream=True)
+    response = await client.send(request)
     if request.method == "POST" and (
-        response.status_code >= 500 or response.status_code == httpx2.codes.TOO_MANY_REQUESTS
+        response.is_server_error or response.status_code == httpx2.codes.TOO_MANY_REQUESTS
     ):
-        await response.aclose()
         # The SDK would treat this as a refusal, and forget the login.
         raise _failed(target, f"answered HTTP {response.status_code}", permanent=False)
-    body = bytearray()
-    try:
-        if response.headers.get("content-encoding", "identity").lower() != "identity":
-            raise _failed(target, "answered with a body that is compressed, though it was asked not to")
-        async for chunk in response.aiter_raw():
-            body += chunk
-            if len(body) > MAX_BODY_BYTES:
-                raise _failed(target, f"answered more than {MAX_BODY_BYTES} bytes")
-    finally:
-        await response.aclose()
-    whole = httpx2.Response(response.status_code, headers=response.headers, content=bytes(body), request=request)
-    whole.next_request = response.next_request
-    return whole
+    return response
 
 
 def _why(error: Exception, last: httpx2.Response | None) -> str:

@@ -21,7 +21,6 @@ from mcp.shared.exceptions import MCPError
 
 from octoc.results import Caller
 from octoc_transport_mcp.outbound import Sender
-from octoc_transport_mcp.streams import ATTEMPT
 
 if TYPE_CHECKING:
     import asyncio
@@ -37,6 +36,22 @@ MAX_QUESTIONS = 256
 """Questions kept between their arrival and their answer; beyond it the oldest is dropped, and declined."""
 ELICITATION, SAMPLING, ROOTS = "elicitation/create", "sampling/createMessage", "roots/list"
 QUESTIONS = frozenset({ELICITATION, SAMPLING, ROOTS})
+
+
+class Attempt:
+    """Whether a call's request was written; if not, the server cannot have begun it."""
+
+    def __init__(self, *, over_pipe: bool = True) -> None:
+        self.written = False
+        self._over_pipe = over_pipe
+
+    @property
+    def unsent(self) -> bool:
+        """Whether the request certainly never reached the server. Over HTTP this is unknown here."""
+        return self._over_pipe and not self.written
+
+
+ATTEMPT: contextvars.ContextVar[Attempt | None] = contextvars.ContextVar("octoc_mcp_attempt", default=None)
 
 
 @attrs.define(eq=False)

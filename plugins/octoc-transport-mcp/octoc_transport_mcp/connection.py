@@ -20,7 +20,7 @@ from octoc import __version__
 from octoc.plain_text import because, words_of
 from octoc.plugin.protocols import Connection, ConnectionFailed, Host, ServerTarget
 from octoc.results import Caller, ContentPart, ListedTool, Progress, ServerListing, ToolCall, ToolFailure, ToolResult
-from octoc_transport_mcp.claims import CLAIM, Claim, ClaimedCalls
+from octoc_transport_mcp.claims import ATTEMPT, CLAIM, Attempt, Claim, ClaimedCalls
 from octoc_transport_mcp.direct_calls import direct_calls
 from octoc_transport_mcp.failures import (
     ending,
@@ -44,7 +44,6 @@ from octoc_transport_mcp.messages import LineFault
 from octoc_transport_mcp.outbound import sent_through
 from octoc_transport_mcp.process import ServerProcess, process_streams
 from octoc_transport_mcp.server_requests import ServerRequests
-from octoc_transport_mcp.streams import ATTEMPT, Attempt
 
 log = logging.getLogger("octoc.transport")
 

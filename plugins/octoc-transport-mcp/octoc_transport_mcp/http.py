@@ -60,39 +60,24 @@ def check_header_names(target: ServerTarget) -> None:
 async def http_streams(target: ServerTarget, state: HttpState) -> AsyncIterator[Any]:
     """Yield the streams of a Streamable HTTP server. Raises: ConnectionFailed, HttpFaultError in a group."""
     limit = _limit(target)
-    async with (
-        _quiet(target),
-        GuardedClient(state, limit, **_options(target, state)) as client,
-        _ending(client),
-        streamable_http_client(target.url or "", http_client=client, max_sse_event_size=2 * limit) as streams,
-    ):
-        state.client = client
-        yield streams
+    with quiet_addresses(target):
+        async with (
+            GuardedClient(state, limit, **_options(target, state)) as client,
+            streamable_http_client(target.url or "", http_client=client, max_sse_event_size=2 * limit) as streams,
+        ):
+            state.client = client
+            yield streams
 
 
 @contextlib.asynccontextmanager
 async def sse_streams(target: ServerTarget, state: HttpState) -> AsyncIterator[Any]:
     """Yield the streams of an SSE server. Raises: ConnectionFailed, HttpFaultError."""
-    async with (
-        _quiet(target),
-        httpx2.AsyncClient(**_options(target, state)) as client,
-        EventLink(client, state, _limit(target)).streams() as streams,
-    ):
-        yield streams
-
-
-@contextlib.asynccontextmanager
-async def _quiet(target: ServerTarget) -> AsyncIterator[None]:
     with quiet_addresses(target):
-        yield
-
-
-@contextlib.asynccontextmanager
-async def _ending(client: GuardedClient) -> AsyncIterator[None]:
-    try:
-        yield
-    finally:
-        await client.end_notices()
+        async with (
+            httpx2.AsyncClient(**_options(target, state)) as client,
+            EventLink(client, state, _limit(target)).streams() as streams,
+        ):
+            yield streams
 
 
 def _limit(target: ServerTarget) -> int:

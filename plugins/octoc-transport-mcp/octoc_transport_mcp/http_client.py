@@ -271,11 +271,12 @@ class GuardedClient(httpx2.AsyncClient):
         response.stream = _Events(self, exchange, response)
         return response
 
-    async def end_notices(self) -> None:
-        """Cancel the messages without an answer that are still being sent."""
+    async def __aexit__(self, *exc: Any) -> None:  # noqa: PYI036  # as the client declares them
+        """Cancel the messages without an answer that are still being sent, and close the client."""
         for notice in self._notices:
             notice.cancel()
         await asyncio.gather(*self._notices, return_exceptions=True)
+        await super().__aexit__(*exc)
 
 
 class _Events(httpx2.AsyncByteStream):
@@ -344,8 +345,8 @@ class _Events(httpx2.AsyncByteStream):
         """
         carrier = None if self._exchange is None else self._exchange.request_id
         if isinstance(message, mcp_types.JSONRPCRequest):
-            if self._client.state.watcher is not None:
-                self._client.state.watcher.note_question(message.id, message.method, carrier, ordered=False)
+            if self._client.state.claims is not None:
+                self._client.state.claims.note_question(message.id, message.method, carrier, ordered=False)
             return False
         if not isinstance(message, (mcp_types.JSONRPCResponse, mcp_types.JSONRPCError)) or message.id is None:
             return False

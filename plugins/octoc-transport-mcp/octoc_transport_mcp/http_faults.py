@@ -20,9 +20,9 @@ from octoc.results import FailureKind, ToolFailure
 from octoc.secrets import redact
 from octoc_transport_mcp.failures import one_line
 from octoc_transport_mcp.http_bounds import BodyTooLargeError, BrokenEncodingError, media_type
-from octoc_transport_mcp.pending_requests import Watcher
 
 if TYPE_CHECKING:
+    from octoc_transport_mcp.claims import Claims
     from octoc_transport_mcp.http_client import GuardedClient
 
 logger = logging.getLogger("octoc.transport")
@@ -64,9 +64,9 @@ class HttpState:
     `lost` is True once the session is over.
     """
 
-    def __init__(self, target: ServerTarget, watcher: Watcher | None = None) -> None:
+    def __init__(self, target: ServerTarget, claims: Claims | None = None) -> None:
         self.target = target
-        self.watcher = watcher
+        self.claims = claims
         """Observer of the answers and questions on streams of events."""
         self.lost = False
         self.ended: str | None = None

@@ -47,7 +47,7 @@ class EventLink:
         self._state = state
         self._max_bytes = max_bytes
         self._pending = PendingRequests(
-            max_bytes, ElementLimits.of(state.target), state.watcher, all_messages=True, error_of=self._error
+            max_bytes, ElementLimits.of(state.target), state.claims, all_messages=True, error_of=self._error
         )
         self._posts: dict[RequestId, anyio.CancelScope] = {}
 

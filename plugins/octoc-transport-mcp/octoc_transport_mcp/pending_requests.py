@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import attrs
 import mcp_types
@@ -20,6 +20,9 @@ from mcp_types import RequestId
 from octoc.json_limits import LARGE_BYTES
 from octoc_transport_mcp.framing import END_BYTES, DroppedLine
 from octoc_transport_mcp.messages import ElementLimits, LineFault, ReadResult, read
+
+if TYPE_CHECKING:
+    from octoc_transport_mcp.claims import Claims
 
 MAX_TOOLS = 20_000
 """Maximum number of tools of a server; a listing with more is refused, if possible before it is parsed."""
@@ -66,29 +69,6 @@ class Admitted:
     """The requests that this line answers, including those whose caller is gone."""
 
 
-class Watcher(Protocol):
-    """Observes the answers and the questions of a server, in the order of its messages."""
-
-    def answered(self, request: RequestId) -> None:
-        """Note that a request of ours was answered, in time or late."""
-        ...
-
-    def is_open(self, request: RequestId) -> bool:
-        """Return whether the server works on a request of ours."""
-        ...
-
-    def note_question(
-        self, question: RequestId, method: str, carrier: RequestId | None = None, *, ordered: bool = True
-    ) -> None:
-        """Note a server's request.
-
-        Args:
-            carrier: our request whose own stream brought it.
-            ordered: whether questions and answers come in the server's order, on one stream.
-        """
-        ...
-
-
 def error_of(request: RequestId, code: int, fault: LineFault) -> mcp_types.JSONRPCError:
     """Return an error whose data is the fault, which no server can send."""
     error = mcp_types.ErrorData(code=code, message=fault.reason, data=fault)
@@ -110,14 +90,14 @@ class PendingRequests:
         self,
         limit: int,
         elements: ElementLimits | None = None,
-        watcher: Watcher | None = None,
+        claims: Claims | None = None,
         *,
         all_messages: bool = False,
         error_of: Callable[[RequestId, int, LineFault], mcp_types.JSONRPCError] = error_of,
     ) -> None:
         self._limit = limit
         self._elements = elements or ElementLimits()
-        self._watcher = watcher
+        self._claims = claims
         self._all_messages = all_messages
         self._error_of = error_of
         self.requests: dict[RequestId, PendingRequest] = {}
@@ -243,20 +223,20 @@ class PendingRequests:
 
     def _late(self, requests: list[RequestId]) -> list[Admitted]:
         """Return late answers that end a claim."""
-        watcher = self._watcher
-        if watcher is None or not any(map(watcher.is_open, requests)):
+        claims = self._claims
+        if claims is None or not any(map(claims.is_open, requests)):
             return []
         return [Admitted(answered=tuple(requests))]
 
     def note(self, admitted: Admitted) -> None:
-        """Report a message to the watcher when it is read, in the order of the server's messages."""
-        if self._watcher is None:
+        """Report a message to the claims when it is read, in the order of the server's messages."""
+        if self._claims is None:
             return
         for request in admitted.answered:
-            self._watcher.answered(request)
+            self._claims.answered(request)
         message = None if admitted.message is None else admitted.message.message
         if isinstance(message, mcp_types.JSONRPCRequest):
-            self._watcher.note_question(message.id, message.method)
+            self._claims.note_question(message.id, message.method)
 
     def fail(self, head: bytes, tail: bytes, fault: LineFault) -> list[Admitted]:
         """Fail the requests that a line names, or if it names none the only pending request."""

@@ -12,7 +12,7 @@ import os
 import signal
 from collections import deque
 from collections.abc import AsyncIterator
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import anyio
 
@@ -20,8 +20,11 @@ from octoc.plugin.protocols import ServerTarget
 from octoc.server_environment import usual_environment
 from octoc_transport_mcp.guard import Guard
 from octoc_transport_mcp.messages import ElementLimits
-from octoc_transport_mcp.pending_requests import PendingRequests, Watcher
+from octoc_transport_mcp.pending_requests import PendingRequests
 from octoc_transport_mcp.streams import FromServer, ToServer
+
+if TYPE_CHECKING:
+    from octoc_transport_mcp.claims import Claims
 
 MAX_BODY_BYTES = 16 * 1024 * 1024
 """Maximum bytes of a line, unless the target sets its own."""
@@ -76,18 +79,15 @@ class ServerProcess(asyncio.SubprocessProtocol):
     It belongs to the process that started it: a forked child neither ends it nor touches its pipes.
     """
 
-    def __init__(self, target: ServerTarget, watcher: Watcher | None = None) -> None:
+    def __init__(self, target: ServerTarget, claims: Claims | None = None) -> None:
         limit = target.max_body_bytes or MAX_BODY_BYTES
         self._probe_s = min(PROBE_S, target.timeout_s * PROBE_SHARE)
         self._exited = asyncio.Event()
         self._host = os.getpid()
-        self._guard: Guard | None = None
         self._left = False
         self._read = 0
-        self._transport: asyncio.SubprocessTransport | None = None
         self._last_output: asyncio.TimerHandle | None = None
-        self._writer: ToServer | None = None
-        self._pending = PendingRequests(limit, ElementLimits.of(target), watcher)
+        self._pending = PendingRequests(limit, ElementLimits.of(target), claims)
         self._reader = FromServer(self._pending, limit, self._throttle)
         self.stderr = StderrTail()
         self.lost = False
@@ -97,11 +97,10 @@ class ServerProcess(asyncio.SubprocessProtocol):
         """If true, `stop` skips the grace period."""
 
     @classmethod
-    async def start(cls, target: ServerTarget, watcher: Watcher | None = None) -> ServerProcess:
+    async def start(cls, target: ServerTarget, claims: Claims | None = None) -> ServerProcess:
         """Start the server's command in a process group of its own. Raises: OSError, ValueError (a NUL in a string)."""
-        process = cls(target, watcher)
-        transport, _ = await asyncio.get_running_loop().subprocess_exec(
-            lambda: process,
+        _, process = await asyncio.get_running_loop().subprocess_exec(
+            lambda: cls(target, claims),
             target.command or "",
             *target.args,
             env=usual_environment(os.environ) | dict(target.env),
@@ -111,13 +110,15 @@ class ServerProcess(asyncio.SubprocessProtocol):
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,
         )
-        stdin = cast("asyncio.WriteTransport", transport.get_pipe_transport(0))
-        process._transport = transport
-        process._guard = Guard.of(transport.get_pid())
-        process._writer = ToServer(stdin, process._pending, process._reader, process._probe_s)
         return process
 
     # Called by the event loop.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.SubprocessTransport", transport)
+        self._guard = Guard.of(self._transport.get_pid())
+        stdin = cast("asyncio.WriteTransport", self._transport.get_pipe_transport(0))
+        self._writer = ToServer(stdin, self._pending, self._reader, self._probe_s)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         self._read += len(data)
@@ -127,7 +128,7 @@ class ServerProcess(asyncio.SubprocessProtocol):
             self.stderr.feed(data)
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        if fd == 0 and self._writer is not None:
+        if fd == 0:
             self._writer.lost = True
             self._writer.resume()
         elif fd == 1:
@@ -146,15 +147,13 @@ class ServerProcess(asyncio.SubprocessProtocol):
             self._last_output = loop.call_later(LAST_OUTPUT_S, self._listen_on, self._read, waited + LAST_OUTPUT_S)
 
     def pause_writing(self) -> None:
-        if self._writer is not None:
-            self._writer.pause()
+        self._writer.pause()
 
     def resume_writing(self) -> None:
-        if self._writer is not None:
-            self._writer.resume()
+        self._writer.resume()
 
     def _throttle(self, *, pause: bool) -> None:
-        stdout = None if self._transport is None else self._transport.get_pipe_transport(1)
+        stdout = self._transport.get_pipe_transport(1)
         if isinstance(stdout, asyncio.ReadTransport) and not stdout.is_closing():
             stdout.pause_reading() if pause else stdout.resume_reading()
 
@@ -172,7 +171,7 @@ class ServerProcess(asyncio.SubprocessProtocol):
     @property
     def exit_code(self) -> int | None:
         """The exit code, negative for a signal; None while the server runs."""
-        return None if self._transport is None else self._transport.get_returncode()
+        return self._transport.get_returncode()
 
     @property
     def garbage(self) -> str | None:
@@ -195,8 +194,6 @@ class ServerProcess(asyncio.SubprocessProtocol):
 
     def streams(self) -> tuple[FromServer, ToServer]:
         """Return the streams for the SDK to read and write."""
-        if self._writer is None:
-            raise RuntimeError("the process was not started")
         return self._reader, self._writer
 
     async def stop(self) -> None:
@@ -216,7 +213,7 @@ class ServerProcess(asyncio.SubprocessProtocol):
 
     def kill(self) -> None:
         """Kill the rest of the process group and close the pipes, without waiting."""
-        if self._left or self._transport is None or self._host != os.getpid():
+        if self._left or self._host != os.getpid():
             return  # the system may have given its group number to another process
         self._left = True
         if self._last_output is not None:
@@ -229,9 +226,8 @@ class ServerProcess(asyncio.SubprocessProtocol):
             self._guard.release()
 
     def _signal(self, number: signal.Signals) -> None:
-        if self._transport is not None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._transport.get_pid(), number)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._transport.get_pid(), number)
 
 
 @contextlib.asynccontextmanager

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import logging
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 import mcp_types
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mcp.client.session import ClientRequestContext, ClientSession
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 _WORDS = {
     ELICITATION: "an answer of the user (elicitation)",
@@ -114,35 +115,35 @@ class ServerRequests:
     async def _elicit(
         self, _: ClientRequestContext, params: mcp_types.ElicitRequestParams
     ) -> mcp_types.ElicitResult | mcp_types.ErrorData:
-        assert self._host.elicit is not None  # noqa: S101  # registered only if the host has the callback
-        try:
-            return mcp_types.ElicitResult.model_validate(await self._host.elicit(self._server, _wire(params)))
-        except Exception as error:  # noqa: BLE001  # a fault of the host must not end the connection
-            return self._failed("elicit", error)
+        return await self._ask("elicit", mcp_types.ElicitResult.model_validate, _wire(params))
 
     async def _sample(
         self, _: ClientRequestContext, params: mcp_types.CreateMessageRequestParams
     ) -> mcp_types.CreateMessageResult | mcp_types.CreateMessageResultWithTools | mcp_types.ErrorData:
-        assert self._host.sample is not None  # noqa: S101  # registered only if the host has the callback
-        try:
-            answer = await self._host.sample(self._server, _wire(params))
-            if isinstance(answer.get("content"), list):
-                return mcp_types.CreateMessageResultWithTools.model_validate(answer)
-            return mcp_types.CreateMessageResult.model_validate(answer)
-        except Exception as error:  # noqa: BLE001  # a fault of the host must not end the connection
-            return self._failed("sample", error)
+        return await self._ask("sample", _completion, _wire(params))
 
     async def _roots(self, _: ClientRequestContext) -> mcp_types.ListRootsResult | mcp_types.ErrorData:
-        assert self._host.roots is not None  # noqa: S101  # registered only if the host has the callback
-        try:
-            roots = [dict(root) for root in await self._host.roots(self._server)]
-            return mcp_types.ListRootsResult.model_validate({"roots": roots})
-        except Exception as error:  # noqa: BLE001  # a fault of the host must not end the connection
-            return self._failed("roots", error)
+        return await self._ask("roots", _roots_of)
 
-    def _failed(self, callback: str, error: Exception) -> mcp_types.ErrorData:
-        log.warning("the host's `%s` failed for server `%s`: %s", callback, self._server, type(error).__name__)
-        return mcp_types.ErrorData(code=mcp_types.INTERNAL_ERROR, message="the host could not answer")
+    async def _ask(
+        self, callback: str, read: Callable[[Any], T], *params: Mapping[str, Any]
+    ) -> T | mcp_types.ErrorData:
+        """Return the answer of a callback of the host as `read` validates it, or an error if either fails."""
+        try:
+            return read(await getattr(self._host, callback)(self._server, *params))
+        except Exception as error:  # noqa: BLE001  # a fault of the host must not end the connection
+            log.warning("the host's `%s` failed for server `%s`: %s", callback, self._server, type(error).__name__)
+            return mcp_types.ErrorData(code=mcp_types.INTERNAL_ERROR, message="the host could not answer")
+
+
+def _completion(answer: Mapping[str, Any]) -> mcp_types.CreateMessageResult | mcp_types.CreateMessageResultWithTools:
+    if isinstance(answer.get("content"), list):
+        return mcp_types.CreateMessageResultWithTools.model_validate(answer)
+    return mcp_types.CreateMessageResult.model_validate(answer)
+
+
+def _roots_of(roots: Iterable[Mapping[str, Any]]) -> mcp_types.ListRootsResult:
+    return mcp_types.ListRootsResult.model_validate({"roots": [dict(root) for root in roots]})
 
 
 def _wire(params: Any) -> Mapping[str, Any]:

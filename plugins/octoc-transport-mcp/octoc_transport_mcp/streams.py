@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Iterable
-from contextvars import ContextVar
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -17,6 +16,7 @@ import anyio
 import mcp_types
 from mcp.shared.message import SessionMessage
 
+from octoc_transport_mcp.claims import ATTEMPT
 from octoc_transport_mcp.framing import DroppedLine, LineFramer
 from octoc_transport_mcp.messages import LineFault, read_aside
 from octoc_transport_mcp.pending_requests import Admitted, PendingRequests, cancelled_id
@@ -39,22 +39,6 @@ class Throttle(Protocol):
     """Stops and continues the reading of a pipe."""
 
     def __call__(self, *, pause: bool) -> None: ...
-
-
-class Attempt:
-    """Whether a call's request was written; if not, the server cannot have begun it."""
-
-    def __init__(self, *, over_pipe: bool = True) -> None:
-        self.written = False
-        self._over_pipe = over_pipe
-
-    @property
-    def unsent(self) -> bool:
-        """Whether the request certainly never reached the server. Over HTTP this is unknown here."""
-        return self._over_pipe and not self.written
-
-
-ATTEMPT: ContextVar[Attempt | None] = ContextVar("octoc_mcp_attempt", default=None)
 
 
 class _Stream:

@@ -152,7 +152,7 @@ def test_a_claim_stays_when_its_caller_leaves_and_makes_the_connection_stale_aft
 def test_the_order_of_a_servers_messages_decides() -> None:
     """A question before the answer to its call is that call's, although both are read at once."""
     claims = Claims(30, QUESTIONS)
-    pending = PendingRequests(1000, watcher=claims)
+    pending = PendingRequests(1000, claims=claims)
     first, second = Claim(ACME), Claim(UMBRELLA)
     for number, claim in ((1, first), (2, second)):
         pending.note_sent(JSONRPCRequest(jsonrpc="2.0", id=number, method="tools/call"))
