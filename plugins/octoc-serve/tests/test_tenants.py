@@ -133,4 +133,4 @@ def test_without_tokens_it_works_for_whom_it_is_told(
         for tenant, why in ((["--tenant", "umbrella"], "not for `umbrella`"), ([], "none is named")):
             done = CliRunner().invoke(cli, [*words, *over, *tenant])
             assert done.exit_code == 1
-            assert f"agent `clerk` is for some tenants, and {why}" in done.output
+            assert f"agent `clerk` is for some tenants only, and {why}" in done.output

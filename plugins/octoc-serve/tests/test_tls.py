@@ -129,9 +129,9 @@ def test_files_that_are_no_certificate_and_key_are_told(root: Path, tmp_path: Pa
         ([str(tmp_path / "absent.pem"), str(key)], "absent.pem` cannot be read: No such file"),
         ([str(cert), str(tmp_path / "absent.key")], "absent.key` cannot be read: No such file"),
         ([str(cert), str(tmp_path)], "is a directory"),
-        ([str(garbage), str(key)], "no certificate and key in PEM form"),
-        ([str(cert), str(garbage)], "no certificate and key in PEM form"),
-        ([str(key), str(cert)], "no certificate and key in PEM form"),
+        ([str(garbage), str(key)], "not a certificate and key in PEM form"),
+        ([str(cert), str(garbage)], "not a certificate and key in PEM form"),
+        ([str(key), str(cert)], "not a certificate and key in PEM form"),
         ([str(cert), str(other)], "is not the one of certificate"),
         ([str(cert), str(locked)], "is encrypted: expected one without a passphrase"),
     ]

@@ -127,8 +127,8 @@ class RenewedHeaders:
         async with self._lock:  # another call may have resolved them meanwhile
             if self._headers == used and self._target.renew is not None:
                 renewed = await self._target.renew()
-                if renewed is not None:
-                    self._headers = self._headers_of(renewed)
+                if renewed is not None and (headers := self._headers_of(renewed)) != used:
+                    self._headers = headers
                     self.secrets.update(renewed.secrets, _token_in(renewed))
         return self._headers
 
