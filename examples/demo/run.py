@@ -26,13 +26,13 @@ MESSAGES = (
 
 
 def main() -> int:
-    """Build, then converse. Returns the exit status."""
+    """Build, then run the conversation. Return the exit status."""
     # The servers' entry points are installed beside the interpreter; a shell that activated the venv has them on PATH.
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     outcome = build(HERE)
     if outcome.bundle is None:
-        for found in outcome.diagnostics:
-            print(f"{found.rule.code} {found.message}", file=sys.stderr)
+        for diagnostic in outcome.diagnostics:
+            print(f"{diagnostic.rule.code} {diagnostic.message}", file=sys.stderr)
         return 1
     state = "unchanged" if outcome.unchanged else "built"
     print(f"{state} {outcome.bundle.relative_to(HERE)}: {outcome.size / 1e6:.1f} MB, encoder included\n")
@@ -40,7 +40,7 @@ def main() -> int:
 
 
 async def converse(bundle: Path) -> int:
-    """Route the messages, call two tools, print the bill. Returns the exit status."""
+    """Route the messages, call two tools, print the bill. Return the exit status."""
     async with Runtime.open(bundle, workspace=HERE) as runtime:
         session = runtime.session()
         every = everything_bound(runtime)
@@ -69,7 +69,7 @@ async def converse(bundle: Path) -> int:
 
 
 def calls() -> list[tuple[str, dict[str, object]]]:
-    """Return two calls that this machine can make: the second needs git and a clone of it, or is another."""
+    """Return two calls that this machine can make; without git and a clone, the second one is another tool."""
     zones: dict[str, object] = {"source_timezone": "Europe/Lisbon", "time": "15:00", "target_timezone": "Asia/Tokyo"}
     clone = next((folder for folder in HERE.parents if (folder / ".git").exists()), None)
     if clone is None or shutil.which("git") is None:
@@ -78,14 +78,14 @@ def calls() -> list[tuple[str, dict[str, object]]]:
 
 
 def everything_bound(runtime: Runtime) -> list[str]:
-    """Return every listed tool as a request would carry it if all were bound."""
+    """Return each listed tool in the form of a request with all tools."""
     wires = (runtime.opened.tool_wire(index) for index in range(len(runtime.bundle.tools)))
     keys = ("name", "description", "inputSchema")
     return [json.dumps({key: tool[key] for key in keys if key in tool}) for tool in wires]
 
 
 def tokens(session: Session) -> int:
-    """Return what the session's tool block costs in each request."""
+    """Return the tokens of the session's tool block in each request."""
     return sum(APPROXIMATE.count(json.dumps(tool)) for tool in session.tools())
 
 

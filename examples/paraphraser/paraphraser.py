@@ -1,7 +1,7 @@
-"""Example of a plugin for `octoc expand`: a program of your own says what else people ask of a capability.
+"""Example of a plugin for `octoc expand`: your own program writes more messages for a capability.
 
-`PARAPHRASER` is its command line, such as `llm -m your-model`. It reads a prompt on stdin and answers with a message a
-line.
+`PARAPHRASER` is its command line, such as `llm -m your-model`. It reads a prompt on stdin and answers with one message
+per line.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ An assistant has a capability called {capability}: {title}. {description}
 People who want it say things like:
 {triggers}
 
-Write twenty more messages of people who want it, one a line, in the words of somebody who does not know its name: short
-and long ones, careless and polite ones, with what they have in front of them. Write the messages alone.
+Write twenty more messages of people who want it, one per line, in the words of people who do not know its name: short
+and long ones, careless and polite ones, with details of their situation. Write only the messages.
 """
 
 _BULLET = re.compile(r"^\s*(?:[-*]|\d+[.)])\s+")
@@ -29,12 +29,12 @@ _TIME_LIMIT_S = 300
 
 @hookimpl
 def octoc_expand_triggers(capability: str, title: str, description: str, triggers: Sequence[str]) -> Iterator[str]:
-    """Yield what the program answers, a message a line, without numbers and quotes."""
+    """Yield the program's messages, one per line, without numbers and quotes."""
     command = shlex.split(os.environ.get("PARAPHRASER", ""))
     if not command:
         raise PluginError("the variable `PARAPHRASER` is not set: expected a command line, such as `llm -m your-model`")
-    said = "\n".join(f"- {trigger}" for trigger in triggers)
-    prompt = PROMPT.format(capability=capability, title=title, description=description, triggers=said)
+    listed = "\n".join(f"- {trigger}" for trigger in triggers)
+    prompt = PROMPT.format(capability=capability, title=title, description=description, triggers=listed)
     try:
         done = subprocess.run(command, input=prompt, capture_output=True, text=True, check=True, timeout=_TIME_LIMIT_S)
     except (OSError, subprocess.SubprocessError) as error:

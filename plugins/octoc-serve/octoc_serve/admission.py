@@ -51,25 +51,25 @@ class Admission:
     """Decides by a request's token and the current bundle. `renew` reads the tokens again."""
 
     def __init__(
-        self, runtime: Runtime, settings: GatewaySettings, tokens: Tokens, kept: tuple[StoredToken, ...]
+        self, runtime: Runtime, settings: GatewaySettings, tokens: Tokens, stored: tuple[StoredToken, ...]
     ) -> None:
         self._runtime = runtime
         self._settings = settings
         self._tokens = tokens
-        self._kept = kept
+        self._stored = stored
         # Never reset: a gateway whose last token is revoked must not serve clients without a token.
-        self.guarded = bool(kept)
+        self.guarded = bool(stored)
 
     def admit(self, token: str | None) -> tuple[ClientKey, ...]:
         """Return the client keys of a token, the default agent first; empty for an unknown token."""
-        entry = None if token is None else bearer_of(self._kept, token)
+        entry = None if token is None else bearer_of(self._stored, token)
         if entry is not None:
             return (_key_of(entry),) if self.serves(_key_of(entry)) else ()
         return () if self.guarded else tuple(self._free())
 
     def knows(self, token: str | None) -> bool:
         """Return whether the file has this token, even if its agent is not served."""
-        return token is not None and bearer_of(self._kept, token) is not None
+        return token is not None and bearer_of(self._stored, token) is not None
 
     def choose(self, admitted: tuple[ClientKey, ...], path: str) -> ClientKey | None:
         """Return the admitted client key that a path names; None if it names no agent that the client may use."""
@@ -87,24 +87,24 @@ class Admission:
 
     def is_current(self, key: ClientKey) -> bool:
         """Return whether the client of a key would be admitted now."""
-        known = key.token in {kept.entry.id for kept in self._kept} if key.token else not self.guarded
+        known = key.token in {stored.entry.id for stored in self._stored} if key.token else not self.guarded
         return known and self.serves(key)
 
     def renew(self) -> bool:
         """Read the tokens again; return False, and keep the old ones, if the file cannot be used."""
         try:
-            self._kept = self._tokens.read()
+            self._stored = self._tokens.read()
         except GatewayError as refused:
             logger.error("the tokens stay as they were: %s", refused)  # noqa: TRY400  # it says all there is to say
             return False
-        self.guarded = self.guarded or bool(self._kept)
+        self.guarded = self.guarded or bool(self._stored)
         self.tell()
         return True
 
     def tell(self) -> None:
         """Log the tokens that open nothing here, and let the accounts of the others share the limits."""
-        for kept in self._kept:
-            entry = kept.entry
+        for stored in self._stored:
+            entry = stored.entry
             if self.serves(_key_of(entry)):
                 self._runtime.accounts.note(_key_of(entry).account)
                 continue

@@ -52,9 +52,9 @@ class ConnectionShares(Generic[T]):
 
     def refresh(self, connection: T) -> None:
         """Note that a connection received a complete request head: it is closed last among its kind."""
-        for held in (self._unproven, self._idle):
-            if connection in held:
-                held.move_to_end(connection)
+        for connections in (self._unproven, self._idle):
+            if connection in connections:
+                connections.move_to_end(connection)
 
     def serve(self, connection: T, account: str) -> bool:
         """Note that a request of an account begins on a connection; False if the account has to wait."""
@@ -77,8 +77,8 @@ class ConnectionShares(Generic[T]):
     def close(self, connection: T) -> None:
         """Forget a connection; one that is unknown is ignored."""
         self._unproven.pop(connection, None)
-        for held, counts in ((self._idle, self._idle_of), (self._serving, self._serving_of)):
-            account = held.pop(connection, None)
+        for connections, counts in ((self._idle, self._idle_of), (self._serving, self._serving_of)):
+            account = connections.pop(connection, None)
             if account is not None:
                 counts[account] -= 1
                 if not counts[account]:

@@ -49,21 +49,21 @@ async def serve(settings: GatewaySettings) -> None:
     tokens = Tokens(settings.tokens, settings.workspace)
     since = stamps(settings.bundle, tokens.file, settings.tls_cert, settings.tls_key)
     certificate = certificate_of(settings.tls_cert, settings.tls_key)
-    kept = tokens.read()
-    if not kept and not is_loopback(settings.host):
+    stored = tokens.read()
+    if not stored and not is_loopback(settings.host):
         raise GatewayError(
             f"without tokens only this machine is served, and `{settings.host}` is more",
             "`octoc serve token add --agent NAME` makes a token",
         )
     with contextlib.closing(_bound(settings)) as listening, quiet():
-        await _serve_clients(settings, since, tokens, kept, certificate, listening)
+        await _serve_clients(settings, since, tokens, stored, certificate, listening)
 
 
 async def _serve_clients(
     settings: GatewaySettings,
     since: Stamps,
     tokens: Tokens,
-    kept: tuple[StoredToken, ...],
+    stored: tuple[StoredToken, ...],
     certificate: Certificate | None,
     listening: socket.socket,
 ) -> None:
@@ -72,7 +72,7 @@ async def _serve_clients(
         runtime.host = Elicitation().host_of_all()
         calls = RunningCalls(settings.max_calls, lambda: runtime.accounts.shared)
         gateway = GatewayServer(runtime, sessions, settings.stateless, calls=calls)
-        admission = Admission(runtime, settings, tokens, kept)
+        admission = Admission(runtime, settings, tokens, stored)
         if not admission.paths():
             refuse_other(runtime.agents, settings.agent, settings.tenant)
         pages, has_dashboard = pages_of(runtime)
@@ -144,9 +144,9 @@ async def _tended(
             refresher.tidy()
 
     files: list[Watched] = [(settings.bundle, new_bundle), *more]
-    asked = asyncio.Event()
-    with _signals(asked.set, signal.SIGHUP):
-        tasks = [asyncio.create_task(work) for work in (refresher.run(), watch(files, since, asked), sweep())]
+    requested = asyncio.Event()
+    with _signals(requested.set, signal.SIGHUP):
+        tasks = [asyncio.create_task(work) for work in (refresher.run(), watch(files, since, requested), sweep())]
         try:
             yield
         finally:

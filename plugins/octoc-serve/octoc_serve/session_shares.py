@@ -19,7 +19,7 @@ class FullError(Exception):
 
 
 @attrs.define
-class _Held:
+class _Entry:
     account: str
     last_used: float
 
@@ -35,36 +35,36 @@ class SessionShares(Generic[T]):
     def __init__(self, limit: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._limit = limit
         self._clock = clock
-        self._held: dict[T, _Held] = {}
+        self._entries: dict[T, _Entry] = {}
         self._counts: Counter[str] = Counter()
 
     def add(self, session: T, account: str) -> None:
         """Note that an account has opened a session."""
-        self._held[session] = _Held(account, self._clock())
+        self._entries[session] = _Entry(account, self._clock())
         self._counts[account] += 1
 
     def discard(self, session: T) -> None:
         """Note that a session has ended; one that is unknown is ignored."""
-        held = self._held.pop(session, None)
-        if held is None:
+        entry = self._entries.pop(session, None)
+        if entry is None:
             return
-        self._counts[held.account] -= 1
-        if not self._counts[held.account]:
-            del self._counts[held.account]
+        self._counts[entry.account] -= 1
+        if not self._counts[entry.account]:
+            del self._counts[entry.account]
 
     def touch(self, session: T) -> None:
         """Note that a session is used; one that is unknown is ignored."""
-        if session in self._held:
-            self._held[session].last_used = self._clock()
+        if session in self._entries:
+            self._entries[session].last_used = self._clock()
 
     def account(self, session: T) -> str | None:
         """Return the account that opened a session; None if it is unknown."""
-        held = self._held.get(session)
-        return None if held is None else held.account
+        entry = self._entries.get(session)
+        return None if entry is None else entry.account
 
     def last_used(self, session: T) -> float:
         """Return when a session was last used, by the clock."""
-        return self._held[session].last_used
+        return self._entries[session].last_used
 
     def next_out(self, account: str, busy: Callable[[T], bool]) -> T | None:
         """Return the session that has to end before `account` opens another one; None if there is room.
@@ -74,7 +74,7 @@ class SessionShares(Generic[T]):
 
         Raises: FullError.
         """
-        if len(self._held) < self._limit:
+        if len(self._entries) < self._limit:
             return None
         loser = gives_way(self._counts, account)
         if loser == account:
@@ -83,5 +83,5 @@ class SessionShares(Generic[T]):
                 f"all {self._limit} sessions are taken, {own} of them by this client's tenant or token: "
                 "close one or try again later"
             )
-        candidates = [session for session, held in self._held.items() if held.account == loser]
-        return min(candidates, key=lambda session: (busy(session), self._held[session].last_used))
+        candidates = [session for session, entry in self._entries.items() if entry.account == loser]
+        return min(candidates, key=lambda session: (busy(session), self._entries[session].last_used))

@@ -18,10 +18,10 @@ logger = logging.getLogger(__name__)
 
 
 class Handshake(asyncio.Protocol):
-    """Waits for the handshake, at most as long as for a request, then passes the connection to `made`."""
+    """Waits for the handshake, at most as long as for a request, then passes the connection to `protocol`."""
 
-    def __init__(self, made: BoundedProtocol, context: ssl.SSLContext) -> None:
-        self._made = made
+    def __init__(self, protocol: BoundedProtocol, context: ssl.SSLContext) -> None:
+        self._protocol = protocol
         self._context = context
         self._transport: asyncio.Transport | None = None
         self._task: asyncio.Task[None] | None = None
@@ -30,26 +30,26 @@ class Handshake(asyncio.Protocol):
         """Start the handshake. Beyond the limit, close another connection."""
         assert isinstance(transport, asyncio.Transport)  # noqa: S101  # asyncio's stream transport
         self._transport = transport
-        self._made.connections.add(self)  # type: ignore[arg-type]  # uvicorn only calls `shutdown`
-        gone = self._made.shares.open(self)
+        self._protocol.connections.add(self)  # type: ignore[arg-type]  # uvicorn only calls `shutdown`
+        gone = self._protocol.shares.open(self)
         self._task = asyncio.get_running_loop().create_task(self._shake(transport))
         if gone is not None:
             gone.give_way()
 
     async def _shake(self, transport: asyncio.Transport) -> None:
-        loop, made = asyncio.get_running_loop(), self._made
+        loop, protocol = asyncio.get_running_loop(), self._protocol
         try:
             secured = await loop.start_tls(
-                transport, made, self._context, server_side=True, ssl_handshake_timeout=made.request_s
+                transport, protocol, self._context, server_side=True, ssl_handshake_timeout=protocol.request_s
             )
         except OSError as error:  # ssl.SSLError is one
             logger.debug("a TLS handshake failed: %s", error)
             return
         finally:
-            made.shares.close(self)
-            made.connections.discard(self)
+            protocol.shares.close(self)
+            protocol.connections.discard(self)
         if secured is not None and not secured.is_closing():
-            made.connection_made(secured)
+            protocol.connection_made(secured)
 
     def give_way(self) -> None:
         """Close the connection in favour of another one."""

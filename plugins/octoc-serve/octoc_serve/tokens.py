@@ -71,20 +71,20 @@ class Tokens:
         text = PREFIX + secrets.token_urlsafe(32)
         now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
         entry = TokenEntry(id=secrets.token_hex(4), agent=agent, tenant=tenant, user=user, created=now)
-        with self._changing() as kept:
-            kept.append(StoredToken(entry=entry, sha256=_digest(text)))
+        with self._changed() as stored:
+            stored.append(StoredToken(entry=entry, sha256=_digest(text)))
         return entry, text
 
     def entries(self) -> tuple[TokenEntry, ...]:
         """Return the tokens, the oldest first."""
-        return tuple(kept.entry for kept in self.read())
+        return tuple(stored.entry for stored in self.read())
 
     def revoke(self, identity: str) -> bool:
         """Delete a token by its id; return whether it existed."""
-        with self._changing() as kept:
-            left = [one for one in kept if one.entry.id != identity]
-            existed = len(left) < len(kept)
-            kept[:] = left
+        with self._changed() as stored:
+            left = [one for one in stored if one.entry.id != identity]
+            existed = len(left) < len(stored)
+            stored[:] = left
         return existed
 
     def read(self) -> tuple[StoredToken, ...]:
@@ -110,7 +110,7 @@ class Tokens:
         try:
             version = whole["version"]
             if version == VERSION:
-                return tuple(_kept(one) for one in whole["tokens"])
+                return tuple(_stored(one) for one in whole["tokens"])
         except (KeyError, TypeError):
             raise GatewayError(f"the file of tokens `{self.file}` is not one that octoc wrote", _ANEW) from None
         raise GatewayError(
@@ -119,15 +119,15 @@ class Tokens:
         )
 
     @contextlib.contextmanager
-    def _changing(self) -> Iterator[list[StoredToken]]:
+    def _changed(self) -> Iterator[list[StoredToken]]:
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             lock = os.open(self.file.with_name(f".{self.file.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX)
-                kept = list(self.read())
-                yield kept
-                self._write(kept)
+                stored = list(self.read())
+                yield stored
+                self._write(stored)
             finally:
                 os.close(lock)
         except OSError as error:
@@ -136,17 +136,17 @@ class Tokens:
                 "--tokens names another, in a folder that this user may write",
             ) from None
 
-    def _write(self, kept: list[StoredToken]) -> None:
-        rows = [{**attrs.asdict(one.entry), "sha256": one.sha256} for one in kept]
+    def _write(self, stored: list[StoredToken]) -> None:
+        rows = [{**attrs.asdict(one.entry), "sha256": one.sha256} for one in stored]
         text = json.dumps({"version": VERSION, "tokens": rows}, indent=2) + "\n"
         write_whole(self.file, text.encode(), mode=PRIVATE, sync=True)
 
 
-def bearer_of(kept: tuple[StoredToken, ...], text: str) -> TokenEntry | None:
+def bearer_of(stored: tuple[StoredToken, ...], text: str) -> TokenEntry | None:
     """Return the entry of a token. It compares every digest, each in constant time."""
     digest = _digest(text)
     match = None
-    for one in kept:
+    for one in stored:
         if hmac.compare_digest(one.sha256, digest):
             match = one.entry
     return match
@@ -156,7 +156,7 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _kept(row: dict[str, Any]) -> StoredToken:
+def _stored(row: dict[str, Any]) -> StoredToken:
     """Return a row of the file as a token. Raises: KeyError or TypeError if octoc did not write the row."""
     required, optional = ("id", "agent", "created", "sha256"), ("tenant", "user")
     fields = {name: row[name] for name in required} | {name: row[name] for name in optional if row[name] is not None}

@@ -82,18 +82,18 @@ def stamps(*paths: Path | None) -> Stamps:
     return {path: _stamp(path) for path in paths if path is not None}
 
 
-async def watch(files: Sequence[Watched], since: Stamps, asked: asyncio.Event, poll_s: float = POLL_S) -> None:
+async def watch(files: Sequence[Watched], since: Stamps, requested: asyncio.Event, poll_s: float = POLL_S) -> None:
     """Run until cancelled: call a file's action when the file changed, and all actions when `asked` is set."""
-    seen = [since[path] for path, _ in files]
+    last = [since[path] for path, _ in files]
     while True:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(asked.wait(), poll_s)
-        all_of_them = asked.is_set()
-        asked.clear()
+            await asyncio.wait_for(requested.wait(), poll_s)
+        all_of_them = requested.is_set()
+        requested.clear()
         for number, (path, act) in enumerate(files):
             stamp = _stamp(path)
-            if all_of_them or stamp != seen[number]:
-                seen[number] = stamp
+            if all_of_them or stamp != last[number]:
+                last[number] = stamp
                 with error_boundary(f"taking over `{path.name}`"):
                     await act()
 

@@ -164,8 +164,8 @@ class ClientCredentials:
     async def _trade(self, request: httpx2.Request, answer: httpx2.Response) -> bool:
         """Ask the authorization server for a token, and return whether it gave one. Raises: httpx2.ConnectError."""
         provider = client_credentials_provider(self._target, self._settings)
-        got = await _run(self, provider, _copy(request), answer, self._target)
-        if not got or provider.context.current_tokens is None:
+        succeeded = await _run(self, provider, _copy(request), answer, self._target)
+        if not succeeded or provider.context.current_tokens is None:
             return False
         self._token = provider.context.current_tokens.access_token
         self._expires_at = provider.context.token_expiry_time
@@ -212,36 +212,36 @@ class Login:
 
     async def _renew(self, refused: str | None = None) -> None:
         """Use a login that another process made or refreshed meanwhile, else refresh this one."""
-        held = self._store.read()
-        if held is None:
+        login = self._store.read()
+        if login is None:
             self.refusal = "the login is gone"
             self._stored = attrs.evolve(self._stored, expires_at=0.0)
             return
-        self._take(held)
-        if self._is_current(held) and held.tokens["access_token"] != refused:
+        self._take(login)
+        if self._is_current(login) and login.tokens["access_token"] != refused:
             return
-        if not held.can_refresh:
+        if not login.can_refresh:
             self.refusal = "the login has expired"
-            self._stored = attrs.evolve(held, expires_at=0.0)
+            self._stored = attrs.evolve(login, expires_at=0.0)
             return
-        if await self._refresh(held):
+        if await self._refresh(login):
             return
         if self._settings.client_secret is not None:
             renewed = await _renewed(self, self._target, self._settings)
             if renewed is not None:
                 self._target, self._settings = renewed
-                if await self._refresh(held):
+                if await self._refresh(login):
                     return
         self.refusal = self.refusal or "the login was revoked, or has expired"
         after = self._store.read()  # another process may have used the refresh token first, and got the next one
-        if after is not None and after.tokens["access_token"] != held.tokens["access_token"]:
+        if after is not None and after.tokens["access_token"] != login.tokens["access_token"]:
             self._take(after)
         else:
-            self._stored = attrs.evolve(held, expires_at=0.0)
+            self._stored = attrs.evolve(login, expires_at=0.0)
 
-    async def _refresh(self, held: StoredLogin) -> bool:
+    async def _refresh(self, login: StoredLogin) -> bool:
         """Ask the authorization server for new tokens, and return whether it gave them. Raises: httpx2.ConnectError."""
-        provider = refreshing_provider(self._target, self._settings, held)
+        provider = refreshing_provider(self._target, self._settings, login)
         request = httpx2.Request("POST", self._target.url or "")
         if not await _run(self, provider, request, None, self._target) or not provider.context.is_token_valid():
             return False

@@ -77,15 +77,15 @@ class DirectCalls(Sender):
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> dict[str, Any]:
         """Send a request and return its result. Raises: MCPError."""
-        given: CallOptions = {} if opts is None else opts
+        opts = opts or {}
         # A direct call supports only headers and the id; the SDK handles other options, as progress or a time limit.
-        if method not in METHODS or given.keys() - {"headers", "request_id"} or self._closed or not self._client.direct:
+        if method not in METHODS or opts.keys() - {"headers", "request_id"} or self._closed or not self._client.direct:
             return await self._inner.send_raw_request(method, params, opts)
-        request_id = given.get("request_id") or next(self._ids)
+        request_id = opts.get("request_id") or next(self._ids)
         try:
-            answer = await self._call(method, request_id, dict(params or {}), given.get("headers") or {})
+            answer = await self._call(method, request_id, dict(params or {}), opts.get("headers") or {})
             if answer is None:
-                return await self._inner.send_raw_request(method, params, {**given, "request_id": request_id})
+                return await self._inner.send_raw_request(method, params, {**opts, "request_id": request_id})
         finally:
             await self._client.forget(request_id)
         if isinstance(answer, mcp_types.JSONRPCError):

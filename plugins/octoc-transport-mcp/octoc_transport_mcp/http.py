@@ -47,9 +47,9 @@ def check_url(target: ServerTarget) -> None:
 
 def check_header_names(target: ServerTarget) -> None:
     """Check that no two headers differ only in case. Raises: ConnectionFailed, permanent: servers may read either."""
-    seen: dict[str, str] = {}
+    names: dict[str, str] = {}
     for name in target.headers:
-        other = seen.setdefault(name.lower(), name)
+        other = names.setdefault(name.lower(), name)
         if other != name:
             raise ConnectionFailed(
                 f"`{target.name}` has two headers of one name, `{other}` and `{name}`: keep one", permanent=True

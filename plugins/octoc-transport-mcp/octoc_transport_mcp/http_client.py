@@ -80,7 +80,7 @@ class GuardedClient(httpx2.AsyncClient):
         self._by_task: dict[asyncio.Task[Any], Exchange] = {}
         self._notices: set[asyncio.Task[None]] = set()
         self._next_get = 0.0
-        self._kept: dict[RequestId, httpx2.Response] = {}
+        self._parked: dict[RequestId, httpx2.Response] = {}
         self.session: str | None = None
         """The session's id in the SDK's last request."""
         self.direct = True
@@ -98,7 +98,7 @@ class GuardedClient(httpx2.AsyncClient):
         session = {} if self.session is None else {_SESSION: self.session}
         request = self.build_request("POST", url, content=message, headers={**_HEADERS, **session, **headers})
         response = await self._ask(exchange, request, {"stream": True})
-        kept = False
+        parked = False
         try:
             if response.has_redirect_location:
                 self.direct = False
@@ -109,16 +109,16 @@ class GuardedClient(httpx2.AsyncClient):
             elif answer is None:
                 answer = answer_in(await read_aside(await response.aread(), self.limit_of(exchange)), request_id)
             if answer is None:
-                self._kept[request_id] = response
-                kept = True
+                self._parked[request_id] = response
+                parked = True
             return answer
         finally:
-            if not kept:
+            if not parked:
                 await response.aclose()
 
     async def forget(self, request_id: RequestId) -> None:
         """Close the response to a request, if it is still kept for the SDK."""
-        await _shut(self._kept.pop(request_id, None))
+        await _shut(self._parked.pop(request_id, None))
 
     async def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
         """Send a request of the SDK. Raises: HttpFaultError, if another attempt to connect would fail too."""
@@ -136,10 +136,10 @@ class GuardedClient(httpx2.AsyncClient):
             return await self._notify(request, message, options)
         exchange = Exchange(request_id, method, _SESSION in request.headers)
         self._open(exchange)
-        if (kept := self._kept.pop(request_id, None)) is not None:
-            if isinstance(kept.stream, _Events):
-                kept.stream.go_on(exchange)
-            return kept
+        if (parked := self._parked.pop(request_id, None)) is not None:
+            if isinstance(parked.stream, _Events):
+                parked.stream.go_on(exchange)
+            return parked
         try:
             with anyio.CancelScope() as exchange.scope:
                 return await self._ask(exchange, request, options)

@@ -15,5 +15,5 @@ def without_lone_surrogates(data: bytes) -> bytes | None:
 
     Call it only for text that a parser refused: it visits every escape.
     """
-    found = _ESCAPE.sub(lambda escape: escape[0] if escape[1] is None else rb"\ufffd", data)
-    return None if found == data else found
+    replaced = _ESCAPE.sub(lambda escape: escape[0] if escape[1] is None else rb"\ufffd", data)
+    return None if replaced == data else replaced

@@ -166,20 +166,20 @@ def protocol_names(names: Sequence[str]) -> Mapping[str, str]:
     A name of that form stays. Any other is in lower case, with `_` for each other character. If two would be equal, the
     name ends in 8 hex digits of its SHA-256, or more if that is taken too.
     """
-    kept = {name for name in names if TOOL_NAME.fullmatch(name)}
-    plain = {name: _OUTSIDE.sub("_", name.lower()) or "_" for name in names if name not in kept}
+    valid = {name for name in names if TOOL_NAME.fullmatch(name)}
+    plain = {name: _OUTSIDE.sub("_", name.lower()) or "_" for name in names if name not in valid}
     alike = Counter(plain.values())
-    made = {name: name for name in kept}
-    taken = set(kept)
+    by_name = {name: name for name in valid}
+    taken = set(valid)
     for name in sorted(plain):
         wanted, digits = plain[name], _HEX
         if alike[wanted] > 1 or wanted in taken:
             digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
             while (wanted := f"{plain[name]}_{digest[:digits]}") in taken or wanted in alike:
                 digits += _HEX
-        made[name] = wanted
+        by_name[name] = wanted
         taken.add(wanted)
-    return made
+    return by_name
 
 
 def unknown(name: str, names: Iterable[str]) -> RefusedError:
