@@ -22,6 +22,7 @@ from mcp.shared.dispatcher import coerce_request_id
 from mcp.shared.message import SessionMessage
 from mcp_types import RequestId
 
+from octoc_transport_mcp.framing import END_BYTES
 from octoc_transport_mcp.http_bounds import EVENT_STREAM, media_type
 from octoc_transport_mcp.http_client import NOTICE_S, refusal_of
 from octoc_transport_mcp.http_events import DroppedEvent, EventCutter, parse_event
@@ -100,7 +101,8 @@ class EventLink:
                 for whole in cutter.feed(piece):
                     if isinstance(whole, DroppedEvent):
                         fault = LineFault(kind="too_large", reason=f"an event of more than {self._max_bytes} bytes")
-                        await self._pass(self._pending.fail(whole.head, b"", fault), to_session)
+                        data = parse_event(whole.head).data
+                        await self._pass(self._pending.fail(data[:END_BYTES], data[-END_BYTES:], fault), to_session)
                         continue
                     event = parse_event(whole)
                     if event.name == "endpoint" and not started:

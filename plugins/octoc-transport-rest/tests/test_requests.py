@@ -41,7 +41,7 @@ def test_what_is_sent(visit: Callable[..., Any]) -> None:
         await connection.call(ToolCall(tool="find", arguments={"q": 1}, timeout_s=20.0, caller=caller))
 
     cookie = says(answer(b"1", "200 OK", "application/json", "Set-Cookie: a=b"))
-    headers = {"X-Octopus-Tenant-Id": "of the workspace"}
+    headers = {"X-Octopus-Tenant-Id": "from the workspace"}
     _, faulty = visit(cookie, called, headers=headers)
     probe, call = (head.decode().split("\r\n") for head in faulty.asked)
     assert probe[0] == "GET /api/health HTTP/1.1"
