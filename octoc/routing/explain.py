@@ -16,14 +16,14 @@ from octoc.bundle.model import CapabilityEntry
 from octoc.plain_text import shortened
 from octoc.routing.clean import MIN_INTENT_CHARS
 from octoc.routing.decision import Decision, Reason
-from octoc.routing.gate import NOBODY
+from octoc.routing.gate import NONE_HELD
 from octoc.routing.router import Router, Vector
 from octoc.search.words import clauses
 
 MAX_WORDS = 60
 """Words that are left out in turn, from the start of a message."""
 
-NOBODY_NAME = "no capability"
+NO_CAPABILITY = "no capability"
 """What a rival is called that is the background: the message is for none."""
 
 _SHOWN = 120
@@ -66,7 +66,7 @@ class Explanation:
     Args:
         text: what was scored: the intent, after an earlier message of the user if that took part.
         best: the capability with the highest score, None where nothing was scored; `rival` the next, or
-            `NOBODY_NAME`.
+            `NO_CAPABILITY`.
         parts: how much speaks for `best` rather than `rival`, in log-odds: `words` its characters, `meaning` the
             vector, `prior` what holds for any message, `nearby` the second look at the likeliest. Only for the
             calibrated gate.
@@ -102,7 +102,7 @@ class Field:
     capabilities: Mapping[str, CapabilityEntry]
     triggers: Vector
     candidates: Collection[str]
-    held: Mapping[str, Reason] = NOBODY
+    held: Mapping[str, Reason] = NONE_HELD
     embed: Callable[[str], Vector | None] | None = None
 
     def decide(self, text: str) -> Decision:
@@ -122,7 +122,7 @@ def explain(text: str, field: Field) -> Explanation:
     second = others[0] if others else None
     rival, rival_score = second or (None, 0.0)
     if decision.background >= rival_score and decision.background > 0:
-        rival, rival_score = NOBODY_NAME, decision.background
+        rival, rival_score = NO_CAPABILITY, decision.background
     words = _effects(text, decision, best, field)
     return Explanation(
         text=text,

@@ -27,11 +27,11 @@ NEEDS_THRESHOLDS: Mapping[str, float] = MappingProxyType({"eager": 0.38, "balanc
 WORDS_THRESHOLDS: Mapping[str, float] = CALIBRATED_THRESHOLDS
 """Thresholds for the model of words only."""
 
-NOBODY: Mapping[str, Reason] = MappingProxyType({})
+NONE_HELD: Mapping[str, Reason] = MappingProxyType({})
 
 
 def octomind_gate(
-    scores: dict[str, float], threshold: float, margin: float, held: Mapping[str, Reason] = NOBODY
+    scores: dict[str, float], threshold: float, margin: float, held: Mapping[str, Reason] = NONE_HELD
 ) -> Decision:
     """Activate the best candidate when it reaches `threshold` and leads the second by `margin`.
 
@@ -62,7 +62,7 @@ def calibrated_gate(
     probabilities: Mapping[str, float],
     background: float,
     threshold: float,
-    held: Mapping[str, Reason] = NOBODY,
+    held: Mapping[str, Reason] = NONE_HELD,
     *,
     most: int = 1,
     method: Method = Method.VECTORS,

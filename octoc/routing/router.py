@@ -12,7 +12,7 @@ from octoc.bundle.model import CapabilityEntry, Gate
 from octoc.routing.classifier import Classifier
 from octoc.routing.clean import clean_intent, is_routable
 from octoc.routing.decision import Decision, Method, Reason
-from octoc.routing.gate import NOBODY, calibrated_gate, octomind_gate
+from octoc.routing.gate import NONE_HELD, calibrated_gate, octomind_gate
 from octoc.routing.scores import capability_scores
 
 Vector = NDArray[np.float32]
@@ -63,7 +63,7 @@ class Router:
         return self.uses_vector and bool(candidates or held) and is_routable(intent)
 
     def decide(
-        self, intent: str, vector: Vector | None, candidates: Collection[str], held: Mapping[str, Reason] = NOBODY
+        self, intent: str, vector: Vector | None, candidates: Collection[str], held: Mapping[str, Reason] = NONE_HELD
     ) -> Decision:
         """Decide one message; `max_per_message` capabilities are activated at most, one by default.
 

@@ -1,7 +1,7 @@
 """From a bundle to a working agent: open it, route messages, show tools, call them.
 
-All that hosts and plugins need is exported here; the modules below change with each version of octoc. What `open` does
-not need is imported when it is first used, as is asyncio, which loads sockets and TLS.
+Hosts and plugins import all that they need from here; the modules below change with each version of octoc. Parts that
+`open` does not need, and asyncio, which loads sockets and TLS, are imported when they are first used.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from octoc.runtime.runtime import Runtime
 from octoc.runtime.session import Session
-from octoc.runtime.shares import Accounts, account_of, gives_way, may_take
+from octoc.runtime.shares import Accounts, account_of, account_to_evict, may_take
 from octoc.runtime.values import Routing, SearchHit, UnknownNameError, UsedSkill
 
 if TYPE_CHECKING:
@@ -63,10 +63,10 @@ __all__ = [
     "UnknownNameError",
     "UsedSkill",
     "account_of",
+    "account_to_evict",
     "as_mcp_result",
     "explain_route",
     "failure",
-    "gives_way",
     "may_take",
     "tool_text",
 ]

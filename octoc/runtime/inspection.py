@@ -1,4 +1,4 @@
-"""What a model is given in a session, part by part: where each is from, what it costs, what would be pruned.
+"""The context of a model in a session, part by part: its source, its tokens, and what would be pruned.
 
 Source: Octopus, context inspector (sections, tokens, total, budget, share, pruning).
 """
@@ -27,7 +27,7 @@ SectionName = Literal[
 Fate = Literal["kept", "aged", "dropped"]
 
 _ANY_HANDLE = "r-0123456789abcdef"
-"""As long as a handle is: inspecting keeps nothing."""
+"""A text as long as a handle, as inspecting stores nothing."""
 
 
 @attrs.frozen(kw_only=True)
@@ -35,11 +35,11 @@ class Part:
     """A piece of a context.
 
     Args:
-        name: an alias, a skill, the role of a message; the agent of a prompt.
-        source: where it is from, in words.
-        tokens: what it costs now; 0 of what is dropped, or counted elsewhere.
-        capability, server: whose tool it is; None of what is none, or of a tool that the agent has from the start.
-        fate: what becomes of a message within the budget; `before` is what it costs without.
+        name: an alias, a skill, the role of a message, or the agent of a prompt.
+        source: its origin, in words.
+        tokens: its cost now; 0 if it is dropped, or counted in another part.
+        capability, server: the owners of a tool; None for other parts, and for tools that the agent has from the start.
+        fate: what happens to a message within the budget; `before` is its cost without a budget.
     """
 
     name: str
@@ -53,14 +53,14 @@ class Part:
 
 @attrs.frozen(kw_only=True)
 class Section:
-    """A part of the context that stands together, in the order in which a request has it."""
+    """A group of parts that stand together in a request."""
 
     name: SectionName
     parts: tuple[Part, ...] = ()
 
     @property
     def tokens(self) -> int:
-        """What all of it costs."""
+        """The cost of all parts."""
         return sum(part.tokens for part in self.parts)
 
 
@@ -69,13 +69,13 @@ class Inspection:
     """A session's context as it would be sent now.
 
     Args:
-        counter: what counted the tokens; `format` is the form of the tools.
-        sections: those that there are anything in, in order.
-        tokens: all of it, after pruning.
-        budget: what it should cost at most; None where none was given.
-        dropped: messages that `fit` would leave out, `aged` those whose results `age` would shorten: numbers in the
-            list that was given.
-        why_over: why it is over the budget all the same; empty when it is not.
+        counter: the name of the token counter; `format` is the form of the tools.
+        sections: the sections with parts, in order.
+        tokens: the cost of all sections, after pruning.
+        budget: the most that they should cost; None without a budget.
+        dropped: the messages that `fit` would drop; `aged` those whose results `age` would shorten. Both are numbers in
+            the given list.
+        why_over: why it is still over the budget; empty if it fits.
     """
 
     agent: str
@@ -90,7 +90,7 @@ class Inspection:
 
     @property
     def share(self) -> float | None:
-        """How much of the budget is used: 1.0 is all of it; None without a budget, or one of 0."""
+        """The used part of the budget, 1.0 for all of it; None without a budget, or with one of 0."""
         return self.tokens / self.budget if self.budget else None
 
 
@@ -101,26 +101,26 @@ def inspect(
     budget_tokens: int | None,
     format: str | None,  # noqa: A002  # the field's word
 ) -> Inspection:
-    """Say what the model is given. Changes, keeps and connects nothing.
+    """Return the context of the model. Changes, stores and connects nothing.
 
     Args:
-        messages: the conversation, without what octoc gives for its system prompt.
-        budget_tokens: for all of it: with one, the history is aged and fitted into what the rest leaves, as `age` and
-            `fit` would by default.
+        messages: the conversation, without octoc's texts for its system prompt.
+        budget_tokens: the budget of the whole context. The history is aged and fitted into the part that the other
+            sections leave, as `age` and `fit` do by default.
         format: the shape of the messages, as for `fit`.
 
     Raises: ValueError for an unknown format, BundleRefused.
     """
     form = Form(COUNTED_FORMAT) if session.form == MCP else session.form
-    said, agent = _Conversation.of(messages or (), format), session.agent
+    conversation, agent = _Conversation.of(messages or (), format), session.agent
     sections = [
         Section(name="system prompt", parts=_prompt(session, agent.prompt, "written by the agent's file")),
         Section(name="servers prompt", parts=_prompt(session, agent.servers_prompt, "made of the bundle's servers")),
         *_tools(session, form),
-        Section(name="skills", parts=tuple(_skills(session, said))),
+        Section(name="skills", parts=tuple(_skills(session, conversation))),
     ]
     fixed = sum(section.tokens for section in sections)
-    history = _history(session, said, None if budget_tokens is None else budget_tokens - fixed)
+    history = _history(session, conversation, None if budget_tokens is None else budget_tokens - fixed)
     sections.append(Section(name="history", parts=history.parts))
     tokens = fixed + sum(part.tokens for part in history.parts)
     over = (
@@ -195,22 +195,22 @@ def _tools(session: SessionState, form: Form) -> Iterator[Section]:
     yield Section(name="active tools", parts=tuple(active))
 
 
-def _skills(session: SessionState, said: _Conversation) -> Iterator[Part]:
+def _skills(session: SessionState, conversation: _Conversation) -> Iterator[Part]:
     for name in skills_in_use(session):
         block = skill_block(session, session.loaded.skills[name])
-        # The host has put it into the conversation, where it is counted with its message.
-        told = block in said.texts
-        source = "in use, its text is in the history" if told else "in use"
-        yield Part(name=name, source=source, tokens=0 if told else session.counter.count(block))
+        # A text in the conversation is counted with its message.
+        is_counted = block in conversation.texts
+        source = "in use, its text is in the history" if is_counted else "in use"
+        yield Part(name=name, source=source, tokens=0 if is_counted else session.counter.count(block))
 
 
-def _history(session: SessionState, said: _Conversation, budget: int | None) -> _History:
+def _history(session: SessionState, conversation: _Conversation, budget: int | None) -> _History:
     from octoc.runtime.history import age, message_tokens, prune
 
-    messages, shape, counter = said.messages, said.shape, session.counter
+    messages, shape, counter = conversation.messages, conversation.shape, session.counter
     before = [message_tokens(message, shape, counter) for message in messages]
     if budget is None or not messages:
-        return _History(tuple(_message(said, number, cost, cost, "kept") for number, cost in enumerate(before)))
+        return _History(tuple(_message(conversation, number, cost, cost, "kept") for number, cost in enumerate(before)))
     keeps = reads_results(session)
     aged = age(messages, shape, lambda *_: _ANY_HANDLE if keeps else None, profile=session.profile).messages
     fitted = prune(aged, budget, counter, shape=shape)
@@ -219,12 +219,12 @@ def _history(session: SessionState, said: _Conversation, budget: int | None) -> 
     for number, (old, new) in enumerate(zip(messages, aged, strict=True)):
         fate: Fate = "dropped" if number in gone else "kept" if new is old else "aged"
         now = 0 if fate == "dropped" else message_tokens(new, shape, counter)
-        parts.append(_message(said, number, now, before[number], fate))
+        parts.append(_message(conversation, number, now, before[number], fate))
     return _History(tuple(parts), fitted.why_over)
 
 
-def _message(said: _Conversation, number: int, tokens: int, before: int, fate: Fate) -> Part:
-    shape, message = said.shape, said.messages[number]
+def _message(conversation: _Conversation, number: int, tokens: int, before: int, fate: Fate) -> Part:
+    shape, message = conversation.shape, conversation.messages[number]
     answers = shape.answers(message)
     if shape.is_system(message):
         role = "system"

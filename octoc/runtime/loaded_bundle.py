@@ -1,4 +1,4 @@
-"""What one bundle gives a runtime's sessions. A reload loads another, and each session keeps its own meanwhile."""
+"""A bundle as sessions use it. A reload loads another one, and each session keeps its own until it switches."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SharedParts:
     """The parts of a runtime that outlive its bundles and that connections need.
 
     Args:
-        workspace: what `${workspaceFolder}` means in every bundle; None takes what each bundle records.
+        workspace: the folder for `${workspaceFolder}` in every bundle; None uses the one that each bundle records.
     """
 
     connector: Connector
@@ -75,7 +75,7 @@ class LoadedBundle:
         self.catalog = Catalog(opened)
         self.costs = ToolCosts(self.catalog)
         self.workspace = shared.workspace or _recorded_workspace(opened) or Path.cwd()
-        """What `${workspaceFolder}` and relative paths mean, absolute."""
+        """The folder for `${workspaceFolder}` and relative paths, absolute."""
         self.lazy_plugins = plugins
         self.routing = RoutingParts(opened, plugins, self.workspace, embedder)
         self._shared = shared
@@ -119,7 +119,7 @@ class LoadedBundle:
         return ToolForms(self.catalog)
 
     def agents_of(self, tenant: str | None) -> Mapping[str, AgentEntry]:
-        """Return the agents that sessions of a tenant may use, by name."""
+        """Return the agents that sessions of a tenant may use, by name; `tenant` None means no tenant."""
         return {name: agent for name, agent in self.agents.items() if not agent.tenants or tenant in agent.tenants}
 
     def agent_of(self, name: str, tenant: str | None) -> AgentEntry | None:
@@ -128,7 +128,7 @@ class LoadedBundle:
         return agent if agent is not None and (not agent.tenants or tenant in agent.tenants) else None
 
     def scope(self, agent: AgentEntry) -> AgentScope:
-        """Return what this bundle gives every session of an agent; an agent of another bundle gets its own scope."""
+        """Return the scope of an agent, shared by its sessions; an agent of another bundle gets a new scope."""
         if self.agents.get(agent.name) is not agent:
             return self._new_scope(agent)
         made = self._scopes.get(agent.name)
@@ -176,12 +176,12 @@ class LoadedBundle:
         same_plugins = self.lazy_plugins is previous.lazy_plugins
         same_mode = self.bundle.settings.mode == previous.bundle.settings.mode
         same_workspace = self.workspace == previous.workspace
-        # What counts is the pool's own entry: several bundles may have shared it in between.
+        # The pool's own entry counts, as several bundles may have shared it in between.
         same_entry = _connection(entry) == _connection(previous.pool[entry.name].entry)
         return same_plugins and same_mode and same_workspace and same_entry
 
     def _take(self, entry: ServerEntry, listing: ServerListing) -> None:
-        """Take a server's list: the tools of an unlisted one join; a listed one is compared with the bundle."""
+        """Take a server's list of tools: those of an unlisted server join, those of a listed one are compared."""
         if not entry.listed:
             self.catalog.join(entry, listing)
             return
@@ -201,18 +201,18 @@ class LoadedBundle:
             logger.info("server `%s` is again what the bundle was built with", entry.name)
 
     def drift(self, server: str) -> Drift:
-        """Return how a listed server differs from the bundle, as far as it has been listed."""
+        """Return how a listed server differs from the bundle, as of its last list."""
         from octoc.runtime.servers.drift import Drift
 
         return self._drift.get(server, Drift())
 
     def can_connect(self, server: str) -> bool:
-        """Return whether there is anything to connect to: a builtin server needs something bound to it."""
+        """Return whether a server can be connected: a builtin server needs tools that are bound to it."""
         entry = self.servers.get(server)
         return entry is not None and (entry.transport != BUILTIN or self._shared.bindings.of(server) is not None)
 
     def is_unknown(self, server: str) -> bool:
-        """Return whether a server can be connected and only that tells its tools: no snapshot, and not listed yet."""
+        """Return whether only a connection can list a server's tools: it has no snapshot, and was not listed yet."""
         return self.can_connect(server) and not self.servers[server].listed and not self.catalog.has_joined(server)
 
     async def close(self, grace_s: float = GRACE_S) -> None:
@@ -221,7 +221,7 @@ class LoadedBundle:
 
 
 def _recorded_workspace(opened: OpenBundle) -> Path | None:
-    """Return the workspace that a bundle records relative to its file, links followed; None when it records none."""
+    """Return the workspace that a bundle records relative to its file, links followed; None if it records none."""
     steps = opened.bundle.workspace.split("/")
     if not opened.file or not {".", ".."}.issuperset(steps):
         return None
@@ -232,5 +232,5 @@ def _recorded_workspace(opened: OpenBundle) -> Path | None:
 
 
 def _connection(entry: ServerEntry) -> ServerEntry:
-    """Return an entry without what is decided per call or per list, so that equal ones can share connections."""
+    """Return an entry without the settings of single calls and lists, so that equal entries share connections."""
     return attrs.evolve(entry, include=None, exclude=(), instructions=None, retry="", trusted=False, tools=())

@@ -1,4 +1,4 @@
-"""What a host lets a bundle do: the lesser of what the bundle asks for and what the host allows."""
+"""Which scripts a bundle may run: the lesser of the bundle's own setting and the host's limit."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Literal, get_args
 from octoc.lists import name_list
 
 DepsLimit = Literal["never", "check", "run"]
-"""From the least to the most: leave dependencies alone, look for their programs, run their scripts."""
+"""From the least to the most: ignore dependencies, look for their programs, run their scripts."""
 ValidateLimit = Literal["never", "run"]
 """Whether skills' `validate` scripts may run."""
 
 
 def checked_limits(deps: str | None, validate: str | None) -> None:
-    """Raise ValueError for a limit that is not one of the words: a misspelled one must not allow more."""
+    """Raise ValueError for an unknown limit, as a misspelled one must not allow more."""
     for name, value, words in (("deps", deps, get_args(DepsLimit)), ("validate", validate, get_args(ValidateLimit))):
         if value is not None and value not in words:
             expected = name_list(words)
@@ -21,7 +21,7 @@ def checked_limits(deps: str | None, validate: str | None) -> None:
 
 
 def lesser(asked: str, allowed: str | None) -> str:
-    """Return the lesser of two of the words above; `allowed` None sets no limit, a word of neither list is `never`."""
+    """Return the lesser of two limits. `allowed` None sets no limit; an unknown `asked` means `never`."""
     order: tuple[str, ...] = get_args(DepsLimit)
     if allowed is None:
         return asked

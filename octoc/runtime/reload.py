@@ -1,4 +1,4 @@
-"""Replacing the bundle that runs: the next one is opened aside, swapped in at once, and each session follows later."""
+"""Replace the bundle of a runtime: the next one is opened first, then used by new sessions; others switch later."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ logger = logging.getLogger("octoc.runtime")
 
 
 async def reload(runtime: RuntimeState, path: str | Path) -> None:
-    """Make the bundle at `path` the one that new sessions use. Raises: BundleRefused, and the old one stays."""
-    # All of it is verified and decoded now, in a thread: what is swapped in must not turn out to be damaged.
+    """Make the bundle at `path` the one of new sessions. Raises: BundleRefused, and the old one stays in use."""
+    # All of it is verified and decoded now, in a thread, so that a damaged bundle never comes into use.
     opened = await asyncio.to_thread(OpenBundle.open, path, "full", in_memory=runtime.in_memory)
     if runtime.closed:
         opened.close()
@@ -54,16 +54,16 @@ async def reload(runtime: RuntimeState, path: str | Path) -> None:
 
 
 def _plugins_of(runtime: RuntimeState, bundle: Bundle) -> LazyPlugins:
-    """Return the plugins that a bundle names: the same ones when the host gave them or the names are the same."""
+    """Return the plugins that a bundle names: the current ones if the host gave them or the names are equal."""
     if runtime.plugins_for is None or bundle.plugins.keys() == runtime.current.bundle.plugins.keys():
         return runtime.current.lazy_plugins
     return runtime.plugins_for(bundle)
 
 
 async def renew(session: SessionState) -> None:
-    """Switch a session to the runtime's bundle; what is active stays active where it still exists.
+    """Switch a session to the runtime's bundle; active capabilities that still exist stay active.
 
-    A session whose agent the new bundle does not have for its tenant switches too, and has nothing there.
+    A session whose agent is missing in the new bundle, or not for its tenant, switches too, and loses everything.
 
     Raises: UnknownNameError for such a session.
     """
@@ -85,24 +85,24 @@ async def _switch(session: SessionState) -> None:
             logger.warning("agent `%s` is not in the new bundle: its session has nothing any more", session.agent.name)
             agent = AgentEntry(name=session.agent.name, kind=session.agent.kind)
         freed = _move(session, new, agent)
-        # What octoc's own tools gave tells of the old registry, as does a result of which nobody knows the tool.
+        # Results of octoc's own tools, and those of an unknown tool, describe the old registry.
         runtime.results.forget(session.number, lambda source: source is None or not is_readable(session, source))
         _hold(session, session.active.names)
         for server in freed:
             if not runtime.references.is_needed(server):
                 old.pool.drop(server)
-    # Not under the lock: what connects may take its time, and calls and activations go on.
+    # Outside of the lock: connecting may take long, and calls and activations continue.
     await _connect_unlisted(session)
     close_unused(runtime)
 
 
 def _move(session: SessionState, loaded: LoadedBundle, agent: AgentEntry) -> frozenset[str]:
-    """Give a session another bundle. Returns the servers that no session needs; the active capabilities hold none."""
+    """Give a session another bundle. Returns the servers that no session needs; active capabilities hold none yet."""
     freed = release_all(session)
     session.loaded = loaded
     session.agent = agent
     session.runtime.sessions[session.number] = loaded
-    session.__dict__.pop("counter", None)  # another model may count its tokens otherwise
+    session.__dict__.pop("counter", None)  # the agent may have another model
     old, session.tools = session.tools, VisibleTools(loaded.scope(agent), session.active)
     own = (*agent.registry.capabilities, *agent.registry.reserved)
     kept = (name for name in own if name in loaded.capabilities)
@@ -135,6 +135,6 @@ async def _connect_unlisted(session: SessionState) -> None:
     if session.loaded is loaded:
         _hold(session, session.active.names)
     for server in waiting:
-        # What it was connected for may have been deactivated meanwhile.
+        # The capability that needed it may have been deactivated meanwhile.
         if not session.runtime.references.is_needed(server):
             loaded.pool.drop(server)

@@ -1,4 +1,4 @@
-"""Opening a bundle: one object that makes sessions, replaces the bundle and closes everything at the end."""
+"""`Runtime`: opens a bundle, begins sessions, replaces the bundle and closes everything at the end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from octoc.caller import Caller
 from octoc.names import BUILTIN, SUPERVISOR
 from octoc.runtime.activation.dependencies import Dependencies
-from octoc.runtime.lazy_plugins import LazyPlugins
+from octoc.runtime.lazy_plugins import LazyPlugins, TokenCounters, Variables
 from octoc.runtime.lifecycle import begin_session, close_runtime
 from octoc.runtime.loaded_bundle import LoadedBundle, SharedParts
 from octoc.runtime.permissions import DepsLimit, ValidateLimit, checked_limits
@@ -22,10 +22,8 @@ from octoc.runtime.servers.connect import Connector
 from octoc.runtime.session import Session
 from octoc.runtime.shares import Accounts, account_of
 from octoc.runtime.state import RuntimeState
-from octoc.runtime.token_counters import TokenCounters
 from octoc.runtime.tools.quota import Quotas
 from octoc.runtime.values import UnknownNameError
-from octoc.runtime.variables import Variables
 
 if TYPE_CHECKING:
     from octoc.bundle.model import AgentEntry, Bundle, ServerEntry
@@ -47,17 +45,17 @@ class Runtime:
 
     @property
     def opened(self) -> OpenBundle:
-        """The bundle's file that new sessions use; each part is verified when it is first read."""
+        """The file of the bundle that new sessions use; each part is verified when it is first read."""
         return self.state.current.opened
 
     @property
     def bundle(self) -> Bundle:
-        """The bundle that new sessions use, as it was decoded."""
+        """The decoded bundle that new sessions use."""
         return self.state.current.bundle
 
     @property
     def workspace(self) -> Path:
-        """The folder that `${workspaceFolder}` and relative paths mean, absolute."""
+        """The folder for `${workspaceFolder}` and relative paths, absolute."""
         return self.state.current.workspace
 
     @property
@@ -87,7 +85,7 @@ class Runtime:
 
     @property
     def host(self) -> Host | None:
-        """What answers servers that ask for something; a change counts for connections that are made afterwards."""
+        """The host that answers questions of servers; a change applies to later connections."""
         return self.state.shared.connector.host
 
     @host.setter
@@ -96,11 +94,11 @@ class Runtime:
 
     @property
     def counter(self) -> TokenCounter:
-        """What counts tokens here; its name tells figures apart."""
+        """The token counter; its name identifies how figures were counted."""
         return self.state.counters.of("")
 
     @classmethod
-    def open(  # noqa: PLR0913  # a parameter for each part that a host may bring
+    def open(  # noqa: PLR0913  # a parameter for each part that a host may provide
         cls,
         path: str | Path,
         *,
@@ -122,25 +120,25 @@ class Runtime:
 
         Args:
             verify: `full` checks every member now instead of before its first use.
-            in_memory: read bundles instead of mapping them, this one and those of `reload`: a host that lives long
-                then does not end with a file that somebody copies another over, in place.
+            in_memory: read this bundle and those of `reload` into memory instead of mapping them, so that a
+                long-running host survives a file that is overwritten in place.
             plugins: instead of those that the bundle names.
             clock: seconds that never go back; orders the use of capabilities.
             embedder: instead of the one that the bundle names.
-            env: where references of servers are looked up, instead of the environment.
-            workspace: the folder that `${workspaceFolder}` and relative paths mean. By default the one that the bundle
-                records relative to its own file, and the working directory when it records none.
-            token_counter: instead of the one that the plugins give.
-            host: what answers servers that ask for something; without it they are declined.
-            explain: says for the model what a failed call means, as a cheap model can; asked before the plugins, and
-                None is no answer. Without one the model gets the failure's own words.
-            observers: plugin objects besides all others, such as `octoc.plugin.AuditLog`.
-            deps: the most that bundles may do about dependencies: `never` leaves them alone, `check` looks for their
+            env: the variables in which references of servers are looked up, instead of the environment.
+            workspace: the folder for `${workspaceFolder}` and relative paths. By default the one that the bundle
+                records relative to its own file, or else the working directory.
+            token_counter: instead of the plugins' counter.
+            host: answers questions of servers; without a host they are declined.
+            explain: explains a failed call to the model, as a cheap model can. It is asked before the plugins, and may
+                return None. Without an explanation the model gets the failure's own words.
+            observers: plugin objects in addition to all others, such as `octoc.plugin.AuditLog`.
+            deps: the most that bundles may do about dependencies: `never` ignores them, `check` looks for their
                 programs, `run` executes their scripts. None sets no limit.
             validate: `never` forbids skills' `validate` scripts, whatever bundles ask for. None sets no limit.
 
-        Raises: BundleRefused when the file is cut, altered, of a newer format or no bundle; ValueError when `deps` or
-            `validate` is another word.
+        Raises: BundleRefused if the file is truncated, altered, of a newer format or not a bundle; ValueError for an
+            unknown word in `deps` or `validate`.
         """
         from octoc.bundle.reader import OpenBundle
 
@@ -200,9 +198,9 @@ class Runtime:
         return cls(state)
 
     def agents_of(self, tenant: str | None) -> Mapping[str, AgentEntry]:
-        """Return the agents that a tenant may use, by name: its own, and those that are everybody's; None is nobody's.
+        """Return the agents that a tenant may use, by name: its own, and those without tenants.
 
-        `agents` has those of all tenants.
+        `tenant` None means no tenant. `agents` has the agents of all tenants.
         """
         return self.state.current.agents_of(tenant)
 
@@ -217,13 +215,12 @@ class Runtime:
         correlation_id: str | None = None,
         account: str | None = None,
     ) -> Session:
-        """Begin a conversation of `agent`, for a tenant where it is one of some tenants alone.
+        """Begin a conversation of `agent`, for `tenant` if the agent belongs to tenants.
 
-        An agent that the tenant may not use is one that does not exist. Raises: UnknownNameError, a LookupError, when
-        there is no such agent.
+        Raises: UnknownNameError, a LookupError, if the agent does not exist or the tenant may not use it.
 
         Args:
-            account: whose shares of the runtime's limits it uses if it has no tenant, such as a token's id.
+            account: the account whose shares of the runtime's limits it uses without a tenant, such as a token's id.
         """
         entry = self.state.current.agent_of(agent, tenant)
         if entry is None:
@@ -242,9 +239,9 @@ class Runtime:
         return Session(begin_session(self.state, entry, caller))
 
     def owners_session(self, agent: str = SUPERVISOR) -> Session:
-        """Begin a conversation as `session` does, of one of the tenants that may use the agent, whichever that is.
+        """Begin a conversation as `session` does, for any one of the tenants that may use the agent.
 
-        For whoever owns the bundle, as the command line and what evaluates it. Raises: UnknownNameError.
+        It is for owners of the bundle, such as the command line and evaluation. Raises: UnknownNameError.
         """
         entry = self.agents.get(agent)
         if entry is None:
@@ -252,9 +249,9 @@ class Runtime:
         return self.session(agent, tenant=next(iter(entry.tenants), None))
 
     def bind(self, server: str, tools: Iterable[PythonTool]) -> None:
-        """Give a builtin server its tools, which join at once, in place of what was bound to it before.
+        """Bind tools to a builtin server in place of its earlier ones; they join at once.
 
-        Raises: UnknownNameError when there is none such.
+        Raises: UnknownNameError if the bundle has no such builtin server.
         """
         entry = self.servers.get(server)
         if entry is None or entry.transport != BUILTIN:
@@ -262,19 +259,19 @@ class Runtime:
             raise UnknownNameError("builtin server", server, builtin)
         connection = self.state.shared.bindings.bind(server, tools)
         for loaded in (self.state.current, *self.state.older):
-            known = loaded.servers.get(server)
-            if known is not None and not known.listed:
-                loaded.catalog.join(known, connection.listing())
+            bound = loaded.servers.get(server)
+            if bound is not None and not bound.listed:
+                loaded.catalog.join(bound, connection.listing())
 
     def can_connect(self, server: str) -> bool:
-        """Return whether there is anything to connect to: a builtin server needs something bound to it."""
+        """Return whether a server can be connected: a builtin server needs tools that are bound to it."""
         return self.state.current.can_connect(server)
 
     async def call_direct(self, server: str, tool: str, arguments: Mapping[str, Any] | None = None) -> Outcome:
-        """Call a tool of any server, without an agent, a registry or a limit on the result; for people, not for models.
+        """Call a tool of any server, without an agent, a registry or a limit of the result; for people, not for models.
 
-        Arguments that do not fit the tool's schema are logged, and sent. Raises: UnknownNameError when the bundle has
-        no such server, BundleRefused when it was altered.
+        Arguments that do not fit the tool's schema are logged, and sent. Raises: UnknownNameError if the bundle has no
+        such server, BundleRefused if it was altered.
         """
         if server not in self.servers:
             raise UnknownNameError("server", server, self.servers)
@@ -283,33 +280,32 @@ class Runtime:
         return await call_direct(self.state.current, server, tool, arguments or {})
 
     def drift(self, server: str) -> Drift:
-        """Return how a server with a snapshot differs from the bundle, as far as it has been listed since.
+        """Return how a server with a snapshot differs from the bundle, as of its last list.
 
-        Raises: UnknownNameError when the bundle has no such server.
+        Raises: UnknownNameError if the bundle has no such server.
         """
         if server not in self.servers:
             raise UnknownNameError("server", server, self.servers)
         return self.state.current.drift(server)
 
     async def reload(self, path: str | Path) -> None:
-        """Go over to the bundle at `path`, verified as a whole; connections stay to servers that are as before.
+        """Switch to the bundle at `path`, which is verified as a whole; unchanged servers keep their connections.
 
-        A session goes on with what it has until its next `on_user_message`; then its active capabilities carry over by
-        name where they still exist. One whose agent is not there any more makes no further call.
-        The old bundle is let go when the last session has left it.
+        A session uses its old bundle until its next `on_user_message`, and keeps its active capabilities that still
+        exist by name. A session whose agent does not exist any more makes no further call. The old bundle is closed
+        when no session uses it.
 
-        Raises: BundleRefused when the new bundle cannot be used, and the old one stays as it is; RuntimeError after
-        `close`.
+        Raises: BundleRefused if the new bundle cannot be used, and the old one stays; RuntimeError after `close`.
         """
         from octoc.runtime.reload import reload
 
         await reload(self.state, path)
 
     async def close(self) -> None:
-        """End every connection, calls under way after a short grace, and let the bundle's file go; idempotent.
+        """End every connection, with a short grace for running calls, and close the bundle's file; idempotent.
 
-        All has ended when this returns, even when the task is cancelled meanwhile. In a forked child it ends nothing of
-        its parent's.
+        All has ended when this returns, even if the task is cancelled meanwhile. A forked child does not end its
+        parent's connections.
         """
         await close_runtime(self.state)
 

@@ -1,4 +1,4 @@
-"""One conversation of one agent: what it may see, what is active, and every way to use it."""
+"""`Session`: one conversation of one agent, with every operation on it."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ logger = logging.getLogger("octoc.runtime")
 
 
 class Session:
-    """One conversation. Make it with `Runtime.session`, and `close` it, or drop it: then what it needed is released.
+    """One conversation. Create it with `Runtime.session`, and `close` it or drop it, which releases its servers.
 
-    `state` is what it owns, for code that looks closer than these methods do, such as a gateway. Its parts may change
-    with each version of octoc.
+    `state` is for code that needs more than these methods, such as a gateway. Its parts may change with each version of
+    octoc.
     """
 
     def __init__(self, state: SessionState) -> None:
@@ -49,7 +49,7 @@ class Session:
 
     @property
     def caller(self) -> Caller:
-        """For whom the session calls, unless a call names somebody else."""
+        """The caller of the session's calls, unless a call names another one."""
         return self.state.caller
 
     @property
@@ -59,7 +59,7 @@ class Session:
 
     @property
     def settings(self) -> Settings:
-        """The workspace's settings for run time, with the agent's own in their place."""
+        """The workspace's settings for run time, overridden by the agent's own."""
         return self.state.settings
 
     @property
@@ -69,17 +69,17 @@ class Session:
 
     @property
     def counter(self) -> TokenCounter:
-        """What counts tokens for this agent's model; its name tells figures apart."""
+        """The token counter of this agent's model; its name identifies how figures were counted."""
         return self.state.counter
 
     @property
     def system_prompt(self) -> str:
-        """The agent's own system prompt; empty when it has none. Raises: BundleRefused."""
+        """The agent's own system prompt; empty if it has none. Raises: BundleRefused."""
         return self.state.loaded.opened.text(self.agent.prompt)
 
     @property
     def servers_prompt(self) -> str:
-        """The section on the agent's MCP servers, to stand in its system prompt. Raises: BundleRefused."""
+        """The section on the agent's MCP servers, for its system prompt. Raises: BundleRefused."""
         return self.state.loaded.opened.text(self.agent.servers_prompt)
 
     @property
@@ -95,16 +95,15 @@ class Session:
     ) -> list[dict[str, Any]]:
         """Return the tool block for the next request: octoc's own tools, then the visible ones, for the API's `tools`.
 
-        The same state gives the same bytes, and an activation only appends, if nothing has to give way for it. What
-        servers change in their tools shows at the next `on_user_message`, or when a capability becomes inactive; tools
-        that are new are appended at once.
+        The same state gives the same bytes, and an activation without an eviction only appends. Changes by servers show
+        at the next `on_user_message`, or when a capability becomes inactive; new tools are appended at once.
 
         Args:
-            format: whose API it is for: schemas are as that provider takes them, and `call` reads what fits them.
-            deferred: how other tools are reached: by the `proxy`, or `native`ly, with what `tool_search` returns.
+            format: the provider's API: schemas are in its dialect, and `call` reads arguments that fit them.
+            deferred: how other tools are reached: by the `proxy`, or `native`ly, with the result of `tool_search`.
 
-        Raises: ValueError for an unknown format or way to defer, or a format that cannot defer so; BundleRefused when
-            the bundle was altered.
+        Raises: ValueError for an unknown format or way to defer, or a format that cannot defer natively; BundleRefused
+            if the bundle was altered.
         """
         from octoc.runtime.catalog.tool_block import tool_block
 
@@ -117,7 +116,7 @@ class Session:
         """Search for tools, and return the blocks that load the matches, for a tool block with `deferred="native"`.
 
         For `anthropic` the content of the `tool_result` for `find_tools`, for `openai-responses` the `tools` of the
-        `tool_search_output`. Raises: ValueError when no such block was shown, BundleRefused.
+        `tool_search_output`. Raises: ValueError if no such block was shown, BundleRefused.
         """
         from octoc.runtime.catalog.tool_block import found_tools
 
@@ -133,7 +132,7 @@ class Session:
         return cache_report(self.state)
 
     def search(self, query: str, limit: int = DEFAULT_LIMIT) -> list[SearchHit]:
-        """Return the tools that this session can call and that fit the query best; connects nothing."""
+        """Return the tools of this session that fit the query best; connects nothing."""
         from octoc.runtime.tools.find_tools import look
 
         return [ranked.hit for ranked in look(self.state, query, limit).hits]
@@ -142,32 +141,32 @@ class Session:
         """Decide which capability a user's message is for; changes nothing.
 
         Args:
-            before: the user's earlier messages, the oldest first; None is what `on_user_message` got in this session.
+            before: the user's earlier messages, the oldest first; None means those of `on_user_message`.
         """
         from octoc.runtime.activation.route import route
 
         return route(self.state, text, before)
 
     async def on_user_message(self, text: str) -> Routing:
-        """Route a fresh message of the user, activate what it is for, evict what has to give way.
+        """Route a new message of the user, activate its capability, and evict others to make room.
 
         After a reload the session switches to the new bundle here, unless `renew` was called before.
 
-        A capability that cannot be activated, as when its server does not start, is logged and leaves all as it was.
-        `Routing.skills` are the skills whose rules the message meets: they are in use now, and the host puts their
-        texts into the conversation, behind the message.
+        If a capability cannot be activated, for example because its server does not start, that is logged and nothing
+        changes. `Routing.skills` are the skills whose rules match the message: they are in use now, and the host adds
+        their texts to the conversation, after the message.
 
-        Raises: UnknownNameError when a reload took the agent away, as `Runtime.session` does for one that is not there.
+        Raises: UnknownNameError if a reload removed the agent.
         """
         from octoc.runtime.activation.message import take_message
 
         return await take_message(self.state, text)
 
     async def renew(self) -> None:
-        """Switch to the bundle of the last reload now, not at the next message; calls under way are not disturbed.
+        """Switch to the bundle of the last reload now instead of at the next message; running calls continue.
 
-        Raises: UnknownNameError when the bundle has no such agent for the session's tenant. The session then has
-        nothing, until another reload brings the agent back.
+        Raises: UnknownNameError if the bundle does not have the agent for the session's tenant. The session then has
+        no tools until another reload brings the agent back.
         """
         from octoc.runtime.reload import renew
 
@@ -185,11 +184,10 @@ class Session:
         """Call a tool that the model named. Every failure is a value; long results are cut to the workspace's limit.
 
         Args:
-            on_progress: gets what the server says meanwhile, without secrets; called from the event loop.
-            caller: for whom this one call is made, where that is another than the session's own; without a tenant it
-                is the session's.
-            format: of the block that the model was shown, unless it is that of the last `tools`. Arguments that are as
-                the tool's own schema has them are taken as well.
+            on_progress: gets the server's progress, without secrets; called from the event loop.
+            caller: the caller of this call instead of the session's; one without a tenant gets the session's tenant.
+            format: the format of the tool block that the model saw; by default that of the last `tools`. Arguments that
+                fit the tool's own schema are accepted too.
 
         Raises: ValueError for an unknown format.
         """
@@ -210,22 +208,22 @@ class Session:
     ) -> list[Outcome]:
         """Make the calls of one turn, (name, arguments) each, at the same time; the results are in their order.
 
-        One that fails leaves the others alone. A call of `capability` waits for those before it, and those after it
-        wait for it. `on_progress` gets the call's place too.
+        A failed call does not affect the others. A call of `capability` waits for those before it, and those after it
+        wait for it. `on_progress` gets the call's position too.
         """
         from octoc.runtime.tools.parallel_calls import call_all
 
         async def call(
-            name: str, arguments: Mapping[str, Any] | None, heard: Callable[[Progress], None] | None
+            name: str, arguments: Mapping[str, Any] | None, report: Callable[[Progress], None] | None
         ) -> Outcome:
-            return await self.call(name, arguments, on_progress=heard)
+            return await self.call(name, arguments, on_progress=report)
 
         return await call_all(call, calls, on_progress, profile=self.profile)
 
     def prune(self, messages: Sequence[Message], *, budget_tokens: int) -> list[Message]:
-        """Return the messages without the oldest, so that the rest fits the budget: what `fit` keeps by default.
+        """Return the newest messages that fit the budget, as `fit` keeps them by default.
 
-        No call is left without its result, and no result without its call. What has to stay over the budget is logged.
+        A call keeps its result, and a result its call. If messages that must stay exceed the budget, that is logged.
         """
         from octoc.runtime.history import prune  # here and below: a host may keep its history itself
 
@@ -243,13 +241,12 @@ class Session:
         keep_turns: int | None = None,
         format: str | None = None,  # noqa: A002  # the field's word
     ) -> Fitted:
-        """Shorten a conversation to the budget with `pruner`, and return it with what was done and why it may not fit.
+        """Shorten a conversation to the budget with `pruner`, and return it with the changes and why it may not fit.
 
         Args:
-            pruner: `Fifo()`, `SlidingWindow(turns=…)` or `Summarize(summarizer=…)`, of `octoc.runtime.history`;
-                the first without one.
+            pruner: `Fifo()`, the default, `SlidingWindow(turns=…)` or `Summarize(summarizer=…)`.
             keep_turns: the user's last turns whose requests stay even over the budget, by default `KEEP_TURNS`.
-            format: the shape of the messages, one of `SHAPES`; found out when it is not stated.
+            format: the shape of the messages, one of `SHAPES`; detected by default.
 
         Raises: ValueError for an unknown format.
         """
@@ -267,7 +264,7 @@ class Session:
     def age(self, messages: Sequence[Message], *, format: str | None = None) -> Aged:  # noqa: A002  # as above
         """Return the conversation with old, long results as a head and a handle, which `read_result` pages through.
 
-        Results that nothing keeps, as with a store of no size, stay as they are. Raises: ValueError for an unknown
+        Results that cannot be stored, as with a store of size 0, stay as they are. Raises: ValueError for an unknown
         format.
         """
         from octoc.runtime.history import age, shape_of
@@ -282,16 +279,16 @@ class Session:
         budget_tokens: int | None = None,
         format: str | None = None,  # noqa: A002  # as above
     ) -> Inspection:
-        """Return what the model is given now: each part, its source, its tokens, and what a budget would prune.
+        """Return the model's context now: each part, its source, its tokens, and what a budget would prune.
 
-        Changes, keeps and connects nothing. Raises: ValueError for an unknown format, BundleRefused.
+        Changes, stores and connects nothing. Raises: ValueError for an unknown format, BundleRefused.
         """
         from octoc.runtime.inspection import inspect
 
         return inspect(self.state, messages, budget_tokens=budget_tokens, format=format)
 
     def repair(self, messages: Sequence[Message], *, format: str | None = None) -> Repaired:  # noqa: A002  # as above
-        """Return a stored or foreign conversation in a form that its API accepts, and what was changed.
+        """Return a stored or foreign conversation in a form that its API accepts, and the changes.
 
         A call without a result counts as interrupted. Raises: ValueError for an unknown format.
         """
@@ -300,13 +297,13 @@ class Session:
         return repair(messages, shape_of(messages, format))
 
     async def activate(self, capability: str) -> str:
-        """Activate a capability by name; returns what `capability` would tell the model."""
+        """Activate a capability by name; returns the text of the tool `capability`."""
         from octoc.runtime.activation.activate import activate
 
         return (await activate(self.state, capability, by_host=True)).text
 
     async def deactivate(self, capability: str) -> str:
-        """Deactivate a capability by name; returns what `capability` would tell the model."""
+        """Deactivate a capability by name; returns the text of the tool `capability`."""
         from octoc.runtime.activation.activate import deactivate
 
         return (await deactivate(self.state, capability)).text
@@ -344,16 +341,16 @@ class Session:
 
     @property
     def skills_prompt(self) -> str:
-        """The texts of the skills in use, for a host that rebuilds a conversation in which they were.
+        """The texts of the skills in use, for a host that rebuilds a conversation that had them.
 
-        Using another only appends. Raises: BundleRefused.
+        Using another skill only appends. Raises: BundleRefused.
         """
         from octoc.runtime.skills.text import skill_block
 
         return "\n\n".join(skill_block(self.state, self.state.loaded.skills[name]) for name in self.skills)
 
     async def use_skill(self, name: str) -> SkillChange:
-        """Use a skill by name: `text` is what `skill` would tell the model, `block` goes into the conversation.
+        """Use a skill by name: `text` is the text of the tool `skill`, `block` goes into the conversation.
 
         Raises: BundleRefused.
         """
@@ -362,7 +359,7 @@ class Session:
         return await use_skill(self.state, name)
 
     async def forget_skill(self, name: str) -> SkillChange:
-        """Stop using a skill, and deactivate the capabilities that only it has asked for."""
+        """Stop using a skill, and deactivate the capabilities that only this skill has asked for."""
         from octoc.runtime.skills.use import forget_skill
 
         return await forget_skill(self.state, name)
@@ -370,19 +367,19 @@ class Session:
     async def validate(self, reply: str) -> tuple[Refusal, ...]:
         """Run the `validate` scripts of the skills in use on an agent's reply; by default none runs.
 
-        `Refusal.text` is what to tell the model. Raises: BundleRefused.
+        `Refusal.text` is the text for the model. Raises: BundleRefused.
         """
         from octoc.runtime.skills.validate import validate
 
         return await validate(self.state, reply)
 
     async def connect_unlisted(self, *, shown_only: bool = False) -> dict[str, str]:
-        """Connect the servers without a snapshot whose tools are not known yet, so that they can be found and shown.
+        """Connect the servers without a snapshot whose tools are unknown, so that their tools can be found and shown.
 
-        For hosts that want to pay for it: nothing else starts a server but an activation or a call.
+        Otherwise only an activation or a call starts a server.
 
         Args:
-            shown_only: leave out those whose tools only the proxy reaches.
+            shown_only: skip servers whose tools only the proxy reaches.
 
         Returns: server -> why it could not be connected.
         """
@@ -391,7 +388,7 @@ class Session:
         return await connect_unlisted(self.state, shown_only=shown_only)
 
     async def close(self) -> None:
-        """End the session: nothing stays active, and servers that no other session needs are closed."""
+        """End the session: deactivate its capabilities, and close the servers that no other session needs."""
         from octoc.runtime.lifecycle import close_session
 
         await close_session(self.state)

@@ -1,4 +1,4 @@
-"""What a runtime and a session own. Features read and write it; the facades `Runtime` and `Session` only call them."""
+"""The state of a runtime and of a session. Features read and write it; `Runtime` and `Session` only call features."""
 
 from __future__ import annotations
 
@@ -24,28 +24,26 @@ if TYPE_CHECKING:
     from octoc.runtime.activation.active_set import ActiveSet, Use
     from octoc.runtime.activation.dependencies import Dependencies
     from octoc.runtime.catalog.visible_tools import VisibleTools
-    from octoc.runtime.lazy_plugins import LazyPlugins
+    from octoc.runtime.lazy_plugins import LazyPlugins, TokenCounters, Variables
     from octoc.runtime.loaded_bundle import LoadedBundle, SharedParts
     from octoc.runtime.permissions import ValidateLimit
     from octoc.runtime.results.store import ResultStore
-    from octoc.runtime.token_counters import TokenCounters
     from octoc.runtime.tools.quota import Quotas
-    from octoc.runtime.variables import Variables
 
 MAX_TURNS = 3
-"""How many earlier messages of the user routing looks at, as long as each continues the one before."""
+"""Earlier messages of the user that routing reads, as long as each continues the one before."""
 
 
 @attrs.define(kw_only=True, eq=False, slots=False, repr=False)
 class RuntimeState:
-    """What a runtime owns: what outlives a bundle, and the bundles in use.
+    """The state of a runtime: the parts that outlive a bundle, and the bundles in use.
 
     Args:
-        shared: what connections need.
-        results: what was left out of results, with the limits of the current bundle.
-        quotas: what agents and tenants have used, with the limits of the current bundle.
-        embedder, explain: what the host gave instead of plugins.
-        plugins_for: makes the plugins that a bundle names; None where the host gave them.
+        shared: the parts that connections need.
+        results: the whole texts of cut results, with the limits of the current bundle.
+        quotas: the use of agents and tenants, with the limits of the current bundle.
+        embedder, explain: parts that the host gave instead of plugins.
+        plugins_for: makes the plugins that a bundle names; None if the host gave them.
         current: the bundle of new sessions.
         older: bundles of sessions that got no message since a reload.
         ending: tasks that close bundles which no session uses.
@@ -76,7 +74,7 @@ class RuntimeState:
 
     @property
     def forked(self) -> bool:
-        """Whether this is a forked child, to which the connections, servers and files do not belong."""
+        """Whether this process is a forked child, which must not use its parent's connections, servers and files."""
         return self.process != os.getpid()
 
 
@@ -86,7 +84,7 @@ class SkillsInUse:
 
     Args:
         used: names, the first used first.
-        asked_for: capability that using a skill activated -> the skills in use that need it.
+        asked_for: capability that a skill activated -> the skills in use that need it.
         refusals: skill -> how often in a row its `validate` script refused a reply.
     """
 
@@ -97,16 +95,16 @@ class SkillsInUse:
 
 @attrs.define(kw_only=True, eq=False, slots=False, repr=False)
 class SessionState:
-    """What a session owns.
+    """The state of a session.
 
     Args:
-        loaded: its bundle: another than the runtime's current one, between a reload and the session's next message.
-        number: identifies it among the runtime's sessions, also as the owner of stored results.
-        tools: what it may see and call.
+        loaded: its bundle, an older one than the runtime's between a reload and the session's next message.
+        number: identifies it among the runtime's sessions, and as the owner of stored results.
+        tools: the tools that it may see and call.
         turns: the user's last messages, the oldest first.
-        form: how the tool block was last shown, and so how arguments are read.
+        form: the form in which the tool block was last shown, and in which arguments are read.
         holders: its capabilities and parts that need servers.
-        proxied: what it needs because calls reached tools that are not visible.
+        proxied: the tools that it needs because calls reached them though they are not visible.
     """
 
     runtime: RuntimeState
@@ -125,19 +123,19 @@ class SessionState:
 
     @cached_property
     def lock(self) -> asyncio.Lock:
-        """The lock for changes of the active set; made when first needed, as asyncio loads slowly."""
+        """The lock for changes of the active set, created when first needed, as asyncio loads slowly."""
         import asyncio
 
         return asyncio.Lock()
 
     @cached_property
     def counter(self) -> TokenCounter:
-        """What counts tokens for the agent's model."""
+        """The token counter of the agent's model."""
         return self.runtime.counters.of(self.agent.model)
 
     @property
     def settings(self) -> Settings:
-        """The workspace's settings for run time, with the agent's own in their place."""
+        """The workspace's settings for run time, overridden by the agent's own."""
         return self.tools.scope.settings
 
     @property

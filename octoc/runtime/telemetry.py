@@ -1,4 +1,4 @@
-"""Spans and metrics through OpenTelemetry's API, where the process uses it; where it does not, nothing is imported.
+"""Spans and metrics through OpenTelemetry's API if the process uses it; otherwise nothing is imported.
 
 Names are those of the semantic conventions for MCP and for generative AI (development status, October 2026). Arguments
 and results are recorded only when `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` asks for them.
@@ -37,7 +37,7 @@ _BUCKETS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
 
 
 class Step:
-    """A piece of work that is not watched: what the program does without OpenTelemetry."""
+    """A step of work without a span, for programs without OpenTelemetry."""
 
     def __enter__(self) -> Self:
         return self
@@ -48,24 +48,24 @@ class Step:
         return None
 
     def note(self, **attributes: str | float | bool | None) -> None:
-        """Say more of the piece of work; names have `__` for a dot, and None says nothing."""
+        """Add attributes; names have `__` for a dot, and values of None are ignored."""
 
     def failed(self, kind: str, message: str = "") -> None:
-        """Say that it failed: `kind` is one of few words, `message` holds no secret."""
+        """Record a failure: `kind` is one of few words, `message` has no secret."""
 
     def meta(self) -> Mapping[str, str]:
-        """Return what a server needs to continue the trace."""
+        """Return the fields by which a server continues the trace."""
         return {}
 
     def ended(self, outcome: ToolResult | ToolFailure) -> None:
-        """Say how a call ended."""
+        """Record the outcome of a call."""
 
 
 _UNWATCHED = Step()
 
 
 def step(name: str, **attributes: str | float | bool | None) -> Step:
-    """Return a span of octoc's own, to be entered, around routing, activation or a connection."""
+    """Return a span, to be entered, around octoc's own work, such as routing or activation."""
     parts = _instruments()
     return _UNWATCHED if parts is None else _Span(parts, name, parts.internal, attributes)
 
@@ -79,9 +79,9 @@ def connecting(entry: ServerEntry, kind: TransportKind) -> Step:
 
 
 def calling(entry: ServerEntry, transport: TransportKind, call: ToolCall, hide: Callable[[str], str]) -> Step:
-    """Return a span, to be entered, around a call, all waiting and repetition included; its end is also measured.
+    """Return a span, to be entered, around a call with its waiting and repetitions; its duration is also measured.
 
-    `hide` cuts secrets out of arguments and results, which are only recorded when that was asked for.
+    `hide` removes secrets from arguments and results, which are recorded only on request (`CAPTURE`).
     """
     parts = _instruments()
     if parts is None:
@@ -112,7 +112,7 @@ def calling(entry: ServerEntry, transport: TransportKind, call: ToolCall, hide: 
 
 @attrs.frozen(kw_only=True)
 class _Instruments:
-    """What was taken from OpenTelemetry's API, once."""
+    """The parts of OpenTelemetry's API, looked up once."""
 
     tracer: Any
     inject: Callable[[Any], None]
@@ -125,7 +125,7 @@ class _Instruments:
 
 
 def _instruments() -> _Instruments | None:
-    # A process that sends spans anywhere has loaded the API; importing it for one that does not would only cost time.
+    # A process that exports spans has loaded the API; for other processes the import would only cost time.
     return _made() if "opentelemetry.trace" in sys.modules else None
 
 
@@ -160,7 +160,7 @@ def _made() -> _Instruments | None:
 
 
 class _Span(Step):
-    """A piece of work that is watched."""
+    """A step of work with a span."""
 
     def __init__(
         self,
@@ -176,7 +176,7 @@ class _Span(Step):
         self._hide = hide
         self._started = time.monotonic()
         given = {_dotted(key): value for key, value in attributes.items() if value is not None}
-        # Exceptions are noted by kind alone: their messages may hold what no trace should.
+        # Exceptions are recorded by kind only, as their messages may have secrets.
         self._scope = parts.tracer.start_as_current_span(
             name, kind=kind, attributes=given, record_exception=False, set_status_on_exception=False
         )
@@ -223,18 +223,18 @@ class _Span(Step):
             self.failed(outcome.kind, outcome.message)
             return
         if outcome.is_error:
-            # The words are the tool's own, and content.
+            # The text is the tool's own, so it counts as content.
             self.failed("tool_error")
         self._record("gen_ai.tool.call.result", lambda: outcome.text)
 
     def content(self, key: str, value: Callable[[], Any]) -> None:
-        """Record content when the span begins, where that was asked for."""
+        """Record content when the span begins, if content is recorded at all."""
         self._content.append((key, value))
 
     def _record(self, key: str, value: Callable[[], Any]) -> None:
         if self._parts.content and self._span.is_recording():
-            found = value()
-            text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False, default=str)
+            content = value()
+            text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, default=str)
             self._span.set_attribute(key, self._hide(text))
 
 
@@ -253,7 +253,7 @@ def _of_server(entry: ServerEntry, kind: TransportKind) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=1024)
 def _address(url: str) -> dict[str, Any]:
-    # With a placeholder in its host or port an address says nothing, or a secret.
+    # An address with a placeholder in its host or port is useless, or has a secret.
     from urllib.parse import urlsplit
 
     authority = url.partition("://")[2].partition("/")[0]

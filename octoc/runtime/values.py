@@ -1,4 +1,4 @@
-"""What a session answers: the decision on a message, a found tool, and the exception for a host's own mistake."""
+"""Values that a session returns: the decision on a message and a found tool; and the exception for an unknown name."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 
 def whole_characters(text: str) -> str:
-    """Return a text with U+FFFD for each half of a character, as who cuts by UTF-16 units leaves it.
+    """Return a text with U+FFFD for each half of a surrogate pair.
 
-    JSON can escape one, and a string hold it, but no UTF-8 can: a host could not send it on.
+    A text cut by UTF-16 units may have such a half. JSON can escape it, but UTF-8 cannot encode it.
     """
     return text if text.isascii() else _HALF.sub("\ufffd", text)
 
 
 AUTO_OFF = "auto-off"
-"""The agent's area or its own settings let a message activate nothing: the model does, or nobody."""
+"""The reason if the settings of the agent or its area leave activation to the model."""
 
 
 @attrs.frozen(kw_only=True)
 class UsedSkill:
-    """A skill that a message has brought into use.
+    """A skill that a message uses.
 
     Args:
-        why: the line of its rules that the message met.
-        text: what the host puts into the conversation, in or behind the user's message.
-        notes: what became of the capabilities that it asks for, a line each.
+        why: the line of its rules that matched.
+        text: the text that the host adds to the conversation, in or after the user's message.
+        notes: the result for each capability that it asks for, one line each.
     """
 
     name: str
@@ -43,20 +43,20 @@ class UsedSkill:
 
 @attrs.frozen(kw_only=True)
 class Routing:
-    """What a message was decided to be about.
+    """The decision on a message.
 
     Args:
-        capability: what the message activates, or None: abstained.
-        also: what else it activates, as far as `max_per_message` allows.
-        winner: whom it is for, also where that one is active already or cannot be activated, as the reason says.
-        scores: who took part -> score in the gate's own unit, the highest first.
-        background: the probability that it is for no capability; 0.0 of Octomind's gate.
-        threshold: the score that the best one has to reach; `margin` is its needed distance to the second.
-        reason: why, in one line.
-        intent: the message as it was scored, after cleaning.
-        method: `vectors`, or `words` where there is no encoder.
-        follows: whether it goes on with an earlier message of the user, which decided it or had a part in that.
-        skills: the skills that it has brought into use; only `on_user_message` does that.
+        capability: the capability that the message activates, or None to abstain.
+        also: further capabilities that it activates, as far as `max_per_message` allows.
+        winner: the capability that the message is for, even if it is active already or cannot be activated.
+        scores: candidate -> score in the gate's own unit, the highest first.
+        background: the probability that it is for no capability; 0.0 with Octomind's gate.
+        threshold: the score that the best must reach; `margin` is its required lead over the second.
+        reason: the reason in one line.
+        intent: the cleaned message that was scored.
+        method: `vectors`, or `words` without an encoder.
+        follows: it continues an earlier message of the user, which took part in the decision.
+        skills: the skills that it uses; only `on_user_message` sets them.
     """
 
     capability: str | None
@@ -75,7 +75,7 @@ class Routing:
 
 @attrs.frozen(kw_only=True)
 class SearchHit:
-    """A found tool: `tool` is `server/tool`, `alias` what the model calls it, `direct` that it is called by name."""
+    """A found tool: `tool` is `server/tool`, `alias` the model's name for it; `direct` means it is called by name."""
 
     tool: str
     score: float

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from octoc.bundle.model import CapabilityEntry, Gate
 from octoc.routing.decision import Reason
-from octoc.routing.explain import NOBODY_NAME, Field, explain, stripped
+from octoc.routing.explain import NO_CAPABILITY, Field, explain, stripped
 from octoc.routing.features import fit
 from octoc.routing.router import load_router
 from octoc.testing import FakeEmbedder
@@ -106,7 +106,7 @@ def test_a_threshold_that_would_change_the_decision_does(kind: str, encoder: boo
 def test_the_rival_may_be_no_capability_at_all() -> None:
     """Where the background is second, or first, it is the rival."""
     explanation = explain("show the containers", field("calibrated", encoder=False))
-    assert explanation.rival == NOBODY_NAME
+    assert explanation.rival == NO_CAPABILITY
 
 
 def test_what_could_not_be_scored_is_said() -> None:

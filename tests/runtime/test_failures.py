@@ -50,7 +50,7 @@ def test_a_tools_own_error_in_octos_words() -> None:
     result = ToolResult(content=(ContentPart(type="text", text="no"),), structured={"a": 1}, is_error=True)
     assert named_error(result, "s__a").text == "[Tool error] s__a: ToolException: no"
     assert named_error(attrs.evolve(result, rpc_code=-1), "s__a").text == "[Tool error] s__a: McpError: no"
-    failed = named_error(result, "s__a", failed=True)
+    failed = named_error(result, "s__a", explainer_failed=True)
     assert (failed.text, failed.structured) == ("[Tool error] s__a failed: ToolException: no", {"a": 1})
 
 

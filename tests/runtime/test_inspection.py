@@ -124,7 +124,7 @@ def test_an_old_long_result_is_said_to_be_aged(tmp_path: Path) -> None:
     part = _section(found, "history").parts[6]
     assert (part.name, part.fate) == ("tool", "aged")
     assert 0 < part.tokens < part.before
-    assert session.state.runtime.results.memory_used == 0
+    assert session.state.runtime.results.memory.used == 0
 
 
 def test_what_has_to_stay_over_the_budget_is_said(tmp_path: Path) -> None:

@@ -426,10 +426,10 @@ def test_new_settings_reach_what_outlives_a_bundle(fleet: Fleet, next_fleet: Nex
             session = runtime.session()
             outcomes = [await session.call("a__x") for _ in range(3)]
             handles = [outcome.handle for outcome in outcomes if isinstance(outcome, ToolResult)]
-            assert runtime.state.results.memory_used > 8_000
+            assert runtime.state.results.memory.used > 8_000
             breaker = runtime.state.current.pool["a"].breaker
             await runtime.reload(_next(fleet, second).write())
-            assert runtime.state.results.memory_used <= 8_000
+            assert runtime.state.results.memory.used <= 8_000
             read = [runtime.state.results.parts(session.state.number, handle or "") for handle in handles]
             assert read == [None, None, 1]
             assert runtime.state.current.pool["a"].breaker is breaker

@@ -14,7 +14,7 @@ from octoc.results import Caller, ToolResult
 from octoc.runtime import Runtime
 from octoc.runtime.servers.concurrency import Places
 from octoc.runtime.servers.unreachable import UnreachableError
-from octoc.runtime.shares import NOBODY, Accounts, account_of, gives_way, may_take
+from octoc.runtime.shares import NO_ACCOUNT, Accounts, account_of, account_to_evict, may_take
 from tests.runtime.conftest import Fleet
 
 
@@ -47,7 +47,7 @@ def test_the_account_that_holds_most_loses_first() -> None:
         if not sum(held):
             continue
         for asking in "abcd":
-            loser = gives_way(by_name, asking)
+            loser = account_to_evict(by_name, asking)
             assert loser == asking or by_name[loser] == max(held)
             assert loser == asking or by_name[loser] > by_name.get(asking, 0)
 
@@ -56,7 +56,7 @@ def test_an_account_is_the_tenant_or_what_the_host_names() -> None:
     """All callers of a tenant are one account, and a host's name is never taken for a tenant's."""
     assert account_of(Caller(tenant="a", account="t1")) == account_of(Caller(tenant="a", user="u"))
     assert account_of(Caller(account="a")) != account_of(Caller(tenant="a"))
-    assert account_of(Caller()) == NOBODY
+    assert account_of(Caller()) == NO_ACCOUNT
 
 
 def test_limits_are_shared_from_the_second_account_on() -> None:

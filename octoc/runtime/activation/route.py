@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NO_GATE = "no-gate"
 """The bundle has no gate, as none of its capabilities has triggers."""
 
-_NOBODY: Mapping[str, tuple[Reason, str]] = MappingProxyType({})
+_NONE_HELD: Mapping[str, tuple[Reason, str]] = MappingProxyType({})
 
 
 def route(session: SessionState, text: str, before: Sequence[str] | None = None) -> Routing:
@@ -88,7 +88,7 @@ def decide(
     loaded: LoadedBundle,
     text: str,
     candidates: Sequence[str],
-    held: Mapping[str, tuple[Reason, str]] = _NOBODY,
+    held: Mapping[str, tuple[Reason, str]] = _NONE_HELD,
     before: Sequence[str] = (),
 ) -> Routing:
     """Decide which of `candidates` a message is for; changes nothing. May take as long as loading the encoder.

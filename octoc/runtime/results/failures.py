@@ -1,8 +1,7 @@
-"""Wording failures for a model, in the words of each profile.
+"""The text of a failure for a model, in the words of each profile.
 
-Profile `octo` has Octo's strings, which name Python's exceptions, `octopus` the objects of Octopus; `octoc` names the
-tool and says what failed. An outcome as MCP's wire object has the text of the first two; for `octoc` it is the
-failure's own line, as MCP marks errors itself.
+Profile `octo` uses Octo's strings, which name Python's exceptions, `octopus` the objects of Octopus; `octoc` names the
+tool and what failed. In MCP's wire form, `octoc` has the failure's own line instead, as MCP itself marks errors.
 """
 
 from __future__ import annotations
@@ -19,19 +18,19 @@ from octoc.results import ContentPart, FailureKind, ToolFailure, ToolResult
 from octoc.runtime.values import whole_characters
 
 OCTOPUS_INTERNAL = ("internal_error", "An internal error occurred. Please try again.")
-"""What Octopus shows of an unexpected exception: the details are for the log. Source: Octopus, tool registration."""
+"""Octopus's text for an unexpected exception, whose details go to the log. Source: Octopus, tool registration."""
 META_KIND, META_RETRY, META_HANDLE = "octoc/kind", "octoc/retryAfter", "octoc/handle"
 """Keys of `_meta` in an outcome as MCP's wire object: the failure's kind, seconds, the handle of the whole result."""
 
 MAY_HAVE = "it may have taken effect"
-"""What every failure says of a call that was sent and whose answer was lost."""
+"""Part of every failure of a call that was sent and whose answer was lost."""
 _LOST: frozenset[FailureKind] = frozenset({
     "connection_lost", "timeout", "cancelled", "too_large", "protocol", "internal",
 })  # fmt: skip
 TOOL_EXCEPTION, RPC_EXCEPTION = "ToolException", "McpError"
-"""What Octo's client raises for a result with `isError`, and for a JSON-RPC error. Source: langchain-mcp-adapters."""
+"""The exceptions of Octo's client for `isError` and for a JSON-RPC error. Source: langchain-mcp-adapters."""
 
-# Octo names the exception that Python raised; a failure here is a value, so its kind stands for one.
+# Octo names the exception that Python raised; here the kind of a failure gives the name.
 _EXCEPTION_OF: dict[FailureKind, str] = {
     "bad_request": "ValueError",
     "not_found": "LookupError",
@@ -65,11 +64,11 @@ def failure(
     """Return a failure whose text is `text`, or `message` in the words of the profile.
 
     Args:
-        text: what profiles `octoc` and `octo` show instead of the message.
-        field: the argument that is wrong, as Octopus names it.
+        text: the text of profiles `octoc` and `octo` instead of the message.
+        field: the wrong argument, by Octopus's name.
         sent: whether a server may have begun the call.
     """
-    # A model's own words, or a server's, may be part of them.
+    # The message may quote the model or a server.
     message = plain_error(whole_characters(message))
     if profile == "octopus":
         text = _octopus_text(kind, message, similar, retry_after_s, field)
@@ -81,61 +80,61 @@ def failure(
     )
 
 
-def worded(found: ToolFailure, tool: str, profile: str, *, sent_before: bool = False) -> ToolFailure:
+def worded(failed: ToolFailure, tool: str, profile: str, *, sent_before: bool = False) -> ToolFailure:
     """Return a failure of a call, worded for the model that called `tool`. Source: Octo, call_mcp_tool.
 
     `sent_before`: an earlier try of the same call was sent and got no answer.
     """
-    message = plain_error(found.message)
-    is_lost = sent_before or (found.sent and found.kind in _LOST)
+    message = plain_error(failed.message)
+    is_lost = sent_before or (failed.sent and failed.kind in _LOST)
     if is_lost and MAY_HAVE not in message:
         message = f"{message}; {MAY_HAVE}"
-    found = attrs.evolve(found, message=message, sent=found.sent or sent_before)
+    failed = attrs.evolve(failed, message=message, sent=failed.sent or sent_before)
     if profile == "octopus":
-        text = _octopus_text(found.kind, message, found.similar, found.retry_after_s, is_lost=is_lost)
+        text = _octopus_text(failed.kind, message, failed.similar, failed.retry_after_s, is_lost=is_lost)
     elif profile == "octo":
-        text = with_retry(f"[Tool error] {tool}: {exception_of(found)}: {message}", found.retry_after_s)
+        text = with_retry(f"[Tool error] {tool}: {exception_of(failed)}: {message}", failed.retry_after_s)
     else:
-        text = with_retry(f"[Tool error] {tool}: {message}", found.retry_after_s)
-    return attrs.evolve(found, text=text)
+        text = with_retry(f"[Tool error] {tool}: {message}", failed.retry_after_s)
+    return attrs.evolve(failed, text=text)
 
 
-def named_error(result: ToolResult, tool: str, *, failed: bool = False) -> ToolResult:
+def named_error(result: ToolResult, tool: str, *, explainer_failed: bool = False) -> ToolResult:
     """Return a result that is an error as Octo words it: with the tool's name; structured content stays.
 
-    `failed`: an explainer was asked and failed. Source: Octo, call_mcp_tool and the error middleware of its workers.
+    `explainer_failed`: an explainer was asked and failed. Source: Octo, call_mcp_tool and its workers' middleware.
     """
     name = TOOL_EXCEPTION if result.rpc_code is None else RPC_EXCEPTION
-    text = f"[Tool error] {tool}{' failed' if failed else ''}: {name}: {result.text}"
+    text = f"[Tool error] {tool}{' failed' if explainer_failed else ''}: {name}: {result.text}"
     return attrs.evolve(result, content=(ContentPart(type="text", text=text),))
 
 
-def explained(explanation: str, found: ToolFailure | None, profile: str) -> str:
-    """Return the text of a failed call that was explained; `found` None is a tool's own error.
+def explained(explanation: str, failed: ToolFailure | None, profile: str) -> str:
+    """Return the text of a failed call that was explained; `failed` None means a tool's own error.
 
     Source: Octo, the error middleware of its workers.
     """
-    retry_after_s = None if found is None else found.retry_after_s
+    retry_after_s = None if failed is None else failed.retry_after_s
     explanation = plain_error(explanation)
-    if found is not None and MAY_HAVE in found.message and MAY_HAVE not in explanation:
+    if failed is not None and MAY_HAVE in failed.message and MAY_HAVE not in explanation:
         explanation = f"{explanation.rstrip('.')}; {MAY_HAVE}"
     if profile == "octopus":
-        return _octopus_body("tool_error" if found is None else found.kind, explanation, (), retry_after_s)
+        return _octopus_body("tool_error" if failed is None else failed.kind, explanation, (), retry_after_s)
     return with_retry(f"[Tool error] {explanation}", retry_after_s)
 
 
-def unexplained(found: ToolFailure, tool: str) -> str:
+def unexplained(failed: ToolFailure, tool: str) -> str:
     """Return the text of a failure whose explainer failed. Source: Octo, the error middleware of its workers."""
-    return with_retry(f"[Tool error] {tool} failed: {exception_of(found)}: {found.message}", found.retry_after_s)
+    return with_retry(f"[Tool error] {tool} failed: {exception_of(failed)}: {failed.message}", failed.retry_after_s)
 
 
-def exception_of(found: ToolFailure) -> str:
+def exception_of(failed: ToolFailure) -> str:
     """Return the name of the exception that stands for a failure's kind in Octo's words."""
-    return _EXCEPTION_OF[found.kind]
+    return _EXCEPTION_OF[failed.kind]
 
 
 def with_retry(text: str, retry_after_s: float | None) -> str:
-    """Return `text` and, when it is known, after how many whole seconds another try may help."""
+    """Return `text`, with the whole seconds until another try may help if they are known."""
     if not _is_wait(retry_after_s):
         return text
     end = "" if text.endswith((".", "!", "?", "\n")) else ";"
@@ -148,10 +147,10 @@ def _is_wait(seconds: float | None) -> TypeGuard[float]:
 
 
 def as_mcp_result(outcome: ToolResult | ToolFailure, profile: str = "octoc") -> dict[str, Any]:
-    """Return an outcome as MCP's CallToolResult in wire form (camelCase keys), `isError` always there.
+    """Return an outcome as MCP's CallToolResult in wire form (camelCase keys), always with `isError`.
 
-    A failure is one text part. It is the failure's text where the profile is `octo` or `octopus`; otherwise its
-    message, near names and seconds to wait included. Its kind and these seconds stand in `_meta` too.
+    A failure is one text part: its text in profiles `octo` and `octopus`, otherwise its message with near names and the
+    seconds to wait. `_meta` has its kind and these seconds too.
     """
     if isinstance(outcome, ToolFailure):
         text = outcome.message
@@ -190,7 +189,7 @@ def _octopus_text(
     if kind != "internal":
         return _octopus_body(kind, message, similar, retry_after_s, field)
     kind_word, message = OCTOPUS_INTERNAL
-    # The fixed message says to try again: the hint says why that may be wrong.
+    # The fixed message advises to try again; the hint tells why that may be wrong.
     return _octopus_body(kind_word, message, similar, retry_after_s, field, MAY_HAVE if is_lost else None)
 
 

@@ -1,4 +1,4 @@
-"""Fitting results into limits: profiles `octo` and `octopus` in those systems' words, `octoc` in `fit_json`."""
+"""Fit results into limits, in the words of profiles `octo` and `octopus`; `fit_json` does it for `octoc`."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from octoc.runtime.tools.server_call import Outcome
 
 _CHARS_PER_TOKEN = 4
-"""Source: Octopus, tool result truncator: the head is that many characters for each token of its limit."""
+"""The head is that many characters per token of the limit. Source: Octopus, tool result truncator."""
 
 
 def fit(session: SessionState, outcome: Outcome, tool: ToolId | None) -> Outcome:
-    """Return what came back, cut to the limit for `tool`; None is one of octoc's own."""
+    """Return an outcome cut to the limit for `tool`; None means one of octoc's own tools."""
     if isinstance(outcome, ToolFailure):
         return outcome
     limits, counter = limits_for(session, tool)
@@ -35,23 +35,23 @@ def fit(session: SessionState, outcome: Outcome, tool: ToolId | None) -> Outcome
 
 
 async def fit_aside(session: SessionState, outcome: Outcome, tool: ToolId | None) -> Outcome:
-    """Return what `fit` returns, computed in a thread where a large result would block the event loop."""
+    """Return what `fit` returns; a large result is cut in a thread, so that it does not block the event loop."""
     if isinstance(outcome, ToolFailure) or not is_large(outcome):
         return fit(session, outcome, tool)
     import asyncio
 
     limits, counter = limits_for(session, tool)
-    # When this task is cancelled the thread ends on its own, and what it kept ends with the session, or expires.
+    # If this task is cancelled, the thread still ends, and the text that it stored expires or ends with the session.
     return await asyncio.to_thread(truncate, outcome, limits, counter, keep_of(session, tool))
 
 
 def keep_of(session: SessionState, tool: ToolId | None) -> Keep:
-    """Return what keeps a text for a session, in its account's share of the store; `tool` is what gave the text."""
+    """Return the function that stores texts of `tool` for a session, in its account's share of the store."""
     return partial(session.runtime.results.keep, session.number, account=account_of(session.caller), source=tool)
 
 
 def keep_aged(session: SessionState, text: str, name: str) -> str | None:
-    """Keep an old result of the tool that the model called `name`. Returns its handle, None where it is not kept."""
+    """Store an old result of the tool that the model called `name`. Returns its handle, None if it is not stored."""
     if not reads_results(session):
         return None
     index = session.tools.names().resolve(name)
@@ -59,39 +59,38 @@ def keep_aged(session: SessionState, text: str, name: str) -> str | None:
 
 
 def is_readable(session: SessionState, source: Hashable) -> bool:
-    """Return whether a session may still read what a source gave: not of a tool that a reload took away."""
+    """Return whether a session may still read texts of a source: not those of a tool that a reload removed."""
     return not isinstance(source, ToolId) or session.tools.scope.may_have(source)
 
 
 def limits_for(session: SessionState, tool: ToolId | None) -> tuple[Limits, TokenCounter]:
-    """Return how much of a result of `tool` the model sees, and what counts its tokens; None is one of octoc's own."""
+    """Return the limits of a result of `tool`, and the counter of its tokens; None means one of octoc's own tools."""
     limits = session.tools.scope.limits.of(tool)
-    # Asking for the workspace's counter loads its plugins, for which a limit in characters has no use.
+    # The workspace's counter loads plugins, which a limit in characters does not need.
     return limits, session.counter if limits.tokens else APPROXIMATE
 
 
 def reads_results(session: SessionState) -> bool:
-    """Return whether `read_result` is answered: results are stored, and the agent has tools that may give some."""
+    """Return whether the session has `read_result`: results are stored, and the agent has tools that return some."""
     registry = session.tools.registry
     has_tools = registry.proxy or registry.tools or registry.unlisted_direct or session.tools.switchable
     return session.runtime.results.enabled and bool(has_tools or available_skills(session))
 
 
 def truncate(result: ToolResult, limits: Limits, counter: TokenCounter, keep: Keep | None = None) -> ToolResult:
-    """Return `result` cut to the limit, with exactly one notice where anything of it is not there.
+    """Return `result` cut to the limit, with exactly one notice if anything is missing.
 
-    The tighter of the limits in characters and in tokens counts; the notice comes on top of it. What the transport did
-    not read counts as left out. The whole of what came is given to `keep`, and its handle is in the result. A result
-    that was cut is not cut again, whatever the limits.
+    The tighter of the limits in characters and in tokens counts, without the notice. Bytes that the transport did not
+    read count as missing. `keep` stores the whole result, whose handle is in the returned one. A result that was cut is
+    not cut again.
 
-    `fit_json` describes profile `octoc`. In `octo` and `octopus`, text parts and the texts of embedded resources
-    share the limit in order, those behind the cut go, media stay as they are, and structured content goes when it
-    exceeds the limit by itself. Source: Octo and Octopus, their truncators.
+    `fit_json` describes profile `octoc`. In `octo` and `octopus`, text parts and the texts of embedded resources share
+    the limit in order, those after the cut are dropped, media stay, and structured content is dropped if it exceeds the
+    limit by itself. Source: Octo and Octopus, their truncators.
     """
     if any(cut.stage == STAGE for cut in result.truncations):
         return result
     if limits.profile == "octoc":
-        # Loaded with the first result: importing the runtime needs none of it.
         from octoc.runtime.results.fit_json import cut_sampled
 
         return cut_sampled(result, limits, counter, keep)
@@ -131,14 +130,14 @@ def truncate(result: ToolResult, limits: Limits, counter: TokenCounter, keep: Ke
 
 
 def _head(text: str, tokens: int, limits: Limits, counter: TokenCounter) -> int:
-    """Return how many characters of `text`, of so many tokens, stay."""
+    """Return how many characters of `text`, which has `tokens` tokens, stay."""
     head = min(len(text), limits.max_chars)
     if tokens <= limits.tokens:
         return head
-    # An exact counter can find more tokens than a quarter of the characters: then the head is proportionally less.
+    # An exact counter may count more than one token per four characters; then the head is proportionally shorter.
     head = min(head, limits.tokens * _CHARS_PER_TOKEN, len(text) * limits.tokens // tokens)
-    while head and (found := counter.count(text[:head])) > limits.tokens:
-        head = min(head - 1, head * limits.tokens // found)
+    while head and (count := counter.count(text[:head])) > limits.tokens:
+        head = min(head - 1, head * limits.tokens // count)
     return head
 
 

@@ -1,4 +1,4 @@
-"""Profile `octoc`: JSON is cut as JSON, text on a line, media by their own cap; one notice in a part of its own."""
+"""Profile `octoc`: JSON is cut as JSON, text at the end of a line, media by their own cap; the notice is a part."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from octoc.plugin import TokenCounter
 
 GAP = "\n[…]\n"
-"""What stands for the middle of a text of which both ends are kept."""
+"""The mark for the missing middle of a text whose two ends are kept."""
 _LINE_SLACK = 50
-"""A line's end counts as near within that part of the room."""
+"""The end of a line is used within this part of the room."""
 
 Built = TypeVar("Built")
 
 
 @attrs.define
 class _Shortened:
-    """What is left of a result's parts within some number of characters."""
+    """The parts of a result after they were cut to a number of characters."""
 
     parts: dict[int, ContentPart] = attrs.field(factory=dict)
     kept: int = 0
@@ -59,9 +59,9 @@ class _Shortened:
 
 
 def cut_sampled(result: ToolResult, limits: Limits, counter: TokenCounter, keep: Keep | None) -> ToolResult:
-    """Return `result` within the limits, with one notice on top where anything is not there.
+    """Return `result` within the limits, plus one notice if anything is missing.
 
-    The text parts together, with the line breaks between them, are one length, structured content by itself another.
+    The limits apply to all text parts together, with line breaks between them, and separately to structured content.
     """
     fits_parts = _fits(result, limits, counter)
     structured_text = None if result.structured is None else _within(result.structured, limits, counter)
@@ -92,7 +92,7 @@ def cut_sampled(result: ToolResult, limits: Limits, counter: TokenCounter, keep:
         record = attrs.evolve(record, original=total + size, kept=made.kept + len(text or ""))
     if dropped is not None:
         facts.append(f"the server's answer was cut to {dropped.kept:,} of {dropped.original:,} bytes")
-    details += [_told(omission) for omission in omissions if len(omission.pointer) <= LONGEST_POINTER]
+    details += [_described(omission) for omission in omissions if len(omission.pointer) <= LONGEST_POINTER]
     advice = [] if handle is None else [f"{read_call(handle, **where)} continues", f"{read_call(handle)} has it all"]
     return attrs.evolve(
         result,
@@ -104,7 +104,7 @@ def cut_sampled(result: ToolResult, limits: Limits, counter: TokenCounter, keep:
 
 
 class _Builder:
-    """Makes what is left of a result within a number of characters; parses each JSON once."""
+    """Cuts the parts of a result to a number of characters; parses each JSON text once."""
 
     def __init__(self, result: ToolResult, limits: Limits, handle: str | None) -> None:
         self._result = result
@@ -113,7 +113,7 @@ class _Builder:
         self._parsed: dict[int, Any] = {}
 
     def build(self, room: int) -> _Shortened:
-        """Return the parts in order (with `keep = "tail"` from the last one) until one has to be cut."""
+        """Return the parts in order (from the last one with `keep = "tail"`) until one must be cut."""
         made = _Shortened()
         content = self._result.content
         full, line = False, 0
@@ -139,7 +139,7 @@ class _Builder:
         return made
 
     def _replaced(self, index: int, made: _Shortened) -> ContentPart | None:
-        """Return the part that counts as text, itself or what stands for media over their cap; None for other media."""
+        """Return the part that counts as text: itself, or the line that replaces media over their cap; else None."""
         part = self._result.content[index]
         media = media_of(part)
         if media is None:
@@ -169,7 +169,7 @@ class _Builder:
             shown, next_offset = cut_text(text, room, self._limits.keep)
             made.where = {"part": index, "offset": next_offset}
         if part.text is None:
-            # Kept as the JSON of the whole part.
+            # The store has the JSON of the whole part.
             made.where = {"part": index, "json_pointer": RESOURCE_TEXT, "offset": made.where.get("offset", 0)}
         if not shown:
             made.cut = None
@@ -180,9 +180,9 @@ class _Builder:
 
 
 def cut_text(text: str, room: int, keep: str) -> tuple[str, int]:
-    """Return at most `room` characters of a longer text, and the offset of the first that is left out.
+    """Return at most `room` characters of a longer text, and the offset of the first missing one.
 
-    An end falls on a line's end where one is near.
+    The cut is at the end of a line if one is near.
     """
     if keep == "tail":
         start = len(text) - room
@@ -225,7 +225,7 @@ def _within(value: Any, limits: Limits, counter: TokenCounter) -> str | None:
 def _structured(value: Any, limits: Limits, counter: TokenCounter) -> tuple[str | None, tuple[Omission, ...]]:
     def build(room: int) -> tuple[str | None, tuple[Omission, ...]]:
         cutter = JsonCutter(limits.keep)
-        # MCP's structured content is an object: a string that stands for it would be no use to a program.
+        # MCP's structured content is an object, so a program could not use a string in its place.
         text = cutter.cut(value, room) if isinstance(value, (dict, list, tuple)) else None
         return text, tuple(cutter.omissions)
 
@@ -235,7 +235,7 @@ def _structured(value: Any, limits: Limits, counter: TokenCounter) -> tuple[str 
 def _tightened(
     build: Callable[[int], Built], text_in: Callable[[Built], str], limits: Limits, counter: TokenCounter
 ) -> Built:
-    """Return what is built within the limit of characters and, by the counter, of tokens."""
+    """Return the value that `build` makes within the limits of characters and tokens."""
     room = limits.max_chars
     while True:
         built = build(room)
@@ -247,12 +247,12 @@ def _tightened(
 
 
 def _where(part: int, omissions: tuple[Omission, ...]) -> dict[str, str | int]:
-    """Return the arguments with which to read on where JSON was cut: where a container lost something, or a string."""
+    """Return the arguments of `read_result` to read on at the first cut container, or else at the first cut string."""
     for omission in sorted(omissions, key=lambda omission: omission.unit == "characters"):
         if len(omission.pointer) <= LONGEST_POINTER:
             return {"part": part, "json_pointer": omission.pointer, "offset": omission.first}
     return {"part": part}
 
 
-def _told(omission: Omission) -> str:
+def _described(omission: Omission) -> str:
     return f"{omission.pointer or 'top level'}: {omission.kept:,} of {omission.total:,} {omission.unit}"

@@ -1,4 +1,4 @@
-"""The private folder of kept results. Only the process that made it writes to it and removes it."""
+"""The private folder of kept results. Only the process that created it writes to it and removes it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 
 class ResultFolder:
-    """A temporary folder of mode 0700, made with the first file, and again if somebody removed it.
+    """A temporary folder of mode 0700, created with the first file, and again if it was removed.
 
-    A forked child reads its parent's files, writes to a folder of its own, and removes nothing of its parent's.
+    A forked child reads its parent's files, writes to its own folder, and removes none of its parent's files.
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class ResultFolder:
     def read(self, path: Path, start: int, size: int) -> bytes:
         """Return `size` bytes of a file from `start` on. Raises: OSError, also if the file is shorter."""
         if not self._is_own(path.parent):
-            raise OSError("its folder is another one")
+            raise OSError("its folder was replaced")
         with path.open("rb") as file:
             file.seek(start)
             data = file.read(size)
@@ -61,17 +61,17 @@ class ResultFolder:
 
             self.path = Path(tempfile.mkdtemp(prefix="octoc-results-"))
             self._maker, self._user = os.getpid(), self.path.lstat().st_uid
-            # Also at the end of a process that never closed its runtime.
+            # It is also removed when the process ends without closing its runtime.
             self._remove = weakref.finalize(self, _remove_own, self.path, self._maker)
         return self.path
 
     def _is_own(self, folder: Path) -> bool:
-        # After a cleaner removed the folder, another user could make one of the same name.
+        # After a cleaner removed the folder, another user could create one with the same name.
         try:
-            found = folder.lstat()
+            status = folder.lstat()
         except OSError:
             return False
-        return stat.S_ISDIR(found.st_mode) and found.st_uid == self._user
+        return stat.S_ISDIR(status.st_mode) and status.st_uid == self._user
 
 
 def _remove_own(folder: Path, maker: int) -> None:

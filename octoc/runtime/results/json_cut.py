@@ -1,13 +1,13 @@
-"""Cutting JSON as JSON: what comes out parses, is within a length, and says what was left out where.
+"""Cut JSON values to a length, so that the result is JSON, with a record of what was left out where.
 
-JSON is read without losing how a number was written, and written without recursion, up to a length.
+Reading keeps the spelling of numbers, and writing stops at a length and does not recurse.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any, Literal
@@ -17,14 +17,14 @@ import attrs
 from octoc.json_pointer import pointer_token
 
 MAX_DEPTH = 100
-"""How deep what is cut may be nested; parsers that models' programs use take at least that."""
+"""Nesting of a cut value; parsers in models' programs accept at least that."""
 ELLIPSIS = "…"
 _WHOLE_ITEMS = 4
-"""An item up to this part of its array's room stays whole if it fits: a few whole records say more than many cut."""
+"""An item up to this part of its array's room stays whole if it fits: few whole records beat many cut ones."""
 _WHOLE_MEMBERS = 16
 _FIRST_BOUND = 64
 _NEXT_BOUND = 8
-"""Children are measured up to 64 characters, then up to 8 times more, until the long ones' share is known."""
+"""Children are measured up to 64 characters, then up to 8 times more, until the room for long ones is known."""
 _LEAST_MEMBER = 64
 """Room that each member of an object gets before whole members are left out."""
 
@@ -33,7 +33,7 @@ Unit = Literal["items", "members", "characters"]
 
 @attrs.frozen(kw_only=True)
 class Omission:
-    """What was left out of one value: `kept` of `total`; `first` is the index of the first that is not there."""
+    """What was left out of one value: `kept` of `total` stay; `first` is the index of the first that is missing."""
 
     pointer: str
     unit: Unit
@@ -44,17 +44,17 @@ class Omission:
 
 @attrs.define
 class JsonCutter:
-    """Cuts values to lengths and collects what it left out, outermost first."""
+    """Cuts values to lengths and records what it left out, outermost first."""
 
     keep: str = "head"
     omissions: list[Omission] = attrs.field(factory=list)
 
     def cut(self, value: Any, room: int, pointer: str = "", depth: int = 0, *, is_longer: bool = False) -> str | None:
-        """Return JSON of at most `room` characters that stands for `value`; None where nothing of it fits.
+        """Return JSON of at most `room` characters for `value`; None if nothing of it fits.
 
-        Arrays and objects lose items and members, strings their ends, and numbers nothing. The work grows with `room`
-        and with the number of children of the containers that are cut, not with what is left out. `is_longer` tells
-        that the whole is known not to fit.
+        Arrays and objects lose items and members, strings their ends, numbers nothing. The work grows with `room` and
+        with the number of children of cut containers, not with what is left out. `is_longer` means that the whole
+        value is known not to fit.
         """
         text = None if is_longer else written(value, room, MAX_DEPTH - depth)
         if text is not None:
@@ -116,11 +116,11 @@ class _Children:
         return len(self.values)
 
     def lead(self, index: int) -> str:
-        """Return what stands before a child: a member's key and its colon."""
+        """Return the text before a child: a member's key and its colon."""
         return "" if self.keys is None else f"{quoted(str(self.keys[index]))}:"
 
     def cost(self, index: int) -> int:
-        """Return what a child costs beside its own text: its key, and a comma."""
+        """Return the characters that a child takes in addition to its own text: its key, and a comma."""
         return len(self.lead(index)) + 1
 
     def token(self, index: int) -> str:
@@ -134,7 +134,7 @@ Picked = dict[int, tuple[int, str | None, bool]]
 def _pick(children: _Children, room: int, keep: str, depth: int) -> Picked:
     """Return index -> (room, text, is longer) of the children that stay.
 
-    Without a text the child has to be cut to its room; whether it is known to be longer than that is the last.
+    A child without a text must be cut to its room; `is longer` means that it is known not to fit.
     """
     count = len(children)
     if count == 0:
@@ -155,7 +155,7 @@ def _pick(children: _Children, room: int, keep: str, depth: int) -> Picked:
             break
         text = written(children.values[index], free, depth)
         if text is None and free < most and (picked or free < 2):
-            break  # it would fit but for what is there already
+            break  # it would fit without the children before it
         picked[index] = (free if text is None else len(text), text, text is None)
         left -= cost + picked[index][0]
     long = [index for index, (_, text, _) in picked.items() if text is None]
@@ -166,7 +166,7 @@ def _pick(children: _Children, room: int, keep: str, depth: int) -> Picked:
 
 
 def _share(children: _Children, room: int, depth: int) -> Picked | None:
-    """Return room for all children: the small ones whole, the others each the same; None where the keys do not fit."""
+    """Return room for all children: small ones whole, the same room for each other one; None if keys do not fit."""
     count = len(children)
     left = room + 1 - sum(map(children.cost, range(count)))
     if left < 2 * count:
@@ -186,7 +186,7 @@ def _share(children: _Children, room: int, depth: int) -> Picked | None:
         if not rest:
             return {index: (len(text), text, False) for index, text in texts.items()}
         level = free // rest
-        # All together are too long: a single one whose length is not known does not fit what the others leave.
+        # All together are too long, so a single child of unknown length does not fit into the rest.
         if level <= bound or rest == 1:
             break
         bound = min(_NEXT_BOUND * bound, 2 * level)
@@ -199,24 +199,16 @@ def _share(children: _Children, room: int, depth: int) -> Picked | None:
 
 
 def _by_worth(count: int, keep: str) -> Iterator[int]:
-    """Yield indexes, the ones to keep first: from the side that is kept, but soon one of the other end."""
+    """Yield indexes in the order in which to keep them: one of each end, then from the side that is kept."""
     if keep == "tail":
         return chain((count - 1,), range(min(1, count - 1)), range(count - 2, 0, -1))
     if keep == "both":
-        return _both(count)
+        return (place for index in range((count + 1) // 2) for place in dict.fromkeys((index, count - 1 - index)))
     return chain((0,), range(max(1, count - 1), count), range(1, count - 1))
 
 
-def _both(count: int) -> Iterator[int]:
-    for index in range(count // 2):
-        yield index
-        yield count - 1 - index
-    if count % 2:
-        yield count // 2
-
-
 class WrittenNumber(str):
-    """A number with a fraction or exponent, as it was written: a float would round it."""
+    """The spelling of a number with a fraction or exponent, which a float would round."""
 
     __slots__ = ()
 
@@ -224,8 +216,8 @@ class WrittenNumber(str):
 def parse_container(text: str) -> Any:
     """Return the array or object that a text is, or None for any other text.
 
-    What Python's own parser does not take is no JSON here either: NaN, nesting beyond its stack, numbers of thousands
-    of digits.
+    Anything that `json.loads` rejects counts as another text: NaN, nesting beyond its stack, numbers of thousands of
+    digits.
     """
     if text.lstrip(" \t\r\n")[:1] not in ("[", "{"):
         return None
@@ -240,7 +232,7 @@ def _refuse(constant: str) -> None:
 
 
 def quoted(text: str) -> str:
-    """Return a JSON string. Halves of surrogate pairs, which no UTF-8 can hold, are escaped."""
+    """Return a JSON string. Halves of surrogate pairs are escaped, as UTF-8 cannot encode them."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -249,7 +241,7 @@ def quoted(text: str) -> str:
 
 
 def scalar(value: Any) -> str:
-    """Return a value that is no container as JSON; what JSON does not have, as a string."""
+    """Return a number, string, boolean or None as JSON, and a value that JSON does not have as a string."""
     if isinstance(value, WrittenNumber):
         return str(value)
     if isinstance(value, float) and not math.isfinite(value):
@@ -260,9 +252,9 @@ def scalar(value: Any) -> str:
 
 
 def written(value: Any, bound: int | None = None, depth: int | None = None) -> str | None:
-    """Return a value as compact JSON, or None where that is longer than `bound` or nested deeper than `depth`.
+    """Return a value as compact JSON, or None if that is longer than `bound` or nested deeper than `depth`.
 
-    Looks at no more of the value than it may write.
+    Reads no more of the value than it may write.
     """
     pieces: list[str] = []
     room = bound
@@ -283,13 +275,13 @@ def whole(value: Any) -> str:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         text.encode()
     except (ValueError, TypeError, RecursionError):
-        # Too deep for the fast way, no JSON as it stands, or with halves of surrogate pairs.
+        # It is too deep for `json`, has values that JSON does not have, or halves of surrogate pairs.
         return written(value) or ""
     return text
 
 
 def _pieces(root: Any, bound: int | None, depth: int | None) -> Iterator[str | None]:
-    """Yield the text of a value bit by bit; None where it is plain that it exceeds the bounds."""
+    """Yield the text of a value in pieces; None as soon as it is known to exceed the bounds."""
     levels: list[Iterator[tuple[str, Any]]] = [iter((("", root),))]
     closers = [""]
     while levels:
@@ -305,7 +297,7 @@ def _pieces(root: Any, bound: int | None, depth: int | None) -> Iterator[str | N
                 return
             is_object = isinstance(value, Mapping)
             yield lead + ("{" if is_object else "[")
-            levels.append(_members(value.items()) if isinstance(value, Mapping) else _items(value))
+            levels.append(_children(value))
             closers.append("}" if is_object else "]")
         elif bound is not None and isinstance(value, str) and len(value) > bound:
             yield None
@@ -314,15 +306,8 @@ def _pieces(root: Any, bound: int | None, depth: int | None) -> Iterator[str | N
             yield lead + scalar(value)
 
 
-def _items(values: Iterable[Any]) -> Iterator[tuple[str, Any]]:
-    lead = ""
-    for value in values:
-        yield lead, value
-        lead = ","
-
-
-def _members(members: Iterable[tuple[Any, Any]]) -> Iterator[tuple[str, Any]]:
-    lead = ""
-    for key, value in members:
-        yield f"{lead}{quoted(str(key))}:", value
-        lead = ","
+def _children(value: Mapping[Any, Any] | Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    """Yield each child with the text before it."""
+    if isinstance(value, Mapping):
+        return ((f"{',' * (n > 0)}{quoted(str(key))}:", child) for n, (key, child) in enumerate(value.items()))
+    return (("," * (n > 0), child) for n, child in enumerate(value))

@@ -1,4 +1,4 @@
-"""How much of a result a model sees: the workspace's limit, a tool's own, or what a trusted server says of its tool."""
+"""The limits of a result that a model sees: the workspace's, a tool's own, or a trusted server's for its tool."""
 
 from __future__ import annotations
 
@@ -23,10 +23,7 @@ SIZE_HINT_CEILING = 500_000
 
 @attrs.frozen(kw_only=True)
 class Limits:
-    """The effective limit of a result; the fields as in `ResultSettings`, with `max_tokens` 0 for none.
-
-    In profile `octopus`, 0 tokens are its default of 2,000.
-    """
+    """The effective limits of a result, as in `ResultSettings`. `max_tokens` 0 is no limit, or 2,000 in `octopus`."""
 
     profile: str = "octo"
     max_chars: int = 40000
@@ -36,7 +33,7 @@ class Limits:
 
     @property
     def tokens(self) -> int:
-        """The limit in tokens; 0 is none."""
+        """The limit in tokens; 0 means no limit."""
         return self.max_tokens or (OCTOPUS_MAX_TOKENS if self.profile == "octopus" else 0)
 
 
@@ -48,7 +45,7 @@ def limits_of(
 ) -> Limits:
     """Return the limits for a tool's results, or for octoc's own tools without a server.
 
-    What octoc.toml says of a tool counts before what a trusted server says of it in `_meta`, which `meta` returns.
+    A limit for the tool in octoc.toml takes precedence over that of a trusted server in `_meta`, which `meta` returns.
     """
     limits = Limits(
         profile=settings.profile,
@@ -64,15 +61,15 @@ def limits_of(
         limits = attrs.evolve(limits, keep=policy.keep)
     if policy is not None and policy.max_chars is not None:
         return attrs.evolve(limits, max_chars=policy.max_chars)
-    said = meta() if server.trusted and meta is not None else None
-    wanted = said.get(SIZE_HINT) if isinstance(said, dict) else None
+    hints = meta() if server.trusted and meta is not None else None
+    wanted = hints.get(SIZE_HINT) if isinstance(hints, dict) else None
     if isinstance(wanted, int) and not isinstance(wanted, bool) and wanted > 0:
         return attrs.evolve(limits, max_chars=min(wanted, SIZE_HINT_CEILING))
     return limits
 
 
 class ToolLimits:
-    """The limits of one bundle's tools, each worked out once for as long as the set of tools stays what it is."""
+    """The limits of one bundle's tools, each computed once while the set of tools does not change."""
 
     def __init__(self, catalog: Catalog, servers: Mapping[str, ServerEntry], settings: ResultSettings) -> None:
         self._catalog = catalog
@@ -86,15 +83,13 @@ class ToolLimits:
         if self._tools != self._catalog.generation:
             self._tools = self._catalog.generation
             self._of.clear()
-        found = self._of.get(tool)
-        if found is None:
+        if tool not in self._of:
             if tool is None:
-                found = limits_of(self._settings)
+                self._of[tool] = limits_of(self._settings)
             else:
                 server = self._servers.get(tool.server)
-                found = limits_of(self._settings, server, tool.tool, lambda: self._meta(tool))
-            self._of[tool] = found
-        return found
+                self._of[tool] = limits_of(self._settings, server, tool.tool, lambda: self._meta(tool))
+        return self._of[tool]
 
     def _meta(self, tool: ToolId) -> Any:
         index = self._catalog.find(tool)

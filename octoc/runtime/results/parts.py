@@ -1,4 +1,4 @@
-"""The parts of a result: what counts against a limit, what is stored under a handle, and the notice of what is gone."""
+"""The parts of a result: the texts that count against a limit, the stored texts, and the notice of a cut."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ MEDIA_STAGE = "media"
 TRANSPORT_STAGE = "transport"
 RESOURCE_TEXT = "/resource/text"
 LARGE_CHARS = 1024 * 1024
-"""A longer result is cut in a thread: reading JSON of that length takes some milliseconds."""
+"""A longer result is cut in a thread, as reading its JSON takes milliseconds."""
 _CHARS_PER_VALUE = 200
 """Many small values take as long as a long text."""
 
 MAX_NOTICE_CHARS = 256
-"""Longest notice, which comes on top of a limit."""
+"""Longest notice, which is added to a limit."""
 LONGEST_POINTER = 48
-"""Longest JSON pointer in a notice, which has to leave room for the rest."""
+"""Longest JSON pointer in a notice, so that there is room for the rest."""
 READ_RESULT = "read_result"
 
 Keep = Callable[[tuple[str, ...]], str | None]
-"""Keeps the texts of a result's parts and returns their handle, or None."""
+"""Stores the texts of a result's parts and returns their handle, or None."""
 
 
 def resource_text(part: ContentPart) -> str | None:
@@ -39,15 +39,15 @@ def resource_text(part: ContentPart) -> str | None:
 
 
 def text_of(part: ContentPart) -> str | None:
-    """Return what a model reads of a part: its text, or that of the resource in it."""
+    """Return the text of a part that a model reads: its own, or that of its embedded resource."""
     return part.text if part.text is not None else resource_text(part)
 
 
 def with_text(part: ContentPart, text: str) -> ContentPart:
-    """Return `part` with another text."""
+    """Return `part` with `text` in place of its text."""
     if part.text is None and part.data is not None:
         return attrs.evolve(part, data={**part.data, "resource": {**part.data["resource"], "text": text}})
-    # The wire object holds the text too, whole.
+    # The wire object repeats the whole text.
     return attrs.evolve(part, text=text, data=None if part.data is None else {**part.data, "text": text})
 
 
@@ -63,9 +63,9 @@ def media_of(part: ContentPart) -> tuple[str, int] | None:
 
 
 def document_of(result: ToolResult) -> tuple[str, ...]:
-    """Return the texts of a result by which every byte of it can be read: one a part, then the structured content.
+    """Return the texts from which every byte of a result can be read: one per part, then the structured content.
 
-    A text part is its text; any other part, and the structured content, is its JSON.
+    A text part gives its text; any other part, and the structured content, gives its JSON.
     """
     texts = [part.text if part.text is not None else whole(part.data or {}) for part in result.content]
     if result.structured is not None:
@@ -74,13 +74,13 @@ def document_of(result: ToolResult) -> tuple[str, ...]:
 
 
 def is_large(result: ToolResult) -> bool:
-    """Return whether a result is so large that a loop should not stand still while it is cut; looks at little of it."""
+    """Return whether cutting a result would block the event loop for long; reads only a part of the result."""
     size = sum(len(text) for part in result.content if (text := text_of(part)) is not None)
     return size > LARGE_CHARS or (result.structured is not None and _outweighs(result.structured, LARGE_CHARS))
 
 
 def _outweighs(value: Any, chars: int) -> bool:
-    """Return whether a JSON value is longer than so many characters, a number or key counting as two hundred."""
+    """Return whether a JSON value is longer than `chars`, where a number or key counts as 200 characters."""
     waiting = [value]
     while waiting:
         value = waiting.pop()
@@ -100,12 +100,12 @@ def _outweighs(value: Any, chars: int) -> bool:
 
 
 def transport_cut(result: ToolResult) -> Truncation | None:
-    """Return the record of what the transport did not read, or None."""
+    """Return the record of a cut by the transport, or None."""
     return next((cut for cut in result.truncations if cut.stage == TRANSPORT_STAGE), None)
 
 
 def read_call(handle: str, **arguments: str | int) -> str:
-    """Return the call of `read_result` that reads on, with those arguments that are not what they are without."""
+    """Return the call of `read_result` that reads on, without arguments that have their default."""
     given = [f'handle="{handle}"']
     for name, value in arguments.items():
         if value != 0:
@@ -114,9 +114,9 @@ def read_call(handle: str, **arguments: str | int) -> str:
 
 
 def notice(facts: Iterable[str], details: Iterable[str] = (), advice: Sequence[str] = ()) -> ContentPart:
-    """Return a notice: all facts, the details for which there is room, and the first advice that fits, or the last."""
-    said = "; ".join(facts)
-    room = MAX_NOTICE_CHARS - len("[octoc: ]") - len(said) - 2
+    """Return a notice: all facts, the details that fit, and the first advice that fits, or the last one."""
+    text = "; ".join(facts)
+    room = MAX_NOTICE_CHARS - len("[octoc: ]") - len(text) - 2
     if advice:
         chosen = next((one for one in advice if len(one) <= room), advice[-1])
         room -= len(chosen) + 2
@@ -124,7 +124,7 @@ def notice(facts: Iterable[str], details: Iterable[str] = (), advice: Sequence[s
         room -= len(detail) + 2
         if room < 0:
             break
-        said = f"{said}; {detail}" if said else detail
+        text = f"{text}; {detail}" if text else detail
     if advice:
-        said = f"{said}; {chosen}" if said else chosen
-    return ContentPart(type="text", text=f"[octoc: {said}]")
+        text = f"{text}; {chosen}" if text else chosen
+    return ContentPart(type="text", text=f"[octoc: {text}]")

@@ -1,4 +1,4 @@
-"""Cut results, kept whole under handles: in memory, then in a private folder, for a while."""
+"""The store of whole results under handles: in memory, then in a private folder, for a limited time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 import logging
 import os
 import threading
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
@@ -14,17 +14,16 @@ from typing import Concatenate, ParamSpec, TypeVar
 import attrs
 
 from octoc.runtime.results.folder import ResultFolder
-from octoc.runtime.results.shelf import Shelf
-from octoc.runtime.shares import NOBODY
+from octoc.runtime.shares import NO_ACCOUNT, account_to_evict
 
 logger = logging.getLogger("octoc.runtime")
 
 ENTRY_OVERHEAD = 512
-"""Bytes that an entry is taken to cost beyond its text, so that many small ones are bounded too."""
+"""Bytes that an entry counts beyond its text, so that many small entries are limited too."""
 
 
 class LostResultError(Exception):
-    """A text was kept, and its file is gone or was changed."""
+    """The file of a kept text was removed or changed."""
 
 
 P = ParamSpec("P")
@@ -32,17 +31,61 @@ T = TypeVar("T")
 
 
 def _locked(method: Callable[Concatenate[ResultStore, P], T]) -> Callable[Concatenate[ResultStore, P], T]:
-    """Let one thread at a time into a method of the store."""
+    """Let only one thread at a time run a method of the store."""
 
     @functools.wraps(method)
     def locked(self: ResultStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
         if self._process != os.getpid():
-            # A thread of the parent may have held the lock at the fork, and would never release it here.
+            # A thread of the parent process may have held the lock at the fork, and cannot release it here.
             self._process, self._lock = os.getpid(), threading.RLock()
         with self._lock:
             return method(self, *args, **kwargs)
 
     return locked
+
+
+class Shelf:
+    """Handles of texts in memory or on disk, at most `limit` bytes; the account with most loses its oldest text."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.used = 0
+        self._bytes: dict[str, int] = {}
+        self._sizes: dict[str, OrderedDict[str, int]] = {}
+
+    def add(self, account: str, handle: str, size: int) -> None:
+        """Add a text of `size` bytes; `used` may then be above the limit."""
+        self.used += size
+        self._bytes[account] = self._bytes.get(account, 0) + size
+        self._sizes.setdefault(account, OrderedDict())[handle] = size
+
+    def remove(self, account: str, handle: str) -> None:
+        """Remove a text."""
+        size = self._sizes[account].pop(handle)
+        self.used -= size
+        self._bytes[account] -= size
+        if not self._sizes[account]:
+            del self._sizes[account], self._bytes[account]
+
+    def touch(self, account: str, handle: str) -> None:
+        """Record that a text was used."""
+        self._sizes[account].move_to_end(handle)
+
+    def next_out(self, asking: str, size: int = 0) -> str | None:
+        """Return the handle to remove before `size` more bytes of `asking` fit; None if there is room.
+
+        Raises: LookupError if `asking` itself must make room and has nothing here.
+        """
+        if self.used + size <= self.limit:
+            return None
+        loser = account_to_evict({**self._bytes, asking: self._bytes.get(asking, 0) + size}, asking)
+        return next(iter(self._sizes[loser]))
+
+    def clear(self) -> None:
+        """Remove all texts."""
+        self.used = 0
+        self._bytes.clear()
+        self._sizes.clear()
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -60,18 +103,17 @@ class _Entry:
 
 
 class ResultStore:
-    """Texts under handles that nobody can guess, each readable by the owner that kept it and by nobody else.
+    """Texts under handles that cannot be guessed, each readable only by the owner that kept it.
 
-    What is over `memory_bytes` goes to files in a temporary folder of mode 0700, up to `disk_bytes`. In each place the
-    account with most bytes gives way, with the text that it did not use for longest. A text is forgotten `seconds`
-    after it was kept, by `clock`. 0 bytes is no such place. Contents are never logged. Large results are cut in
-    threads, so it may be used from several at once. A forked child can read what its parent kept, and deletes nothing
-    of it.
+    Texts beyond `memory_bytes` go to files in a temporary folder of mode 0700, up to `disk_bytes`; 0 bytes disables
+    the place. When a place is full, the account with most bytes there loses its least recently used text. A text
+    expires `seconds` after it was kept, by `clock`. Contents are never logged. Several threads may use the store, as
+    large results are cut in threads. A forked child can read its parent's texts, and deletes none of them.
     """
 
     def __init__(self, *, memory_bytes: int, disk_bytes: int, seconds: float, clock: Callable[[], float]) -> None:
-        self._memory = Shelf(memory_bytes)
-        self._disk = Shelf(disk_bytes)
+        self.memory = Shelf(memory_bytes)
+        self.disk = Shelf(disk_bytes)
         self._seconds = seconds
         self._clock = clock
         self._entries: dict[str, _Entry] = {}
@@ -84,59 +126,49 @@ class ResultStore:
 
     @property
     def enabled(self) -> bool:
-        """Whether anything can be kept at all."""
-        return not self._closed and self._memory.limit + self._disk.limit > 0 and self._seconds > 0
-
-    @property
-    def memory_used(self) -> int:
-        """Bytes in memory now."""
-        return self._memory.used
-
-    @property
-    def disk_used(self) -> int:
-        """Bytes on disk now."""
-        return self._disk.used
+        """Whether texts can be kept at all."""
+        return not self._closed and self.memory.limit + self.disk.limit > 0 and self._seconds > 0
 
     @property
     def folder(self) -> Path | None:
-        """Where the files are; None until something did not fit into memory."""
+        """The folder of the files; None until a text does not fit into memory."""
         return self._folder.path
 
     @_locked
     def resize(self, *, memory_bytes: int, disk_bytes: int, seconds: float) -> None:
-        """Take other limits from now on: what is over them goes, and nothing stays for longer than `seconds`."""
-        self._memory.limit, self._disk.limit, self._seconds = memory_bytes, disk_bytes, seconds
+        """Change the limits: texts beyond them are removed, and none stays for longer than `seconds`."""
+        self.memory.limit, self.disk.limit, self._seconds = memory_bytes, disk_bytes, seconds
         latest = self._clock() + seconds
         self._ends = deque((min(end, latest), handle) for end, handle in self._ends)
         self._expire()
-        while (handle := self._disk.next_out(NOBODY)) is not None:
+        while (handle := self.disk.next_out(NO_ACCOUNT)) is not None:
             self._drop(handle)
-        self._bound_memory(NOBODY)
+        self._bound_memory(NO_ACCOUNT)
 
     @_locked
     def keep(
-        self, owner: Hashable, text: str | Sequence[str], *, account: str = NOBODY, source: Hashable = None
+        self, owner: Hashable, text: str | Sequence[str], *, account: str = NO_ACCOUNT, source: Hashable = None
     ) -> str | None:
-        """Keep a text, or the texts of several parts. Returns its handle, or None where it could not be kept.
+        """Keep a text, or the texts of several parts. Returns its handle, or None if it could not be kept.
 
         Args:
-            account: whose share of memory and disk the text uses.
-            source: what gave the text, for `forget` and `source`.
+            account: the account whose share of memory and disk the text uses.
+            source: the origin of the text, for `forget` and `source`.
         """
         if not self.enabled:
             return None
-        import secrets  # loads OpenSSL, which only a result that is too long is worth
+        import secrets  # loads OpenSSL, which only long results need
 
         parts = [part.encode("utf-8", "surrogatepass") for part in ([text] if isinstance(text, str) else text)]
         sizes = tuple(map(len, parts))
         entry = _Entry(owner=owner, account=account, source=source, sizes=sizes, data=b"".join(parts))
         self._expire()
         handle = f"r-{secrets.token_urlsafe(12)}"
-        if entry.size > self._memory.limit:
+        if entry.size > self.memory.limit:
             if not self._spill(handle, entry):
                 return None
         else:
-            self._memory.add(account, handle, entry.size)
+            self.memory.add(account, handle, entry.size)
         self._entries[handle] = entry
         self._ends.append((self._clock() + self._seconds, handle))
         self._bound_memory(account)
@@ -144,16 +176,15 @@ class ResultStore:
 
     @_locked
     def parts(self, owner: Hashable, handle: str) -> int | None:
-        """Return how many parts are kept under a handle; None for one that is unknown, forgotten or another owner's."""
+        """Return the number of parts under a handle; None for an unknown or expired handle, or another owner's."""
         entry = self._find(owner, handle)
         return None if entry is None else len(entry.sizes)
 
     @_locked
     def text(self, owner: Hashable, handle: str, part: int = 0) -> str | None:
-        """Return a part of what is kept; None for a handle that is unknown, forgotten or another owner's.
+        """Return a part of a kept text; None for an unknown or expired handle, or another owner's.
 
-        Raises: IndexError where there is no such part; LostResultError where the file is gone or was changed, once, as
-        the handle is forgotten then.
+        Raises: IndexError for an unknown part; LostResultError, once, if the file was removed or changed.
         """
         entry = self._find(owner, handle)
         if entry is None:
@@ -176,30 +207,30 @@ class ResultStore:
 
     @_locked
     def source(self, owner: Hashable, handle: str) -> Hashable:
-        """Return what gave a text of `owner`; None where nobody said it, or no such text is kept."""
+        """Return the source of a text of `owner`; None if it has none, or no such text is kept."""
         entry = self._find(owner, handle)
         return None if entry is None else entry.source
 
     @_locked
     def forget(self, owner: Hashable, unwanted: Callable[[Hashable], bool] = lambda _: True) -> None:
-        """Forget what `owner` kept of the sources that are `unwanted`: of all unless told otherwise."""
+        """Remove the texts of `owner` whose source is `unwanted`, by default all of them."""
         for handle in [handle for handle, entry in self._entries.items() if entry.owner == owner]:
             if unwanted(self._entries[handle].source):
                 self._drop(handle)
 
     def abandon(self, owner: Hashable) -> None:
-        """Note that `owner` is gone: its texts are forgotten with the next use. For finalizers, which come any time."""
+        """Remove all texts of `owner` with the next use. Finalizers call it, which may run at any time."""
         self._gone.append(owner)
 
     @_locked
     def close(self) -> None:
-        """Forget everything and remove the folder; idempotent, and nothing is kept any more."""
+        """Remove all texts and the folder, and keep no more texts; idempotent."""
         self._closed = True
         self._gone.clear()
         self._entries.clear()
         self._ends.clear()
-        self._memory.clear()
-        self._disk.clear()
+        self.memory.clear()
+        self.disk.clear()
         self._folder.close()
 
     def _find(self, owner: Hashable, handle: str) -> _Entry | None:
@@ -215,7 +246,7 @@ class ResultStore:
             self._drop(self._ends.popleft()[1])
 
     def _shelf(self, entry: _Entry) -> Shelf:
-        return self._memory if entry.path is None else self._disk
+        return self.memory if entry.path is None else self.disk
 
     def _drop(self, handle: str) -> None:
         entry = self._entries.pop(handle, None)
@@ -230,28 +261,28 @@ class ResultStore:
             self._note_disk("removed", error)
 
     def _bound_memory(self, asking: str) -> None:
-        # What cannot go to disk is forgotten.
-        while (handle := self._memory.next_out(asking)) is not None:
+        # A text that does not fit on disk is removed.
+        while (handle := self.memory.next_out(asking)) is not None:
             entry = self._entries[handle]
             if self._spill(handle, entry):
-                self._memory.remove(entry.account, handle)
+                self.memory.remove(entry.account, handle)
             else:
                 self._drop(handle)
 
     def _spill(self, handle: str, entry: _Entry) -> bool:
-        """Move an entry's text to a file; False leaves it as it was."""
-        if entry.data is None or entry.size > self._disk.limit:
+        """Move an entry's text to a file. Returns False, and changes nothing, if that fails."""
+        if entry.data is None or entry.size > self.disk.limit:
             return False
         try:
-            while (oldest := self._disk.next_out(entry.account, entry.size)) is not None:
+            while (oldest := self.disk.next_out(entry.account, entry.size)) is not None:
                 self._drop(oldest)
             entry.path, entry.data = self._folder.write(entry.data), None
         except LookupError:
-            return False  # the account holds most without having anything on disk
+            return False  # the account would hold most bytes with this text alone
         except OSError as error:
             self._note_disk("written", error)
             return False
-        self._disk.add(entry.account, handle, entry.size)
+        self.disk.add(entry.account, handle, entry.size)
         return True
 
     def _note_disk(self, what: str, error: OSError) -> None:

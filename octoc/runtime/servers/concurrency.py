@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from octoc.runtime.servers.unreachable import closed, unreachable
-from octoc.runtime.shares import NOBODY, may_take
+from octoc.runtime.shares import NO_ACCOUNT, may_take
 
 if TYPE_CHECKING:
     import asyncio
@@ -36,7 +36,7 @@ class Places:
         self._waiting = 0
         self._ended = False
 
-    async def enter(self, account: str = NOBODY) -> None:
+    async def enter(self, account: str = NO_ACCOUNT) -> None:
         """Take a place. Raises: UnreachableError if too many calls wait already, or after `end`."""
         import asyncio
 
@@ -57,7 +57,7 @@ class Places:
                 self.leave(account)  # it had just received the place
             raise
 
-    def leave(self, account: str = NOBODY) -> None:
+    def leave(self, account: str = NO_ACCOUNT) -> None:
         """Return a place."""
         self.taken -= 1
         self._held[account] -= 1

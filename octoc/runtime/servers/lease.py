@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, Self
 from octoc.results import ToolFailure
 from octoc.runtime.servers.connection import FAULTS
 from octoc.runtime.servers.tool_breakers import OF_TOOL, ToolKey
-from octoc.runtime.shares import NOBODY
+from octoc.runtime.shares import NO_ACCOUNT
 
 if TYPE_CHECKING:
     import asyncio
@@ -33,7 +33,9 @@ class Lease:
         "interrupted", "scope", "stage",
     )  # fmt: skip
 
-    def __init__(self, pool: ServerPool, until: float | None, account: str = NOBODY, tool: str | None = None) -> None:
+    def __init__(
+        self, pool: ServerPool, until: float | None, account: str = NO_ACCOUNT, tool: str | None = None
+    ) -> None:
         self._pool = pool
         self._account = account
         self._until = until

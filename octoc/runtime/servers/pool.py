@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from octoc.runtime.cancellation import outlast
 from octoc.runtime.servers.server_pool import ServerPool
 from octoc.runtime.servers.unreachable import closed
-from octoc.runtime.shares import NOBODY
+from octoc.runtime.shares import NO_ACCOUNT
 
 if TYPE_CHECKING:
     import asyncio
@@ -39,7 +39,7 @@ class Pool:
         """The servers that have a connection, sorted."""
         return tuple(sorted(name for name, pool in self._by_name.items() if pool.open))
 
-    def use(self, server: str, until: float | None = None, account: str = NOBODY, tool: str | None = None) -> Lease:
+    def use(self, server: str, until: float | None = None, account: str = NO_ACCOUNT, tool: str | None = None) -> Lease:
         """Return a lease of a connection, for `async with pool.use(server) as lease`; entering raises UnreachableError.
 
         Args:

@@ -15,7 +15,7 @@ import attrs
 
 from octoc.runtime.servers.breaker import CircuitBreaker
 from octoc.runtime.servers.unreachable import circuit_open
-from octoc.runtime.shares import gives_way
+from octoc.runtime.shares import account_to_evict
 
 if TYPE_CHECKING:
     from octoc.results import FailureKind
@@ -84,7 +84,7 @@ class ToolBreakers:
 
     def _add(self, key: ToolKey) -> CircuitBreaker:
         if len(self._kept) >= MAX_BREAKERS:
-            loser = gives_way(self._of_account, key.account)
+            loser = account_to_evict(self._of_account, key.account)
             self._remove(next(one for one in self._kept if one.account == loser))
         self._of_account[key.account] += 1
         breaker = self._kept[key] = CircuitBreaker(*self._settings, self._clock)

@@ -65,7 +65,7 @@ async def explain(
         if not names:
             return outcome
         if isinstance(outcome, ToolResult):
-            return named_error(outcome, shown, failed=True)
+            return named_error(outcome, shown, explainer_failed=True)
         return attrs.evolve(outcome, text=unexplained(outcome, shown))
     if answer is None:
         return as_it_is

@@ -16,7 +16,7 @@ from octoc.results import Caller, FailureKind, Progress, ToolCall, ToolFailure, 
 from octoc.runtime import telemetry
 from octoc.runtime.results.failures import exception_of, failure, with_retry, worded
 from octoc.runtime.results.numbers import refuse_odd_numbers
-from octoc.runtime.results.redact import plain_outcome, progress_without_secrets, without_secrets
+from octoc.runtime.results.redact import clean_error, progress_without_secrets
 from octoc.runtime.servers.connection import FAULTS
 from octoc.runtime.servers.retry import MAX_REPEATS, is_harmless, may_repeat, pause_before
 from octoc.runtime.servers.unreachable import FAILURES, UnreachableError
@@ -98,7 +98,7 @@ async def _observed(loaded: LoadedBundle, entry: ServerEntry, call: ToolCall, sh
         loaded.plugins.call_finished(entry.name, call, stopped, time.monotonic() - started)
         raise
     if not outcome.ok:
-        outcome = plain_outcome(without_secrets(outcome, loaded.connector.secrets(entry.name)))
+        outcome = clean_error(outcome, loaded.connector.secrets(entry.name))
     loaded.plugins.call_finished(entry.name, call, outcome, time.monotonic() - started)
     return outcome
 

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 import attrs
 
-from octoc.runtime import gives_way
+from octoc.runtime import account_to_evict
 
 T = TypeVar("T", bound=Hashable)
 
@@ -76,7 +76,7 @@ class SessionShares(Generic[T]):
         """
         if len(self._entries) < self._limit:
             return None
-        loser = gives_way(self._counts, account)
+        loser = account_to_evict(self._counts, account)
         if loser == account:
             own = self._counts[account]
             raise FullError(

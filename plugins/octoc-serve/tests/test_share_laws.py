@@ -262,7 +262,11 @@ BROKEN: dict[str, tuple[str, Any, Any]] = {
         _as_many_as_are_free,
         partial(check_connections, 4, MOVES),
     ),
-    "which session ends": ("octoc_serve.session_shares.gives_way", _anybody_else, partial(check_sessions, 4, STEPS)),
+    "which session ends": (
+        "octoc_serve.session_shares.account_to_evict",
+        _anybody_else,
+        partial(check_sessions, 4, STEPS),
+    ),
     "which connection is closed": (
         "octoc_serve.connection_shares.ConnectionShares._next_out",
         lambda self: next(iter(self._serving or self._idle or self._unproven)),

@@ -17,8 +17,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from octoc.runtime.results.shelf import Shelf
-from octoc.runtime.results.store import ENTRY_OVERHEAD, ResultStore
+from octoc.runtime.results.store import ENTRY_OVERHEAD, ResultStore, Shelf
 from octoc.runtime.servers.concurrency import Places
 from octoc.runtime.servers.tool_breakers import ToolBreakers, ToolKey
 from octoc.runtime.servers.unreachable import UnreachableError, unreachable
@@ -188,8 +187,8 @@ def check_store(memory: int, disk: int, texts: Sequence[Text]) -> None:
                 handles[account][handle] = text
             modest = used[account] * len(ACCOUNTS) <= memory
             assert handle is not None or not modest, f"{account} keeps {used[account]} of {memory}, and one was refused"
-            assert store.memory_used <= memory
-            assert store.disk_used <= disk
+            assert store.memory.used <= memory
+            assert store.disk.used <= disk
         for account, texts_of in handles.items():
             for handle, text in texts_of.items():
                 read = [store.text(who, handle) for who in ACCOUNTS]
@@ -199,7 +198,7 @@ def check_store(memory: int, disk: int, texts: Sequence[Text]) -> None:
                 assert own is not None or used[account] * len(ACCOUNTS) > memory, f"{account} lost a text"
         for account in ACCOUNTS:
             store.forget(account)
-        assert (store.memory_used, store.disk_used) == (0, 0)
+        assert (store.memory.used, store.disk.used) == (0, 0)
         fresh = ResultStore(memory_bytes=memory, disk_bytes=disk, seconds=60, clock=lambda: 0.0)
         assert bookkeeping(store) == bookkeeping(fresh)
     finally:
@@ -292,14 +291,18 @@ BROKEN: dict[str, tuple[str, Any, Any]] = {
         _two_free,
         partial(check_places, 3, 9, TURNS),
     ),
-    "which text goes": ("octoc.runtime.results.shelf.gives_way", _anybody_else, partial(check_shelf, 100, TEXTS)),
+    "which text goes": (
+        "octoc.runtime.results.store.account_to_evict",
+        _anybody_else,
+        partial(check_shelf, 100, TEXTS),
+    ),
     "which result goes": (
-        "octoc.runtime.results.shelf.gives_way",
+        "octoc.runtime.results.store.account_to_evict",
         _anybody_else,
         partial(check_store, 16, 0, [("b", 4), *[("a", 8)] * 20]),
     ),
     "which breaker goes": (
-        "octoc.runtime.servers.tool_breakers.gives_way",
+        "octoc.runtime.servers.tool_breakers.account_to_evict",
         _anybody_else,
         partial(check_breakers, 8, FAILED),
     ),

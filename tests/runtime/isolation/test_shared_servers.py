@@ -26,7 +26,7 @@ from octoc.runtime import Runtime, Session
 from octoc.runtime.results.failures import failure
 from octoc.runtime.servers.server_pool import ServerPool
 from octoc.runtime.servers.tool_breakers import ToolKey
-from octoc.runtime.shares import NOBODY
+from octoc.runtime.shares import NO_ACCOUNT
 
 from .fleets import Facts, ServerFacts
 from .looks import Line, World, build, opened, plain
@@ -281,7 +281,7 @@ BROKEN: dict[str, tuple[str, Any, Batches]] = {
         _note,
         REFUSED,
     ),
-    "accounts of callers": ("octoc.runtime.tools.server_call.account_of", lambda _: NOBODY, FAILED),
+    "accounts of callers": ("octoc.runtime.tools.server_call.account_of", lambda _: NO_ACCOUNT, FAILED),
     "breakers of an account": ("octoc.runtime.servers.lease.ToolKey", lambda _, tool: ToolKey("", tool), FAILED),
 }
 

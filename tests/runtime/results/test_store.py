@@ -63,7 +63,7 @@ def test_texts_are_forgotten_in_time() -> None:
     assert store.text(1, handle) == "text"
     clock.now = 60
     assert store.text(1, handle) is None
-    assert store.memory_used == 0
+    assert store.memory.used == 0
 
 
 def test_what_was_not_used_for_longest_goes_to_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +135,7 @@ def test_a_file_that_went_away_is_lost(tmp_path: Path, monkeypatch: pytest.Monke
         with pytest.raises(LostResultError):
             store.text(1, handle)
         assert store.text(1, handle) is None
-    assert store.disk_used == 0
+    assert store.disk.used == 0
     store.close()
 
 
@@ -251,8 +251,8 @@ def test_the_store_is_bounded_and_never_mixes_texts(kept: list[tuple[int, int]],
     for number, (owner, size) in enumerate(kept):
         text = f"{number}:" + "x" * size
         handle = store.keep(owner, text)
-        assert store.memory_used <= memory
-        assert store.disk_used <= disk
+        assert store.memory.used <= memory
+        assert store.disk.used <= disk
         if handle is not None:
             texts[handle] = (owner, text)
             assert store.text(owner, handle) == text
@@ -260,4 +260,4 @@ def test_the_store_is_bounded_and_never_mixes_texts(kept: list[tuple[int, int]],
         assert store.text(owner, handle) in (text, None)
         assert store.text(owner + 1, handle) is None
     store.close()
-    assert (store.memory_used, store.disk_used) == (0, 0)
+    assert (store.memory.used, store.disk.used) == (0, 0)

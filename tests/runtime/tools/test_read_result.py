@@ -290,7 +290,7 @@ def test_a_runtime_that_is_closed_leaves_no_file(fleet: Fleet, tmp_path: Path, m
         async with fleet.open() as runtime:
             session = runtime.session()
             await session.call("s__long")
-            return len(list(folder.glob("*/*"))), runtime.state.results.memory_used
+            return len(list(folder.glob("*/*"))), runtime.state.results.memory.used
 
     assert asyncio.run(use()) == (1, 0)
     assert list(folder.iterdir()) == []
