@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from octoc.runtime.activation.explain_route import explain_route
     from octoc.runtime.catalog.cache_report import CacheReport
     from octoc.runtime.catalog.registry import CatalogTool
-    from octoc.runtime.catalog.token_costs import COUNTED_FORMAT, tool_text
+    from octoc.runtime.catalog.tool_forms import COUNTED_FORMAT, tool_text
     from octoc.runtime.history import (
         Aged,
         Fifo,
@@ -75,7 +75,7 @@ _LATER = {
     "activation.explain_route": ("explain_route",),
     "catalog.cache_report": ("CacheReport",),
     "catalog.registry": ("CatalogTool",),
-    "catalog.token_costs": ("COUNTED_FORMAT", "tool_text"),
+    "catalog.tool_forms": ("COUNTED_FORMAT", "tool_text"),
     "history": (
         *("Aged", "Fifo", "Fitted", "Message", "Pruner", "Repaired", "SlidingWindow", "Summarize", "Summarizer"),
     ),

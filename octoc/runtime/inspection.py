@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 
 from octoc.runtime.catalog.formats import MCP, Form
-from octoc.runtime.catalog.token_costs import COUNTED_FORMAT, tool_text
 from octoc.runtime.catalog.tool_block import own_tools
+from octoc.runtime.catalog.tool_forms import COUNTED_FORMAT, tool_text
 from octoc.runtime.results.fit import reads_results
 from octoc.runtime.skills.available import skills_in_use
 from octoc.runtime.skills.text import skill_block

@@ -15,7 +15,6 @@ from octoc.names import BUILTIN
 from octoc.runtime.activation.encoder import RoutingParts
 from octoc.runtime.catalog.agent_scope import AgentScope
 from octoc.runtime.catalog.registry import Catalog, passes_filter
-from octoc.runtime.catalog.token_costs import ToolCosts
 from octoc.runtime.servers.breaker import CircuitBreaker
 from octoc.runtime.servers.pool import GRACE_S, Pool
 from octoc.runtime.servers.server_pool import ServerPool
@@ -73,7 +72,6 @@ class LoadedBundle:
         self.skills = {skill.name: skill for skill in self.bundle.skills}
         self.agents = {agent.name: agent for agent in self.bundle.agents}
         self.catalog = Catalog(opened)
-        self.costs = ToolCosts(self.catalog)
         self.workspace = shared.workspace or _recorded_workspace(opened) or Path.cwd()
         """The folder for `${workspaceFolder}` and relative paths, absolute."""
         self.lazy_plugins = plugins
@@ -143,7 +141,6 @@ class LoadedBundle:
             servers=self.servers,
             capabilities=self.capabilities,
             catalog=self.catalog,
-            costs=self.costs,
             forms=lambda: self.forms,
         )
 

@@ -1,1 +1,1 @@
-"""The tools of a bundle: by number, as one agent has them, and as its model is shown them."""
+"""The tools of a bundle: by number, in an agent's registry, and in its model's tool block."""

@@ -1,10 +1,11 @@
-"""What one bundle gives every session of one agent, worked out once: its tools, their names, its settings."""
+"""An agent's registry in one bundle, shared by its sessions: its tools, their names, its settings."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import attrs
 
@@ -20,19 +21,31 @@ if TYPE_CHECKING:
     from octoc.plugin import TokenCounter
     from octoc.runtime.activation.active_set import Use
     from octoc.runtime.catalog.registry import Catalog
-    from octoc.runtime.catalog.token_costs import ToolCosts
     from octoc.runtime.catalog.tool_forms import ToolForms
     from octoc.runtime.results.limits import ToolLimits
 
 T = TypeVar("T")
+P = ParamSpec("P")
+
+
+def once_per_generation(method: Callable[Concatenate[AgentScope, P], T]) -> Callable[Concatenate[AgentScope, P], T]:
+    """Make a method compute its value once for each set of tools and arguments."""
+    name = method.__name__
+
+    @functools.wraps(method)
+    def cached(self: AgentScope, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        value: T = self.computed((name, *args), lambda: method(self, *args, **kwargs))
+        return value
+
+    return cached
 
 
 class AgentScope:
-    """An agent's registry over the tools of one bundle, and those that join. Nothing outside it has a number here.
+    """An agent's registry over the tools of one bundle and those that join. Other tools have no number here.
 
     Args:
         settings: the workspace's settings.
-        servers, capabilities: all of the bundle, by name.
+        servers, capabilities: those of the bundle, by name.
         forms: returns the bundle's tools as model APIs take them; called when the first is needed.
     """
 
@@ -44,21 +57,20 @@ class AgentScope:
         servers: Mapping[str, ServerEntry],
         capabilities: Mapping[str, CapabilityEntry],
         catalog: Catalog,
-        costs: ToolCosts,
         forms: Callable[[], ToolForms],
     ) -> None:
         self.registry = agent.registry
         self.catalog = catalog
         self.capabilities = capabilities
         self.settings = settings_of(settings, agent)
-        """The workspace's settings with the agent's own in their place."""
+        """The workspace's settings, overridden by the agent's own."""
         self.auto = agent.settings.auto is not False
-        """Whether a message activates anything without the model."""
+        """Whether a message may activate capabilities without the model."""
         self._servers = servers
-        self._costs = costs
         self._forms = forms
         self._naming = AgentAliases(catalog, agent.registry.tools, self.known)
-        self._seen: _Computed | None = None
+        self._computed: tuple[int, dict[tuple[Any, ...], Any]] = (catalog.generation, {})
+        """A generation of the catalog, and values that were computed during it."""
 
     @cached_property
     def registered(self) -> frozenset[int]:
@@ -67,32 +79,28 @@ class AgentScope:
 
     @cached_property
     def switchable(self) -> tuple[str, ...]:
-        """The capabilities that it can name: those that may be activated and those it booted with, sorted."""
+        """The capabilities that it can name: those that may be activated and boot capabilities, sorted."""
         names = {*self.registry.capabilities, *self.registry.boot}
         return tuple(sorted(name for name in names if name in self.capabilities))
 
     @property
+    @once_per_generation
     def entries(self) -> Mapping[str, CapabilityEntry]:
-        """The capabilities that it can name, as far as they bring it anything, by name, sorted."""
-        seen = self._now()
-        if seen.entries is None:
-            seen.entries = self._narrowed(self.switchable)
-        return seen.entries
+        """The capabilities that it can name and that bring it any tool, by name, sorted."""
+        return self._narrowed(self.switchable)
 
     @property
+    @once_per_generation
     def reserved(self) -> Mapping[str, CapabilityEntry]:
-        """The capabilities that only the host activates, as far as they bring it anything, by name, sorted."""
-        seen = self._now()
-        if seen.reserved is None:
-            seen.reserved = self._narrowed(name for name in self.registry.reserved if name in self.capabilities)
-        return seen.reserved
+        """The capabilities that only the host activates and that bring it any tool, by name, sorted."""
+        return self._narrowed(name for name in self.registry.reserved if name in self.capabilities)
 
     def _narrowed(self, names: Iterable[str]) -> Mapping[str, CapabilityEntry]:
         narrowed = ((name, self._narrow(self.capabilities[name])) for name in names)
         return {name: entry for name, entry in narrowed if entry is not None}
 
     def _narrow(self, entry: CapabilityEntry) -> CapabilityEntry | None:
-        """Return what a capability brings; None when its servers are listed and all that they have is withheld."""
+        """Return a capability with only its grants in scope; None if all tools of its listed servers are withheld."""
         grants = tuple(grant for grant in entry.grants if not self._is_empty(grant))
         if not grants and entry.grants and entry.name not in self.registry.boot:
             return None
@@ -100,9 +108,9 @@ class AgentScope:
             grants = tuple(filter(self._brings, grants))
         if len(grants) == len(entry.grants):
             return entry
-        from octoc.references import variables_needed  # here, as few agents have a capability in part
+        from octoc.references import variables_needed  # few agents have a capability in part
 
-        # Nor does it need, or name, the variables of servers of which nothing is left.
+        # It neither needs nor names the variables of servers without grants in scope.
         left = (self._servers[grant.server] for grant in grants)
         needed = variables_needed(
             [
@@ -114,13 +122,13 @@ class AgentScope:
         return attrs.evolve(entry, grants=grants, requires_env=required)
 
     def _is_empty(self, grant: Grant) -> bool:
-        """Return whether the grant's server was listed at run time and exclusions or scopes leave none of its tools."""
+        """Return whether a server was listed at run time and exclusions or scopes leave none of its granted tools."""
         server = self._servers[grant.server]
         is_filtered = self.registry.confined or bool(server.exclude)
         return is_filtered and self.catalog.has_joined(grant.server) and not self._brought([grant])
 
     def _brings(self, grant: Grant) -> bool:
-        # A server of which nothing is left is not connected, and not named.
+        # A server without tools in scope is neither connected nor named.
         if grant.tools:
             return any(index in self.registered for index in grant.tools)
         excluded = self._excluded.get(grant.server, ())
@@ -135,64 +143,56 @@ class AgentScope:
 
     @cached_property
     def limits(self) -> ToolLimits:
-        """How much of each tool's results its model sees."""
+        """The limits of each tool's results."""
         from octoc.runtime.results.limits import ToolLimits
 
         return ToolLimits(self.catalog, self._servers, self.settings.results)
 
+    @once_per_generation
     def owned(self, capability: str) -> tuple[int, ...]:
-        """Return the tools that a capability brings."""
+        """Return the tools that a capability brings; none for an unknown capability."""
         entry = self.capabilities.get(capability)
         if entry is None:
             return ()
-        known = self._now().owned
-        if capability not in known:
-            listed = [index for grant in entry.grants for index in grant.tools if index in self.registered]
-            known[capability] = tuple(dict.fromkeys([*listed, *self._brought(entry.grants)]))
-        return known[capability]
+        listed = [index for grant in entry.grants for index in grant.tools if index in self.registered]
+        return tuple(dict.fromkeys([*listed, *self._brought(entry.grants)]))
 
     def _brought(self, grants: Iterable[Grant]) -> Sequence[int]:
-        """Return the tools of unlisted servers that have joined and that grants of a capability bring."""
+        """Return the joined tools of unlisted servers that grants of a capability bring."""
         joined = self.joined(grants)
         if not (self.registry.proxy or self.registry.confined):
             return joined
-        # Then the registry says what of an unlisted server is there at all.
+        # The registry limits the tools of unlisted servers.
         within = frozenset(self.joined([*self.registry.unlisted, *self.registry.unlisted_direct]))
         return [index for index in joined if index in within]
 
+    @once_per_generation
     def base(self) -> tuple[int, ...]:
         """Return the tools that are visible from the start, in registry order."""
-        seen = self._now()
-        if seen.base is None:
-            boot = [index for name in self.registry.boot for index in self.owned(name)]
-            seen.base = tuple(sorted({*self.registry.direct, *boot, *self.joined(self.registry.unlisted_direct)}))
-        return seen.base
+        boot = [index for name in self.registry.boot for index in self.owned(name)]
+        return tuple(sorted({*self.registry.direct, *boot, *self.joined(self.registry.unlisted_direct)}))
 
+    @once_per_generation
     def base_uses(self) -> frozenset[Use]:
-        """Return what every session needs of servers for its base."""
-        seen = self._now()
-        if seen.base_uses is None:
-            tools = (self.catalog[index].id for index in self.base())
-            seen.base_uses = frozenset((tool.server, tool.tool) for tool in tools)
-        return seen.base_uses
+        """Return the servers and tools that every session needs for its base."""
+        tools = (self.catalog[index].id for index in self.base())
+        return frozenset((tool.server, tool.tool) for tool in tools)
 
+    @once_per_generation
     def deferred(self) -> tuple[int, ...]:
-        """Return what the proxy reaches, in the order in which it is registered."""
-        seen = self._now()
-        if seen.deferred is None:
-            seen.deferred = tuple(dict.fromkeys([*self.registry.tools, *self.joined(self.registry.unlisted)]))
-        return seen.deferred
+        """Return the tools that the proxy reaches, in the order of registration."""
+        return tuple(dict.fromkeys([*self.registry.tools, *self.joined(self.registry.unlisted)]))
 
     def known(self) -> tuple[int, ...]:
         """Return every tool of the registry, whether or not it can be called now."""
         registry = self.registry
         joined = self.joined([*registry.unlisted, *registry.unlisted_direct])
-        # What a capability would bring from beyond the registry is not known here, not even as a name.
+        # Tools outside of the registry that a capability would bring have no name here.
         brought = [index for name in (*self.switchable, *self.reserved) for index in self.owned(name)]
         return tuple(dict.fromkeys([*registry.tools, *registry.direct, *joined, *brought]))
 
     def may_have(self, tool: ToolId) -> bool:
-        """Return whether a tool is in the registry, or would be if its server, which is not listed yet, has it."""
+        """Return whether a tool is in the registry, or would be if its server, which is not yet listed, has it."""
         index = self.catalog.find(tool)
         if index is not None:
             return index in self.known()
@@ -204,27 +204,25 @@ class AgentScope:
         return any(one.server == tool.server and any_glob_matches(one.globs, tool.tool) for one in grants)
 
     def alias(self, index: int) -> str:
-        """Return what its model calls one of its tools."""
+        """Return the model's name of a tool."""
         return self._naming.of(index)
 
     def shown(self, index: int, form: ToolFormat, wire: Mapping[str, Any] | None = None) -> Shown:
-        """Return a tool as it is now, or as `wire` has it; shared, so do not change it. Raises: BundleRefused."""
+        """Return a tool as it is now, or as in `wire`; shared, so do not change it. Raises: BundleRefused."""
         return self._forms().of(index, self.alias(index), form, wire)
 
     def tokens(self, index: int, counter: TokenCounter) -> int:
-        """Return how many tokens a tool has as it is now. Raises: BundleRefused."""
-        return self._costs.tokens(index, self.alias(index), counter)
+        """Return the tokens of a tool as it is now. Raises: BundleRefused."""
+        return self._forms().tokens(index, self.alias(index), counter)
 
+    @once_per_generation
     def names(self) -> ToolNames:
         """Return the names that the registry's tools may be called by."""
-        seen = self._now()
-        if seen.names is None:
-            tools = (self.catalog[index] for index in self.known())
-            seen.names = ToolNames((tool.index, tool.id, self.alias(tool.index)) for tool in tools)
-        return seen.names
+        tools = (self.catalog[index] for index in self.known())
+        return ToolNames((tool.index, tool.id, self.alias(tool.index)) for tool in tools)
 
     def joined(self, grants: Iterable[Grant]) -> Sequence[int]:
-        """Return the tools of unlisted servers that have joined and are granted."""
+        """Return the joined tools of unlisted servers that `grants` include."""
         return [
             index
             for grant in grants
@@ -239,33 +237,23 @@ class AgentScope:
     def _is_excluded(self, index: int) -> bool:
         tool = self.catalog[index].id
         globs = self._excluded.get(tool.server, ())
-        # Also as a model API spells it: a file may name the tool by what a model calls it.
+        # A file may name the tool by its alias, as model APIs spell it.
         return any_glob_matches(globs, tool.tool) or any_glob_matches(globs, sanitize(tool.tool))
 
-    def _now(self) -> _Computed:
-        """Return what was worked out while the set of tools is what it is."""
-        tools = self.catalog.generation
-        if self._seen is None or self._seen.tools != tools:
-            self._seen = _Computed(tools=tools)
-        return self._seen
-
-
-@attrs.define(kw_only=True, eq=False)
-class _Computed:
-    """What was worked out of an agent's tools, while `Catalog.generation` was `tools`."""
-
-    tools: int
-    base: tuple[int, ...] | None = None
-    base_uses: frozenset[Use] | None = None
-    deferred: tuple[int, ...] | None = None
-    names: ToolNames | None = None
-    entries: Mapping[str, CapabilityEntry] | None = None
-    reserved: Mapping[str, CapabilityEntry] | None = None
-    owned: dict[str, tuple[int, ...]] = attrs.field(factory=dict)
+    def computed(self, key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
+        """Return the value of `compute()`, stored under `key` until the set of tools changes."""
+        current = self.catalog.generation
+        generation, values = self._computed
+        if generation != current:
+            values = {}
+            self._computed = (current, values)  # replaced, as other threads may still use the old ones
+        if key not in values:
+            values[key] = compute()
+        return values[key]
 
 
 def settings_of(settings: Settings, agent: AgentEntry) -> Settings:
-    """Return the workspace's settings with those of an agent in their place."""
+    """Return the workspace's settings, overridden by an agent's own."""
     own, results = agent.settings, settings.results
     return attrs.evolve(
         settings,

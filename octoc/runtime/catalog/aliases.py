@@ -1,4 +1,4 @@
-"""What one agent's model calls its tools: decided among the tools that the agent has, and no others."""
+"""The aliases of an agent's tools, which depend only on the tools that the agent has."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 class AgentAliases:
-    """The aliases of an agent's tools. Each is given once, so that what a model was shown does not change its meaning.
+    """The aliases of an agent's tools. An alias never changes, so that names which a model has seen stay valid.
 
-    A tool of the bundle has the bundle's alias, but where that was made longer because of a tool that the agent may not
-    have. A tool that joins is named among those that the agent has by then, and gives way to them.
+    A tool of the bundle has the bundle's alias, or a shorter one if that is longer only because of a tool outside the
+    registry. A tool that joins gets an alias that none of the agent's tools has by then.
 
     Args:
         tools: the agent's tools that are compiled into the bundle.
-        known: returns all tools of the agent, those that joined included.
+        known: returns all tools of the agent, with those that joined.
     """
 
     def __init__(self, catalog: Catalog, tools: Iterable[int], known: Callable[[], Iterable[int]]) -> None:
@@ -30,7 +30,7 @@ class AgentAliases:
         self._joined: dict[int, str] = {}
 
     def of(self, index: int) -> str:
-        """Return what the agent's model calls a tool that the agent has."""
+        """Return the alias of one of the agent's tools."""
         if self._catalog.is_compiled(index):
             return self._own.get(index) or self._catalog.alias(index)
         if index not in self._joined:
@@ -41,7 +41,7 @@ class AgentAliases:
 
     @cached_property
     def _own(self) -> dict[int, str]:
-        """The aliases of the agent's tools among themselves; nothing where they are those of the bundle."""
+        """The aliases of the agent's tools that may differ from the bundle's; empty if none does."""
         if self._catalog.contested.isdisjoint(self._tools):
             return {}
         made = make_aliases((self._catalog[index].id for index in self._tools), self._catalog.style)

@@ -1,4 +1,4 @@
-"""What of a session's tool block a prompt cache can keep: its bytes and tokens, and what would change them where."""
+"""Which part of a session's tool block a prompt cache can keep, and what would change it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import attrs
 from octoc.runtime.activation.activate import servers_of
 from octoc.runtime.activation.eviction import evictions_for
 from octoc.runtime.catalog.formats import Form
-from octoc.runtime.catalog.token_costs import COUNTED_FORMAT, tool_text
 from octoc.runtime.catalog.tool_block import tool_block
+from octoc.runtime.catalog.tool_forms import COUNTED_FORMAT, tool_text
 
 if TYPE_CHECKING:
     from octoc.runtime.state import SessionState
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen(kw_only=True)
 class Size:
-    """How much text some tools are: `bytes` of UTF-8 as compact JSON, a comma each, and `tokens` by the counter."""
+    """The size of some tools: `bytes` of UTF-8 as compact JSON, with a comma each, and `tokens` by the counter."""
 
     tools: int
     bytes: int
@@ -29,13 +29,13 @@ class Size:
 
 @attrs.frozen(kw_only=True)
 class Activation:
-    """What activating a capability would do to the block as it is now.
+    """The effect of activating a capability on the current block.
 
     Args:
-        appends: what would be added at the end, as far as the tools are known.
-        unknown: servers whose tools are not known before they are connected.
-        evicts: what would have to give way; None when there is no room at all, and it would be refused.
-        keeps: what of the block now would stay at its start, byte by byte.
+        appends: the known tools that would be added at the end.
+        unknown: servers whose tools are unknown before they are connected.
+        evicts: the capabilities that would be evicted; None if the activation would be refused for lack of room.
+        keeps: the start of the current block that would stay, byte by byte.
     """
 
     capability: str
@@ -51,11 +51,11 @@ class CacheReport:
 
     Args:
         format: the API's form in which it was measured.
-        counter: what counted the tokens.
-        digest: sha256 of the block as it is now; the same one at the next turn means the same bytes.
-        block: all of it. `stable`: what no activation and no eviction changes: octoc's own tools and the base.
-        activations: for each capability that is not active, by name.
-        breaks: active capability -> what of the block would stay at its start if that one were evicted.
+        counter: the name of the token counter.
+        digest: sha256 of the current block; the same digest at the next turn means the same bytes.
+        block: the whole block. `stable`: the part that never changes: octoc's own tools and the base.
+        activations: one for each inactive capability, by name.
+        breaks: active capability -> the start of the block that would stay if it were evicted.
     """
 
     format: str
@@ -90,20 +90,20 @@ def _inactive(session: SessionState) -> list[str]:
 
 
 def _sizes(session: SessionState, texts: Iterable[str]) -> list[Size]:
-    """Return how large the first 0, 1, 2, … of the texts are together."""
+    """Return the total size of the first 0, 1, 2, … texts."""
     count = session.counter.count
-    found = [Size(tools=0, bytes=0, tokens=0)]
+    sizes = [Size(tools=0, bytes=0, tokens=0)]
     for text in texts:
-        last = found[-1]
-        # With the bracket or comma before it: what stands before the next tool is the whole prefix.
+        last = sizes[-1]
+        # One byte for the bracket or comma before the text, so that each size is that of a whole prefix.
         size = len(text.encode("utf-8", "surrogatepass")) + 1
-        found.append(Size(tools=last.tools + 1, bytes=last.bytes + size, tokens=last.tokens + count(text)))
-    return found
+        sizes.append(Size(tools=last.tools + 1, bytes=last.bytes + size, tokens=last.tokens + count(text)))
+    return sizes
 
 
 @attrs.frozen
 class _Block:
-    """A block: how many of its tools are octoc's own, the numbers of the others, and how large its beginnings are."""
+    """A block: the number of octoc's own tools in it, the numbers of the others, and the sizes of its prefixes."""
 
     session: SessionState
     own: int
@@ -111,13 +111,13 @@ class _Block:
     sums: list[Size]
 
     def staying(self, gone: Iterable[str]) -> frozenset[int]:
-        """Return the tools that would be shown without some active capabilities."""
+        """Return the tools of the block without some active capabilities."""
         surface, without = self.session.tools, frozenset(gone)
         active = (name for name in self.session.active.names if name not in without)
         return frozenset({*surface.base(), *(index for name in active for index in surface.owned(name))})
 
     def kept_without(self, gone: Iterable[str], coming: Iterable[int] = ()) -> Size:
-        """Return what would stay at the start without some active capabilities, and with other tools instead."""
+        """Return the size of the prefix that would stay without some active capabilities, and with new tools."""
         staying = self.staying(gone).union(coming)
         first_gone = next((place for place, index in enumerate(self.shown) if index not in staying), len(self.shown))
         return self.sums[self.own + first_gone]

@@ -1,4 +1,4 @@
-"""How a session's tool block is shown: whose form, and how deferred tools are reached."""
+"""The form of a session's tool block: the provider's format, and how deferred tools are reached."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NATIVE: tuple[ToolFormat, ...] = ("anthropic", "openai-responses")
 
 @attrs.frozen
 class Form:
-    """A form of tools. Raises: ValueError for one that is not known, or is to defer natively and cannot."""
+    """A form of tools. Raises: ValueError for an unknown format, or one that cannot defer natively."""
 
     format: ToolFormat
     native: bool = attrs.field(default=False, kw_only=True)
@@ -27,7 +27,7 @@ class Form:
 
     @classmethod
     def of(cls, form: ToolFormat, deferred: Deferral) -> Form:
-        """Return the form of a block. Raises: ValueError, also for another way to defer tools."""
+        """Return the form of a block. Raises: ValueError, also for an unknown way to defer tools."""
         if deferred not in get_args(Deferral):
             raise ValueError(f"no tools are deferred by `{deferred}`: expected one of {', '.join(get_args(Deferral))}")
         return cls(form, native=deferred == "native")

@@ -1,4 +1,4 @@
-"""All tools of one runtime by number: the bundle's, and those that joined when an unlisted server was connected."""
+"""All tools of a loaded bundle by number: compiled ones, and those that joined when an unlisted server connected."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen(kw_only=True)
 class CatalogTool:
-    """A tool and the number that it has as long as the runtime lives. `AgentAliases` names it."""
+    """A tool and its number, which never changes. `AgentAliases` has its names."""
 
     index: int
     id: ToolId
@@ -34,7 +34,7 @@ class Catalog:
         self._opened = opened
         self.style: AliasStyle = "bare" if opened.bundle.settings.alias_style == "bare" else "qualified"
         self.contested = frozenset(opened.bundle.contested)
-        """The tools of the bundle whose alias there is longer because of another."""
+        """The tools of the bundle whose alias is longer because of another tool."""
         self._tools = [
             CatalogTool(index=index, id=ToolId(tool.server, tool.name), description=tool.description)
             for index, tool in enumerate(opened.bundle.tools)
@@ -53,15 +53,15 @@ class Catalog:
         return self._tools[index]
 
     def is_compiled(self, index: int) -> bool:
-        """Return whether a tool is one of the bundle's, and did not join."""
+        """Return whether a tool is compiled into the bundle, and did not join."""
         return index < self._first_joined
 
     def alias(self, index: int) -> str:
-        """Return the alias that the bundle has for one of its tools."""
+        """Return the bundle's alias of a compiled tool."""
         return self._opened.bundle.tools[index].alias
 
     def joined(self, server: str) -> tuple[int, ...]:
-        """Return the tools that joined from an unlisted server, in its own order."""
+        """Return the tools that joined from an unlisted server, in the server's order."""
         return self._joined.get(server, ())
 
     def has_joined(self, server: str) -> bool:
@@ -69,7 +69,7 @@ class Catalog:
         return server in self._joined
 
     def find(self, tool: ToolId) -> int | None:
-        """Return the number of a tool, None when no server has listed it."""
+        """Return the number of a tool, None if no server has listed it."""
         joined = self._numbers.get(tool)
         return self._listed.get(tool) if joined is None else joined
 
@@ -91,14 +91,14 @@ class Catalog:
         return copy.deepcopy(dict(self.shared_wire(index)))
 
     def shared_wire(self, index: int) -> Mapping[str, Any]:
-        """Return what `wire` returns, shared, so do not change it. Raises: BundleRefused.
+        """Return the same as `wire`, shared, so do not change it. Raises: BundleRefused.
 
         It is the same object until the server lists the tool again.
         """
         return self._opened.tool_wire(index) if self.is_compiled(index) else self._wires[index]
 
     def join(self, server: ServerEntry, listing: ServerListing) -> None:
-        """Take the tools of an unlisted server that its own filter leaves. Idempotent for an unchanged listing."""
+        """Add the tools of an unlisted server that pass its filter. Idempotent for an unchanged listing."""
         numbers = []
         for tool in listing.tools:
             if not passes_filter(server, tool.name):
@@ -106,7 +106,7 @@ class Catalog:
             index = self._number(ToolId(server.name, tool.name), tool)
             self._wires[index] = tool.wire
             numbers.append(index)
-        # A list that names a tool twice has it once. Taken in one step: whoever asks meanwhile gets the old list.
+        # A tool that the list names twice is there once. One assignment, so that other threads see a whole list.
         self._joined[server.name] = tuple(dict.fromkeys(numbers))
         self.generation += 1
 
@@ -121,6 +121,6 @@ class Catalog:
 
 
 def passes_filter(server: ServerEntry, tool: str) -> bool:
-    """Return whether a server's own include and exclude lists leave a tool of this name."""
+    """Return whether a tool's name passes the include and exclude lists of its server."""
     included = server.include is None or any_glob_matches(server.include, tool)
     return included and not any_glob_matches(server.exclude, tool)

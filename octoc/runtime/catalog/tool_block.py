@@ -1,4 +1,4 @@
-"""A session's tool block in the form of a model's API, and the way back from what the model gives."""
+"""A session's tool block in the form of a model's API, and arguments read back from that form."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def tool_block(session: SessionState, form: Form) -> list[dict[str, Any]]:
-    """Return the block, which the caller may change; deferred tools, if they are in it, come last.
+    """Return the block, which the caller may change; deferred tools, if any, come last.
 
-    A provider keeps them out of the prompt, so what is appended to the visible ones still changes nothing before it.
+    A provider keeps deferred tools out of the prompt, so appending to the visible ones changes nothing before them.
     Raises: BundleRefused.
     """
     scope = session.tools.scope
@@ -39,26 +39,26 @@ def tool_block(session: SessionState, form: Form) -> list[dict[str, Any]]:
 
 
 def found_tools(session: SessionState, hits: Iterable[SearchHit]) -> list[dict[str, Any]]:
-    """Return what makes a provider load the tools that were found. Raises: ValueError, BundleRefused."""
+    """Return the blocks that make a provider load the found tools. Raises: ValueError, BundleRefused."""
     form = session.form
     if not form.native:
         raise ValueError('the block that was shown defers no tools natively: ask for `tools(…, deferred="native")`')
     hits = list(hits)
     names = session.tools.names()
     numbers = [names.resolve(hit.alias) for hit in hits if not hit.direct]
-    found = [session.tools.scope.shown(number, form.format) for number in numbers if isinstance(number, int)]
+    tools = [session.tools.scope.shown(number, form.format) for number in numbers if isinstance(number, int)]
     if form.format == "openai-responses":
-        return [{**copied(one.tool), "defer_loading": True} for one in found]
-    if not found:
-        known = ", ".join(hit.alias for hit in hits)
-        return [{"type": "text", "text": f"These can be called already: {known}" if known else "No tools found"}]
-    return [{"type": "tool_reference", "tool_name": one.name} for one in found]
+        return [{**copied(one.tool), "defer_loading": True} for one in tools]
+    if not tools:
+        direct = ", ".join(hit.alias for hit in hits)
+        return [{"type": "text", "text": f"These can be called already: {direct}" if direct else "No tools found"}]
+    return [{"type": "tool_reference", "tool_name": one.name} for one in tools]
 
 
 def tool_arguments(session: SessionState, index: int, given: Mapping[str, Any], form: Form) -> Mapping[str, Any]:
-    """Return a call's arguments as the tool's own schema has them: read by the form in which the tool was shown.
+    """Return a call's arguments as in the tool's own schema, read from the form in which the tool was shown.
 
-    A tool that only the proxy reaches was shown as it is. Raises: BundleRefused.
+    A tool that only the proxy reaches was shown in its own schema. Raises: BundleRefused.
     """
     if form.format == "mcp" or not (form.native or index in session.tools.visible()):
         return given
@@ -66,7 +66,7 @@ def tool_arguments(session: SessionState, index: int, given: Mapping[str, Any], 
 
 
 def own_arguments(session: SessionState, name: str, given: Mapping[str, Any], form: Form) -> Mapping[str, Any]:
-    """Return what a call of one of octoc's own tools was given, as the tool has it."""
+    """Return the arguments of a call of one of octoc's own tools, as in the tool's own schema."""
     for one in own_tools(session, form):
         if one.name == name:
             return _object(read(one.reading, given), given)
@@ -74,7 +74,7 @@ def own_arguments(session: SessionState, name: str, given: Mapping[str, Any], fo
 
 
 def alias_of(session: SessionState, name: str, form: Form) -> str:
-    """Return the alias of the tool that is shown by a name: another one where the form's names are narrower."""
+    """Return the alias of the tool that is shown by a name, which differs if the form's names are narrower."""
     if form.format != "gemini" or not name.startswith("_"):
         return name
     aliases = map(session.tools.alias, session.tools.reachable())
@@ -87,12 +87,12 @@ def _object(value: Any, otherwise: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def own_tools(session: SessionState, form: Form) -> tuple[Shown, ...]:
     """Return octoc's own tools as a session shows them; shared, so do not change them."""
-    surface = session.tools
+    tools = session.tools
     return _own_shown(
         form,
         session.profile,
-        proxy=surface.registry.proxy,
-        switchable=bool(surface.switchable),
+        proxy=tools.registry.proxy,
+        switchable=bool(tools.switchable),
         skills=bool(available_skills(session)),
         reads_results=reads_results(session),
     )
@@ -115,5 +115,5 @@ def _own_shown(
 
 def _client_search(tool: Mapping[str, Any]) -> dict[str, Any]:
     """Return the search tool that a host answers. Source: OpenAI API guide, tool search, client-executed."""
-    told = {"description": tool["description"], "parameters": tool["parameters"]}
-    return {"type": "tool_search", "execution": "client", **told}
+    texts = {"description": tool["description"], "parameters": tool["parameters"]}
+    return {"type": "tool_search", "execution": "client", **texts}

@@ -1,7 +1,8 @@
-"""Tools as model APIs take them, each rewritten once."""
+"""Tools as model APIs take them, each rendered once, and the tokens that they take in a request."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -9,20 +10,38 @@ from octoc.formats.render import Shown, shown
 
 if TYPE_CHECKING:
     from octoc.formats import ToolFormat
+    from octoc.plugin import TokenCounter
     from octoc.runtime.catalog.registry import Catalog
+
+COUNTED_FORMAT: ToolFormat = "anthropic"
+"""The form in which tools are counted; the others differ by a few characters per tool."""
+
+
+def tool_text(tool: Mapping[str, Any]) -> str:
+    """Return a rendered tool as compact JSON."""
+    return json.dumps(tool, ensure_ascii=False, separators=(",", ":"))
 
 
 class ToolForms:
-    """The tools of one bundle in the forms that were asked for, each rewritten once."""
+    """The tools of one bundle in the requested forms, and their tokens, each computed once."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._shown: dict[tuple[ToolFormat, int, str], tuple[Mapping[str, Any], Shown]] = {}
+        self._tokens: dict[tuple[str, int, str], tuple[Shown, int]] = {}
 
     def of(self, index: int, alias: str, form: ToolFormat, wire: Mapping[str, Any] | None = None) -> Shown:
-        """Return a tool as it is now, or as `wire` has it; shared, so do not change it. Raises: BundleRefused."""
-        own = self._catalog.shared_wire(index) if wire is None else wire
-        known = self._shown.get((form, index, alias))
-        if known is None or known[0] is not own:
-            known = self._shown[form, index, alias] = (own, shown(alias, own, form))
-        return known[1]
+        """Return a tool as it is now, or as in `wire`; shared, so do not change it. Raises: BundleRefused."""
+        source = self._catalog.shared_wire(index) if wire is None else wire
+        cached = self._shown.get((form, index, alias))
+        if cached is None or cached[0] is not source:
+            cached = self._shown[form, index, alias] = (source, shown(alias, source, form))
+        return cached[1]
+
+    def tokens(self, index: int, alias: str, counter: TokenCounter) -> int:
+        """Return the tokens of a tool as it is now, in the form `COUNTED_FORMAT`. Raises: BundleRefused."""
+        tool = self.of(index, alias, COUNTED_FORMAT)
+        cached = self._tokens.get((counter.name, index, alias))
+        if cached is None or cached[0] is not tool:
+            cached = self._tokens[counter.name, index, alias] = (tool, counter.count(tool_text(tool.tool)))
+        return cached[1]

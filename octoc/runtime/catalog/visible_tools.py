@@ -1,4 +1,4 @@
-"""What a session may see and call right now: its agent's registry, what is active in it, and the tools that joined."""
+"""The tools that a session may see and call now: its agent's registry with the active capabilities."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 
 class VisibleTools:
-    """Answers by tool number. Nothing outside the registry has a number here.
+    """A session's tools, by number. Tools outside the registry have no number here.
 
-    Base tools are the direct ones and those of boot capabilities. Visible tools are the base and those of active
-    capabilities: their schemas are in the prompt. Reachable tools are these and, with the proxy, the whole registry.
+    - Base: direct tools and those of boot capabilities.
+    - Visible: the base and the tools of active capabilities; their schemas are in the prompt.
+    - Reachable: the visible tools and, with the proxy, the whole registry.
     """
 
     def __init__(self, scope: AgentScope, active: ActiveSet) -> None:
@@ -29,7 +30,7 @@ class VisibleTools:
 
     @property
     def switchable(self) -> tuple[str, ...]:
-        """The capabilities that this session can name: those it may activate, has activated or booted with, sorted."""
+        """The capabilities that this session can name: those it may activate or has active, and boot ones, sorted."""
         return tuple(self.entries)
 
     @property
@@ -39,13 +40,13 @@ class VisibleTools:
         return dict(sorted({**self.scope.entries, **by_host}.items())) if by_host else self.scope.entries
 
     def capability(self, name: str, *, by_host: bool = False) -> CapabilityEntry | None:
-        """Return a capability as far as it brings anything; None for one that cannot be named.
+        """Return a capability with its grants in scope; None for one that cannot be named.
 
         Args:
-            by_host: whether the host asks, who can name what is reserved for it.
+            by_host: the host asks, which can also name capabilities reserved for it.
         """
-        found = self.entries.get(name)
-        return self.scope.reserved.get(name) if found is None and by_host else found
+        entry = self.entries.get(name)
+        return self.scope.reserved.get(name) if entry is None and by_host else entry
 
     def owned(self, capability: str) -> tuple[int, ...]:
         """Return the tools that a capability brings to this session."""
@@ -58,21 +59,20 @@ class VisibleTools:
     def visible(self) -> list[int]:
         """Return the visible tools in the order in which they became visible, the base first.
 
-        To be asked after every change of the active set, so that a tool which went and came back stands at the end.
+        Call it after every change of the active set, so that a tool that disappeared and returned comes last.
         """
         wanted = dict.fromkeys(self.base())
         for name in self.active.names:
             wanted.update(dict.fromkeys(self.owned(name)))
         kept = [index for index in self._shown if index in wanted]
-        known = set(kept)
-        self._shown = kept + [index for index in wanted if index not in known]
+        self._shown = list(dict.fromkeys([*kept, *wanted]))
         return list(self._shown)
 
     def block(self) -> list[tuple[int, Mapping[str, Any]]]:
-        """Return what the model is shown, (number, wire object) in order; shared, so do not change it.
+        """Return the shown tools as (number, wire object), in order; shared, so do not change them.
 
-        Until `settle` it grows at its end and changes nowhere: a tool that its server has changed or withdrawn stays as
-        it was shown, so that what is cached of a prompt stays good. Raises: BundleRefused.
+        Until `settle` the block only grows at its end: a tool that its server changed or withdrew stays as it was
+        shown, so that a prompt cache stays valid. Raises: BundleRefused.
         """
         for index in self.visible():
             if index not in self._block:
@@ -82,7 +82,7 @@ class VisibleTools:
     def settle(self) -> None:
         """Show the tools as they are now, in the order in which they were shown.
 
-        To be asked when a capability has become inactive, and at each fresh message.
+        Call it when a capability became inactive, and at each new message.
         """
         visible = frozenset(self.visible())
         self._block = {
@@ -92,7 +92,7 @@ class VisibleTools:
         }
 
     def follow(self, old: VisibleTools) -> None:
-        """Show what `old` shows of another bundle in the same order, as far as it is still visible."""
+        """Show the tools that `old`, of another bundle, shows and that are still visible, in the same order."""
         numbers = {self.catalog[index].id: index for index in self.visible()}
         shown = [(old.catalog[index].id, wire) for index, wire in old._block.items()]
         self._block = {
@@ -103,7 +103,7 @@ class VisibleTools:
         self._shown = list(dict.fromkeys([*self._block, *self._shown]))
 
     def reachable(self) -> list[int]:
-        """Return what can be called, in Octo's order: deferred tools as registered, then the visible ones."""
+        """Return the tools that can be called, in Octo's order: deferred ones as registered, then the visible ones."""
         visible = self.visible()
         if not self.registry.proxy:
             return visible
@@ -115,7 +115,7 @@ class VisibleTools:
         return self.scope.known()
 
     def alias(self, index: int) -> str:
-        """Return what the model calls a tool of the registry."""
+        """Return the model's name of a tool of the registry."""
         return self.scope.alias(index)
 
     def names(self) -> ToolNames:
@@ -132,7 +132,7 @@ class VisibleTools:
         return tuple(name for name in names if name not in self.active and index in self.owned(name))
 
     def unlisted_servers(self, *, shown_only: bool = False) -> tuple[str, ...]:
-        """Return servers that the base, and unless `shown_only` the proxy, may have tools of without a snapshot."""
+        """Return the servers without a snapshot that may have tools of the base or, unless `shown_only`, the proxy."""
         grants = list(self.registry.unlisted_direct)
         boot = map(self.capability, self.registry.boot)
         grants += [grant for entry in boot if entry is not None for grant in entry.grants if not grant.tools]
@@ -142,5 +142,5 @@ class VisibleTools:
 
 
 def _unless_equal(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
-    # A server may write the same tool with its keys in another order, which would be other bytes.
+    # The same tool with its keys in another order would be other bytes.
     return old if old == new else new

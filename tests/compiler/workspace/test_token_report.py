@@ -11,7 +11,7 @@ from octoc.compiler.checkup.check import check_workspace
 from octoc.compiler.model.tokens import AgentTokens
 from octoc.diagnostics.rule import Severity
 from octoc.runtime import Runtime
-from octoc.runtime.catalog.token_costs import tool_text
+from octoc.runtime.catalog.tool_forms import tool_text
 from octoc.testing import WorkspaceBuilder
 from octoc.tokens import APPROXIMATE
 
