@@ -17,7 +17,7 @@ from octoc.runtime.values import Routing, SearchHit, UnknownNameError, UsedSkill
 if TYPE_CHECKING:
     from octoc.runtime.activation.explain_route import explain_route
     from octoc.runtime.catalog.cache_report import CacheReport
-    from octoc.runtime.catalog.registry import CatalogTool
+    from octoc.runtime.catalog.catalog import CatalogTool
     from octoc.runtime.catalog.tool_forms import COUNTED_FORMAT, tool_text
     from octoc.runtime.history import (
         Aged,
@@ -74,7 +74,7 @@ __all__ = [
 _LATER = {
     "activation.explain_route": ("explain_route",),
     "catalog.cache_report": ("CacheReport",),
-    "catalog.registry": ("CatalogTool",),
+    "catalog.catalog": ("CatalogTool",),
     "catalog.tool_forms": ("COUNTED_FORMAT", "tool_text"),
     "history": (
         *("Aged", "Fifo", "Fitted", "Message", "Pruner", "Repaired", "SlidingWindow", "Summarize", "Summarizer"),

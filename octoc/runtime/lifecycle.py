@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from octoc.runtime.activation.active_set import ActiveSet
 from octoc.runtime.activation.holding import hold_base
 from octoc.runtime.cancellation import outlast
-from octoc.runtime.catalog.visible_tools import VisibleTools
+from octoc.runtime.catalog.session_tools import SessionTools
 from octoc.runtime.state import SessionState
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def begin_session(runtime: RuntimeState, agent: AgentEntry, caller: Caller) -> S
         caller=caller,
         number=next(runtime.session_numbers),
         active=active,
-        tools=VisibleTools(scope, active),
+        tools=SessionTools(scope, active),
     )
     runtime.sessions[session.number] = loaded
     needed = (runtime.references, runtime.results, runtime.sessions, session.number, session.holders)

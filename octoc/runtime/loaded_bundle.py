@@ -14,7 +14,7 @@ import attrs
 from octoc.names import BUILTIN
 from octoc.runtime.activation.encoder import RoutingParts
 from octoc.runtime.catalog.agent_scope import AgentScope
-from octoc.runtime.catalog.registry import Catalog, passes_filter
+from octoc.runtime.catalog.catalog import Catalog, passes_filter
 from octoc.runtime.servers.breaker import CircuitBreaker
 from octoc.runtime.servers.pool import GRACE_S, Pool
 from octoc.runtime.servers.server_pool import ServerPool

@@ -15,7 +15,7 @@ from octoc.runtime.activation.eviction import evictions_over_limits
 from octoc.runtime.activation.holding import hold, hold_base, hold_proxied, release_all
 from octoc.runtime.activation.kept_capabilities import update_kept
 from octoc.runtime.activation.unlisted import connect
-from octoc.runtime.catalog.visible_tools import VisibleTools
+from octoc.runtime.catalog.session_tools import SessionTools
 from octoc.runtime.lifecycle import close_unused
 from octoc.runtime.loaded_bundle import LoadedBundle
 from octoc.runtime.results.fit import is_readable
@@ -103,7 +103,7 @@ def _move(session: SessionState, loaded: LoadedBundle, agent: AgentEntry) -> fro
     session.agent = agent
     session.runtime.sessions[session.number] = loaded
     session.__dict__.pop("counter", None)  # the agent may have another model
-    old, session.tools = session.tools, VisibleTools(loaded.scope(agent), session.active)
+    old, session.tools = session.tools, SessionTools(loaded.scope(agent), session.active)
     own = (*agent.registry.capabilities, *agent.registry.reserved)
     kept = (name for name in own if name in loaded.capabilities)
     boot = frozenset(agent.registry.boot)

@@ -15,8 +15,8 @@ from octoc.runtime.activation.dependencies import Dependencies
 from octoc.runtime.lazy_plugins import LazyPlugins, TokenCounters, Variables
 from octoc.runtime.lifecycle import begin_session, close_runtime
 from octoc.runtime.loaded_bundle import LoadedBundle, SharedParts
-from octoc.runtime.permissions import DepsLimit, ValidateLimit, checked_limits
 from octoc.runtime.results.store import ResultStore
+from octoc.runtime.script_limits import DepsLimit, ValidateLimit, checked_limits
 from octoc.runtime.servers.bindings import Bindings
 from octoc.runtime.servers.connect import Connector
 from octoc.runtime.session import Session

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from octoc.plugin import Embedder, Explainer, TokenCounter
     from octoc.runtime.activation.active_set import ActiveSet, Use
     from octoc.runtime.activation.dependencies import Dependencies
-    from octoc.runtime.catalog.visible_tools import VisibleTools
+    from octoc.runtime.catalog.session_tools import SessionTools
     from octoc.runtime.lazy_plugins import LazyPlugins, TokenCounters, Variables
     from octoc.runtime.loaded_bundle import LoadedBundle, SharedParts
-    from octoc.runtime.permissions import ValidateLimit
     from octoc.runtime.results.store import ResultStore
+    from octoc.runtime.script_limits import ValidateLimit
     from octoc.runtime.tools.quota import Quotas
 
 MAX_TURNS = 3
@@ -113,7 +113,7 @@ class SessionState:
     caller: Caller
     number: int
     active: ActiveSet
-    tools: VisibleTools
+    tools: SessionTools
     turns: deque[str] = attrs.field(factory=lambda: deque(maxlen=MAX_TURNS))
     form: Form = MCP
     switching: Switching = attrs.field(factory=Switching)

@@ -17,7 +17,7 @@ import attrs
 
 from octoc.bundle.digest import sha256_hex
 from octoc.runtime.activation.scripts import AlteredFolderError, clean_environment, how_it_ended, run_script
-from octoc.runtime.permissions import DepsLimit, lesser
+from octoc.runtime.script_limits import DepsLimit, lesser
 
 if TYPE_CHECKING:
     import asyncio

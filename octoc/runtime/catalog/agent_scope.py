@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from octoc.names import ToolId
     from octoc.plugin import TokenCounter
     from octoc.runtime.activation.active_set import Use
-    from octoc.runtime.catalog.registry import Catalog
+    from octoc.runtime.catalog.catalog import Catalog
     from octoc.runtime.catalog.tool_forms import ToolForms
     from octoc.runtime.results.limits import ToolLimits
 

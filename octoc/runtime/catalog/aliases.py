@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from octoc.aliases import RESERVED, digest_alias, make_aliases, own_alias
 
 if TYPE_CHECKING:
-    from octoc.runtime.catalog.registry import Catalog
+    from octoc.runtime.catalog.catalog import Catalog
 
 
 class AgentAliases:

@@ -11,7 +11,7 @@ from octoc.formats.render import Shown, shown
 if TYPE_CHECKING:
     from octoc.formats import ToolFormat
     from octoc.plugin import TokenCounter
-    from octoc.runtime.catalog.registry import Catalog
+    from octoc.runtime.catalog.catalog import Catalog
 
 COUNTED_FORMAT: ToolFormat = "anthropic"
 """The form in which tools are counted; the others differ by a few characters per tool."""

@@ -12,7 +12,7 @@ from octoc.runtime.tools.policy import policy_of
 
 if TYPE_CHECKING:
     from octoc.names import ToolId
-    from octoc.runtime.catalog.registry import Catalog
+    from octoc.runtime.catalog.catalog import Catalog
 
 OCTOPUS_MAX_TOKENS = 2000
 """Source: Octopus, tool result truncator, its default."""

@@ -11,7 +11,7 @@ import attrs
 from octoc.bundle.digest import sha256_hex
 from octoc.bundle.model import SkillEntry
 from octoc.runtime.activation.scripts import clean_environment, run_script
-from octoc.runtime.permissions import lesser
+from octoc.runtime.script_limits import lesser
 from octoc.runtime.skills.available import skills_in_use
 from octoc.secrets import redact
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from octoc.bundle.reader import OpenBundle
     from octoc.plugin.protocols import Vector
     from octoc.runtime.activation.encoder import RoutingParts
-    from octoc.runtime.catalog.registry import Catalog
-    from octoc.runtime.catalog.visible_tools import VisibleTools
+    from octoc.runtime.catalog.catalog import Catalog
+    from octoc.runtime.catalog.session_tools import SessionTools
     from octoc.search.fields import ToolText
     from octoc.search.index import Deeds, Index
     from octoc.search.rank import Scope
@@ -58,7 +58,7 @@ class SearchResult:
     least: float = 0.0
 
 
-def by_keywords(tools: VisibleTools, query: str, limit: int) -> SearchResult:
+def by_keywords(tools: SessionTools, query: str, limit: int) -> SearchResult:
     """Rank what a session can call by Octo's rule. Raises: BundleRefused."""
     from octoc.search.keyword import Document, rank
 
@@ -72,7 +72,7 @@ def by_keywords(tools: VisibleTools, query: str, limit: int) -> SearchResult:
 
 
 def _ranked(
-    tools: VisibleTools, number: int, score: float, shown: frozenset[int], parts: Mapping[str, float]
+    tools: SessionTools, number: int, score: float, shown: frozenset[int], parts: Mapping[str, float]
 ) -> Ranked:
     tool = tools.catalog[number]
     hit = SearchHit(tool=str(tool.id), score=score, alias=tools.alias(number), direct=number in shown)
@@ -97,7 +97,7 @@ class SearchParts:
         self._routing = routing
         self._base: Index | None = None
         self._live: tuple[int, bool, Index] | None = None
-        self._views: weakref.WeakKeyDictionary[VisibleTools, _View] = weakref.WeakKeyDictionary()
+        self._views: weakref.WeakKeyDictionary[SessionTools, _View] = weakref.WeakKeyDictionary()
         self._lock = threading.Lock()
 
     @property
@@ -119,7 +119,7 @@ class SearchParts:
         return joined > FEW_TOOLS and (base is None or live is None or live[:2] != (catalog.generation, False))
 
     def look(
-        self, tools: VisibleTools, query: str, limit: int, *, others: bool = False, by_words: bool = False
+        self, tools: SessionTools, query: str, limit: int, *, others: bool = False, by_words: bool = False
     ) -> SearchResult:
         """Rank by the index, with `by_words` as if there were no encoder. Raises: BundleRefused."""
         why = ""
@@ -134,7 +134,7 @@ class SearchParts:
 
     def _looked(
         self,
-        tools: VisibleTools,
+        tools: SessionTools,
         query: str,
         limit: int,
         embed: Callable[[str], Vector] | None,
@@ -217,7 +217,7 @@ class SearchParts:
             server=tool.id.server, name=tool.id.tool, description=tool.description, schema=self._catalog.schema(number)
         )
 
-    def _view(self, tools: VisibleTools) -> _View:
+    def _view(self, tools: SessionTools) -> _View:
         """Return what the session can call: worked out anew when its tools may have changed."""
         catalog = self._catalog
         key = (catalog.generation, tools.active.names)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from octoc.compiler.scope.exclusions import NOTHING, exclusions_of
 from octoc.runtime.catalog.agent_scope import AgentScope
-from octoc.runtime.catalog.visible_tools import VisibleTools
+from octoc.runtime.catalog.session_tools import SessionTools
 from octoc.runtime.loaded_bundle import LoadedBundle
 from octoc.runtime.results.store import ResultStore
 from octoc.runtime.skills import use
@@ -216,7 +216,7 @@ def _all_names(session: Any, name: str) -> tuple[str, ...]:
 
 
 BROKEN: dict[str, tuple[Any, str, Any]] = {
-    "what is reachable": (VisibleTools, "reachable", lambda self: list(_every(self.scope))),
+    "what is reachable": (SessionTools, "reachable", lambda self: list(_every(self.scope))),
     "what is deferred": (AgentScope, "deferred", _every),
     "globs of what joined": (
         AgentScope,

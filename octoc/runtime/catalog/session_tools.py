@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from octoc.runtime.catalog.agent_scope import AgentScope
 
 
-class VisibleTools:
+class SessionTools:
     """A session's tools, by number. Tools outside the registry have no number here.
 
     - Base: direct tools and those of boot capabilities.
@@ -91,7 +91,7 @@ class VisibleTools:
             if index in visible
         }
 
-    def follow(self, old: VisibleTools) -> None:
+    def follow(self, old: SessionTools) -> None:
         """Show the tools that `old`, of another bundle, shows and that are still visible, in the same order."""
         numbers = {self.catalog[index].id: index for index in self.visible()}
         shown = [(old.catalog[index].id, wire) for index, wire in old._block.items()]
