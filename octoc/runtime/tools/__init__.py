@@ -1,1 +1,1 @@
-"""Calls of tools: a server's, and octoc's own."""
+"""Calls of tools, of servers and octoc's own."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 DISCOVER_FLOOR = 0.2
 DISCOVER_SIZE = 5
-"""Source: Octomind, capability discover: score over 0.2, the five best."""
+"""The five best with a score over 0.2. Source: Octomind, capability discover."""
 _PREVIEW = 3
 _NONE = "No capabilities installed in any tap."
 _LAST_LINE = 'Use capability(action="enable", name="<name>") to activate.'
@@ -72,8 +73,6 @@ def _listed(session: SessionState) -> str:
 
 
 async def _discovered(session: SessionState, intent: Any) -> ToolResult:
-    import asyncio
-
     if not isinstance(intent, str) or not intent.strip():
         return _error("Missing required parameter 'intent'")
     names = session.tools.switchable

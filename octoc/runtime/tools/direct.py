@@ -1,4 +1,4 @@
-"""A call past every agent: for people and programs that know what they want, not for models."""
+"""A call without an agent, for people and programs, not for models."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _MOST_NEAR = 5
 async def call_direct(loaded: LoadedBundle, server: str, tool: str, arguments: Mapping[str, Any]) -> Outcome:
     """Call a tool of a server without an agent, a registry, a capability or a limit on the result.
 
-    Arguments that do not fit the tool's schema are logged and sent: whoever calls past the agents may want to see what
-    the server says. A tool that a listed server does not have is answered at once, with the near names of that server;
-    an unlisted server is asked. Raises: BundleRefused when the bundle was altered.
+    Arguments that do not fit the tool's schema are logged and sent, so that the caller can see the server's answer. A
+    tool that a listed server does not have is refused at once, with near names of that server; an unlisted server is
+    asked. Raises: BundleRefused if the bundle was altered.
     """
     catalog, entry = loaded.catalog, loaded.servers[server]
     index = catalog.find(ToolId(server, tool))
@@ -33,8 +33,8 @@ async def call_direct(loaded: LoadedBundle, server: str, tool: str, arguments: M
     elif entry.listed:
         from octoc.diagnostics.suggest import near_names
 
-        known = [one.name for one in loaded.bundle.tools if one.server == server]
+        names = [one.name for one in loaded.bundle.tools if one.server == server]
         message = f"server `{server}` has no tool `{tool}`"
         profile = loaded.bundle.settings.results.profile
-        return failure("not_found", message, profile=profile, similar=near_names(tool, known, _MOST_NEAR))
+        return failure("not_found", message, profile=profile, similar=near_names(tool, names, _MOST_NEAR))
     return await call_server(loaded, server, tool, arguments)

@@ -1,4 +1,4 @@
-"""From the name that a model wrote to a call, or to words that help it to write a better one."""
+"""Call the tool that a model named, or answer with a failure that helps the model to name one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ logger = logging.getLogger("octoc.runtime")
 
 _MAX_SIMILAR = 5
 _MAX_NAME_CHARS = 200
-"""How much of a name that is not there is repeated to the model; a longer one has no near names."""
+"""Characters of an unknown name that are repeated to the model; a longer name has no near names."""
 _NO_NAME = (
     "[Error] tool_name is required. Use find_tools(query) first to discover available tools, "
     "then call call_mcp_tool(tool_name='exact_name', arguments={...})."
@@ -42,18 +42,18 @@ _NO_NAME = (
 
 @attrs.frozen
 class CallRequest:
-    """How a call was asked for: who hears of its progress, for whom it is made, and how the tool was shown."""
+    """The circumstances of a call: the callback for progress, the caller, and the form in which tools were shown."""
 
     on_progress: Callable[[Progress], None] | None
     caller: Caller
     form: Form = MCP
 
 
-async def dispatch(session: SessionState, name: Any, arguments: Any, asked: CallRequest) -> Outcome:
-    """Call what the model named: one of octoc's own tools that this session has, or a tool of its registry.
+async def dispatch(session: SessionState, name: Any, arguments: Any, request: CallRequest) -> Outcome:
+    """Call the tool that the model named: one of octoc's own tools, or a tool of the session's registry.
 
-    Whatever comes back is cut to the limit that the workspace, the server or the tool itself has for it. Arguments that
-    do not fit the tool's schema are answered without a call, as the workspace or the tool has it.
+    The result is cut to the limit of the workspace, the server or the tool. Arguments that do not fit the tool's schema
+    are refused without a call, if the settings of the workspace or the tool require it.
     """
     if session.runtime.closed:
         return failure("cancelled", "the runtime is closed", profile=session.profile)
@@ -61,67 +61,67 @@ async def dispatch(session: SessionState, name: Any, arguments: Any, asked: Call
         message = "this process was forked from the runtime's, whose connections it cannot use: open a runtime in it"
         return failure("cancelled", message, profile=session.profile)
     started = time.monotonic()
-    refused = _refused(session, name, asked)
+    refused = _refused(session, name, request)
     if refused is not None:
-        _tell_refused(session, name, arguments, asked, refused, started)
+        _report_refused(session, name, arguments, request, refused, started)
         return refused
     try:
-        return await _dispatched(session, name, arguments, asked)
+        return await _dispatched(session, name, arguments, request)
     except BundleRefused as unusable:
-        # Found only now, as each part of a bundle is verified when it is first used.
-        logger.error("`%s` was not called: %s", name, unusable)  # noqa: TRY400  # the refusal says all there is to say
+        # Each part of a bundle is verified when it is first used.
+        logger.error("`%s` was not called: %s", name, unusable)  # noqa: TRY400  # the refusal has all details
         return failure("internal", f"the bundle cannot be used: {unusable}", profile=session.profile)
 
 
-def _refused(session: SessionState, name: Any, asked: CallRequest) -> ToolFailure | None:
-    """Return why nothing at all can be called by that name, or None."""
+def _refused(session: SessionState, name: Any, request: CallRequest) -> ToolFailure | None:
+    """Return why the session cannot call anything by that name, or None."""
     if not isinstance(name, str):
         return failure("bad_request", "the name of a tool must be text", profile=session.profile)
     if session.is_revoked:
-        # Before the session's next message already: an agent at work may not have one for hours.
+        # It takes effect before the session's next message, which may be hours away.
         return failure(
             "not_found",
             f"agent `{session.agent.name}` does not exist any more: a reload took it away",
             text="[Error] This agent does not exist any more, and nothing can be called.",
             profile=session.profile,
         )
-    if session.agent.tenants and asked.caller.tenant not in session.agent.tenants:
-        # To that tenant nothing of this agent exists, its own tools neither.
-        return _nowhere(session, name)
+    if session.agent.tenants and request.caller.tenant not in session.agent.tenants:
+        # For that tenant nothing of this agent exists, not even octoc's own tools.
+        return _not_found(session, name, with_hints=False)
     return None
 
 
-def _tell_refused(
-    session: SessionState, name: Any, arguments: Any, asked: CallRequest, refused: ToolFailure, started: float
+def _report_refused(
+    session: SessionState, name: Any, arguments: Any, request: CallRequest, refused: ToolFailure, started: float
 ) -> None:
-    """Tell observers of a call that reached no server, by the name that the model gave it."""
-    told = ToolCall(tool=_one_line(str(name)), arguments=_object(arguments) or {}, timeout_s=0.0, caller=asked.caller)
-    session.loaded.plugins.call_finished("", told, refused, time.monotonic() - started)
+    """Report a call that reached no server to observers, by the name that the model wrote."""
+    call = ToolCall(tool=_one_line(str(name)), arguments=_object(arguments) or {}, timeout_s=0.0, caller=request.caller)
+    session.loaded.plugins.call_finished("", call, refused, time.monotonic() - started)
 
 
-async def _dispatched(session: SessionState, name: str, arguments: Any, asked: CallRequest) -> Outcome:
+async def _dispatched(session: SessionState, name: str, arguments: Any, request: CallRequest) -> Outcome:
     if not _has_own(session, name):
-        return await dispatch_tool(session, name, arguments, asked)
+        return await dispatch_tool(session, name, arguments, request)
     given = _object(arguments)
     if given is None:
         return _bad_arguments(session, arguments)
-    if asked.form != MCP:
+    if request.form != MCP:
         from octoc.runtime.catalog.tool_block import own_arguments
 
-        given = own_arguments(session, name, given, asked.form)
+        given = own_arguments(session, name, given, request.form)
     given = {key: whole_characters(value) if isinstance(value, str) else value for key, value in given.items()}
     if name == CALL_MCP_TOOL:
-        return await _call_mcp_tool(session, given, asked)
+        return await _call_mcp_tool(session, given, request)
     return await fit_aside(session, await _own(name)(session, given), None)
 
 
 def _has_own(session: SessionState, name: str) -> bool:
     """Return whether a name is that of one of octoc's own tools that the session has."""
-    surface = session.tools
+    tools = session.tools
     has = {
-        FIND_TOOLS: surface.registry.proxy,
-        CALL_MCP_TOOL: surface.registry.proxy,
-        CAPABILITY: bool(surface.switchable),
+        FIND_TOOLS: tools.registry.proxy,
+        CALL_MCP_TOOL: tools.registry.proxy,
+        CAPABILITY: bool(tools.switchable),
         SKILL: bool(available_skills(session)),
         READ_RESULT: reads_results(session),
     }
@@ -129,7 +129,7 @@ def _has_own(session: SessionState, name: str) -> bool:
 
 
 def _own(name: str) -> Callable[[SessionState, Mapping[str, Any]], Awaitable[Outcome]]:
-    # Loaded with the first call, like all here that not every call needs: importing a runtime is to cost little.
+    # Each is imported with its first call, as not every process needs it.
     if name == FIND_TOOLS:
         from octoc.runtime.tools.find_tools import find_tools
 
@@ -147,7 +147,7 @@ def _own(name: str) -> Callable[[SessionState, Mapping[str, Any]], Awaitable[Out
     return read_result
 
 
-async def _call_mcp_tool(session: SessionState, arguments: Mapping[str, Any], asked: CallRequest) -> Outcome:
+async def _call_mcp_tool(session: SessionState, arguments: Mapping[str, Any], request: CallRequest) -> Outcome:
     name = arguments.get("tool_name", "")
     if not isinstance(name, str) or not name.strip():
         return failure("bad_request", "tool_name is required", text=_NO_NAME, profile=session.profile)
@@ -160,34 +160,34 @@ async def _call_mcp_tool(session: SessionState, arguments: Mapping[str, Any], as
         return misfit(CALL_MCP_TOOL, CALL_MCP_TOOL, [problem], session.profile)
     if name.strip() in RESERVED:
         return _not_through_proxy(session, name.strip())
-    return await dispatch_tool(session, name.strip(), arguments.get("arguments"), asked)
+    return await dispatch_tool(session, name.strip(), arguments.get("arguments"), request)
 
 
-async def dispatch_tool(session: SessionState, name: str, arguments: Any, asked: CallRequest) -> Outcome:
-    """Call a tool of the session's registry by any of its names, octoc's own tools apart."""
+async def dispatch_tool(session: SessionState, name: str, arguments: Any, request: CallRequest) -> Outcome:
+    """Call a tool of the session's registry, but none of octoc's own, by any of its names."""
     started = time.monotonic()
     while True:
         loaded = session.loaded
-        found = await _found(session, name, arguments, asked.form)
-        # Arguments may take a while to judge: another bundle, taken over meanwhile, has another tool by this number.
-        if isinstance(found, ToolFailure) or session.loaded is loaded:
+        resolved = await _resolved(session, name, arguments, request.form)
+        # Meanwhile the session may have switched to another bundle, where the number means another tool.
+        if isinstance(resolved, ToolFailure) or session.loaded is loaded:
             break
-    if isinstance(found, ToolFailure):
-        _tell_refused(session, name, arguments, asked, found, started)
-        return found
-    index, given = found
-    admitted = session.runtime.quotas.admit(session.agent.name, asked.caller.tenant, session.profile)
+    if isinstance(resolved, ToolFailure):
+        _report_refused(session, name, arguments, request, resolved, started)
+        return resolved
+    index, given = resolved
+    admitted = session.runtime.quotas.admit(session.agent.name, request.caller.tenant, session.profile)
     if isinstance(admitted, ToolFailure):
         tool = session.loaded.catalog[index].id
-        told = ToolCall(tool=tool.tool, arguments=given, timeout_s=0.0, caller=asked.caller)
+        call = ToolCall(tool=tool.tool, arguments=given, timeout_s=0.0, caller=request.caller)
         entry = session.loaded.servers[tool.server]
-        with telemetry.calling(entry, session.loaded.kind_of(entry.transport), told, str) as watched:
+        with telemetry.calling(entry, session.loaded.kind_of(entry.transport), call, str) as watched:
             watched.ended(admitted)
-        session.loaded.plugins.call_finished(tool.server, told, admitted, time.monotonic() - started)
+        session.loaded.plugins.call_finished(tool.server, call, admitted, time.monotonic() - started)
         return admitted
     tokens = 0
     try:
-        outcome = await _called(session, index, given, asked)
+        outcome = await _called(session, index, given, request)
         if admitted.counts_tokens and not isinstance(outcome, ToolFailure):
             tokens = session.counter.count(outcome.text)
         return outcome
@@ -195,60 +195,60 @@ async def dispatch_tool(session: SessionState, name: str, arguments: Any, asked:
         admitted.end(tokens)
 
 
-async def _called(session: SessionState, index: int, given: Mapping[str, Any], asked: CallRequest) -> Outcome:
-    """Call a tool that may be called, and return what the model sees of the answer."""
-    surface, tool = session.tools, session.loaded.catalog[index]
+async def _called(session: SessionState, index: int, given: Mapping[str, Any], request: CallRequest) -> Outcome:
+    """Call a tool after all checks, and return the outcome as the model sees it."""
+    tools, tool = session.tools, session.loaded.catalog[index]
     outcome = await call_server(
         session.loaded,
         tool.id.server,
         tool.id.tool,
         given,
-        caller=asked.caller,
-        shown=surface.alias(index),
-        on_progress=asked.on_progress,
+        caller=request.caller,
+        shown=tools.alias(index),
+        on_progress=request.on_progress,
         profile=session.profile,
     )
     if outcome.ok:
-        session.active.touch(surface.active_owners(index))
+        session.active.touch(tools.active_owners(index))
     else:
         from octoc.runtime.tools.explain import explain
 
-        outcome = await explain(session, tool.id, surface.alias(index), given, outcome, asked.caller)
+        outcome = await explain(session, tool.id, tools.alias(index), given, outcome, request.caller)
     return await fit_aside(session, outcome, tool.id)
 
 
-async def _found(
+async def _resolved(
     session: SessionState, name: str, arguments: Any, form: Form
 ) -> tuple[int, Mapping[str, Any]] | ToolFailure:
-    """Return the tool that may be called by that name now, and its arguments; else why the call is refused."""
+    """Return the number of the tool that the name means and its arguments, or else why the call is refused."""
     given = _object(arguments)
     if given is None:
         return _bad_arguments(session, arguments)
-    found: int | tuple[int, ...] | ToolFailure | None = session.tools.names().resolve(name)
-    if found is None and form != MCP:
+    index: int | tuple[int, ...] | ToolFailure | None = session.tools.names().resolve(name)
+    if index is None and form != MCP:
         from octoc.runtime.catalog.tool_block import alias_of
 
-        found = session.tools.names().resolve(alias_of(session, name, form))
-    if found is None:
-        found = await _after_connecting(session, name)
-    if isinstance(found, ToolFailure):
-        return found
-    if found is None:
+        index = session.tools.names().resolve(alias_of(session, name, form))
+    if index is None:
+        index = await _after_connecting(session, name)
+    if isinstance(index, ToolFailure):
+        return index
+    if index is None:
         return _not_found(session, name)
-    if isinstance(found, tuple):
-        return _ambiguous(session, name, found)
-    if found not in session.tools.visible():
-        if found not in session.tools.reachable():
-            return _not_active(session, name, found)
-        note_proxied(session, found)
+    if isinstance(index, tuple):
+        return _ambiguous(session, name, index)
+    if index not in session.tools.visible():
+        if index not in session.tools.reachable():
+            return _not_active(session, name, index)
+        note_proxied(session, index)
     if form != MCP:
         from octoc.runtime.catalog.tool_block import tool_arguments
 
-        given = tool_arguments(session, found, given, form)
+        given = tool_arguments(session, index, given, form)
     from octoc.runtime.arguments.refusal import refusal
 
-    shown = session.tools.alias(found)
-    return await refusal(session.loaded, found, given, shown=shown, profile=session.profile) or (found, given)
+    shown = session.tools.alias(index)
+    return await refusal(session.loaded, index, given, shown=shown, profile=session.profile) or (index, given)
 
 
 def _object(arguments: Any) -> Mapping[str, Any] | None:
@@ -258,20 +258,18 @@ def _object(arguments: Any) -> Mapping[str, Any] | None:
 
 
 def _bad_arguments(session: SessionState, given: Any) -> ToolFailure:
-    message = "arguments must be a JSON object"
-    if isinstance(given, str) and given.lstrip().startswith("{"):
-        message += ", not text that has one in it"
+    is_text = isinstance(given, str) and given.lstrip().startswith("{")
+    message = "arguments must be a JSON object" + (", not text that has one in it" if is_text else "")
     return failure("bad_request", message, profile=session.profile)
 
 
 async def _after_connecting(session: SessionState, name: str) -> int | tuple[int, ...] | ToolFailure | None:
-    """Connect the unlisted server that `name` names, whose tools nobody knows yet, and resolve the name again."""
+    """Connect the unlisted server that `name` begins with, whose tools are unknown, and resolve the name again."""
     loaded = session.loaded
     for server in session.tools.unlisted_servers():
         shape = sanitize(server)
         heads = (f"{server}/", f"{server}:", f"mcp__{shape}__", f"{shape}__")
-        waiting = not loaded.servers[server].listed and not loaded.catalog.has_joined(server)
-        if not waiting or not loaded.can_connect(server) or not name.startswith(heads):
+        if not name.startswith(heads) or not loaded.is_unknown(server):
             continue
         try:
             async with loaded.pool.use(server):
@@ -281,21 +279,11 @@ async def _after_connecting(session: SessionState, name: str) -> int | tuple[int
     return None
 
 
-def _nowhere(session: SessionState, name: str) -> ToolFailure:
+def _not_found(session: SessionState, name: str, *, with_hints: bool = True) -> ToolFailure:
     shown = _one_line(name)
-    return failure(
-        "not_found",
-        f"tool `{shown}` is not in this agent's registry",
-        text=f"[Error] Tool '{shown}' not found.",
-        profile=session.profile,
-    )
-
-
-def _not_found(session: SessionState, name: str) -> ToolFailure:
-    shown = _one_line(name)
-    similar = _similar(session, name)
+    similar = _similar(session, name) if with_hints else ()
     hint = f" Similar: {', '.join(similar)}" if similar else ""
-    advice = " Use find_tools() to search." if session.tools.registry.proxy else ""
+    advice = " Use find_tools() to search." if with_hints and session.tools.registry.proxy else ""
     return failure(
         "not_found",
         f"tool `{shown}` is not in this agent's registry",
@@ -306,7 +294,7 @@ def _not_found(session: SessionState, name: str) -> ToolFailure:
 
 
 def _not_through_proxy(session: SessionState, name: str) -> ToolFailure:
-    """Refuse one of octoc's own names, also where a server has a tool that is called so."""
+    """Refuse one of octoc's own names, even if a server has a tool of that name."""
     if session.profile == OCTO or not _has_own(session, name):
         return _not_found(session, name)
     message = f"`{name}` is not reached by `{CALL_MCP_TOOL}`: call it directly"
@@ -314,23 +302,23 @@ def _not_through_proxy(session: SessionState, name: str) -> ToolFailure:
 
 
 def _one_line(name: str) -> str:
-    """Return a name that a model made up, as far as it is repeated."""
+    """Return a name that a model wrote, on one line and shortened."""
     line = " ".join(name[: _MAX_NAME_CHARS + 1].split())
     return line if len(name) <= _MAX_NAME_CHARS else line[:_MAX_NAME_CHARS] + "…"
 
 
 def _similar(session: SessionState, name: str) -> tuple[str, ...]:
-    """Return names that the model may have meant, of what this session can call and of nothing else."""
+    """Return names that the model may have meant, only of tools that this session can call."""
     wanted = name.lower()
     if not wanted or len(wanted) > _MAX_NAME_CHARS:
         return ()
-    surface, catalog = session.tools, session.loaded.catalog
-    aliases = {index: surface.alias(index) for index in surface.reachable()}
+    tools, catalog = session.tools, session.loaded.catalog
+    aliases = {index: tools.alias(index) for index in tools.reachable()}
     containing = [alias for alias in aliases.values() if wanted in alias.lower()]
     if containing:
         return tuple(containing[:_MAX_SIMILAR])
     # Octo gives no hint for a typo, or for a name that is longer than the tool's own.
-    by_name = {known: alias for index, alias in aliases.items() for known in (catalog[index].id.tool, alias)}
+    by_name = {name: alias for index, alias in aliases.items() for name in (catalog[index].id.tool, alias)}
     return tuple(dict.fromkeys(by_name[near] for near in near_names(name, by_name, _MAX_SIMILAR)))
 
 

@@ -1,7 +1,8 @@
-"""Asking an explainer, the host's or a plugin's, what a failed call means, in time and without its secrets."""
+"""Ask an explainer, the host's or a plugin's, what a failed call means, in bounded time and without secrets."""
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import logging
@@ -25,10 +26,10 @@ logger = logging.getLogger("octoc.runtime")
 
 TIMEOUT_S = 10.0
 MAX_INPUT = 500
-"""Code points of arguments and of a message that an explainer gets. Source: Octo, the error middleware."""
+"""Code points of arguments and of the message for an explainer. Source: Octo, the error middleware."""
 MAX_EXPLANATION = 2000
 _MAX_MASKED = 20_000
-# The text of every other failure says already what to do next.
+# The text of every other failure has advice already.
 _EXPLAINED: frozenset[FailureKind] = frozenset({
     "connect_failed", "connection_lost", "timeout", "too_large", "protocol", "internal",
 })  # fmt: skip
@@ -37,20 +38,20 @@ _EXPLAINED: frozenset[FailureKind] = frozenset({
 async def explain(
     session: SessionState, tool: ToolId, shown: str, arguments: Mapping[str, Any], outcome: Outcome, caller: Caller
 ) -> Outcome:
-    """Return the outcome with an explainer's words for the model, or as it is when there is none or it fails.
+    """Return the outcome with an explainer's text for the model, or unchanged if there is none or it fails.
 
-    `shown` is what the model calls the tool. Only the text changes: kind, message and structured content stay.
+    `shown` is the model's name for the tool. Only the text changes: kind, message and structured content stay.
     """
     if outcome.ok or (isinstance(outcome, ToolFailure) and outcome.kind not in _EXPLAINED):
         return outcome
     loaded, profile = session.loaded, session.profile
-    # Octo names the tool of every failure; of a `ToolFailure` the text does so already.
+    # Octo names the tool in every failure; the text of a `ToolFailure` has it already.
     names = profile == "octo"
-    as_it_is = named_error(outcome, shown) if names and isinstance(outcome, ToolResult) else outcome
+    unchanged = named_error(outcome, shown) if names and isinstance(outcome, ToolResult) else outcome
     secrets = loaded.connector.secrets(tool.server)
     try:
         if session.runtime.explain is None and not loaded.plugins.explains:
-            return as_it_is
+            return unchanged
         failed = FailedCall(
             server=tool.server,
             tool=tool.tool,
@@ -60,7 +61,7 @@ async def explain(
             caller=caller,
         )
         answer = await _ask(session, failed)
-    except Exception as error:  # noqa: BLE001  # whatever a host's or plugin's code raises, the model gets its text
+    except Exception as error:  # noqa: BLE001  # the model gets a text whatever a host's or plugin's code raises
         logger.warning("the failure of `%s` was not explained: %s", tool, type(error).__name__)
         if not names:
             return outcome
@@ -68,7 +69,7 @@ async def explain(
             return named_error(outcome, shown, explainer_failed=True)
         return attrs.evolve(outcome, text=unexplained(outcome, shown))
     if answer is None:
-        return as_it_is
+        return unchanged
     text = explained(redact(answer, secrets), outcome if isinstance(outcome, ToolFailure) else None, profile)
     if isinstance(outcome, ToolFailure):
         return attrs.evolve(outcome, text=text)
@@ -76,8 +77,6 @@ async def explain(
 
 
 async def _ask(session: SessionState, failed: FailedCall) -> str | None:
-    import asyncio
-
     host = session.runtime.explain
     async with asyncio.timeout(TIMEOUT_S):
         answer = None if host is None else host(failed)
@@ -94,5 +93,5 @@ async def _ask(session: SessionState, failed: FailedCall) -> str | None:
 
 
 def _safe(text: str, secrets: tuple[str, ...]) -> str:
-    # Hidden before it is cut: half a secret is not recognised.
+    # Masked before it is cut, as half a secret is not recognised.
     return mask_secrets(redact(text, secrets)[:_MAX_MASKED])[:MAX_INPUT]

@@ -1,7 +1,8 @@
-"""`find_tools`: searches what a session can call, and describes what was too long for the answer."""
+"""`find_tools`: search the tools that a session can call, and describe tools that were too long for the answer."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -25,11 +26,11 @@ _DIRECT = "direct (call by name, NOT via call_mcp_tool)"
 
 
 def look(session: SessionState, query: str, limit: int, *, others: bool = False) -> SearchResult:
-    """Rank what the session can call. May take as long as loading the encoder. Raises: BundleRefused.
+    """Rank the tools that the session can call. May load the encoder, which takes seconds. Raises: BundleRefused.
 
     Args:
-        limit: how many tools at most.
-        others: whether to return what is no part of the answer, too.
+        limit: the most tools in the answer.
+        others: whether to return tools that are not part of the answer, too.
     """
     if session.loaded.bundle.settings.search.rank == OCTO:
         return by_keywords(session.tools, query, limit)
@@ -37,9 +38,9 @@ def look(session: SessionState, query: str, limit: int, *, others: bool = False)
 
 
 async def find_tools(session: SessionState, arguments: Mapping[str, Any]) -> Outcome:
-    """Answer `find_tools`: a JSON array of what was found, or the servers that there are.
+    """Answer `find_tools`: a JSON array of the matches, or the names of all servers.
 
-    A search starts no server: a fleet may have dozens without a snapshot, each a program that is fetched and run.
+    A search starts no server, as a fleet may have dozens without a snapshot, each a program to download and run.
     """
     described = arguments.get("describe")
     if described and session.profile != OCTO:
@@ -53,28 +54,24 @@ async def find_tools(session: SessionState, arguments: Mapping[str, Any]) -> Out
         problem = Problem(path="", what=f"missing required property `query` (string), got {given}")
         return misfit(FIND_TOOLS, FIND_TOOLS, [problem], session.profile)
     if session.loaded.search.is_slow:
-        import asyncio
-
-        while True:
+        loaded = None
+        while session.loaded is not loaded:  # another bundle has other tools by these numbers
             loaded = session.loaded
-            found = await asyncio.to_thread(look, session, query, DEFAULT_LIMIT)
-            # Another bundle, taken over meanwhile, has other tools by these numbers.
-            if session.loaded is loaded:
-                break
+            result = await asyncio.to_thread(look, session, query, DEFAULT_LIMIT)
     else:
-        found = look(session, query, DEFAULT_LIMIT)
-    if not found.hits:
+        result = look(session, query, DEFAULT_LIMIT)
+    if not result.hits:
         servers = ", ".join(_servers(session))
         return ToolResult.of_text(f"No tools found matching '{query}'. Available servers: {servers}")
     if session.profile != "octoc":
-        answer = [_entry(session, hit, _SHOWN_DESCRIPTION) for hit in found.hits]
+        answer = [_entry(session, hit, _SHOWN_DESCRIPTION) for hit in result.hits]
         return ToolResult.of_text(_fitting(answer, session.settings.results.max_chars))
-    # Cut as JSON, with a notice of what is not there.
-    return ToolResult.of_text(_compact(session, found.hits, with_scores=found.method != OCTO))
+    # `fit` cuts it as JSON, with a notice.
+    return ToolResult.of_text(_compact(session, result.hits, with_scores=result.method != OCTO))
 
 
 def _compact(session: SessionState, hits: Sequence[Ranked], *, with_scores: bool) -> str:
-    """Return the hits without the schemas that go over the budget; the first one's is always there."""
+    """Return the hits as JSON, without schemas over the budget, except that of the first hit."""
     budget = session.loaded.bundle.settings.search.max_tokens
     used = 0
     answer = []
@@ -102,27 +99,27 @@ def _entry(session: SessionState, hit: Ranked, description: int | None) -> dict[
 
 
 def _describe(session: SessionState, names: Any) -> Outcome:
-    """Answer with all that there is on some tools; a name that is none of this session's is said to be none."""
+    """Answer with the whole description and schema of some tools, and an error for each unknown name."""
     wanted = [names] if isinstance(names, str) else names
     if not isinstance(wanted, list) or not all(isinstance(name, str) for name in wanted):
         problem = Problem(path="/describe", what=f"expected an array of strings, got {json_type(names)}")
         return misfit(FIND_TOOLS, FIND_TOOLS, [problem], session.profile)
-    catalog, surface = session.loaded.catalog, session.tools
-    shown, reachable = frozenset(surface.visible()), frozenset(surface.reachable())
+    catalog, tools = session.loaded.catalog, session.tools
+    shown, reachable = frozenset(tools.visible()), frozenset(tools.reachable())
     answer: list[dict[str, Any]] = []
     for name in wanted[:DEFAULT_LIMIT]:
-        number = surface.names().resolve(name)
+        number = tools.names().resolve(name)
         if not isinstance(number, int) or number not in reachable:
             answer.append({"name": name, "error": "there is no such tool: use a name that find_tools returned"})
             continue
         tool = catalog[number]
-        hit = SearchHit(tool=str(tool.id), score=0.0, alias=surface.alias(number), direct=number in shown)
+        hit = SearchHit(tool=str(tool.id), score=0.0, alias=tools.alias(number), direct=number in shown)
         answer.append(_entry(session, Ranked(number=number, hit=hit), None))
     return ToolResult.of_text(json.dumps(answer, ensure_ascii=False))
 
 
 def _fitting(answer: list[dict[str, Any]], max_chars: int) -> str:
-    """Return the JSON of the first hits that fit the limit, at least one: a cut array would be no JSON any more."""
+    """Return the JSON of the first hits that fit the limit, at least one, so that it stays valid JSON."""
     while True:
         text = json.dumps(answer, indent=2, ensure_ascii=False)
         if len(text) <= max_chars or len(answer) == 1:
@@ -133,5 +130,5 @@ def _fitting(answer: list[dict[str, Any]], max_chars: int) -> str:
 def _servers(session: SessionState) -> list[str]:
     named = {session.loaded.catalog[index].id.server for index in session.tools.reachable()}
     named.update(session.tools.unlisted_servers())
-    # A builtin server that nothing is bound to has no tool to look for.
+    # A builtin server without bound tools has nothing to find.
     return [name for name in session.loaded.servers if name in named and session.loaded.can_connect(name)]

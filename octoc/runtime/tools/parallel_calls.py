@@ -1,7 +1,8 @@
-"""The calls of one turn: a model may ask for several at once."""
+"""The calls of one turn, as a model may request several at once."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -28,26 +29,24 @@ async def call_all(
     *,
     profile: str,
 ) -> list[Outcome]:
-    """Make the calls of one turn at the same time and return what came of each, in the order of the calls.
+    """Make the calls of one turn at the same time, and return their outcomes in the order of the calls.
 
-    One that fails leaves the others alone; cancelling ends them all, and is over when they are. `capability` and
-    `skill` change what there is to call: such a call waits for those before it, and those after it wait for it.
-    `on_progress` gets a call's place in `calls` too; `profile` words the failures.
+    A failed call does not affect the others; cancelling ends all of them first. `capability` and `skill` change which
+    tools exist: such a call waits for those before it, and those after it wait for it. `on_progress` gets a call's
+    position in `calls` too; `profile` words the failures.
     """
-    import asyncio
-
     outcomes: dict[int, Outcome] = {}
 
     async def one(place: int) -> None:
         name, arguments = calls[place]
-        told = None if on_progress is None else lambda progress: on_progress(place, progress)
+        report = None if on_progress is None else lambda progress: on_progress(place, progress)
         try:
-            outcomes[place] = await call(name, arguments, told)
+            outcomes[place] = await call(name, arguments, report)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
-            # Nobody cancelled this call but something below it: that is a failure like another.
+            # Something that the call awaits was cancelled, and not the call itself: that is a failure.
             outcomes[place] = failure("cancelled", f"the call was cancelled; {MAY_HAVE}", profile=profile, sent=True)
         except Exception:  # a bug of octoc or of a plugin in one call must not lose the results of the others
             logger.exception("call %d of a turn failed", place)

@@ -1,4 +1,4 @@
-"""What octoc.toml says of one tool: the first of its server's policies whose glob the tool's own name matches."""
+"""The settings of one tool in octoc.toml: the first policy of its server whose glob matches the tool's own name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from octoc.names import glob_matches
 
 
 def policy_of(entry: ServerEntry, tool: str) -> ToolPolicy | None:
-    """Return the policy for a tool of a server, None where there is none."""
+    """Return the policy for a tool of a server, or None."""
     return next((policy for policy in entry.tools if glob_matches(policy.glob, tool)), None)
 
 
@@ -24,6 +24,6 @@ def retry_mode(entry: ServerEntry, tool: str) -> str:
 
 
 def arguments_mode(settings: Settings, entry: ServerEntry, tool: str) -> str:
-    """Return what becomes of arguments that do not fit: `error`, `warn` or `off`. A tool's own word goes first."""
+    """Return the reaction to arguments that do not fit, `error`, `warn` or `off`: the tool's, else the workspace's."""
     policy = policy_of(entry, tool)
     return settings.arguments if policy is None or policy.arguments is None else policy.arguments

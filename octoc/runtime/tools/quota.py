@@ -1,7 +1,7 @@
-"""How much agents and tenants may use: calls and tokens within a sliding window, and calls at once, over all sessions.
+"""Quotas of agents and tenants over all sessions: calls and tokens within a sliding window, and calls at once.
 
-A call is counted when it is let through, so at most `calls` begin within any window. Tokens are known when a result is:
-no call begins while those of the window have reached the limit, and one that is under way may go over it.
+A call counts when it is admitted, so at most `calls` begin within any window. Tokens count when the result is known: no
+call begins while the tokens of the window reach the limit, and a running call may exceed it.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from octoc.results import ToolFailure
 
 SLICES = 1024
-"""What is used within a 1024th of the window is counted as one, and expires with the last of it: so a window takes a
-bounded space, and a call may have to wait for so much longer."""
+"""Use within a 1024th of the window is one entry, which expires with its last use. This bounds the memory of a window,
+and a call may wait up to that much longer."""
 _SOON_S = 1.0
-"""When to try again where that depends on when other calls end."""
+"""The wait for a refusal that depends on the end of other calls."""
 
 
 @attrs.define(eq=False)
@@ -33,7 +33,7 @@ class _Slice:
 
 
 class Meter:
-    """What one agent or one tenant has used. `quota` may be another after a reload; what was used stays."""
+    """The use of one agent or one tenant. A reload may change `quota`; the recorded use stays."""
 
     def __init__(self, quota: Quota, clock: Callable[[], float]) -> None:
         self.quota = quota
@@ -44,17 +44,19 @@ class Meter:
         self._tokens = 0
 
     def refusal(self) -> tuple[str, float] | None:
-        """Return why no call may begin now, in words behind a name, and after how many seconds one may; or None."""
+        """Return why no call may begin now, as words after a name, and the seconds until one may; or None."""
         quota = self.quota
         self._expire()
         if quota.concurrent and self.under_way >= quota.concurrent:
             return f"has {_count(quota.concurrent, 'call')} under way, and no more may be", _SOON_S
         within = f"within {quota.window_s:g} s"
         if quota.calls and self._calls >= quota.calls:
-            return f"has made the {_count(quota.calls, 'call')} that it may make {within}", self._wait_for_calls()
+            return f"has made the {_count(quota.calls, 'call')} that it may make {within}", self._wait(
+                self._calls - quota.calls, lambda one: one.calls
+            )
         if quota.tokens and self._tokens >= quota.tokens:
             words = f"has had the {_count(quota.tokens, 'token')} of results that it may have {within}"
-            return words, self._wait_for_tokens()
+            return words, self._wait(self._tokens - quota.tokens, lambda one: one.tokens)
         return None
 
     def begin(self) -> None:
@@ -84,23 +86,17 @@ class Meter:
             self._calls -= gone.calls
             self._tokens -= gone.tokens
 
-    def _wait_for_calls(self) -> float:
-        return self._wait(self._calls - self.quota.calls, lambda one: one.calls)
-
-    def _wait_for_tokens(self) -> float:
-        return self._wait(self._tokens - self.quota.tokens, lambda one: one.tokens)
-
     def _wait(self, over: int, size: Callable[[_Slice], int]) -> float:
-        """Return the seconds, to the next millisecond, after which less than the limit is left."""
+        """Return the seconds, rounded up to milliseconds, until the use is below the limit."""
         for one in self._slices:
             over -= size(one)
             if over < 0:
                 return (math.floor((one.last + self.quota.window_s - self._clock()) * 1000) + 1) / 1000
-        return self.quota.window_s  # not reached: what is counted is in a slice
+        return self.quota.window_s  # not reached, as all use is in a slice
 
 
 class Admission:
-    """A call that was let through; `end` it once, however it ends."""
+    """An admitted call; call `end` once, however the call ends."""
 
     def __init__(self, meters: tuple[Meter, ...]) -> None:
         self._meters = meters
@@ -109,17 +105,17 @@ class Admission:
 
     @property
     def counts_tokens(self) -> bool:
-        """Whether anybody wants to know how long the result is."""
+        """Whether a quota limits the tokens of results."""
         return any(meter.quota.tokens for meter in self._meters)
 
     def end(self, tokens: int = 0) -> None:
-        """Note that the call is over, and the tokens of its result."""
+        """Record the end of the call, and the tokens of its result."""
         for meter in self._meters:
             meter.end(tokens)
 
 
 class Quotas:
-    """The meters of one runtime. They outlive bundles: a reload changes limits, and forgets nothing."""
+    """The meters of one runtime. They outlive bundles: a reload changes limits, and keeps the use."""
 
     def __init__(self, bundle: Bundle, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -127,7 +123,7 @@ class Quotas:
         self.configure(bundle)
 
     def configure(self, bundle: Bundle) -> None:
-        """Take the limits of a bundle; those of agents and tenants that it does not have stay."""
+        """Apply the limits of a bundle; those of agents and tenants that it does not have stay."""
         for agent in bundle.agents:
             self._set(("agent", agent.name), agent.settings.quota or bundle.settings.quota)
         for tenant in bundle.tenants:
@@ -137,7 +133,7 @@ class Quotas:
         if quota is None or not (quota.calls or quota.tokens or quota.concurrent):
             meter = self._meters.get(key)
             if meter is not None:
-                # Not dropped: calls under way still end in it, and the next bundle may limit it again.
+                # It stays, as running calls still end in it, and the next bundle may limit it again.
                 meter.quota = attrs.evolve(meter.quota, calls=0, tokens=0, concurrent=0)
         elif key in self._meters:
             self._meters[key].quota = quota
@@ -145,7 +141,7 @@ class Quotas:
             self._meters[key] = Meter(quota, self._clock)
 
     def admit(self, agent: str, tenant: str | None, profile: str) -> Admission | ToolFailure:
-        """Let a call of an agent for a tenant through, and count it; or return why not, which counts nothing."""
+        """Admit and count a call of an agent for a tenant, or return a failure, which counts nothing."""
         meters = []
         for kind, name, who in (("agent", agent, f"agent `{agent}`"), ("tenant", tenant, f"tenant `{tenant}`")):
             meter = None if name is None else self._meters.get((kind, name))

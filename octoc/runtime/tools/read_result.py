@@ -1,7 +1,8 @@
-"""`read_result`: paging through a result of which a part was left out, by offset or by JSON pointer."""
+"""`read_result`: page through a result that was cut, by offset or by JSON pointer."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -46,35 +47,35 @@ class Page:
 
 
 class BadRequestError(Exception):
-    """What was asked for is not there; the message is for the model."""
+    """The requested part does not exist; the message is for the model."""
 
 
 def text_page(text: str, offset: int, limit: int) -> Page:
-    """Return the characters from `offset` on. Raises: BadRequestError behind the end."""
+    """Return the characters from `offset` on. Raises: BadRequestError after the end."""
     if offset > len(text):
-        raise BadRequestError(f"offset {offset:,} is behind the end: there are {len(text):,} characters")
+        raise BadRequestError(f"offset {offset:,} is after the end: the text has {len(text):,} characters")
     page = text[offset : offset + limit]
     return Page(text=page, unit="characters", start=offset, end=offset + len(page), total=len(text))
 
 
 def json_page(value: Any, pointer: str, offset: int, limit: int) -> Page:
-    """Return what is at a JSON pointer: a string's characters, or a container's children, from `offset` on.
+    """Return the value at a JSON pointer: a string's characters, or a container's children, from `offset` on.
 
-    Children stay whole as long as they fit; the first, when it does not, is cut as JSON. Arrays and objects parse, and
-    concern at least one child, so that paging ends. Source: RFC 6901.
+    Children are whole as long as they fit; if the first does not, it is cut as JSON. A page of an array or object is
+    valid JSON and advances by at least one child, so that paging ends. Source: RFC 6901.
 
-    Raises: BadRequestError where the pointer leads nowhere, or behind the end.
+    Raises: BadRequestError if the pointer has no target, or `offset` is after the end.
     """
-    found = resolve(value, pointer)
-    if not isinstance(found, (Mapping, list)):
-        is_string = isinstance(found, str) and type(found) is str
-        return text_page(whole_characters(found) if is_string else scalar(found), offset, limit)
-    keys = list(found) if isinstance(found, Mapping) else None
-    children: Sequence[Any] = list(found.values()) if isinstance(found, Mapping) else found
+    target = resolve(value, pointer)
+    if not isinstance(target, (Mapping, list)):
+        is_string = isinstance(target, str) and type(target) is str
+        return text_page(whole_characters(target) if is_string else scalar(target), offset, limit)
+    keys = list(target) if isinstance(target, Mapping) else None
+    children: Sequence[Any] = list(target.values()) if isinstance(target, Mapping) else target
     unit: Unit = "items" if keys is None else "members"
     if offset > len(children):
-        raise BadRequestError(f"offset {offset:,} is behind the end: there are {len(children):,} {unit}")
-    room = max(limit, _LEAST_JSON) - 1  # each child brings a comma, but the first
+        raise BadRequestError(f"offset {offset:,} is after the end: there are {len(children):,} {unit}")
+    room = max(limit, _LEAST_JSON) - 1  # each child has a comma, except the first
     pieces: list[str] = []
     cut = None
     end = offset
@@ -101,7 +102,7 @@ def json_page(value: Any, pointer: str, offset: int, limit: int) -> Page:
 
 
 def resolve(value: Any, pointer: str) -> Any:
-    """Return what a JSON pointer leads to. Source: RFC 6901, section 4. Raises: BadRequestError."""
+    """Return the target of a JSON pointer. Source: RFC 6901, section 4. Raises: BadRequestError."""
     if pointer and not pointer.startswith("/"):
         raise BadRequestError(f'`{_short(pointer)}` is not a JSON pointer: expected "" or one that begins with "/"')
     for token in pointer.split("/")[1:]:
@@ -118,7 +119,7 @@ def resolve(value: Any, pointer: str) -> Any:
             index = index_of_token(key, len(value))
             if index is None:
                 raise BadRequestError(
-                    f"`{_short(pointer)}` leads nowhere: `{_short(key)}` is no index of {len(value):,} items"
+                    f"`{_short(pointer)}` leads nowhere: `{_short(key)}` is not an index of {len(value):,} items"
                 )
             value = value[index]
         else:
@@ -131,9 +132,9 @@ def _short(text: str) -> str:
 
 
 async def read_result(session: SessionState, arguments: Mapping[str, Any]) -> ToolResult | ToolFailure:
-    """Answer `read_result`: one page of what is kept, and a notice that says how far it goes and how to read on.
+    """Answer `read_result`: one page of a kept result, and a notice with its range and how to read on.
 
-    A handle that is unknown, forgotten or another session's gets the same answer.
+    Unknown and expired handles, and those of other sessions, get the same answer.
     """
     limits, counter = limits_for(session, None)
     try:
@@ -145,7 +146,7 @@ async def read_result(session: SessionState, arguments: Mapping[str, Any]) -> To
         if request.part >= count:
             raise BadRequestError(f"there is no part {request.part}: the result has {count} (from 0)")
         text = store.text(session.number, request.handle, request.part)
-        if text is None:  # it was forgotten just now
+        if text is None:  # it has just expired
             raise BadRequestError(_gone(request.handle))
         page = await _page(text, request, limits, counter)
     except BadRequestError as problem:
@@ -157,7 +158,7 @@ async def read_result(session: SessionState, arguments: Mapping[str, Any]) -> To
         )
         return failure("unavailable", message, profile=session.profile)
     return ToolResult(
-        content=(ContentPart(type="text", text=page.text), _told(page, request, count)),
+        content=(ContentPart(type="text", text=page.text), _notice(page, request, count)),
         truncations=(Truncation(stage=STAGE, original=len(text), kept=len(page.text), unit="chars"),),
         handle=request.handle,
     )
@@ -196,11 +197,9 @@ def _request(arguments: Mapping[str, Any], limits: Limits) -> _PageRequest:
 
 
 async def _page(text: str, request: _PageRequest, limits: Limits, counter: TokenCounter) -> Page:
-    import asyncio
-
     value = None
     if request.pointer is not None:
-        # Parsing some megabytes takes longer than a loop should stand still.
+        # Parsing some megabytes would block the event loop.
         value = await asyncio.to_thread(parse_container, text)
         if value is None:
             raise BadRequestError(
@@ -218,7 +217,7 @@ async def _page(text: str, request: _PageRequest, limits: Limits, counter: Token
         limit = max(1, min(limit - 1, len(page.text) * limits.tokens // tokens))
 
 
-def _told(page: Page, request: _PageRequest, count: int) -> ContentPart:
+def _notice(page: Page, request: _PageRequest, count: int) -> ContentPart:
     which = f"part {request.part} of {count} (from 0), " if count > 1 else ""
     facts = [f"{which}{page.unit} {page.start:,} to {page.end:,} of {page.total:,}"]
     if page.cut is not None:

@@ -1,4 +1,4 @@
-"""What a session can call, ranked for a query. Loads numpy, the index and the encoder when the first query asks."""
+"""Rank the tools of a session for a query. The first query loads numpy, the index and the encoder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from octoc.runtime.catalog.catalog import Catalog
     from octoc.runtime.catalog.session_tools import SessionTools
     from octoc.search.fields import ToolText
-    from octoc.search.index import Deeds, Index
+    from octoc.search.index import Index
     from octoc.search.rank import Scope
 
 FEW_TOOLS = 100
@@ -31,7 +31,7 @@ BY_VECTORS = "words and meaning"
 
 @attrs.frozen(kw_only=True)
 class Ranked:
-    """A tool as it was ranked: its number, the hit, and what each part of its score gave."""
+    """A ranked tool: its number, the hit, and the parts of its score."""
 
     number: int
     hit: SearchHit
@@ -40,14 +40,14 @@ class Ranked:
 
 @attrs.frozen(kw_only=True)
 class SearchResult:
-    """What was found, and how.
+    """The result of a search.
 
     Args:
-        hits: the answer, the best first; nothing where nothing fits.
-        others: what came behind them, or would have been the answer if it had fitted; only where that was asked for.
+        hits: the answer, the best first; empty if nothing fits.
+        others: lower-ranked tools, or those that did not fit well enough; only on request.
         method: `words`, `words and meaning`, or `octo`.
         why: why vectors were not used although the workspace ranks by them; "" otherwise.
-        fit, least: how well the nearest tool fits, and how well it has to; 0.0 of Octo's rule, which has no such thing.
+        fit, least: the fit of the nearest tool, and the least fit of an answer; 0.0 with Octo's rule.
     """
 
     hits: tuple[Ranked, ...] = ()
@@ -59,16 +59,14 @@ class SearchResult:
 
 
 def by_keywords(tools: SessionTools, query: str, limit: int) -> SearchResult:
-    """Rank what a session can call by Octo's rule. Raises: BundleRefused."""
+    """Rank the tools that a session can call by Octo's rule. Raises: BundleRefused."""
     from octoc.search.keyword import Document, rank
 
-    documents = []
-    for index in tools.reachable():
-        tool = tools.catalog[index]
-        documents.append(Document(key=index, name=tool.id.tool, description=tool.description))
+    candidates = map(tools.catalog.__getitem__, tools.reachable())
+    documents = [Document(key=one.index, name=one.id.tool, description=one.description) for one in candidates]
     shown = frozenset(tools.visible())
-    found = rank(query, documents, limit)
-    return SearchResult(hits=tuple(_ranked(tools, hit.key, float(hit.score), shown, {}) for hit in found), method=OCTO)
+    hits = (_ranked(tools, hit.key, float(hit.score), shown, {}) for hit in rank(query, documents, limit))
+    return SearchResult(hits=tuple(hits), method=OCTO)
 
 
 def _ranked(
@@ -81,7 +79,7 @@ def _ranked(
 
 @attrs.frozen(kw_only=True, eq=False)
 class _View:
-    """What a session can call, while `key` stays the same."""
+    """The tools that a session can call, valid for one `key`."""
 
     key: tuple[Any, ...]
     scope: Scope
@@ -89,7 +87,7 @@ class _View:
 
 
 class SearchParts:
-    """The search index of one bundle with the tools that joined, made once, whichever thread asks first."""
+    """The search index of one bundle with the tools that joined, made once; several threads may use it."""
 
     def __init__(self, opened: OpenBundle, catalog: Catalog, routing: RoutingParts) -> None:
         self._opened_bundle = opened
@@ -102,7 +100,7 @@ class SearchParts:
 
     @property
     def encodes(self) -> bool:
-        """Whether a query is encoded, which takes longer than a loop should stand still."""
+        """Whether a query is encoded, which would block the event loop."""
         return self._by_meaning and self._opened_bundle.has_array("search/vectors")
 
     @property
@@ -111,7 +109,7 @@ class SearchParts:
 
     @property
     def is_slow(self) -> bool:
-        """Whether the next search takes longer than a loop should stand still: it encodes, or indexes many tools."""
+        """Whether the next search would block the event loop: it encodes, or indexes many tools."""
         if self.encodes:
             return True
         catalog, live, base = self._catalog, self._live, self._base
@@ -121,15 +119,13 @@ class SearchParts:
     def look(
         self, tools: SessionTools, query: str, limit: int, *, others: bool = False, by_words: bool = False
     ) -> SearchResult:
-        """Rank by the index, with `by_words` as if there were no encoder. Raises: BundleRefused."""
-        why = ""
-        if not by_words and self.encodes:
+        """Rank by the index, and `by_words` alone on request or if the encoder fails. Raises: BundleRefused."""
+        why = "the bundle has no vectors of tools" if self._by_meaning and not by_words else ""
+        if self.encodes and not by_words:
             try:
                 return self._looked(tools, query, limit, self._routing.encode, others=others)
             except EncoderUnavailableError as error:
                 why = str(error)
-        elif not by_words and self._by_meaning:
-            why = "the bundle has no vectors of tools"
         return self._looked(tools, query, limit, None, others=others, why=why)
 
     def _looked(
@@ -162,7 +158,7 @@ class SearchParts:
         )
 
     def _parts(self, embed: Callable[[str], Vector] | None) -> list[Index]:
-        """Return the bundle's index and, where tools joined, one of theirs."""
+        """Return the bundle's index and, if tools joined, an index of those."""
         with self._lock:
             if self._base is None:
                 self._base = self._opened()
@@ -181,13 +177,13 @@ class SearchParts:
         if not opened.has_array("search/hashes"):
             import numpy as np
 
-            # A bundle from before there was an index: its tools are taken as if they had joined.
+            # A bundle without an index, of an old format: its tools are indexed like joined ones.
             return Index.of({**lexical_arrays([]), "servers": np.zeros(0, np.uint16)})
         wanted = (*LEXICAL, *DENSE, *DEEDS) if self.encodes else LEXICAL
         return Index.of({name: opened.array(f"search/{name}") for name in wanted})
 
     def _joined(self, base: Index, embed: Callable[[str], Vector] | None) -> Index:
-        """Return an index of the tools that the bundle's does not have: the same arrays, made the same way."""
+        """Return an index of the joined tools, made as the compiler makes the bundle's."""
         import numpy as np
 
         from octoc.search.index import Index, Meaning, Rows, lexical_arrays, small
@@ -199,14 +195,17 @@ class SearchParts:
             return Index.of({**lexical_arrays(tools), "servers": servers})
         vectors = np.stack([_vector(tool, embed) for tool in tools])
         nearest, weights = base.deeds.nearest(vectors)
-        told = [_told(tool, base.deeds, nearest[row], weights[row]) for row, tool in enumerate(tools)]
+        expanded = [
+            attrs.evolve(tool, expansion=base.deeds.terms_of(nearest[row], weights[row]))
+            for row, tool in enumerate(tools)
+        ]
         meaning = Meaning(
             vectors=Rows.of(vectors),
             server_vectors=base.meaning.server_vectors,
             deed_of=nearest,
             deed_weights=weights,
         )
-        lexical = Index.of({**lexical_arrays(told), "servers": servers})
+        lexical = Index.of({**lexical_arrays(expanded), "servers": servers})
         return attrs.evolve(lexical, meaning=meaning)
 
     def _text(self, number: int) -> ToolText:
@@ -218,7 +217,7 @@ class SearchParts:
         )
 
     def _view(self, tools: SessionTools) -> _View:
-        """Return what the session can call: worked out anew when its tools may have changed."""
+        """Return the tools that the session can call, computed again when they may have changed."""
         catalog = self._catalog
         key = (catalog.generation, tools.active.names)
         view = self._views.get(tools)
@@ -240,7 +239,3 @@ def _vector(tool: ToolText, embed: Callable[[str], Vector]) -> Vector:
 
     texts = zip(VIEW_WEIGHTS, views(tool), strict=True)
     return mixed([(weight, embed(text)) for weight, text in texts if text.strip()])
-
-
-def _told(tool: ToolText, deeds: Deeds, nearest: Any, weights: Vector) -> ToolText:
-    return attrs.evolve(tool, expansion=deeds.terms_of(nearest, weights))

@@ -1,4 +1,4 @@
-"""One call to one server: lend a connection, keep the time, repeat what is safe, hide secrets. Every end is a value."""
+"""One call to one server: lease a connection, limit the time, repeat if safe, hide secrets. Failures are values."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger("octoc.runtime")
 
 META_TENANT, META_USER, META_CORRELATION = "octoc/tenant", "octoc/user", "octoc/correlationId"
-"""Keys of a call's `_meta`: for whom it is, as far as the host has said."""
+"""Keys of a call's `_meta`: its tenant, user and correlation id, if the host named them."""
 LOGGED: frozenset[FailureKind] = FAULTS | {"internal"}
-"""The failures of a call that are logged: the others are the caller's own business, or a refusal that it can read."""
+"""The failures of a call that are logged; others concern only the caller, who can read them."""
 _GRACE_S = 0.25
-"""How long after the time limit a transport may still report why a call took too long."""
+"""Seconds after the time limit in which a transport may still report why a call took too long."""
 Outcome = ToolResult | ToolFailure
 
 _DEAD = "the connection was closed"
@@ -55,10 +55,10 @@ async def call_server(
     on_progress: Callable[[Progress], None] | None = None,
     profile: str | None = None,
 ) -> Outcome:
-    """Call `tool` of `server` within its time limit, wall clock around all waiting; never raises for a failure.
+    """Call `tool` of `server` within its time limit, wall clock with all waiting; never raises for a failure.
 
-    What was not sent is repeated, and what was sent only where that is safe or configured, at most twice. `shown` is
-    what the model calls the tool and `profile` whose words its failures have, the workspace's without one.
+    A call that was not sent is repeated, one that was sent only if that is safe or configured, at most twice. `shown`
+    is the model's name for the tool, and `profile` the profile of failures, by default the workspace's.
     """
     entry = loaded.servers[server]
     call = ToolCall(
@@ -81,13 +81,13 @@ async def call_server(
 
 
 def _ids(caller: Caller) -> dict[str, str]:
-    """Return what a server that understands it may know of whom a call is for: what the host has said, and no more."""
-    said = {META_TENANT: caller.tenant, META_USER: caller.user, META_CORRELATION: caller.correlation_id}
-    return {key: value for key, value in said.items() if value is not None}
+    """Return the fields of `_meta` for a caller: those that the host named."""
+    ids = {META_TENANT: caller.tenant, META_USER: caller.user, META_CORRELATION: caller.correlation_id}
+    return {key: value for key, value in ids.items() if value is not None}
 
 
 async def _observed(loaded: LoadedBundle, entry: ServerEntry, call: ToolCall, shown: str, profile: str) -> Outcome:
-    """Make a call and tell observers how it ended."""
+    """Make a call and report its end to observers."""
     started = time.monotonic()
     running = _Call(loaded, entry, call, (shown, profile), started)
     try:
@@ -117,7 +117,7 @@ class _Call:
         self._what = f"{entry.name}/{call.tool}"
         self._died = ""
         self.sent = False
-        """Whether a try has got as far as its connection: from then on the server may have begun it."""
+        """Whether a try was sent: from then on the server may have begun it."""
         self._unanswered = False
 
     async def run(self) -> Outcome:
@@ -132,7 +132,7 @@ class _Call:
             if isinstance(outcome, ToolResult):
                 return outcome
             if failed is not None and final and outcome.kind == "unavailable":
-                # The pool knows no more than the kind of what this very call failed with.
+                # This refusal names only the kind of the failure, and the call has the failure itself.
                 return self._worded(attrs.evolve(failed, retry_after_s=outcome.retry_after_s))
             if final or repeats == MAX_REPEATS or not self._may_repeat(outcome):
                 return outcome
@@ -147,7 +147,7 @@ class _Call:
             await asyncio.sleep(pause)
 
     async def _once(self) -> tuple[Outcome, bool]:
-        """Try once. Returns what came of it, and whether another try is out of the question."""
+        """Try once. Returns the outcome, and whether it is final, so that no other try may follow."""
         import asyncio
 
         try:
@@ -157,7 +157,7 @@ class _Call:
                 await lease.acquire()
         except TimeoutError:
             stage = lease.stage
-            lease.release()  # it may have got all in the very moment
+            lease.release()  # it may have acquired the connection just now
             return self._worded(self._too_late(stage)), True
         except UnreachableError as unreachable:
             return self._unreachable(unreachable), unreachable.final
@@ -166,16 +166,12 @@ class _Call:
             lease.report(outcome)
         finally:
             lease.release()
-        if isinstance(outcome, ToolFailure):
-            self._log(outcome)
-            return self._worded(outcome), outcome.kind == "timeout"
-        return outcome, True
-
-    def _log(self, failed: ToolFailure) -> None:
-        """Log a failure of the server: no other caller learns more of it than its kind."""
-        if failed.kind in LOGGED:
-            text = redact(failed.message, self._loaded.connector.secrets(self._entry.name))
-            FAILURES.warning("the call of `%s` failed: %s: %s", self._what, failed.kind, text)
+        if not isinstance(outcome, ToolFailure):
+            return outcome, True
+        if outcome.kind in LOGGED:  # other callers see only the kind, so the log has the text
+            text = redact(outcome.message, self._loaded.connector.secrets(self._entry.name))
+            FAILURES.warning("the call of `%s` failed: %s: %s", self._what, outcome.kind, text)
+        return self._worded(outcome), outcome.kind == "timeout"
 
     async def _on(self, lease: Lease) -> Outcome:
         left = self._until - time.monotonic()
@@ -183,7 +179,7 @@ class _Call:
         if left < call.timeout_s * 0.99:
             call = attrs.evolve(call, timeout_s=max(round(left, 3), 0.001), limit_s=call.timeout_s)
         try:
-            # A transport keeps the limit itself, and knows more of why: this one is for a plugin that does not.
+            # Transports keep the limit themselves, with a better message; this limit is for plugins that do not.
             async with _backstop(left) as scope:
                 lease.scope = scope
                 self.sent = True
@@ -194,7 +190,7 @@ class _Call:
                 return failure("cancelled", "the runtime was closed during the call", sent=True)
             message = f"`{self._what}` did not answer within {self._call.timeout_s:g} s"
             return failure("timeout", message, sent=True)
-        except Exception as error:  # noqa: BLE001  # the protocol forbids it, so it is the plugin's fault, not the host's
+        except Exception as error:  # noqa: BLE001  # a connection must not raise, so it is the plugin's fault
             logger.error("the transport of `%s` raised `%s`", self._entry.name, type(error).__name__)  # noqa: TRY400  # its text may hold a secret
             return failure("internal", f"the transport of `{self._entry.name}` failed{because(error)}", sent=True)
 
@@ -219,26 +215,22 @@ class _Call:
             text = with_retry(f"{died}, and connecting again failed: {outcome.message}", outcome.retry_after_s)
         return attrs.evolve(outcome, text=f"[Tool error] {self._shown}: {text}")
 
-    def _worded(self, found: ToolFailure) -> ToolFailure:
-        return worded(found, self._shown, self._profile, sent_before=self._unanswered)
+    def _worded(self, failed: ToolFailure) -> ToolFailure:
+        return worded(failed, self._shown, self._profile, sent_before=self._unanswered)
 
     def _may_repeat(self, outcome: ToolFailure) -> bool:
-        return may_repeat(outcome, retry_mode(self._entry, self._call.tool), harmless=self._is_harmless())
-
-    def _is_harmless(self) -> bool:
-        if not self._entry.trusted:
-            return False
-        catalog = self._loaded.catalog
-        index = catalog.find(ToolId(self._entry.name, self._call.tool))
-        return index is not None and is_harmless(catalog.wire(index))
+        entry, catalog = self._entry, self._loaded.catalog
+        index = catalog.find(ToolId(entry.name, self._call.tool)) if entry.trusted else None
+        harmless = index is not None and is_harmless(catalog.shared_wire(index))
+        return may_repeat(outcome, retry_mode(entry, self._call.tool), harmless=harmless)
 
 
 @contextlib.asynccontextmanager
 async def _backstop(seconds: float) -> AsyncIterator[asyncio.Timeout]:
-    """End the block with a TimeoutError when `seconds` and the grace have passed.
+    """End the block with a TimeoutError after `seconds` and the grace.
 
-    The grace begins when the event loop reaches the limit. A loop that was busy beyond both would otherwise end the
-    call in the same step as the transport's own limit, and the transport's reason would be lost.
+    The grace begins when the event loop reaches the limit. Otherwise, in a loop that was busy beyond both, this limit
+    would end the call in the same step as the transport's own, and the transport's reason would be lost.
     """
     import asyncio
 
@@ -246,7 +238,7 @@ async def _backstop(seconds: float) -> AsyncIterator[asyncio.Timeout]:
     async with asyncio.timeout(None) as scope:
 
         def begin_grace() -> None:
-            if scope.when() is None:  # otherwise the call was interrupted, which ends it sooner
+            if scope.when() is None:  # an interrupted call ends sooner
                 scope.reschedule(loop.time() + _GRACE_S)
 
         limit = loop.call_later(seconds, begin_grace)

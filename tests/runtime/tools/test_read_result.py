@@ -96,8 +96,8 @@ def test_pointers_reach_every_leaf(value: Any, limit: int) -> None:
     [
         ("items", '`items` is not a JSON pointer: expected "" or one that begins with "/"'),
         ("/itens", "`/itens` leads nowhere: no `itens` among `items`, `note` keys"),
-        ("/items/100", "`/items/100` leads nowhere: `100` is no index of 100 items"),
-        ("/items/-", "`/items/-` leads nowhere: `-` is no index of 100 items"),
+        ("/items/100", "`/items/100` leads nowhere: `100` is not an index of 100 items"),
+        ("/items/-", "`/items/-` leads nowhere: `-` is not an index of 100 items"),
         ("/note/0", "`/note/0` leads nowhere: there is nothing below a string or number"),
     ],
 )
@@ -205,9 +205,9 @@ def test_a_pages_tokens_are_limited_too(fleet: Fleet) -> None:
         ({"part": 3}, "there is no part 3: the result has 3 (from 0)"),
         ({"part": -1}, "part must be a number from 0 on"),
         ({"offset": "5"}, "offset must be a number from 0 on"),
-        ({"offset": 999999}, "offset 999,999 is behind the end: there are 6,103 characters"),
+        ({"offset": 999999}, "offset 999,999 is after the end: the text has 6,103 characters"),
         ({"json_pointer": 5}, "json_pointer must be a string"),
-        ({"json_pointer": "/items", "offset": 101}, "offset 101 is behind the end: there are 100 items"),
+        ({"json_pointer": "/items", "offset": 101}, "offset 101 is after the end: there are 100 items"),
     ],
 )
 def test_a_wrong_question_gets_an_answer_that_helps(session: Session, arguments: dict[str, Any], message: str) -> None:
