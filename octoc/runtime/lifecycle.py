@@ -84,7 +84,8 @@ async def close_runtime(runtime: RuntimeState) -> None:
         return
     bundles = {id(one): one for one in (runtime.current, *runtime.older, *runtime.ending.values())}
     closing = {asyncio.create_task(one.close(), name="octoc close") for one in bundles.values()}
-    closing.add(asyncio.create_task(runtime.deps.close(), name="octoc end of dependencies"))
+    if "deps" in runtime.__dict__:  # otherwise no dependency was ever used
+        closing.add(asyncio.create_task(runtime.deps.close(), name="octoc end of dependencies"))
     closing.update(runtime.ending)
     try:
         await outlast(closing)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from octoc.bundle.model import AgentEntry
 from octoc.bundle.reader import OpenBundle
-from octoc.runtime.activation.activate import uses_of
+from octoc.runtime.activation.activate import servers_of
 from octoc.runtime.activation.eviction import evictions_over_limits
 from octoc.runtime.activation.holding import hold, hold_base, hold_proxied, release_all
 from octoc.runtime.activation.kept_capabilities import update_kept
@@ -113,7 +113,7 @@ def _move(session: SessionState, loaded: LoadedBundle, agent: AgentEntry) -> fro
         session.active.remove(name)
     session.tools.follow(old)
     hold_base(session)
-    session.proxied = {use for use in session.proxied if use[0] in loaded.servers}
+    session.proxied.intersection_update(loaded.servers)
     hold_proxied(session)
     return freed
 
@@ -121,7 +121,7 @@ def _move(session: SessionState, loaded: LoadedBundle, agent: AgentEntry) -> fro
 def _hold(session: SessionState, capabilities: Iterable[str]) -> None:
     for name in capabilities:
         entry = session.tools.capability(name)
-        hold(session, name, [] if entry is None else uses_of(session, entry))
+        hold(session, name, [] if entry is None else servers_of(entry))
 
 
 async def _connect_unlisted(session: SessionState) -> None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from octoc.caller import Caller
 from octoc.names import BUILTIN, SUPERVISOR
-from octoc.runtime.activation.dependencies import Dependencies
 from octoc.runtime.lazy_plugins import LazyPlugins, TokenCounters, Variables
 from octoc.runtime.lifecycle import begin_session, close_runtime
 from octoc.runtime.loaded_bundle import LoadedBundle, SharedParts
@@ -178,7 +177,6 @@ class Runtime:
         state = RuntimeState(
             clock=clock,
             shared=shared,
-            deps=Dependencies(connector.secrets, allowed=deps),
             results=ResultStore(
                 memory_bytes=kept.store_memory_bytes,
                 disk_bytes=kept.store_disk_bytes,
@@ -192,6 +190,7 @@ class Runtime:
             explain=explain,
             plugins_for=named if plugins is None else None,
             in_memory=in_memory,
+            deps_limit=deps,
             validate_limit=validate,
             current=LoadedBundle(shared, opened, lazy, embedder),
         )

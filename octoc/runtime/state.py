@@ -7,12 +7,11 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from octoc.runtime.activation.active_set import References
-from octoc.runtime.activation.switching import Switching
 from octoc.runtime.catalog.formats import MCP, Form
 
 if TYPE_CHECKING:
@@ -21,13 +20,13 @@ if TYPE_CHECKING:
     from octoc.bundle.model import AgentEntry, Bundle, Settings
     from octoc.caller import Caller
     from octoc.plugin import Embedder, Explainer, TokenCounter
-    from octoc.runtime.activation.active_set import ActiveSet, Use
+    from octoc.runtime.activation.active_set import ActiveSet
     from octoc.runtime.activation.dependencies import Dependencies
     from octoc.runtime.catalog.session_tools import SessionTools
     from octoc.runtime.lazy_plugins import LazyPlugins, TokenCounters, Variables
     from octoc.runtime.loaded_bundle import LoadedBundle, SharedParts
     from octoc.runtime.results.store import ResultStore
-    from octoc.runtime.script_limits import ValidateLimit
+    from octoc.runtime.script_limits import DepsLimit, ValidateLimit
     from octoc.runtime.tools.quota import Quotas
 
 MAX_TURNS = 3
@@ -53,7 +52,6 @@ class RuntimeState:
 
     clock: Callable[[], float]
     shared: SharedParts
-    deps: Dependencies
     results: ResultStore
     quotas: Quotas
     counters: TokenCounters
@@ -62,6 +60,7 @@ class RuntimeState:
     explain: Explainer | None
     plugins_for: Callable[[Bundle], LazyPlugins] | None
     in_memory: bool
+    deps_limit: DepsLimit | None
     validate_limit: ValidateLimit | None
     current: LoadedBundle
     older: list[LoadedBundle] = attrs.field(factory=list)
@@ -72,10 +71,34 @@ class RuntimeState:
     closed: bool = False
     process: int = attrs.field(factory=os.getpid)
 
+    @cached_property
+    def deps(self) -> Dependencies:
+        """The dependencies of capabilities and their scripts."""
+        from octoc.runtime.activation.dependencies import Dependencies
+
+        return Dependencies(self.shared.connector.secrets, allowed=self.deps_limit)
+
     @property
     def forked(self) -> bool:
         """Whether this process is a forked child, which must not use its parent's connections, servers and files."""
         return self.process != os.getpid()
+
+
+@attrs.define(eq=False)
+class Switching:
+    """Activations and deactivations in progress in one session.
+
+    Args:
+        ended: the session is closed: nothing is activated any more.
+        preparing: tasks that connect the servers of capabilities that are being activated.
+        locks: capability -> lock of its activations and deactivations, of which one runs at a time.
+        keeps: capability -> whether the session itself keeps it; without an entry the workspace decides.
+    """
+
+    ended: bool = False
+    preparing: set[asyncio.Task[Any]] = attrs.field(factory=set)
+    locks: dict[str, asyncio.Lock] = attrs.field(factory=dict)
+    keeps: dict[str, bool] = attrs.field(factory=dict)
 
 
 @attrs.define(eq=False)
@@ -104,7 +127,7 @@ class SessionState:
         turns: the user's last messages, the oldest first.
         form: the form in which the tool block was last shown, and in which arguments are read.
         holders: its capabilities and parts that need servers.
-        proxied: the tools that it needs because calls reached them though they are not visible.
+        proxied: the servers of tools that calls reached though they are not visible.
     """
 
     runtime: RuntimeState
@@ -119,7 +142,7 @@ class SessionState:
     switching: Switching = attrs.field(factory=Switching)
     skills: SkillsInUse = attrs.field(factory=SkillsInUse)
     holders: set[str] = attrs.field(factory=set)
-    proxied: set[Use] = attrs.field(factory=set)
+    proxied: set[str] = attrs.field(factory=set)
 
     @cached_property
     def lock(self) -> asyncio.Lock:

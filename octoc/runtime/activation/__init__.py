@@ -1,1 +1,1 @@
-"""Capabilities of a session: which a message is for, activating them, and what gives way to them."""
+"""Capabilities of a session: routing a message to one, activation, and eviction of others."""

@@ -1,11 +1,12 @@
-"""Activating and deactivating a capability in one session: connect first, and only then evict what has to give way.
+"""Activate and deactivate capabilities of a session: connect first, and only then evict others.
 
-A server is open while somebody needs it. Who needs a server: a session whose active capability has a tool of it; a
-session whose direct or boot tools are on it; and a session that reached it through the proxy, until that session ends.
+A server is open while a session needs it: because an active capability has a tool of it, because direct or boot tools
+are on it, or because a call reached it through the proxy, until that session ends.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Coroutine, Iterable, Sequence
@@ -19,13 +20,9 @@ from octoc.runtime import telemetry
 from octoc.runtime.activation.eviction import evictions_for, evictions_over_limits, no_room
 from octoc.runtime.activation.holding import hold, release, release_all
 from octoc.runtime.cancellation import outlast
-from octoc.runtime.servers.unreachable import UnreachableError
 from octoc.secrets import redact
 
 if TYPE_CHECKING:
-    import asyncio
-
-    from octoc.runtime.activation.active_set import Use
     from octoc.runtime.activation.dependencies import Dependencies, DepState
     from octoc.runtime.loaded_bundle import LoadedBundle
     from octoc.runtime.state import SessionState
@@ -38,7 +35,7 @@ NO_TOOLS = "none — the configured allowed_tools filter excluded every tool the
 
 @attrs.frozen(kw_only=True)
 class Change:
-    """What became of a wish to switch a capability: a text for the model, and the servers connected or closed."""
+    """The result of an activation or deactivation: a text for the model, and the servers connected or closed."""
 
     ok: bool
     text: str
@@ -47,10 +44,10 @@ class Change:
 
 
 async def activate(session: SessionState, name: str, *, by_host: bool = False) -> Change:
-    """Make a capability active, or say why not. When a server cannot be connected nothing is activated nor evicted.
+    """Activate a capability. If a server cannot be connected, nothing is activated or evicted.
 
     Args:
-        by_host: whether the host asks, who may activate what neither the model nor a message may.
+        by_host: the host asks, which may activate capabilities that neither the model nor a message may.
     """
     with telemetry.step("octoc.activate", octoc__capability=name, gen_ai__agent__name=session.agent.name) as watched:
         change = await _activated(session, name, by_host=by_host)
@@ -61,8 +58,8 @@ async def activate(session: SessionState, name: str, *, by_host: bool = False) -
 
 
 async def _activated(session: SessionState, name: str, *, by_host: bool) -> Change:
-    # One at a time for each capability, so that whoever asks twice hears that it is active.
-    async with session.switching.lock_of(name):
+    # One at a time for each capability, so that a second request finds it active.
+    async with session.switching.locks.setdefault(name, asyncio.Lock()):
         change = None
         while change is None:
             async with session.lock:
@@ -71,16 +68,16 @@ async def _activated(session: SessionState, name: str, *, by_host: bool) -> Chan
                 if answer is not None or entry is None:
                     return answer or _refused(f"Capability '{name}' not found")
                 loaded = session.loaded
-                # Held before connecting: nobody else may close a server that this session is waiting for.
-                hold(session, name, uses_of(session, entry))
+                # Held before connecting, so that no other session closes a server that this one waits for.
+                hold(session, name, servers_of(entry))
             change = await _connect_and_switch(session, loaded, entry, by_host=by_host)
         return change
 
 
 def _answer_at_once(session: SessionState, name: str, entry: CapabilityEntry | None) -> Change | None:
-    """Return what can be said before anything is connected, or None when it is to be tried."""
+    """Return the change that needs no connection, or None to connect."""
     if entry is None:
-        return _refused(f"Capability '{name}' not found: {_why_not_found(session, name)}")
+        return _refused(not_found(session, name))
     if name in session.active or name in session.tools.registry.boot:
         return Change(ok=True, text=f"Capability '{name}' is already active.")
     refusal = _refusal(session, entry)
@@ -91,9 +88,10 @@ def _refused(text: str) -> Change:
     return Change(ok=False, text=text)
 
 
-def _why_not_found(session: SessionState, name: str) -> str:
+def not_found(session: SessionState, name: str) -> str:
+    """Return the text for a capability that the session cannot name, with near names."""
     near = did_you_mean(name, session.tools.switchable)
-    return near or "this agent has no capability of that name"
+    return f"Capability '{name}' not found: {near or 'this agent has no capability of that name'}"
 
 
 def domain_refusal(session: SessionState, name: str) -> str | None:
@@ -101,7 +99,7 @@ def domain_refusal(session: SessionState, name: str) -> str | None:
     settings = session.loaded.bundle.settings
     confined = session.tools.registry.confined if settings.scoped is None else settings.scoped
     if confined or settings.mode == "production" or name in session.tools.registry.reserved:
-        # Why it is not there may be its scope as well, and what is out of scope does not exist.
+        # Its scope may be the reason too, and capabilities out of scope do not exist for the agent.
         return None
     entry = session.loaded.capabilities.get(name)
     domain = session.agent.domain
@@ -133,7 +131,7 @@ def _session_closed(name: str) -> str:
 
 @attrs.frozen(kw_only=True)
 class _Prepared:
-    """What came of connecting: the servers that are bound to something, and the text of the first problem."""
+    """The result of connecting: the servers that can be connected, and the text of the first problem."""
 
     deps: tuple[DepState, ...] = ()
     bound: tuple[str, ...] = ()
@@ -143,7 +141,7 @@ class _Prepared:
 async def _connect_and_switch(
     session: SessionState, loaded: LoadedBundle, entry: CapabilityEntry, *, by_host: bool
 ) -> Change | None:
-    """Connect, and then change the active set in one step; None when the session has another bundle meanwhile."""
+    """Connect, and then change the active set in one step; None if the session has another bundle by then."""
     name = entry.name
     switched = False
     try:
@@ -159,21 +157,20 @@ async def _connect_and_switch(
                 return None
             if session.tools.capability(name, by_host=by_host) is None:  # its servers listed only excluded tools
                 return _answer_at_once(session, name, None)
-            # Only now, as other messages and calls went on meanwhile; and an unlisted server's tools are known.
+            # Decided only now, as messages and calls continued, and tools of unlisted servers are known.
             evicted = evictions_for(session, name)
             if evicted is None:
                 return _refused(no_room(session, name))
             for victim in evicted:
                 session.active.remove(victim)
             session.active.add(name)
-            # Once, and not before it is added: a tool that only changes its owner stays where it stands.
+            # Once, and after it is added, so that a tool that only changes its owner keeps its position.
             if evicted:
                 session.tools.settle()
             session.tools.visible()
-            hold(session, name, uses_of(session, entry))
             freed = {victim: release(session, victim) for victim in evicted}
             switched = True
-            # A skill that asked for an earlier activation has no part in this one.
+            # This activation is independent of skills that asked for an earlier one.
             session.skills.asked_for.pop(name, None)
     finally:
         if not switched:
@@ -187,9 +184,7 @@ async def _connect_and_switch(
 
 
 async def _uncancelled(session: SessionState, work: Coroutine[Any, Any, _Prepared]) -> _Prepared | None:
-    """Return what the work gives; None when the session ended meanwhile, which cancels it."""
-    import asyncio
-
+    """Return the result of `work`; None if the session ended meanwhile, which cancels it."""
     task = asyncio.create_task(work, name="octoc activate")
     session.switching.preparing.add(task)
     try:
@@ -215,13 +210,11 @@ async def _prepare(dependencies: Dependencies, loaded: LoadedBundle, entry: Capa
 
 
 async def _connected(loaded: LoadedBundle, servers: Sequence[str]) -> str | None:
-    """Connect all servers at the same time, within the workspace's limit; returns what went wrong with the first."""
-    import asyncio
-
+    """Connect all servers at the same time, within the workspace's limit; returns the first problem."""
     if not servers:
         return None
     seconds = loaded.bundle.settings.activate_timeout_s
-    tasks = [asyncio.create_task(_open(loaded, server), name=f"octoc open {server}") for server in servers]
+    tasks = [asyncio.create_task(loaded.pool.connect(server), name=f"octoc open {server}") for server in servers]
     try:
         await asyncio.wait(tasks, timeout=seconds)
     finally:
@@ -229,11 +222,12 @@ async def _connected(loaded: LoadedBundle, servers: Sequence[str]) -> str | None
         for task in tasks:
             task.cancel()
         await outlast(tasks)
-    told = (
-        f"server '{server}' was not connected within {seconds:g} s" if server in late else task.result()
-        for server, task in zip(servers, tasks, strict=True)
-    )
-    return next((text for text in told if text is not None), None)
+    for server, task in zip(servers, tasks, strict=True):
+        if server in late:
+            return f"server '{server}' was not connected within {seconds:g} s"
+        if (problem := task.result()) is not None:
+            return f"server '{server}': {redact(problem, loaded.connector.secrets(server))}"
+    return None
 
 
 def _switch_off(session: SessionState, name: str) -> frozenset[str]:
@@ -243,28 +237,9 @@ def _switch_off(session: SessionState, name: str) -> frozenset[str]:
     return release(session, name)
 
 
-def uses_of(session: SessionState, entry: CapabilityEntry) -> list[Use]:
-    """Return what a session needs while a capability is active in it."""
-    tools: list[Use] = [
-        (tool.id.server, tool.id.tool)
-        for tool in (session.loaded.catalog[index] for index in session.tools.owned(entry.name))
-    ]
-    # Also the server as such: it was connected although the patterns may match none of its tools.
-    return [*tools, *((server, "*") for server in servers_of(entry))]
-
-
 def servers_of(entry: CapabilityEntry) -> tuple[str, ...]:
-    """Return the servers that a capability has tools of, in its own order."""
+    """Return the servers of a capability's grants, in its own order."""
     return tuple(dict.fromkeys(grant.server for grant in entry.grants))
-
-
-async def _open(loaded: LoadedBundle, server: str) -> str | None:
-    try:
-        async with loaded.pool.use(server):
-            return None
-    except UnreachableError as unreachable:
-        message = redact(unreachable.failure.message, loaded.connector.secrets(server))
-        return f"server '{server}': {message}"
 
 
 def _drop(
@@ -272,7 +247,7 @@ def _drop(
 ) -> tuple[tuple[str, ...], list[asyncio.Task[None]]]:
     """Close the servers that no session needs. Returns those that were open, and the closing tasks.
 
-    One that does not close is logged by its pool, and nobody has to wait for it.
+    Waiting for the tasks is optional; the pool logs a server that does not close.
     """
     pool, references = loaded.pool, session.runtime.references
     unneeded = [server for server in dict.fromkeys(servers) if not references.is_needed(server)]
@@ -286,7 +261,7 @@ def _listed(deps: Sequence[DepState], state: str) -> str:
 
 
 def _deps_text(entry: CapabilityEntry, deps: Sequence[DepState]) -> str:
-    """Return the text for a capability of dependencies alone; that of Octomind where all of them are there."""
+    """Return the text for a capability with only dependencies; Octomind's text if all of them are installed."""
     enabled = f"Capability '{entry.name}' enabled."
     if all(dep.state == "ready" for dep in deps):
         return f"{enabled} Installed deps: {', '.join(entry.deps)}"
@@ -294,7 +269,7 @@ def _deps_text(entry: CapabilityEntry, deps: Sequence[DepState]) -> str:
         expected = f"It has no servers and expects these deps: {', '.join(entry.deps)}."
         return f"{enabled} {expected} octoc does not install deps: they were not run."
     headings = {"ready": "Installed deps", "missing": "Not installed", "unknown": "Not known whether installed"}
-    parts = (f"{heading}: {found}." for state, heading in headings.items() if (found := _listed(deps, state)))
+    parts = (f"{heading}: {names}." for state, heading in headings.items() if (names := _listed(deps, state)))
     return f"{enabled} It has no servers. {' '.join(parts)} octoc does not install deps: they were not run."
 
 
@@ -321,7 +296,7 @@ def _enabled_text(
 
 async def deactivate(session: SessionState, name: str) -> Change:
     """Make a capability inactive, and close the servers that no session needs any more."""
-    async with session.switching.lock_of(name):
+    async with session.switching.locks.setdefault(name, asyncio.Lock()):
         async with session.lock:
             if name in session.tools.registry.boot:
                 return _refused(f"Capability '{name}' is granted from the start and cannot be disabled.")
@@ -333,12 +308,13 @@ async def deactivate(session: SessionState, name: str) -> Change:
             gone = tuple(sorted(had - _needed(session)))
             by_others = session.runtime.references.servers_of((session.number, other) for other in session.active.names)
             _, closing = _drop(session, session.loaded, freed)
-        await _closed(closing)
-    # What this session needs no more: whether somebody else's keeps a server open is not for this one's model.
+        if closing:
+            await asyncio.wait(closing)
+    # The text covers only this session; its model must not learn whether other sessions keep a server open.
     if not own:
         return Change(ok=True, changed=True, text=f"Capability '{name}' disabled. It has no servers.")
     count = f"Fully shut down {len(gone)} server(s)"
-    # Octomind's words where they are true: skills, boot capabilities and direct tools may need a server as well.
+    # Octomind's words if they are true: boot capabilities and direct tools may need a server too.
     kept = "(none — all servers still in use by other active capabilities)"
     if not own <= by_others:
         kept = "(none — this session still uses them)"
@@ -350,13 +326,6 @@ def _needed(session: SessionState) -> frozenset[str]:
     return session.runtime.references.servers_of((session.number, holder) for holder in session.holders)
 
 
-async def _closed(closing: Sequence[asyncio.Task[None]]) -> None:
-    import asyncio
-
-    if closing:
-        await asyncio.wait(closing)
-
-
 async def begin_turn(session: SessionState) -> None:
     """Show the tools as their servers have them now, and evict what exceeds the limits because of that."""
     async with session.lock:
@@ -365,20 +334,21 @@ async def begin_turn(session: SessionState) -> None:
         session.tools.settle()
         _drop(session, session.loaded, freed)
     for victim in evicted:
-        logger.warning("capability evicted: '%s': what is active was over the workspace's limits", victim)
+        logger.warning("capability evicted: '%s': the active ones were over the workspace's limits", victim)
 
 
 async def end(session: SessionState) -> None:
-    """Release all that a session needs, and cancel activations under way."""
+    """Release all servers of a session, and cancel running activations."""
     session.switching.ended = True
     for task in tuple(session.switching.preparing):
         task.cancel()
-    for turn in session.switching.locks:
-        async with turn:
-            pass  # until then an activation under way has taken back what it held
+    for lock in tuple(session.switching.locks.values()):
+        async with lock:
+            pass  # by then a running activation has released what it held
     async with session.lock:
         for name in session.active.names:
             session.active.remove(name)
         session.tools.settle()
         _, closing = _drop(session, session.loaded, release_all(session))
-    await _closed(closing)
+    if closing:
+        await asyncio.wait(closing)

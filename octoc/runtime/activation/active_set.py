@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable
-from typing import Any
 
 
 class ActiveSet:
@@ -62,53 +61,36 @@ class ActiveSet:
         return (self._clock(), self._events)
 
 
-Use = tuple[str, str]
-"""(server, tool): one thing that a holder needs; the tool is `*` where a server's tools are not known yet."""
-
-
 class References:
-    """Counts over all sessions of a runtime which holder needs which tool of which server.
+    """Counts, over all sessions of a runtime, which holder needs which servers.
 
-    A server is needed while one of its tools is. Holders are named, so that letting go twice counts once.
+    Holders have names, so that a second release has no effect.
     """
 
     def __init__(self) -> None:
-        self._held: dict[Hashable, frozenset[Use]] = {}
-        self._uses: Counter[Use] = Counter()
-        self._servers: Counter[str] = Counter()
+        self._held: dict[Hashable, frozenset[str]] = {}
+        self._counts: Counter[str] = Counter()
 
-    def hold(self, holder: Hashable, uses: Iterable[Use]) -> None:
-        """Record that `holder` needs exactly `uses`, in place of what it needed before."""
-        held = frozenset(uses)
-        self._uses.update(held)
-        self._servers.update(server for server, _ in held)
+    def hold(self, holder: Hashable, servers: Iterable[str]) -> None:
+        """Record that `holder` needs exactly `servers`, in place of those that it needed before."""
+        needed = frozenset(servers)
+        self._counts.update(needed)
         self.release(holder)
-        self._held[holder] = held
+        self._held[holder] = needed
 
     def release(self, holder: Hashable) -> frozenset[str]:
         """Record that `holder` needs nothing. Returns the servers that no holder needs any more."""
-        held = self._held.pop(holder, frozenset())
-        servers = {server for server, _ in held}
-        for use in held:
-            _less(self._uses, use)
-            _less(self._servers, use[0])
-        return frozenset(server for server in servers if not self.is_needed(server))
+        needed = self._held.pop(holder, frozenset())
+        self._counts.subtract(needed)
+        unneeded = frozenset(server for server in needed if not self._counts[server])
+        for server in unneeded:  # so that the memory does not grow with servers that were needed once
+            del self._counts[server]
+        return unneeded
 
     def servers_of(self, holders: Iterable[Hashable]) -> frozenset[str]:
         """Return the servers that at least one of `holders` needs."""
-        return frozenset(server for holder in holders for server, _ in self._held.get(holder, ()))
+        return frozenset(server for holder in holders for server in self._held.get(holder, ()))
 
     def is_needed(self, server: str) -> bool:
-        """Return whether some holder needs a tool of `server`."""
-        return self._servers[server] > 0
-
-    def count(self, server: str, tool: str) -> int:
-        """Return how many holders need this tool."""
-        return self._uses[server, tool]
-
-
-def _less(counts: Counter[Any], key: Hashable) -> None:
-    # What is 0 goes, so that the counts are as many as what is needed, and no longer as what ever was.
-    counts[key] -= 1
-    if not counts[key]:
-        del counts[key]
+        """Return whether some holder needs `server`."""
+        return self._counts[server] > 0

@@ -1,14 +1,16 @@
-"""Dependencies of capabilities: checked, run or ignored, as the workspace's `deps` says.
+"""Dependencies of capabilities: checked, run or ignored, by the workspace's setting `deps`.
 
-`check` looks on PATH for the program that a script's `# check:` line names, and executes nothing. Only `run`, which
-somebody has to write into octoc.toml, executes a script, once in the life of a runtime: in a private, read-only copy of
-its tap's `deps/` as the bundle has it, whose digests are verified.
+`check` looks on PATH for the program in a script's `# check:` line, and executes nothing. Only an explicit `run` in
+octoc.toml executes a script, once in the life of a runtime: in a private, read-only copy of its tap's `deps/` from the
+bundle, whose digests are verified.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
+import shutil
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -20,8 +22,6 @@ from octoc.runtime.activation.scripts import AlteredFolderError, clean_environme
 from octoc.runtime.script_limits import DepsLimit, lesser
 
 if TYPE_CHECKING:
-    import asyncio
-
     from octoc.bundle.model import Bundle, DepEntry, DepFolder
     from octoc.bundle.reader import OpenBundle
 
@@ -32,7 +32,7 @@ MAX_SHOWN_CHARS = 300
 
 @attrs.frozen(kw_only=True)
 class DepState:
-    """What is known of one dependency: `note` is why it is `missing`, `unknown` or `failed`, in a few words."""
+    """The state of one dependency; `note` is why it is `missing`, `unknown` or `failed`, in a few words."""
 
     name: str
     state: State
@@ -49,12 +49,12 @@ class _Run:
 
 
 class Dependencies:
-    """The dependencies of one runtime: each script is run once, for all who wait for it, and its end remembered.
+    """The dependencies of one runtime: each script runs once, for all waiting calls, and its end is remembered.
 
     Args:
-        secrets_of: returns what a server's references were resolved to.
+        secrets_of: returns the resolved references of a server.
         environ: the host's environment; the process's own by default.
-        allowed: the most that a bundle may ask for; None sets no limit.
+        allowed: the most that a bundle may request; None sets no limit.
     """
 
     def __init__(
@@ -70,32 +70,28 @@ class Dependencies:
         self._runs: dict[tuple[str, str, str], _Run] = {}
 
     async def states(self, opened: OpenBundle, names: Iterable[str]) -> tuple[DepState, ...]:
-        """Return what is known of `names`, in their order; with `run` what is behind one that failed is not run."""
+        """Return the states of `names`, in order; with `run`, nothing after a failed one is run."""
         wanted = lesser(opened.bundle.settings.deps, self._allowed)
-        known = {entry.name: entry for entry in opened.bundle.deps}
+        entries = {entry.name: entry for entry in opened.bundle.deps}
         if wanted == "never":
             return tuple(DepState(name=name, state="unasked") for name in names)
         if wanted != "run":
-            return tuple(self._checked(name, known.get(name)) for name in names)
-        found: list[DepState] = []
+            return tuple(self._checked(name, entries.get(name)) for name in names)
+        states: list[DepState] = []
         for name in names:
-            found.append(await self._ran(opened, name, known.get(name)))
-            if found[-1].state == "failed":
+            states.append(await self._ran(opened, name, entries.get(name)))
+            if states[-1].state == "failed":
                 break
-        return tuple(found)
+        return tuple(states)
 
     async def close(self) -> None:
         """End every script that is running."""
-        import asyncio
-
         tasks = [run.task for run in self._runs.values() if not run.task.done()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _checked(self, name: str, entry: DepEntry | None) -> DepState:
-        import shutil
-
         if entry is None or entry.program is None:
             return DepState(name=name, state="unknown", note="nothing says how to look for it")
         if shutil.which(entry.program, path=self._environ.get("PATH")) is None:
@@ -103,8 +99,6 @@ class Dependencies:
         return DepState(name=name, state="ready")
 
     async def _ran(self, opened: OpenBundle, name: str, entry: DepEntry | None) -> DepState:
-        import asyncio
-
         if entry is None or not entry.digest:
             return DepState(name=name, state="failed", note="the bundle has no script for it")
         folder = _folder_of(opened.bundle, entry)
@@ -124,14 +118,12 @@ class Dependencies:
         finally:
             run.waiting -= 1
             if not run.waiting and not run.task.done():
-                # No call waits for it any more: the next that needs it runs it again.
+                # No call waits for it any more; the next one runs it again.
                 self._runs.pop(key, None)
                 run.task.cancel()
                 await asyncio.gather(run.task, return_exceptions=True)
 
     async def _run(self, opened: OpenBundle, entry: DepEntry) -> DepState:
-        import asyncio
-
         text = opened.text(entry.script)
         if sha256_hex(text.encode("utf-8")) != entry.digest:
             return DepState(name=entry.name, state="failed", note="its script is not what was built")
@@ -150,14 +142,14 @@ class Dependencies:
             if status == 0:
                 return DepState(name=entry.name, state="ready")
             why = how_it_ended(status)
-        from octoc.secrets import redact  # here, as below: most bundles have nothing to run
+        from octoc.secrets import redact  # local, as below: most bundles have nothing to run
 
-        said = _last_words(bytes(output), lambda text: redact(text, self.secrets(opened.bundle)))
-        return DepState(name=entry.name, state="failed", note=f"{why}: {said}" if said else why)
+        text = _last_words(bytes(output), lambda text: redact(text, self.secrets(opened.bundle)))
+        return DepState(name=entry.name, state="failed", note=f"{why}: {text}" if text else why)
 
     @contextlib.asynccontextmanager
     async def _script(self, opened: OpenBundle, entry: DepEntry) -> AsyncIterator[Path | None]:
-        """Give the script's file in a copy of its tap's folder; None where the bundle has the script alone."""
+        """Yield the script's file in a copy of its tap's folder; None if the bundle has only the script."""
         if not entry.folder:
             yield None
             return
@@ -167,14 +159,14 @@ class Dependencies:
         from octoc.runtime.activation.dependency_folder import copied
 
         async with copied(folder, opened) as root:
-            file = root / f"{entry.name}.sh"  # which may be a link, or lie behind one
+            file = root / f"{entry.name}.sh"  # it may be a link, or be below one
             if sha256_hex(file.read_bytes()) != entry.digest:
                 raise AlteredFolderError
             yield file
 
     @property
     def environ(self) -> Mapping[str, str]:
-        """The host's environment, where programs are looked for and of which a script gets a part."""
+        """The host's environment, in which programs are looked up; a script gets a part of it."""
         return self._environ
 
     def secrets(self, bundle: Bundle) -> tuple[str, ...]:

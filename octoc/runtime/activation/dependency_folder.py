@@ -1,9 +1,11 @@
-"""A private, read-only copy of a tap's `deps/`, as the bundle has it, for the run of one script."""
+"""A private, read-only copy of a tap's `deps/` from the bundle, for the run of one script."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
+import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -22,9 +24,9 @@ _FILE, _PROGRAM, _FOLDER, _OPEN = 0o444, 0o555, 0o555, 0o700
 
 @contextlib.asynccontextmanager
 async def copied(folder: DepFolder, opened: OpenBundle) -> AsyncIterator[Path]:
-    """Write a folder of the bundle to a new one that only this user can enter, and delete that afterwards.
+    """Write a folder of the bundle to a new one that only this user can enter, and delete it afterwards.
 
-    Every file is held against its digest before it is written. Raises: AlteredFolderError, OSError, BundleRefused.
+    Every file is compared with its digest before it is written. Raises: AlteredFolderError, OSError, BundleRefused.
     """
     root = Path(tempfile.mkdtemp(prefix="octoc-deps-"))
     try:
@@ -35,9 +37,9 @@ async def copied(folder: DepFolder, opened: OpenBundle) -> AsyncIterator[Path]:
 
 
 def write_folder(folder: DepFolder, read: Callable[..., bytes], root: Path) -> None:
-    """Write the folder to `root`, which is made, and take the right to write from all of it.
+    """Write the folder to the new folder `root`, and make all of it read-only.
 
-    Raises: AlteredFolderError, OSError, what `read` raises.
+    Raises: AlteredFolderError, OSError, and the exceptions of `read`.
     """
     if DepFolder.digest_of(folder.files) != folder.digest:
         raise AlteredFolderError
@@ -46,7 +48,7 @@ def write_folder(folder: DepFolder, read: Callable[..., bytes], root: Path) -> N
     for file in folder.files:
         path = root.joinpath(*_parts(file.path))
         if not links.keys().isdisjoint(path.parents):
-            raise AlteredFolderError  # it would be written where the link leads
+            raise AlteredFolderError  # it would be written to the target of the link
         path.parent.mkdir(parents=True, exist_ok=True)
         if file.link:
             continue
@@ -60,7 +62,7 @@ def write_folder(folder: DepFolder, read: Callable[..., bytes], root: Path) -> N
         path.symlink_to(target)
     inside = os.path.realpath(root)
     for path in links:
-        # Where a link leads depends on the other links: only the system says it for sure.
+        # The target of a link depends on the other links, so the system resolves it.
         if not f"{os.path.realpath(path)}/".startswith(f"{inside}/"):
             raise AlteredFolderError
     for path in _folders(root):
@@ -79,18 +81,14 @@ def _folders(root: Path) -> list[Path]:
 
 
 def _delete(root: Path) -> None:
-    import shutil
-
     for path in _folders(root):
         path.chmod(_OPEN)
-    # Files that somebody deletes meanwhile do not change the script's outcome.
+    # Files that are deleted meanwhile do not change the script's outcome.
     shutil.rmtree(root, ignore_errors=True)
 
 
 async def _in_thread(work: Callable[[], None]) -> None:
-    """Do `work` in a thread and wait for its end, also when the waiting is cancelled: files may not be left behind."""
-    import asyncio
-
+    """Do `work` in a thread and wait for its end, even if cancelled, so that no files are left."""
     task = asyncio.create_task(asyncio.to_thread(work))
     await outlast([task])
     await task

@@ -1,4 +1,4 @@
-"""The encoder and the gate of a bundle, loaded when the first message asks."""
+"""The encoder and the gate of a bundle, loaded by the first message."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger("octoc.runtime")
 
 _MEMO = 64
-"""How many vectors are cached: the gate, the rules of skills and the next messages need the same texts."""
+"""Cached vectors: the gate, the rules of skills and the next messages need those of the same texts."""
 
 
 class EncoderUnavailableError(Exception):
-    """There is no encoder that makes vectors like the bundle's, or it failed on a text; the message says why."""
+    """No encoder makes vectors like the bundle's, or it failed on a text; the message has the reason."""
 
 
 class RoutingParts:
-    """The encoder and the gate of one bundle, made once, whichever thread asks first."""
+    """The encoder and the gate of one bundle, made once; several threads may use them."""
 
     def __init__(
         self, opened: OpenBundle, plugins: LazyPlugins, workspace: Path, embedder: Embedder | None = None
@@ -42,7 +42,7 @@ class RoutingParts:
         self._lock = threading.Lock()
 
     def embedder(self) -> Embedder:
-        """Return the encoder that the bundle's vectors were made with. Raises: EncoderUnavailableError."""
+        """Return the encoder of the bundle's vectors. Raises: EncoderUnavailableError."""
         with self._lock:
             if self._embedder is None:
                 if self._problem is None:
@@ -52,18 +52,18 @@ class RoutingParts:
             return self._embedder
 
     def vector(self, text: str) -> Vector:
-        """Return the vector of a text, encoded once of those that were asked for last; not to be written to.
+        """Return the vector of a text, which the last texts share; do not change it.
 
         Raises: EncoderUnavailableError.
         """
-        found = self._vectors.get(text)
-        if found is None:
-            found = self.encode(text)
+        vector = self._vectors.get(text)
+        if vector is None:
+            vector = self.encode(text)
             with self._lock:
                 while len(self._vectors) >= _MEMO:
                     del self._vectors[next(iter(self._vectors))]
-                self._vectors[text] = found
-        return found
+                self._vectors[text] = vector
+        return vector
 
     def encode(self, text: str) -> Vector:
         """Return the vector of a text. Raises: EncoderUnavailableError, also if this text alone fails."""
@@ -77,13 +77,13 @@ class RoutingParts:
             problem = f": {error}" if isinstance(error, PluginError) else because(error)
         problem = f"the encoder `{embedder.name}` failed{problem}"
         if not self._failed:
-            # Once: what cannot be opened fails on every message.
+            # Logged once, as it may fail on every message.
             self._failed = True
-            logger.warning("words alone have to do: %s", problem)
+            logger.warning("routing uses words alone: %s", problem)
         raise EncoderUnavailableError(problem)
 
     def embedder_like(self, identity: str) -> Embedder | None:
-        """Return the encoder if it has been made and has this identity, for another bundle of the same encoder."""
+        """Return the encoder if it exists and has this identity, for another bundle with the same encoder."""
         made = self._embedder
         return made if made is not None and made.identity == identity else None
 
@@ -104,7 +104,7 @@ class RoutingParts:
         if made is None:
             self._problem = f"no installed plugin makes the encoder `{encoder.name}`"
         elif made.identity != encoder.identity:
-            # Vectors of two encoders compare to nothing: abstaining is right, guessing is not.
+            # Vectors of two encoders cannot be compared, so routing abstains.
             self._problem = f"the installed encoder `{encoder.name}` is not the one that the bundle was built with"
         else:
             self._embedder = made
@@ -124,7 +124,7 @@ class RoutingParts:
             return self._router
 
     def triggers(self) -> Vector:
-        """Return the triggers' vectors, shape (n, d); no rows when the bundle has none."""
+        """Return the triggers' vectors, shape (n, d); no rows if the bundle has none."""
         import numpy as np
 
         empty: Vector = np.zeros((0, 1), np.float32)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def explain_route(
     session: SessionState, text: str, before: Sequence[str] | None = None
 ) -> tuple[Routing, Explanation | None]:
-    """Return what `route` decides, and why; None where the bundle has no gate. Changes nothing.
+    """Return the decision of `route`, and the reasons; None without a gate. Changes nothing.
 
     Raises: BundleRefused.
     """
@@ -33,7 +33,7 @@ def explain_route(
     field = _field(session, router, routing.intent)
     scored = routing.intent
     if routing.follows:
-        # What was scored is the earlier message that decided it, or that one followed by this one.
+        # The scored text is the earlier message that decided it, or that one followed by this one.
         turns = (clean_intent(turn, pasted=router.keeps_pasted) for turn in reversed(before or ()))
         tried = (one for turn in turns for one in (turn, f"{turn}\n{routing.intent}"))
         scored = next((one for one in tried if field.decide(one).winner == routing.winner), scored)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octoc.diagnostics.suggest import did_you_mean
+from octoc.runtime.activation.activate import not_found
 
 if TYPE_CHECKING:
     from octoc.runtime.state import SessionState
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 def keep(session: SessionState, capability: str) -> str:
     """Keep a capability in a session. Returns the effect in words."""
     if session.tools.capability(capability, by_host=True) is None:
-        near = did_you_mean(capability, session.tools.switchable)
-        return f"Capability '{capability}' not found: {near or 'this agent has no capability of that name'}"
+        return not_found(session, capability)
     session.switching.keeps[capability] = True
     update_kept(session)
     when = "" if capability in session.active else " once it is active"

@@ -1,7 +1,8 @@
-"""A fresh message of the user: decide what it is for, and activate that."""
+"""A new message of the user: route it, and activate its capability."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from typing import TYPE_CHECKING
@@ -22,22 +23,20 @@ logger = logging.getLogger("octoc.runtime")
 
 
 async def take_message(session: SessionState, text: str) -> Routing:
-    """Route a message, activate what it is for, and use the skills whose rules it meets."""
-    text = whole_characters(text)  # no expression and no encoder takes half of one
+    """Route a message, activate its capability, and use the skills whose rules match."""
+    text = whole_characters(text)  # expressions and encoders refuse halves of surrogate pairs
     routing = await _route_message(session, text)
     skills = await use_matching(session, text) if session.tools.scope.auto else ()
     return attrs.evolve(routing, skills=skills) if skills else routing
 
 
 async def _route_message(session: SessionState, text: str) -> Routing:
-    """Route a message and activate what it is for; nothing where the agent leaves that to the model."""
-    import asyncio
-
+    """Route a message and activate its capability, unless the agent leaves that to the model."""
     await renew(session)
     await begin_turn(session)
     if not session.tools.scope.auto:
         return Routing(capability=None, reason=AUTO_OFF)
-    # The first message loads the encoder, which takes longer than a loop should stand still.
+    # In a thread, as the first message loads the encoder, which would block the event loop.
     with telemetry.step("octoc.route", gen_ai__agent__name=session.agent.name) as watched:
         held = held_of(session)
         field = (candidates_of(session, held), held, tuple(session.turns))

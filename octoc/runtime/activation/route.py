@@ -1,4 +1,4 @@
-"""Deciding which capability a message is for. Loads numpy, the gate and the encoder when the first message asks."""
+"""Decide which capability a message is for. The first message loads numpy, the gate and the encoder."""
 
 from __future__ import annotations
 
@@ -39,26 +39,26 @@ def route(session: SessionState, text: str, before: Sequence[str] | None = None)
 
 
 def held_of(session: SessionState) -> dict[str, tuple[Reason, str]]:
-    """Return the capabilities in scope that a message cannot activate now: name -> why, in one word and in words.
+    """Return the capabilities in scope that a message cannot activate now: name -> the reason and its text.
 
-    They take part all the same, so that a message about one of them does not fall to a sibling.
+    They still compete, so that a message about one of them does not go to a similar capability.
     """
     from octoc.routing.decision import Reason
 
-    found: dict[str, tuple[Reason, str]] = {}
+    held: dict[str, tuple[Reason, str]] = {}
     for name, entry in session.tools.entries.items():
         missing = session.runtime.variables.missing(entry)
         if name in session.active:
-            found[name] = Reason.ALREADY_ACTIVE, f"`{name}` is active"
+            held[name] = Reason.ALREADY_ACTIVE, f"`{name}` is active"
         elif name in session.tools.registry.boot:
-            found[name] = Reason.GRANTED, f"the agent has `{name}` from the start"
+            held[name] = Reason.GRANTED, f"the agent has `{name}` from the start"
         elif missing:
-            found[name] = Reason.NOT_READY, f"`{name}` needs {name_list(missing)} to be set"
+            held[name] = Reason.NOT_READY, f"`{name}` needs {name_list(missing)} to be set"
         elif _brings_nothing(session, entry):
-            found[name] = Reason.NOT_READY, f"`{name}` brings no tool here: nothing serves its servers"
+            held[name] = Reason.NOT_READY, f"`{name}` brings no tool here: nothing serves its servers"
         elif evictions_for(session, name) is None:
-            found[name] = Reason.NO_ROOM, no_room(session, name).rstrip(".")
-    return found
+            held[name] = Reason.NO_ROOM, no_room(session, name).rstrip(".")
+    return held
 
 
 def candidates_of(session: SessionState, held: Collection[str]) -> tuple[str, ...]:
@@ -67,7 +67,7 @@ def candidates_of(session: SessionState, held: Collection[str]) -> tuple[str, ..
 
 
 def fitting(session: SessionState, routing: Routing) -> Routing:
-    """Return a decision without what has no room beside the first capability: a message evicts nothing of its own."""
+    """Return a decision without capabilities that do not fit beside the first, as a message evicts none of its own."""
     if routing.capability is None or not routing.also:
         return routing
     kept = [routing.capability]
@@ -78,7 +78,7 @@ def fitting(session: SessionState, routing: Routing) -> Routing:
 
 
 def _brings_nothing(session: SessionState, entry: CapabilityEntry) -> bool:
-    # A capability whose only servers are builtin and unbound would push out another one and bring no tool.
+    # A capability with only unbound builtin servers would evict another one and bring no tool.
     if not entry.grants:
         return not entry.deps
     return not any(session.loaded.can_connect(grant.server) for grant in entry.grants)
@@ -94,9 +94,9 @@ def decide(
     """Decide which of `candidates` a message is for; changes nothing. May take as long as loading the encoder.
 
     Args:
-        held: who else takes part and is not activated when it wins, as `held_of` returns it.
-        before: the user's earlier messages, the oldest first: a message that is for nobody by itself, and goes on with
-            what was asked before, is for whom that was for, or is decided together with it where that was for nobody.
+        held: further competitors, which are not activated if they win, as `held_of` returns them.
+        before: the user's earlier messages, the oldest first. A message that has no winner and continues an earlier
+            one gets the winner of that one, or is decided together with it if that has no winner either.
     """
     router = loaded.routing.router()
     if router is None:
@@ -141,7 +141,7 @@ def decide(
 
 
 class _Attempt:
-    """Decides texts for one message of one session, and keeps why there is no encoder."""
+    """Decides texts for one message of one session, and records why there is no encoder."""
 
     def __init__(
         self, loaded: LoadedBundle, router: Router, candidates: Sequence[str], held: Mapping[str, Reason]
@@ -150,12 +150,12 @@ class _Attempt:
         self.problem = ""
 
     def decide(self, intent: str) -> tuple[Decision, Vector | None]:
-        # The encoder is not loaded for a message that no gate would look at.
+        # The encoder is not loaded for a message that the gate does not score.
         vector = self.vector(intent) if self._router.wants_vector(intent, self._candidates, self._held) else None
         return self._router.decide(intent, vector, self._candidates, self._held), vector
 
     def by_clauses(self, intent: str, whole: Decision) -> Decision:
-        """Return what a message activates whose parts may each be for another capability; of one part, one."""
+        """Return the decision on a message whose clauses may be for different capabilities."""
         from octoc.routing.gate import of_clauses
         from octoc.search.words import clauses
 

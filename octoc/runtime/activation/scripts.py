@@ -1,22 +1,23 @@
-"""Running a script of the bundle in a process group and a clean environment of its own; it always ends."""
+"""Run a script of the bundle in its own process group, with a clean environment; it always ends."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
+import shutil
+import signal
+import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import asyncio
+from typing import IO, Any
 
 MAX_OUTPUT_BYTES = 4096
-"""How much of a script's last output is kept."""
+"""The bytes of a script's last output that are kept."""
 TERM_S = 2.0
-"""How long a script that is ended has to clean up."""
+"""The seconds that a terminated script has to clean up."""
 _PIPE_S = 1.0
-# What a shell and an installer need of the host's environment; nothing of it is a credential.
+# The variables that a shell and an installer need; none of them has a credential.
 _ENVIRONMENT = (
     *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ"),
     *("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "SSL_CERT_FILE", "SSL_CERT_DIR"),
@@ -24,16 +25,16 @@ _ENVIRONMENT = (
 
 
 class AlteredFolderError(Exception):
-    """The folder of scripts in the bundle is not what its digests say, or a path in it leads out of it."""
+    """The folder of scripts in the bundle does not match its digests, or a path in it leads out of it."""
 
 
 def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return what a script gets of the host's environment."""
+    """Return the part of the host's environment that a script gets."""
     return {name: environ[name] for name in _ENVIRONMENT if name in environ}
 
 
 def how_it_ended(status: int) -> str:
-    """Return in words what the status of a failed script means."""
+    """Return the meaning of a failed script's status, in words."""
     return f"it ended with status {status}" if status > 0 else f"signal {-status} ended it"
 
 
@@ -48,19 +49,16 @@ async def run_script(
     file: Path | None = None,
     by_first_line: bool = False,
 ) -> int:
-    """Run a script in a process group of its own and return its status; `output` gets the last it said.
+    """Run a script in its own process group and return its status; `output` gets its last output.
 
-    Whatever ends the waiting, the group has ended too. Raises: OSError when it cannot be started.
+    The group has ended when this returns or raises. Raises: OSError if the script cannot be started.
 
     Args:
         given: its standard input.
-        cwd: where it runs; in a folder of its own, which is deleted afterwards, when None.
-        file: where `script` lies already, with what it uses beside it; it is not written then.
-        by_first_line: run it by what its `#!` line names; without it, and where there is none, by bash.
+        cwd: its working folder; None means a new folder, which is deleted afterwards.
+        file: the file of `script`, next to the files that it uses; None writes it to a new folder.
+        by_first_line: run it by the program in its `#!` line; otherwise, and without such a line, by bash.
     """
-    import asyncio
-    import tempfile
-
     with tempfile.TemporaryDirectory(prefix="octoc-script-") as folder:
         entered = Path(folder) / "stdin"
         if file is None:
@@ -85,7 +83,7 @@ async def run_script(
                 try:
                     async with _ended(process):
                         status = await process.wait()
-                    # What the script left behind may say a last word, hold the pipe open for ever, or just live on.
+                    # Child processes may still write, keep the pipe open, or continue to run.
                     await asyncio.wait([reading], timeout=_PIPE_S)
                     _signal(process, "SIGKILL")
                     return status
@@ -95,14 +93,11 @@ async def run_script(
 
 
 def _interpreter(script: str, environment: Mapping[str, str]) -> list[str]:
-    """Return what runs a script: what its `#!` line names, bash for a shell's script and for one without the line.
+    """Return the program that runs a script: that of its `#!` line, or bash for shell scripts and without the line.
 
+    The file itself is not executed, as a temporary folder may be mounted without that permission.
     Source: Octomind runs dependencies by bash, and executes validators.
-
-    The file itself is not executed: a temporary folder may be mounted so that nothing in it can be.
     """
-    import shutil
-
     line = script.partition("\n")[0].rstrip("\r")
     words = line[2:].split(None, 1) if line.startswith("#!") else []
     named = words[-1].split()[0].rpartition("/")[2] if words else "sh"
@@ -113,9 +108,7 @@ def _interpreter(script: str, environment: Mapping[str, str]) -> list[str]:
 
 @contextlib.asynccontextmanager
 async def _pipe() -> AsyncIterator[tuple[asyncio.StreamReader, IO[Any]]]:
-    """Give a pipe's two ends. One of asyncio's own would keep a process from having ended while somebody holds it."""
-    import asyncio
-
+    """Yield a pipe's two ends. With asyncio's own pipe, a process would not end while a child keeps it open."""
     read_end, write_end = (os.fdopen(number, mode) for number, mode in zip(os.pipe(), ("rb", "wb"), strict=True))
     with write_end:
         reader = asyncio.StreamReader()
@@ -136,9 +129,7 @@ async def _keep_last(stream: asyncio.StreamReader, output: bytearray) -> None:
 
 @contextlib.asynccontextmanager
 async def _ended(process: asyncio.subprocess.Process) -> AsyncIterator[None]:
-    """End the process and its group, should it still run when what is inside is over."""
-    import asyncio
-
+    """End the process and its group at the end of the block, if it still runs."""
     try:
         yield
     finally:
@@ -152,8 +143,6 @@ async def _ended(process: asyncio.subprocess.Process) -> AsyncIterator[None]:
 
 
 def _signal(process: asyncio.subprocess.Process, name: str) -> None:
-    import signal
-
-    # Its own session's leader, so the group has its number.
+    # It leads its own session, so the group has its number.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.Signals[name])

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from octoc.formats.render import Shown
     from octoc.names import ToolId
     from octoc.plugin import TokenCounter
-    from octoc.runtime.activation.active_set import Use
     from octoc.runtime.catalog.catalog import Catalog
     from octoc.runtime.catalog.tool_forms import ToolForms
     from octoc.runtime.results.limits import ToolLimits
@@ -173,10 +172,9 @@ class AgentScope:
         return tuple(sorted({*self.registry.direct, *boot, *self.joined(self.registry.unlisted_direct)}))
 
     @once_per_generation
-    def base_uses(self) -> frozenset[Use]:
-        """Return the servers and tools that every session needs for its base."""
-        tools = (self.catalog[index].id for index in self.base())
-        return frozenset((tool.server, tool.tool) for tool in tools)
+    def base_servers(self) -> frozenset[str]:
+        """Return the servers of the tools that are visible from the start."""
+        return frozenset(self.catalog[index].id.server for index in self.base())
 
     @once_per_generation
     def deferred(self) -> tuple[int, ...]:

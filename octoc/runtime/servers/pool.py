@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from octoc.runtime.cancellation import outlast
 from octoc.runtime.servers.server_pool import ServerPool
-from octoc.runtime.servers.unreachable import closed
+from octoc.runtime.servers.unreachable import UnreachableError, closed
 from octoc.runtime.shares import NO_ACCOUNT
 
 if TYPE_CHECKING:
@@ -55,6 +55,14 @@ class Pool:
         if self._closed:
             raise closed()
         return Lease(self._by_name[server], until, account, tool)
+
+    async def connect(self, server: str) -> str | None:
+        """Connect a server if it is not connected. Returns why that failed, or None."""
+        try:
+            async with self.use(server):
+                return None
+        except UnreachableError as error:
+            return error.failure.message
 
     def listen(self, server: str, listener: Callable[[ServerListing], None]) -> None:
         """Call `listener` with every list of the server's tools, and with the last one now."""

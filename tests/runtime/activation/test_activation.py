@@ -351,7 +351,7 @@ def test_what_grows_over_the_limit_gives_way_at_the_next_message(
             assert list(session.capabilities) == ["late"]
 
     asyncio.run(run())
-    assert "capability evicted: 'small': what is active was over the workspace's limits" in caplog.messages
+    assert "capability evicted: 'small': the active ones were over the workspace's limits" in caplog.messages
 
 
 def test_a_kept_capability_is_never_evicted_and_counts(fleet: Fleet) -> None:

@@ -112,4 +112,4 @@ def test_it_is_logged_once(runtime: Runtime, caplog: pytest.LogCaptureFixture) -
     with caplog.at_level(logging.WARNING, "octoc.runtime"):
         for text in (MESSAGE, "and another message of the user"):
             runtime.session().route(text)
-    assert len([record for record in caplog.records if "words alone have to do" in record.message]) == 1
+    assert len([record for record in caplog.records if "routing uses words alone" in record.message]) == 1
