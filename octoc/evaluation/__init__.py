@@ -1,4 +1,4 @@
-"""Runs messages and queries through a bundle's own runtime, and says how right it was. No server is started."""
+"""Run messages and queries through a bundle's own runtime, and measure the results. No server is started."""
 
 from octoc.evaluation.figures import RoutingFigures, SearchFigures, Share, confusions, routing_figures, search_figures
 from octoc.evaluation.outcomes import MessageOutcome, QueryOutcome, Results, Verdict

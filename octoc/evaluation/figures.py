@@ -1,4 +1,4 @@
-"""Shares over outcomes: what is counted, over what."""
+"""Shares of outcomes, such as precision and recall."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from octoc.routing.fixtures import NOTHING
 
 @attrs.frozen
 class Share:
-    """`part` of `whole`; a `whole` of 0 is nothing to measure."""
+    """`part` of `whole`; a `whole` of 0 means that nothing was measured."""
 
     part: float
     whole: int
 
     @property
     def value(self) -> float | None:
-        """A share from 0 to 1; None where there is nothing to measure."""
+        """A share from 0 to 1; None if nothing was measured."""
         return self.part / self.whole if self.whole else None
 
 
 @attrs.frozen(kw_only=True)
 class RoutingFigures:
-    """How right the decisions on messages were.
+    """The quality of the decisions on messages.
 
     Args:
-        right: messages that expect a capability and activate that one; of a compound request at least one of its
-            capabilities, and no other.
-        precision: activations that were expected, of all activations.
-        recall: expected activations that came, of all that were expected.
+        right: messages that expect a capability and activate it; a compound request at least one of its capabilities,
+            and no other.
+        precision: expected activations of all activations.
+        recall: expected activations that happened, of all expected ones.
         abstention: messages that expect nothing and activate nothing.
-        wrong: messages, of all, that activate what they do not expect.
+        wrong: messages, of all, that activate a capability that they do not expect.
     """
 
     right: Share
@@ -47,7 +47,7 @@ class RoutingFigures:
 
 @attrs.frozen(kw_only=True)
 class SearchFigures:
-    """How right search was: means over the queries that a tool answers, and the share of the others that find none."""
+    """The quality of search: means over the queries that a tool answers, and the share of others that find none."""
 
     recall: Share
     ndcg: Share
@@ -80,13 +80,13 @@ def search_figures(outcomes: Sequence[QueryOutcome]) -> SearchFigures:
 
 
 def confusions(outcomes: Iterable[MessageOutcome]) -> list[tuple[str, str, int]]:
-    """Return (expected, got, how often) of the messages that were not right, the most frequent first."""
+    """Return (expected, got, count) of the messages that were not right, the most frequent first."""
     counted = Counter(
         (names(one.fixture.expect), names(one.got)) for one in outcomes if one.verdict is not Verdict.RIGHT
     )
     return sorted(((*pair, count) for pair, count in counted.items()), key=lambda row: (-row[2], row[:2]))
 
 
-def names(found: Sequence[str]) -> str:
-    """Return names as a fixture's author writes them, `none` for none."""
-    return ", ".join(sorted(found)) or NOTHING
+def names(values: Sequence[str]) -> str:
+    """Return names as in a fixture, `none` for an empty list."""
+    return ", ".join(sorted(values)) or NOTHING

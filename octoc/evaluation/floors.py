@@ -14,7 +14,7 @@ _AT_MOST = "max_"
 
 @attrs.frozen(kw_only=True)
 class Floor:
-    """A limit of the workspace, and the share that was measured. `name` is its key in octoc.toml."""
+    """A limit of the workspace, and the measured share. `name` is its key in octoc.toml."""
 
     name: str
     limit: float
@@ -22,7 +22,7 @@ class Floor:
 
     @property
     def held(self) -> bool:
-        """Whether the share is as good as the limit. What nothing measures is not held."""
+        """Whether the share is as good as the limit; False if nothing was measured."""
         value = self.share.value
         if value is None:
             return False
@@ -30,9 +30,9 @@ class Floor:
 
 
 def measured(results: Results, limits: Mapping[str, float]) -> tuple[Floor, ...]:
-    """Return the workspace's limits with what was measured, in the order of `limits`.
+    """Return the workspace's limits with the measured shares, in the order of `limits`.
 
-    Raises: KeyError for a limit of another name.
+    Raises: KeyError for an unknown limit.
     """
     shares = shares_of(results)
     return tuple(Floor(name=name, limit=limit, share=shares[name]) for name, limit in limits.items())

@@ -12,15 +12,15 @@ from octoc.evaluation.floors import Floor
 from octoc.evaluation.outcomes import MessageOutcome, Results, Verdict
 from octoc.evaluation.recorded import Change
 
-# What XML 1.0 cannot hold, in whatever form it is written.
+# Characters that XML 1.0 cannot have, not even escaped.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render_junit(results: Results, regressions: Sequence[Change], floors: Iterable[Floor]) -> str:
     """Return one `testsuites` document, ended by a newline.
 
-    A regression and a floor that is not held are failures. A fixture that is not right, and was not before or never
-    was recorded, is skipped: the words say what came of it.
+    Regressions and floors that are not held are failures. A fixture that is not right, and was not right before or was
+    not recorded, is skipped, with its outcome as the message.
     """
     worse = {id(change.fixture): change for change in regressions}
     suites = ET.Element("testsuites", name="octoc test")
@@ -39,13 +39,15 @@ def render_junit(results: Results, regressions: Sequence[Change], floors: Iterab
         if fixture.place is not None:
             case.set("file", _sound(escape(fixture.place.file)))
         change = worse.get(id(fixture))
-        said = f"expected {expected}, got {got}"
+        summary = f"expected {expected}, got {got}"
         if change is not None:
             failures += 1
-            ET.SubElement(case, "failure", type="regression", message=_sound(escape(f"{said}, before {change.before}")))
+            ET.SubElement(
+                case, "failure", type="regression", message=_sound(escape(f"{summary}, before {change.before}"))
+            )
         elif outcome.verdict is not Verdict.RIGHT:
             skipped += 1
-            ET.SubElement(case, "skipped", message=_sound(escape(f"{outcome.verdict}: {said}")))
+            ET.SubElement(case, "skipped", message=_sound(escape(f"{outcome.verdict}: {summary}")))
     for floor in floors:
         case = _case(suite, "floor", floor.name)
         cases += 1

@@ -1,4 +1,4 @@
-"""What came of one fixture."""
+"""The outcome of one fixture."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ NDCG_AT = 10
 
 
 class Verdict(enum.StrEnum):
-    """How a fixture ended, the best first."""
+    """The verdict on a fixture, the best first."""
 
     RIGHT = "right"
-    PARTLY = "partly"  # some of what was expected, and nothing else
-    MISSED = "missed"  # nothing, where something was expected
+    PARTLY = "partly"  # some of the expected, and nothing else
+    MISSED = "missed"  # nothing, but something was expected
     WRONG = "wrong"  # something that was not expected
 
     @property
     def loss(self) -> int:
-        """How bad it is, from 0 for right."""
+        """The rank of the verdict, from 0 for right."""
         return list(Verdict).index(self)
 
 
 @attrs.frozen(kw_only=True)
 class MessageOutcome:
-    """What a message activated: bare names, the best first; `()` is nothing.
+    """The capabilities that a message activated: bare names, the best first; `()` means none.
 
     `scores` are the best candidates with their scores, in the gate's own unit; `reason` is the runtime's.
     """
@@ -59,13 +59,13 @@ class QueryOutcome:
 
     @property
     def recall(self) -> float:
-        """The share of the expected tools that are among the first `RECALL_AT`; 0 where none is expected."""
+        """The share of the expected tools among the first `RECALL_AT`; 0 if none is expected."""
         wanted = self.fixture.tools
         return len(set(wanted) & set(self.found[:RECALL_AT])) / min(len(wanted), RECALL_AT) if wanted else 0.0
 
     @property
     def ndcg(self) -> float:
-        """Normalised DCG at `NDCG_AT`, every expected tool worth the same; 0 where none is expected.
+        """Normalised DCG at `NDCG_AT` with equal gains; 0 if no tool is expected.
 
         Source: Jaervelin and Kekaelaeinen 2002, with binary relevance.
         """
@@ -90,7 +90,7 @@ Outcome = MessageOutcome | QueryOutcome
 class Results:
     """Outcomes in the order of the fixtures.
 
-    `gate` names how messages were decided, as `calibrated balanced minilm-l6`; `no_encoder` says why not, or "".
+    `gate` names how messages were decided, as `calibrated balanced minilm-l6`; `no_encoder` is why without one, or "".
     """
 
     messages: tuple[MessageOutcome, ...] = ()

@@ -1,7 +1,6 @@
 """`routing.lock`: the results of the fixtures at the last review, and how they differ now.
 
-It is text for review: one line a fixture, sorted by what the fixture says, without scores, which differ from one CPU to
-another.
+It is text for review: one line per fixture, sorted by its text, without scores, which differ between CPUs.
 """
 
 from __future__ import annotations
@@ -25,28 +24,28 @@ _HEAD = """# What `octoc test` found: one line a fixture. Review it like code; `
 
 
 class RecordedError(ValueError):
-    """The text is not a `routing.lock` that this octoc reads; the message says what was expected."""
+    """The text is not a `routing.lock` that this version reads; the message has what was expected."""
 
 
 @attrs.frozen(kw_only=True)
 class Change:
-    """A fixture that came out otherwise than it was recorded. `before` and `now` are names, as fixtures write them."""
+    """A fixture whose outcome differs from the recorded one. `before` and `now` are names as in fixtures."""
 
     fixture: RoutingFixture | SearchFixture
     before: str
     now: str
     loss: int
-    """Above 0 it is worse than before, below 0 better."""
+    """Above 0 means worse than before, below 0 better."""
 
     @property
     def text(self) -> str:
-        """What the fixture says."""
+        """The text of the fixture."""
         return self.fixture.text if isinstance(self.fixture, RoutingFixture) else self.fixture.query
 
 
 @attrs.frozen(kw_only=True)
 class Comparison:
-    """How results differ from recorded ones. `new` are fixtures that were not recorded, `gone` recorded ones.
+    """How results differ from recorded ones. `new` fixtures were not recorded, `gone` ones were only recorded.
 
     `gate` is how messages were decided when they were recorded.
     """
@@ -66,7 +65,7 @@ class Comparison:
 
 
 def recorded_text(results: Results) -> str:
-    """Return the text of `routing.lock`. The same outcomes give the same text, whatever the order of fixtures."""
+    """Return the text of `routing.lock`, which does not depend on the order of fixtures."""
     lines = [f"{_HEAD}version = {VERSION}", f"gate = {_quoted(results.gate)}"]
     lines += _list("messages", sorted(_message_line(outcome) for outcome in results.messages))
     lines += _list("searches", sorted(_query_line(outcome) for outcome in results.queries))
@@ -74,28 +73,28 @@ def recorded_text(results: Results) -> str:
 
 
 def compare(text: str, results: Results) -> Comparison:
-    """Say how `results` differ from the recorded `text`. Raises: RecordedError.
+    """Return how `results` differ from the recorded `text`. Raises: RecordedError.
 
-    A fixture that expects something else than when it was recorded counts as new.
+    A fixture whose expectation changed since it was recorded counts as new.
     """
-    gate, known = _parsed(text)
+    gate, recorded = _parsed(text)
     changes = []
     new = 0
     for outcome in results.all:
-        before = known.pop(_key_of(outcome), None)
+        before = recorded.pop(_key_of(outcome), None)
         if before is None:
             new += 1
             continue
         was = _outcome(outcome, before)
-        if _told(was) != _told(outcome):
+        if _got(was) != _got(outcome):
             fixture = outcome.fixture
             loss = outcome.verdict.loss - was.verdict.loss or _lost(was, outcome)
-            changes.append(Change(fixture=fixture, before=names(_told(was)), now=names(_told(outcome)), loss=loss))
-    return Comparison(gate=gate, changes=tuple(changes), new=new, gone=len(known))
+            changes.append(Change(fixture=fixture, before=names(_got(was)), now=names(_got(outcome)), loss=loss))
+    return Comparison(gate=gate, changes=tuple(changes), new=new, gone=len(recorded))
 
 
-def _told(outcome: Outcome) -> tuple[str, ...]:
-    """Return what is recorded of an outcome: what was activated; of a query what was found that was expected."""
+def _got(outcome: Outcome) -> tuple[str, ...]:
+    """Return the recorded part of an outcome: a message's activations, or the expected tools that a query found."""
     if isinstance(outcome, MessageOutcome):
         return tuple(sorted(outcome.got))
     first = outcome.found[:RECALL_AT]
@@ -106,7 +105,7 @@ def _lost(was: Outcome, outcome: Outcome) -> int:
     """Return whether the later of two equally bad outcomes has fewer correct parts."""
     if outcome.verdict is Verdict.WRONG:
         return 0
-    return len(_told(was)) - len(_told(outcome))
+    return len(_got(was)) - len(_got(outcome))
 
 
 def _outcome(outcome: Outcome, before: tuple[str, ...]) -> Outcome:
@@ -127,19 +126,19 @@ def _message_line(outcome: MessageOutcome) -> str:
     fields: dict[str, Any] = {"text": fixture.text}
     fields |= {"before": list(fixture.before)} if fixture.before else {}
     fields |= {"agent": fixture.agent} if fixture.agent != SUPERVISOR else {}
-    return _line({**fields, "expect": sorted(fixture.expect), "got": list(_told(outcome))}, outcome.verdict)
+    return _line({**fields, "expect": sorted(fixture.expect), "got": list(_got(outcome))}, outcome.verdict)
 
 
 def _query_line(outcome: QueryOutcome) -> str:
     fixture = outcome.fixture
     fields: dict[str, Any] = {"query": fixture.query}
     fields |= {"agent": fixture.agent} if fixture.agent != SUPERVISOR else {}
-    return _line({**fields, "tools": sorted(fixture.tools), "found": list(_told(outcome))}, outcome.verdict)
+    return _line({**fields, "tools": sorted(fixture.tools), "found": list(_got(outcome))}, outcome.verdict)
 
 
 def _line(fields: Mapping[str, Any], verdict: Verdict) -> str:
     inside = ", ".join(f"{key} = {_value(value)}" for key, value in fields.items())
-    # The word is for the reader: what is right follows from what was expected.
+    # The verdict is only for readers, as it follows from the expectation.
     return f"  {{ {inside} }}," + ("" if verdict is Verdict.RIGHT else f"  # {verdict}")
 
 
@@ -148,13 +147,13 @@ def _value(value: str | list[str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    # JSON's escapes are TOML's, which has one character more that may not stand for itself.
+    # JSON's escapes are TOML's, which requires one more character to be escaped.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
 def _list(key: str, lines: Iterable[str]) -> list[str]:
-    found = list(lines)
-    return [f"{key} = [", *found, "]"] if found else [f"{key} = []"]
+    entries = list(lines)
+    return [f"{key} = [", *entries, "]"] if entries else [f"{key} = []"]
 
 
 def _parsed(text: str) -> tuple[str, dict[tuple[Any, ...], tuple[str, ...]]]:
@@ -164,13 +163,13 @@ def _parsed(text: str) -> tuple[str, dict[tuple[Any, ...], tuple[str, ...]]]:
         raise RecordedError(f"it is not TOML: {error}") from None
     if values.get("version") != VERSION:
         raise RecordedError(f"its version is {values.get('version')!r}, expected {VERSION}")
-    known: dict[tuple[Any, ...], tuple[str, ...]] = {}
+    outcomes: dict[tuple[Any, ...], tuple[str, ...]] = {}
     try:
         for entry in values["messages"]:
             key = (entry["text"], tuple(entry.get("before", ())), entry.get("agent", SUPERVISOR))
-            known[*key, tuple(entry["expect"])] = tuple(entry["got"])
+            outcomes[*key, tuple(entry["expect"])] = tuple(entry["got"])
         for entry in values["searches"]:
-            known[entry["query"], entry.get("agent", SUPERVISOR), tuple(entry["tools"])] = tuple(entry["found"])
-        return str(values["gate"]), known
+            outcomes[entry["query"], entry.get("agent", SUPERVISOR), tuple(entry["tools"])] = tuple(entry["found"])
+        return str(values["gate"]), outcomes
     except (KeyError, TypeError, AttributeError) as error:
         raise RecordedError(f"an entry is not as `octoc test --record` writes it: {error}") from None

@@ -1,4 +1,4 @@
-"""What a test came to, as one value: results, limits, and how they differ from what was recorded."""
+"""The report of a test: results, limits, and the differences from the recorded results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from octoc.evaluation.recorded import Change, Comparison, compare
 
 @attrs.frozen(kw_only=True)
 class Report:
-    """Results and the limits that they are compared with. `comparison` None: nothing was recorded."""
+    """Results and the limits that they are compared with. `comparison` None means that nothing was recorded."""
 
     results: Results
     floors: tuple[Floor, ...] = ()
@@ -31,9 +31,9 @@ class Report:
 
 
 def report_of(results: Results, *, limits: Mapping[str, float], recorded: str | None, is_part: bool = False) -> Report:
-    """Hold results against the workspace's limits and the text of its `routing.lock`. Raises: RecordedError.
+    """Compare results with the workspace's limits and the text of its `routing.lock`. Raises: RecordedError.
 
-    With `is_part` not every fixture was run, so one that is only in the text is not gone.
+    With `is_part` not every fixture was run, so fixtures that are only in the text do not count as gone.
     """
     comparison = None if recorded is None else compare(recorded, results)
     if comparison is not None and is_part:

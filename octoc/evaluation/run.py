@@ -1,4 +1,4 @@
-"""Runs fixtures in sessions of a real runtime: each message in a conversation of its own, nothing activated."""
+"""Run fixtures in sessions of a real runtime: each message in its own conversation, without activation."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def open_for_tests(
     embedder: Embedder | None = None,
     workspace: str | Path | None = None,
 ) -> Runtime:
-    """Open a bundle so that decisions do not depend on the machine: every variable that a capability needs is set.
+    """Open a bundle with a placeholder for every variable that a capability needs, so that results are portable.
 
-    Neither routing nor search starts a server, so the placeholder for a value reaches no server. Raises: BundleRefused.
+    Neither routing nor search starts a server, so no server gets a placeholder. Raises: BundleRefused.
     """
     with OpenBundle.open(bundle) as opened:
         needed = frozenset(name for entry in opened.bundle.capabilities for name in entry.requires_env)
@@ -45,7 +45,7 @@ def open_for_tests(
 
 @attrs.frozen(kw_only=True)
 class _StandIns:
-    """A plugin that knows a value for each name that a capability needs, whatever is set here."""
+    """A plugin that returns a placeholder for each name that a capability needs."""
 
     needed: frozenset[str]
 
@@ -59,7 +59,7 @@ def run_fixtures(
 ) -> Results:
     """Route every message and search for every query; the same bundle gives the same outcomes.
 
-    Raises: UnknownNameError when a fixture is for an agent that the bundle does not have.
+    Raises: UnknownNameError if the bundle does not have the agent of a fixture.
     """
     total = len(fixtures.messages) + len(fixtures.searches)
     done = 0
@@ -99,7 +99,7 @@ def _message(fixture: RoutingFixture, routing: Routing) -> MessageOutcome:
 
 
 def _got(fixture: RoutingFixture, routing: Routing) -> tuple[str, ...]:
-    """Return what is activated, and what the agent has from the start where that is whom the message should be for."""
+    """Return the activated capabilities, or the expected winner that is active already or cannot be activated."""
     if routing.capability is not None:
         return (routing.capability, *routing.also)
     has_room = not routing.reason.startswith(Reason.NO_ROOM)
@@ -107,7 +107,7 @@ def _got(fixture: RoutingFixture, routing: Routing) -> tuple[str, ...]:
 
 
 def _gate(runtime: Runtime) -> tuple[str, str]:
-    """Return how messages are decided, and why without an encoder: "" when there is one."""
+    """Return how messages are decided, and why without an encoder, "" with one."""
     gate, encoder = runtime.bundle.gate, runtime.bundle.encoder
     kind = "no gate" if gate is None else " ".join(filter(None, (gate.kind, str(gate.data.get("profile", "")))))
     try:

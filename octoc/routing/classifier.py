@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -20,31 +21,26 @@ DENSE = ("mean", "vector_weights", "gram_weights", "bias")
 """Arrays of the model over vectors and n-grams; absent from a bundle that was built without an encoder."""
 
 WORDS = ("word_weights", "word_bias")
-"""Arrays of the model over n-grams alone, which serves where there is no encoder."""
-
-"""Arrays that tell whether a message goes on with an earlier one."""
+"""Arrays of the model over n-grams alone, for use without an encoder."""
 
 EXAMPLES = "examples"
-"""The array of the examples' vectors, beside `data["nearby"]`; absent where the library of needs was not used."""
+"""The array of the examples' vectors, for `data["nearby"]`; absent if the library of needs was not used."""
 
 SPACE = ("space_mean", "space")
-"""Arrays of the space that the examples stand in; absent where they stand as the encoder makes them."""
+"""Arrays of the space of the examples; absent if they are as the encoder makes them."""
 
 
-_MEMO = 64
-
-
-@attrs.define(kw_only=True, eq=False)
+@attrs.frozen(kw_only=True, eq=False)
 class Classifier:
     """The probability that a message is for each of `classes`, then for the background.
 
     Args:
-        classes: the capabilities that it knows, k of them.
-        ngrams: what numbers the m n-grams.
-        full: the model with an encoder; None where there was none at build time.
-        words: the model without one; None in bundles that were built before there was one.
-        follow: weights of shape (d + `CUES`,) and a bias: the log-odds that a message goes on with an earlier one.
-        nearby: what weighs the model with an encoder; None leaves its probabilities as they are.
+        classes: the k capabilities that it was trained on.
+        ngrams: the numbering of the m n-grams.
+        full: the model with an encoder; None if the bundle was built without one.
+        words: the model without one; None in old bundles.
+        follow: weights of shape (d + `CUES`,) and a bias: the log-odds that a message continues an earlier one.
+        nearby: adjusts the probabilities of the model with an encoder; None does not.
     """
 
     classes: tuple[str, ...]
@@ -53,15 +49,14 @@ class Classifier:
     full: Linear | None = None
     follow: tuple[Vector, float] | None = None
     nearby: Nearby | None = None
-    _memo: dict[tuple[str, ...], NDArray[np.intp]] = attrs.field(factory=dict, repr=False)
 
     @classmethod
     def of(cls, data: Mapping[str, Any], arrays: Mapping[str, NDArray[np.generic]]) -> Classifier:
-        """Make it of a gate's `data` and `arrays`: `DENSE`, `WORDS`, those of follow-ups and, with a vocabulary, `idf`.
+        """Create it from a gate's `data` and `arrays`: `DENSE`, `WORDS`, follow-ups and, with a vocabulary, `idf`.
 
         `data` has `classes` and either `grams`, the vocabulary, or `hashed`, the number of columns.
 
-        Raises: ValueError when their shapes do not fit each other.
+        Raises: ValueError if their shapes do not fit each other.
         """
         wide = len(data["classes"]) + 1
         size = int(data["hashed"]) if "hashed" in data else len(data["grams"])
@@ -73,9 +68,9 @@ class Classifier:
             expected |= {"vector_weights": (wide, *dimension), "gram_weights": (size, wide), "bias": (wide,)}
             if "follow_weights" in arrays:
                 expected |= {"follow_weights": (sum(dimension) + CUES,), "follow_bias": (1,)}
-        found = {name: arrays[name].shape for name in expected}
-        if found != expected:
-            raise ValueError(f"the gate's arrays have shapes {found}, expected {expected}")
+        shapes = {name: arrays[name].shape for name in expected}
+        if shapes != expected:
+            raise ValueError(f"the gate's arrays have shapes {shapes}, expected {expected}")
         ngrams = (
             Hashed(size)
             if "hashed" in data
@@ -111,21 +106,21 @@ class Classifier:
     def probabilities(
         self, intent: str, vector: Vector | None, candidates: Collection[str]
     ) -> tuple[dict[str, float], float]:
-        """Return the probability that each candidate is to be activated, the best first, and that none is.
+        """Return the probability of each candidate, the best first, and that of no capability.
 
-        Other capabilities take no part in it. One that the classifier does not know, as one without triggers, has
+        Only candidates compete. A candidate that the classifier does not know, such as one without triggers, has
         probability 0.
 
         Args:
             intent: the cleaned message.
             vector: its vector, shape (d,), L2-normalised; None means words only.
-            candidates: among equally likely ones the earlier is the better one.
+            candidates: the earlier of equally likely ones comes first.
         """
         model = self.words if vector is None or self.full is None else self.full
         if model is None:
-            raise ValueError("the gate has no model that does without an encoder")
+            raise ValueError("the gate has no model for use without an encoder")
         names = tuple(candidates)
-        chosen = model.logits(intent, vector)[self._places(names)]
+        chosen = model.logits(intent, vector)[_places(self.classes, names)]
         shares = np.exp(chosen - np.maximum.reduce(chosen))
         shares /= np.add.reduce(shares)
         background = shares.item(-1)
@@ -137,19 +132,6 @@ class Classifier:
         ranked = map(names.__getitem__, order.tolist())
         return dict(zip(ranked, shares[order].tolist(), strict=True)), background
 
-    def _places(self, names: tuple[str, ...]) -> NDArray[np.intp]:
-        """Return the positions of names in a model's logits, followed by that of the background."""
-        found = self._memo.get(names)
-        if found is None:
-            number = {name: place for place, name in enumerate(self.classes)}
-            last = len(self.classes)
-            found = np.array([*(number.get(name, last + 1) for name in names), last])
-            # A session asks for the same few sets of names again and again.
-            if len(self._memo) >= _MEMO:
-                self._memo.clear()
-            self._memo[names] = found
-        return found
-
     def goes_on(self, text: str, vector: Vector | None) -> float:
         """Return the probability that a message continues an earlier one; 0 if unknown."""
         if vector is None or self.follow is None:
@@ -157,6 +139,17 @@ class Classifier:
         weights, bias = self.follow
         odds = float(np.dot(weights[: len(vector)], vector)) + float(np.dot(weights[len(vector) :], cues(text))) + bias
         return float(1 / (1 + np.exp(-odds)))
+
+
+@lru_cache(maxsize=64)
+def _places(classes: tuple[str, ...], names: tuple[str, ...]) -> NDArray[np.intp]:
+    """Return the positions of names in a model's logits, followed by that of the background.
+
+    Cached, as a session passes the same few sets of names again and again.
+    """
+    number = {name: place for place, name in enumerate(classes)}
+    last = len(classes)
+    return np.array([*(number.get(name, last + 1) for name in names), last])
 
 
 def _nearby(data: Mapping[str, Any], classes: tuple[str, ...], arrays: Mapping[str, NDArray[np.generic]]) -> Nearby:

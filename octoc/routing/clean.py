@@ -1,4 +1,4 @@
-"""What of a message counts for routing: what the user asks, without what was pasted beside it."""
+"""The part of a message that counts for routing: the user's request, without pasted text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TAG = re.compile(r"<(/?)([\w-]+)(?:[^<>]*?(/?)>)?")
 
 
 def clean_intent(message: str, *, pasted: bool = False) -> str:
-    """Return the text that is scored: no XML blocks, nothing pasted, no white space at its ends. Takes linear time.
+    """Return the text to score: without XML blocks, pasted text and white space at its ends. Takes linear time.
 
     Args:
         pasted: keep code, logs, quoted mail and other dumps, as Octomind's own gate does.
@@ -35,15 +35,15 @@ def clean_intent(message: str, *, pasted: bool = False) -> str:
 
 
 def is_routable(intent: str) -> bool:
-    """Tell whether a cleaned message has the `MIN_INTENT_CHARS` non-blank characters that routing asks for."""
+    """Return whether a cleaned message has the `MIN_INTENT_CHARS` non-blank characters that routing requires."""
     return sum(map(len, intent.split())) >= MIN_INTENT_CHARS
 
 
 def strip_xml_blocks(text: str) -> str:
-    """Drop every block from `<name` through the `</name>` that closes it; a tag that nothing closes stays.
+    """Drop every block from `<name` through the `</name>` that closes it; an unclosed tag stays.
 
-    A name is letters, digits, `-` and `_`. Blocks of one name may stand inside each other; `<name/>` opens none.
-    Source: Octomind, `strip_xml_blocks`, which stops at the first close tag and so leaves an outer block's tail.
+    A name is letters, digits, `-` and `_`. Blocks of one name may be nested; `<name/>` opens none.
+    Source: Octomind, `strip_xml_blocks`, which stops at the first close tag and so leaves the end of an outer block.
     """
     if "<" not in text:
         return text
@@ -53,7 +53,7 @@ def strip_xml_blocks(text: str) -> str:
         closes, name, closed = tag.groups()
         if closes:
             opened = waiting.get(name)
-            # `</name >` or `</name` closes nothing: Octomind asks for the very tag.
+            # `</name >` and `</name` close nothing: Octomind requires the exact tag.
             if opened and text.startswith(f"{name}>", tag.start() + 2):
                 blocks.append((opened.pop(), tag.start() + len(name) + 3))
         elif not closed:

@@ -1,4 +1,4 @@
-"""What routing decided about one message, and why."""
+"""A decision of routing on one message, and its reason."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ import attrs
 
 
 class Reason(enum.StrEnum):
-    """Why a decision came out as it did; stable words, shown to users and written to logs."""
+    """The reason of a decision; stable words, shown to users and written to logs."""
 
     ACTIVATED = "activated"
-    TOO_SHORT = "too-short"  # fewer than MIN_INTENT_CHARS characters are left of the message
-    NO_CANDIDATES = "no-candidates"  # nothing in scope could be activated
-    NO_ENCODER = "no-encoder"  # the gate needs the message's vector, and there is no encoder
+    TOO_SHORT = "too-short"  # the cleaned message has fewer than MIN_INTENT_CHARS characters
+    NO_CANDIDATES = "no-candidates"  # no capability in scope can be activated
+    NO_ENCODER = "no-encoder"  # the gate needs the message's vector, and no encoder is available
     BELOW_THRESHOLD = "below-threshold"
     BACKGROUND = "background"  # below the threshold, and most likely a message for no capability at all
-    MARGIN = "margin"  # the two best are too near each other
+    MARGIN = "margin"  # the two best scores are too close
     ALREADY_ACTIVE = "already-active"  # the message is for a capability that is active
-    GRANTED = "granted-at-boot"  # it is for one that the agent has from the start
-    NOT_READY = "not-ready"  # it is for one that cannot be activated as things are
-    NO_ROOM = "no-room"  # it is for one whose tools exceed what may be active at once
+    GRANTED = "granted-at-boot"  # the message is for one that the agent has from the start
+    NOT_READY = "not-ready"  # the message is for one that cannot be activated now
+    NO_ROOM = "no-room"  # the message is for one whose tools exceed the limits of active ones
 
 
 class Method(enum.StrEnum):
-    """What a message was scored by."""
+    """The input of a score."""
 
     VECTORS = "vectors"  # the encoder's vector and the words' characters
-    WORDS = "words"  # the characters alone: there is no encoder
+    WORDS = "words"  # the characters alone, without an encoder
 
 
 @attrs.frozen(kw_only=True)
@@ -37,14 +37,14 @@ class Decision:
     """The outcome for one message.
 
     Args:
-        capability: what to activate, or None to abstain.
-        also: what else to activate, as far as `max_per_message` allows; the best first.
+        capability: the capability to activate, or None to abstain.
+        also: further capabilities to activate, as far as `max_per_message` allows; the best first.
         winner: the capability that the gate chose, even if it cannot be activated; None for no capability.
-        scores: capability -> score, of all that took part, the best first, ties by name; empty when nothing was scored.
-            Cosines in [-1, 1] of the octomind gate, probabilities in [0, 1] of the calibrated one.
-        background: the probability that the message is for no capability; 0.0 of the octomind gate.
+        scores: competitor -> score, the best first, ties by name; empty if nothing was scored. Cosines in [-1, 1] with
+            the octomind gate, probabilities in [0, 1] with the calibrated one.
+        background: the probability that the message is for no capability; 0.0 with the octomind gate.
         threshold: the score that the best must reach, in the same unit.
-        margin: by how much the best must lead the second; 0.0 asks for no lead.
+        margin: the lead that the best must have over the second; 0.0 requires none.
     """
 
     capability: str | None
@@ -60,5 +60,5 @@ class Decision:
 
 def ranked(scores: Mapping[str, float]) -> dict[str, float]:
     """Return name -> score, the best first, ties by name."""
-    # Names first, then a stable sort by score: quicker than one by pairs.
+    # By name, then a stable sort by score, which is faster than one sort by pairs.
     return dict(sorted(sorted(scores.items()), key=operator.itemgetter(1), reverse=True))

@@ -1,4 +1,4 @@
-"""Why a message was decided as it was: each word's part by leaving it out, the nearest triggers, what would change it.
+"""Why a message was decided as it was: the effect of each word, the nearest triggers, and what would change it.
 
 All values come from the router itself, so that the explanation matches the decision, whatever the gate.
 """
@@ -21,19 +21,19 @@ from octoc.routing.router import Router, Vector
 from octoc.search.words import clauses
 
 MAX_WORDS = 60
-"""Words that are left out in turn, from the start of a message."""
+"""Words whose effect is computed, from the start of a message."""
 
 NO_CAPABILITY = "no capability"
-"""What a rival is called that is the background: the message is for none."""
+"""The name of a rival that is the background: the message is for no capability."""
 
 _SHOWN = 120
 
 
 @attrs.frozen(kw_only=True)
 class WordEffect:
-    """What a word does: the best score with it less the best score without it, in the gate's own unit.
+    """The effect of a word: the best score with it minus the best score without it, in the gate's own unit.
 
-    `instead` is what would be activated without it, `none` for nothing; None where the decision stays.
+    `instead` is the capability that would be activated without it, `none` for none; None if the decision stays.
     """
 
     word: str
@@ -43,7 +43,7 @@ class WordEffect:
 
 @attrs.frozen(kw_only=True)
 class NearTrigger:
-    """A capability's trigger that is nearest to the message: a cosine; without an encoder the share of equal words."""
+    """The trigger of a capability nearest to the message: by cosine, or by the share of equal words."""
 
     capability: str
     trigger: str
@@ -61,19 +61,17 @@ class ClauseWinner:
 
 @attrs.frozen(kw_only=True)
 class Explanation:
-    """Why a decision came out as it did.
+    """The explanation of a decision.
 
     Args:
-        text: what was scored: the intent, after an earlier message of the user if that took part.
-        best: the capability with the highest score, None where nothing was scored; `rival` the next, or
-            `NO_CAPABILITY`.
-        parts: how much speaks for `best` rather than `rival`, in log-odds: `words` its characters, `meaning` the
-            vector, `prior` what holds for any message, `nearby` the second look at the likeliest. Only for the
-            calibrated gate.
+        text: the scored text: the intent, after an earlier message of the user if that took part.
+        best: the capability with the highest score, None if nothing was scored; `rival` the next, or `NO_CAPABILITY`.
+        parts: the log-odds of `best` against `rival` by origin: `words` from characters, `meaning` from the vector,
+            `prior` for any message, `nearby` from the examples. Only with the calibrated gate.
         words: in the order of the message, each distinct word once.
         triggers: those of `best`, then those of `rival`.
-        clauses: who wins each, where a message may activate several; empty for one of a single clause.
-        changes: what would have changed the decision, a sentence each.
+        clauses: the winner of each, if a message may activate several; empty for a single clause.
+        changes: what would have changed the decision, one sentence each.
     """
 
     text: str
@@ -90,12 +88,12 @@ class Explanation:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Field:
-    """What takes part in a decision, beside the message.
+    """The inputs of a decision other than the message.
 
     Args:
-        embed: makes a text's vector, None where it cannot; None where there is no encoder.
-        triggers: shape (n, d), the member `triggers.npy`, which the capabilities' `rows` are in.
-        candidates, held: as `Router.decide` takes them.
+        embed: returns a text's vector, None if it fails; None without an encoder.
+        triggers: shape (n, d), the member `triggers.npy`, with the capabilities' `rows`.
+        candidates, held: as for `Router.decide`.
     """
 
     router: Router
@@ -114,7 +112,7 @@ class Field:
 
 
 def explain(text: str, field: Field) -> Explanation:
-    """Explain the decision on a cleaned text. Takes as long as deciding it once for each of its words."""
+    """Explain the decision on a cleaned text. Decides once for each of its words."""
     decision = field.decide(text)
     if not decision.scores:
         return Explanation(text=text, changes=_changes(text, decision, None, ()))
@@ -143,7 +141,7 @@ def explain(text: str, field: Field) -> Explanation:
 
 
 def stripped(message: str, intent: str) -> tuple[str, ...]:
-    """Return the lines of a message, each cut short, that are not in its intent as they stand; none that is blank."""
+    """Return the lines of a message that its intent does not have, shortened, without blank lines."""
     kept = Counter(line.strip() for line in intent.splitlines())
     dropped = []
     for line in (one.strip() for one in message.splitlines()):
@@ -167,17 +165,17 @@ def _clauses(text: str, field: Field) -> tuple[ClauseWinner, ...]:
 def _effects(text: str, decision: Decision, best: str, field: Field) -> tuple[WordEffect, ...]:
     words = text.split()
     whole = decision.scores[best]
-    found = []
+    effects = []
     for word in list(dict.fromkeys(words))[:MAX_WORDS]:
         without = field.decide(" ".join(one for one in words if one != word))
         score = without.scores.get(best, 0.0)
         instead = None if without.capability == decision.capability else without.capability or "none"
-        found.append(WordEffect(word=word, effect=whole - score, instead=instead))
-    return tuple(found)
+        effects.append(WordEffect(word=word, effect=whole - score, instead=instead))
+    return tuple(effects)
 
 
 def _parts(text: str, first: tuple[str, float], second: tuple[str | None, float], field: Field) -> dict[str, float]:
-    """Return how the log-odds of the first against the second come about; they add up to what was decided by.
+    """Return the parts of the log-odds of the first against the second; their sum is what decided.
 
     Args:
         first, second: a name and its score.
@@ -194,16 +192,16 @@ def _parts(text: str, first: tuple[str, float], second: tuple[str | None, float]
         return {}
     columns, values = classifier.ngrams.transform(text)
     rows = model.grams[columns].astype(np.float64)
-    found = {
+    parts = {
         "words": float(np.sum((rows[:, one] - rows[:, other]) * values)),
         "prior": float(model.bias[one]) - float(model.bias[other]),
     }
     if vector is not None and model.vectors is not None and model.mean is not None:
         centred = (vector - model.mean).astype(np.float64)
-        found["meaning"] = float(np.sum((model.vectors[one] - model.vectors[other]) * centred))
+        parts["meaning"] = float(np.sum((model.vectors[one] - model.vectors[other]) * centred))
         if classifier.nearby is not None and best_score > 0 and rival_score > 0:
-            found["nearby"] = math.log(best_score / rival_score) - math.fsum(found.values())
-    return found
+            parts["nearby"] = math.log(best_score / rival_score) - math.fsum(parts.values())
+    return parts
 
 
 def _nearest(text: str, name: str, field: Field) -> NearTrigger | None:
@@ -228,30 +226,32 @@ def _shared(one: set[str], other: set[str]) -> float:
 def _changes(
     text: str, decision: Decision, second: tuple[str, float] | None, words: Sequence[WordEffect]
 ) -> tuple[str, ...]:
-    said = []
+    changes = []
     best, score = next(iter(decision.scores.items()), ("", 0.0))
     lead = score - (second[1] if second else 0.0)
     match decision.reason:
         case Reason.TOO_SHORT:
-            said.append(
+            changes.append(
                 f"at least {MIN_INTENT_CHARS} characters that are not blanks; it has {len(''.join(text.split()))}"
             )
         case Reason.NO_CANDIDATES:
-            said.append("a capability in the agent's scope")
+            changes.append("a capability in the agent's scope")
         case Reason.NO_ENCODER:
-            said.append("an encoder, which this gate cannot do without")
+            changes.append("an encoder, which this gate cannot do without")
         case Reason.MARGIN:
-            said.append(f"a margin of at most {lead:.4f}; `{best}` leads by that, and needs {decision.margin:.4f}")
+            changes.append(f"a margin of at most {lead:.4f}; `{best}` leads by that, and needs {decision.margin:.4f}")
         case Reason.BELOW_THRESHOLD | Reason.BACKGROUND:
-            said.append(f"a threshold of at most {score:.4f} would activate `{best}`; it is {decision.threshold:.4f}")
-            said.append(f"a trigger of `{best}` that says it this way, if it is meant")
+            changes.append(
+                f"a threshold of at most {score:.4f} would activate `{best}`; it is {decision.threshold:.4f}"
+            )
+            changes.append(f"a trigger of `{best}` that says it this way, if it is meant")
         case Reason.ACTIVATED:
-            said.append(f"a threshold above {score:.4f} would abstain; it is {decision.threshold:.4f}")
+            changes.append(f"a threshold above {score:.4f} would abstain; it is {decision.threshold:.4f}")
             if decision.margin:
-                said.append(f"a margin above {lead:.4f} would abstain; it is {decision.margin:.4f}")
+                changes.append(f"a margin above {lead:.4f} would abstain; it is {decision.margin:.4f}")
         case _:
-            said.append(f"`{best}` could be activated if it were not for the reason above")
+            changes.append(f"`{best}` could be activated if it were not for the reason above")
     for effect in sorted((one for one in words if one.instead is not None), key=lambda one: -abs(one.effect))[:3]:
         result = "it would abstain" if effect.instead == "none" else f"it would activate `{effect.instead}`"
-        said.append(f"without `{effect.word}` {result}")
-    return tuple(said)
+        changes.append(f"without `{effect.word}` {result}")
+    return tuple(changes)

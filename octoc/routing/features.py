@@ -20,7 +20,7 @@ MAX_GRAM = 5
 
 _MEMO = 4096
 _MEMO_CHARS = 32
-"""Number and longest length of words whose n-grams are cached, because people use the same words again and again."""
+"""Number and longest length of words whose n-grams are cached, as messages repeat the same words."""
 
 Columns = NDArray[np.intp]
 Row = tuple[Columns, NDArray[np.float64]]
@@ -28,7 +28,7 @@ Row = tuple[Columns, NDArray[np.float64]]
 
 
 def grams(text: str) -> Counter[str]:
-    """Count the n-grams of a lower-cased text, 2 to 5 characters, none across words; a word's ends count as a blank.
+    """Count the n-grams of a lower-cased text, 2 to 5 characters within words; the ends of a word count as blanks.
 
     Source: scikit-learn, `CountVectorizer(analyzer="char_wb", ngram_range=(2, 5))`.
     """
@@ -64,16 +64,16 @@ class TfIdf:
     _memo: dict[str, Columns] = attrs.field(factory=dict, init=False, repr=False)
 
     @_squares.default
-    def _squared(self) -> NDArray[np.float64]:
+    def _square_idf(self) -> NDArray[np.float64]:
         return self.idf * self.idf
 
     @_weights.default
-    def _weighing(self) -> NDArray[np.float32]:
+    def _idf_as_float32(self) -> NDArray[np.float32]:
         return self.idf.astype(np.float32)
 
     @classmethod
     def of(cls, vocabulary: Sequence[str], idf: Sequence[float]) -> TfIdf:
-        """Make it of the n-grams in column order and of their inverse document frequencies."""
+        """Create it from the n-grams in column order and their inverse document frequencies."""
         if len(vocabulary) != len(idf):
             raise ValueError(f"there are {len(vocabulary)} n-grams and {len(idf)} inverse document frequencies")
         return cls({gram: column for column, gram in enumerate(vocabulary)}, np.array(idf, np.float64))
@@ -86,7 +86,7 @@ class TfIdf:
         words = [self.numbers_of(word) for word in text.lower().split()]
         if not words:
             return np.zeros(0, np.intp), np.zeros(0)
-        # Whole numbers until here, so that the order of words does not matter.
+        # Integers until here, so that the order of words does not matter.
         counts = np.bincount(np.concatenate(words), minlength=len(self.idf))
         columns = counts.nonzero()[0]
         values = counts[columns] * self.idf[columns]
@@ -95,15 +95,15 @@ class TfIdf:
 
     def numbers_of(self, word: str) -> Columns:
         """Return the column of each known n-gram of a lower-case word, as often as the word has it."""
-        found = self._memo.get(word)
-        if found is None:
-            known = self.columns
-            found = np.array([known[gram] for gram in _cut(word) if gram in known], np.intp)
+        numbers = self._memo.get(word)
+        if numbers is None:
+            columns = self.columns
+            numbers = np.array([columns[gram] for gram in _cut(word) if gram in columns], np.intp)
             if len(word) <= _MEMO_CHARS:
                 if len(self._memo) >= _MEMO:
                     self._memo.clear()
-                self._memo[word] = found
-        return found
+                self._memo[word] = numbers
+        return numbers
 
     def weighed(self, numbers: Columns, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the sum of the rows of these n-grams, shape (k,) of (columns, k), each times its inverse frequency."""
@@ -111,14 +111,14 @@ class TfIdf:
         return found
 
     def length(self, numbers: Columns) -> float:
-        """Return the length that the row of a text with these n-grams has before it is normalised."""
+        """Return the norm of the row of a text with these n-grams, before normalisation."""
         counts = np.bincount(numbers)
         return math.sqrt(np.dot(self._squares[numbers], counts[numbers]))
 
 
 @attrs.frozen
 class Hashed:
-    """N-grams that are numbered by a digest instead of by a vocabulary: for builds of many capabilities."""
+    """N-grams numbered by a digest instead of a vocabulary, for builds of many capabilities."""
 
     size: int
 
@@ -147,7 +147,7 @@ class Hashed:
         return found
 
     def length(self, numbers: Columns) -> float:
-        """Return the length that the row of a text with these n-grams has before it is normalised."""
+        """Return the norm of the row of a text with these n-grams, before normalisation."""
         counts = np.bincount(numbers, minlength=2 * self.size)
         values = counts[: self.size] - counts[self.size :]
         return math.sqrt(np.dot(values, values))
@@ -156,7 +156,7 @@ class Hashed:
 def fit(texts: Iterable[str], max_features: int) -> tuple[list[str], list[float]]:
     """Return the `max_features` most frequent n-grams, sorted, and their smoothed inverse document frequencies.
 
-    Of n-grams that are equally frequent those that sort first are taken.
+    Equally frequent n-grams are taken in sort order.
     Source: scikit-learn, `TfidfVectorizer` with its defaults.
     """
     total: Counter[str] = Counter()

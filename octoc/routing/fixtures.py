@@ -1,4 +1,4 @@
-"""Messages and queries with what should come of them: what `octoc test` runs, and a build may be calibrated on."""
+"""Messages and queries with expected outcomes, which `octoc test` runs and a build may be calibrated on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from octoc.diagnostics.model import Place
 from octoc.names import SUPERVISOR
 
 NOTHING = "none"
-"""What a fixture expects that nothing should be activated for."""
+"""The expectation of a fixture that should activate nothing."""
 
 
 @attrs.frozen(kw_only=True)
@@ -17,10 +17,10 @@ class RoutingFixture:
 
     Args:
         expect: bare names; `()` means no capability, several are a compound request.
-        before: what the user said earlier in the same conversation, the oldest first.
-        agent: whose conversation it is.
-        note: what kind of message it is, in the author's words; results are counted by it.
-        place: where it stands; None for one that no file has.
+        before: the user's earlier messages in the same conversation, the oldest first.
+        agent: the agent of the conversation.
+        note: the kind of message, in the author's words; results are counted by it.
+        place: its place in a file, or None.
     """
 
     text: str
@@ -35,7 +35,7 @@ class RoutingFixture:
 class SearchFixture:
     """A query of find_tools and the tools that answer it, as `server/tool`; `()` means no tool.
 
-    Else as `RoutingFixture`.
+    Other fields are as in `RoutingFixture`.
     """
 
     query: str
@@ -47,7 +47,7 @@ class SearchFixture:
 
 @attrs.frozen(kw_only=True)
 class Fixtures:
-    """The fixtures of a workspace, in the order of their files and then as written; each is there once."""
+    """The fixtures of a workspace, in the order of their files and then as written, without duplicates."""
 
     messages: tuple[RoutingFixture, ...] = ()
     searches: tuple[SearchFixture, ...] = ()
@@ -56,7 +56,7 @@ class Fixtures:
         return bool(self.messages or self.searches)
 
     def only(self, *, text: str | None = None, agent: str | None = None) -> Fixtures:
-        """Return those that have `text`, in any case, in what they say, expect or note, and that are of `agent`."""
+        """Return the fixtures of `agent` with `text`, ignoring case, in their message, expectation or note."""
         wanted = (text or "").lower()
 
         def fits(agent_of: str, *texts: str) -> bool:

@@ -1,14 +1,14 @@
-"""Whether a message goes on with an earlier one: what of its form tells that, beside its vector."""
+"""Features of a message, in addition to its vector, that tell whether it continues an earlier one."""
 
 from __future__ import annotations
 
 import re
 
 CUES = 4
-"""How many figures `cues` returns."""
+"""The number of features that `cues` returns."""
 
 _SCALE = 0.3
-"""Beside a vector of length 1, so that neither outweighs the other where both are penalised alike."""
+"""The scale next to a vector of length 1, so that a common penalty treats both alike."""
 
 _WORDS = 10
 _START = re.compile(
@@ -24,15 +24,15 @@ _POINTS = re.compile(
 
 
 def cues(text: str) -> list[float]:
-    """Return how long a message is, and whether it begins like a continuation, points at something, or asks.
+    """Return the length of a message, and whether it begins like a continuation, has a pronoun, or is a question.
 
-    The beginnings are those of a few languages, the words that point are English: elsewhere the vector has to tell.
+    The beginnings cover a few languages, the pronouns English; for other languages the vector must suffice.
     """
     stripped = text.strip()
-    found = (
+    features = (
         min(3.0, len(stripped.split()) / _WORDS),
         _START.match(stripped) is not None,
         _POINTS.search(stripped) is not None,
         stripped.endswith("?"),
     )
-    return [_SCALE * float(value) for value in found]
+    return [_SCALE * float(value) for value in features]

@@ -1,4 +1,4 @@
-"""The two gates: Octomind's threshold and margin over cosines, and a probability beside a background class."""
+"""The two gates: Octomind's threshold and margin over cosines, and a probability with a background class."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from octoc.routing.decision import Decision, Method, Reason, ranked
 
 OCTOMIND_THRESHOLD = 0.55
 OCTOMIND_MARGIN = 0.08
-"""Octomind's published constants (its page "Token Efficiency"); they belong to its own fine-tuned encoder."""
+"""Octomind's published constants (its page "Token Efficiency"), for its own fine-tuned encoder."""
 
 OCTOMIND_NEWER_THRESHOLD = 0.45
 """The threshold in Octomind's newest code, with the same margin."""
@@ -19,7 +19,7 @@ CALIBRATED_THRESHOLD = 0.175
 CALIBRATED_THRESHOLDS: Mapping[str, float] = MappingProxyType(
     {"eager": 0.10, "balanced": CALIBRATED_THRESHOLD, "cautious": 0.25}
 )
-"""The probability at which a calibrated gate activates that was learned from triggers and background alone."""
+"""The least probability of an activation by a calibrated gate learned from triggers and background alone."""
 
 NEEDS_THRESHOLDS: Mapping[str, float] = MappingProxyType({"eager": 0.38, "balanced": 0.50, "cautious": 0.67})
 """Thresholds for a gate learned with the library of needs, which weighs nearby examples (`octoc.routing.nearby`)."""
@@ -36,10 +36,10 @@ def octomind_gate(
     """Activate the best candidate when it reaches `threshold` and leads the second by `margin`.
 
     Args:
-        scores: competitor -> mean of its top cosines; a lone one leads a second of 0.
+        scores: competitor -> mean of its top cosines; a single one leads a second of 0.
         threshold: a cosine.
         margin: a difference of cosines.
-        held: competitors that are not activated when they win, and why.
+        held: competitors that are not activated if they win, and why.
 
     Source: Octomind, "Token Efficiency", How It Decides, step 4.
     """
@@ -96,9 +96,9 @@ def calibrated_gate(
 
 
 def of_clauses(whole: Decision, parts: Sequence[Decision], held: Mapping[str, Reason], most: int) -> Decision:
-    """Return the decision on a message of several clauses: who wins it whole, and who wins a clause, the best first.
+    """Return the decision on a message of several clauses: the winners of the whole and of each clause, the best first.
 
-    A capability that is only second to the winner is not activated, since that is a sibling as often as not.
+    A capability that is only second is not activated, since it is often one similar to the winner.
     """
     best: dict[str, float] = {}
     for decision in (whole, *parts):

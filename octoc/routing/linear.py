@@ -1,14 +1,14 @@
-"""The linear models of a gate: what a message's n-grams and its vector make of each class."""
+"""The linear models of a gate, over a message's n-grams and vector."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from octoc.routing.features import Hashed, TfIdf
 from octoc.routing.scores import dots
 
 Vector = NDArray[np.float32]
@@ -18,25 +18,12 @@ Numbers = NDArray[np.intp]
 _MEMO = 4096
 _MEMO_CHARS = 32
 _MEMO_FIGURES = 1 << 20
-"""Limits of a cache of what words add to each class (words, length, and 4 MB of figures).
+"""Limits of the cache of words' weights: words, length, and 4 MB of figures.
 
-People use the same words again and again, and reading one row for a word is cheaper than one for each n-gram.
+Messages repeat the same words, and reading one row per word is faster than one per n-gram.
 """
 
 _Word = tuple[Numbers, Vector]
-
-
-class Ngrams(Protocol):
-    """What numbers n-grams and weighs them; `octoc.routing.features` has two."""
-
-    def numbers_of(self, word: str) -> Numbers:
-        """Return the numbers of a lower-case word's n-grams, each as often as the word has it."""
-
-    def weighed(self, numbers: Numbers, rows: Vector) -> Vector:
-        """Return what n-grams of these numbers add up to, with a row for each n-gram."""
-
-    def length(self, numbers: Numbers) -> float:
-        """Return what the sum is divided by for a text with n-grams of these numbers."""
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -44,14 +31,14 @@ class Linear:
     """Weights over n-grams and, with an encoder, over vectors.
 
     Args:
-        ngrams: what numbers the m n-grams.
+        ngrams: the numbering of the m n-grams.
         grams: shape (m, k + 1), a row per n-gram.
         bias: shape (k + 1,).
-        vectors: shape (k + 1, d); None is a model of words alone.
-        mean: shape (d,), taken from a message's vector before it is weighed.
+        vectors: shape (k + 1, d); None means a model of words alone.
+        mean: shape (d,), subtracted from a message's vector.
     """
 
-    ngrams: Ngrams
+    ngrams: TfIdf | Hashed
     grams: Vector
     bias: Vector
     vectors: Vector | None = None
@@ -68,7 +55,7 @@ class Linear:
 
         Args:
             text: the cleaned message.
-            vector: its vector, shape (d,); not looked at by a model of words alone.
+            vector: its vector, shape (d,); a model of words alone ignores it.
         """
         logits = self._start.copy()
         known = logits[:-1]
@@ -86,16 +73,16 @@ class Linear:
 
     def _of_word(self, word: str) -> _Word:
         numbers = self.ngrams.numbers_of(word)
-        found = numbers, self.ngrams.weighed(numbers, self.grams)
+        weighed = numbers, self.ngrams.weighed(numbers, self.grams)
         if len(word) <= _MEMO_CHARS:
             if len(self._memo) >= min(_MEMO, _MEMO_FIGURES // len(self.bias)):
                 self._memo.clear()
-            self._memo[word] = found
-        return found
+            self._memo[word] = weighed
+        return weighed
 
 
 def _sum(rows: Sequence[Vector]) -> Vector:
-    # One after the other: for a few short rows that costs less than to stack them.
+    # One after another, which is faster than stacking a few short rows.
     total = rows[0].copy()
     for row in rows[1:]:
         total += row

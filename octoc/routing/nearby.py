@@ -1,6 +1,6 @@
-"""Which of the likeliest capabilities a message is for, and whether surely enough: examples weigh its probability.
+"""Adjust the probabilities of the likeliest capabilities by the examples nearest to a message.
 
-A classifier tells capabilities apart well, and badly how far a message is from all of them; examples tell that.
+A classifier separates capabilities well, but does not measure how far a message is from all of them; examples do.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _MEMO_CHARS = 32
 """Number and longest length of words whose beginnings are cached."""
 
 LIKELIEST = 3
-"""So many of the likeliest candidates are weighed; what is likelier by the examples overtakes."""
+"""The number of likeliest candidates that are adjusted, which may change their order."""
 
 NEAREST = 3
-"""So many of the nearest lines of the background are averaged."""
+"""The number of nearest lines of the background that are averaged."""
 
 STEM = 5
-"""Words count as the same that begin with the same letters, so many of them."""
+"""Words with the same first letters, this many, count as equal."""
 
 PROBABILITY = 1.25
 OWN = 2.84
@@ -41,23 +41,26 @@ NAMED = 0.304
 SAID = 3.51
 SIZE = -1.0
 BIAS = 8.73
-"""Log-odds that activating is right, per unit: log-probability; cosine of the capability's nearest example, mean cosine
-of the nearest lines of the background, cosine of the nearest unmet need; weight of the rarest word that the
-capability's own texts have; the largest share of one of its triggers that the message says; logarithm of how many
-capabilities the gate knows.
+"""The log-odds that activating is right, per unit of:
 
-All except two were learned once, by logistic regression on the benchmark's development messages for the sample tap:
-each half gives constants that hold on the other. `SIZE` is from workspaces of 3 to 100 capabilities that are made of
-the library of needs (`benchmarks/nearby.py`): the background takes a larger share where few capabilities stand beside
-it. The bias was chosen, so that one half, where the balanced profile activates, activates nothing for about .93 of the
-messages without a capability in the third set of messages: the first two sets were known when the background was
-written, so they fare better than new messages.
+- the log-probability;
+- the cosine of the capability's nearest example, the mean cosine of the nearest lines of the background, and the cosine
+  of the nearest unmet need;
+- the weight of the rarest word that the capability's own texts have;
+- the largest share of one of its triggers that the message has;
+- the logarithm of the number of capabilities that the gate knows.
+
+All except two were learned once, by logistic regression on the benchmark's development messages for the sample tap;
+constants from each half hold on the other. `SIZE` is from workspaces of 3 to 100 capabilities made of the library of
+needs (`benchmarks/nearby.py`), as the background has a larger share next to few capabilities. The bias was chosen so
+that at one half, the threshold of the balanced profile, about .93 of the third set's messages without a capability
+activate nothing. The first two sets were known when the background was written, so they do better than new messages.
 """
 
 CLEAR = 1.0
 LEVEL = 3.0
-"""A message that fits two capabilities about equally is for neither: what the first leads the second by less than
-`CLEAR` is taken from the log-odds of all, `LEVEL` times. Chosen on the same messages."""
+"""A message that fits two capabilities about equally is for neither: if the first leads the second by less than
+`CLEAR`, the missing lead times `LEVEL` is subtracted from all log-odds. Chosen on the same messages."""
 
 CONSTANTS = (PROBABILITY, OWN, BACKGROUND, MISSED, NAMED, SAID, SIZE)
 
@@ -71,10 +74,10 @@ def stems(text: str) -> set[str]:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Space:
-    """Where examples are compared: directions that tell needs apart count more, others less.
+    """The space in which examples are compared: directions that separate needs count more.
 
     Args:
-        mean: shape (d,), taken from a vector before it is turned.
+        mean: shape (d,), subtracted from a vector first.
         axes: shape (e, d).
     """
 
@@ -82,7 +85,7 @@ class Space:
     axes: Vector
 
     def turned(self, vectors: Vector) -> Vector:
-        """Return vectors of shape (…, d) in the space, L2-normalised, shape (…, e)."""
+        """Return vectors of shape (…, d) projected into the space, L2-normalised, shape (…, e)."""
         centred = vectors - self.mean
         if centred.ndim == 1:
             alone = dots(self.axes, centred)
@@ -106,12 +109,12 @@ class Nearby:
 
     Args:
         vectors: shape (n, e), L2-normalised; a capability's stand together, then the background's, then the needs'.
-        rows: capability -> where its rows begin and end.
-        background: where the background's rows begin.
-        missed: where the needs' rows begin, one for each need.
-        names: word's beginning -> its weight and the capabilities whose own texts have it.
+        rows: capability -> the range of its rows.
+        background: the first row of the background.
+        missed: the first row of the needs, one for each need.
+        names: beginning of a word -> its weight and the capabilities whose own texts have it.
         says: capability -> its triggers, each as beginnings of words.
-        space: what a message's vector is turned by; None compares as it is.
+        space: the space of the comparison; None compares vectors as they are.
     """
 
     vectors: Vector
@@ -132,13 +135,13 @@ class Nearby:
         vectors: NDArray[np.generic],
         space: Space | None = None,
     ) -> Nearby:
-        """Make it of a gate's `data["nearby"]`.
+        """Create it from a gate's `data["nearby"]`.
 
         Args:
             data: `starts`, a row per class, the background's and the missed needs'; `names`; `says`, per class its
                 triggers as places in the sorted `names`.
 
-        Raises: ValueError when they do not fit each other.
+        Raises: ValueError if they do not fit each other.
         """
         starts = [int(start) for start in data["starts"]]
         if len(starts) != len(classes) + 2 or starts != sorted(starts) or starts[-1] > len(vectors):
@@ -167,27 +170,27 @@ class Nearby:
     def judge(
         self, text: str, vector: Vector, names: Sequence[str], probabilities: Shares
     ) -> tuple[Shares, float] | None:
-        """Return the probability that each candidate is to be activated, and that none is.
+        """Return the probability of each candidate, and that of no capability.
 
-        The likeliest candidates have what the examples make of each, less where no one is ahead; the others follow
-        behind, and keep their distance to the last of those. None where no candidate has a probability.
+        The likeliest candidates get a probability from the examples, reduced if none is clearly ahead; the others stay
+        below them, and keep their ratio to the last of those. None if no candidate has a probability above 0.
 
         Args:
             names: the candidates.
-            probabilities: what the classifier gives each of them, shape (len(names),).
+            probabilities: those of the classifier, shape (len(names),).
         """
         likeliest = np.argsort(-probabilities, kind="stable")[:LIKELIEST].tolist()
         best = [place for place in likeliest if probabilities[place] > 0]
         if not best:
             return None
-        found = [probabilities.item(place) for place in best]
-        figures = self.features(text, vector, found, [names[place] for place in best])
+        highest = [probabilities.item(place) for place in best]
+        figures = self.features(text, vector, highest, [names[place] for place in best])
         odds = [BIAS + math.fsum(map(operator.mul, CONSTANTS, one)) for one in figures]
         ahead = sorted(odds, reverse=True)
         level = max(0.0, CLEAR - (ahead[0] - ahead[1])) if len(ahead) > 1 else 0.0
         weighed = [_share(one - LEVEL * level) for one in odds]
-        # None of the others is likelier than the last of these.
-        shares: Shares = np.minimum(probabilities, found[-1]) / found[-1] * min(weighed)
+        # No other candidate gets more than the last of these.
+        shares: Shares = np.minimum(probabilities, highest[-1]) / highest[-1] * min(weighed)
         for place, share in zip(best, weighed, strict=True):
             shares[place] = share
         return shares, 1 - max(weighed)
@@ -195,10 +198,10 @@ class Nearby:
     def features(
         self, text: str, vector: Vector, probabilities: Sequence[float], names: Sequence[str]
     ) -> list[tuple[float, ...]]:
-        """Return what each of `CONSTANTS` is multiplied with, for each of `names`, whose probability is above 0."""
+        """Return the factors of `CONSTANTS` for each of `names`, whose probabilities are above 0."""
         turned = vector if self.space is None else self.space.turned(vector)
-        found = self._known(text)
-        # Both at once: what is first done for a message costs more than to do it again.
+        words = self._known(text)
+        # One product for both, which is faster than two.
         others = dots(self.vectors[self.background :], turned)
         behind = self.missed - self.background
         background, missed = _nearest(others[:behind]), _highest(others[behind:])
@@ -209,7 +212,7 @@ class Nearby:
                 _highest(dots(self.vectors[slice(*self.rows[name])], turned)),
                 background,
                 missed,
-                *self._of_words(found, name),
+                *self._of_words(words, name),
                 size,
             )
             for name, probability in zip(names, probabilities, strict=True)
@@ -220,11 +223,11 @@ class Nearby:
         return self._of_words(self._known(text), capability)[0]
 
     def said(self, text: str, capability: str) -> float:
-        """Return the largest share, by weight of its words, of a trigger that a text says with two words or more."""
+        """Return the largest share of a trigger, by weight of its words, that a text has with two words or more."""
         return self._of_words(self._known(text), capability)[1]
 
     def _known(self, text: str) -> Collection[str]:
-        """Return those `stems` of a text that any capability has, in one order in every process."""
+        """Return the `stems` of a text that any capability has, in the same order in every process."""
         memo = self._memo
         found: dict[str, None] = {}
         for word in text.lower().split():
@@ -239,7 +242,7 @@ class Nearby:
         return found.keys()
 
     def _of_words(self, found: Collection[str], capability: str) -> tuple[float, float]:
-        """Return what `named` and `said` do, of a text with these known beginnings of words."""
+        """Return the results of `named` and `said` for a text with these known beginnings of words."""
         own = self._own.get(capability)
         if own is None:
             own = self._own[capability] = self._words_of(capability)
@@ -280,11 +283,11 @@ def _highest(cosines: Vector) -> float:
 
 
 def _nearest(cosines: Vector) -> float:
-    """Return the mean of the `NEAREST` highest. They are taken out of `cosines`."""
-    found: list[float] = []
-    # One by one: so few are found sooner than all are parted.
+    """Return the mean of the `NEAREST` highest values, which are removed from `cosines`."""
+    nearest: list[float] = []
+    # One by one, which is faster than a partition for so few.
     for _ in range(min(NEAREST, len(cosines))):
         place = cosines.argmax()
-        found.append(cosines.item(place))
+        nearest.append(cosines.item(place))
         cosines[place] = -np.inf
-    return math.fsum(found) / len(found) if found else 0.0
+    return math.fsum(nearest) / len(nearest) if nearest else 0.0

@@ -1,14 +1,14 @@
-"""Drops from a message what was pasted into it: fenced code, traces, logs, mails, diffs, dumps, encoded bytes.
+"""Drop pasted text from a message: fenced code, traces, logs, mails, diffs, dumps, encoded bytes.
 
-Lines are judged one by one, and what only looks pasted in company (code, JSON, tables) is dropped from two lines on,
-so that a request of one line is never taken for a paste. Every rule takes linear time.
+Lines are classified one by one. Code, JSON and tables are dropped only in runs of two lines or more, so that a single
+line of a request is never taken for a paste. Every rule takes linear time.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
@@ -20,7 +20,7 @@ _MAIL_END = re.compile(
 )
 _QUOTED = re.compile(r"\s*>|\s*On .{4,120} wrote:\s*$|\s*Am .{4,120} schrieb .{1,80}:\s*$")
 _QUOTED_BY = re.compile(r"\s*(?:On|Am) .{4,200}<\S{1,100}@\S{1,100}>(?: wrote| schrieb.{0,80})?:\s*$")
-"""Who is quoted, where a mail program has broken the line in two."""
+"""The line before a quoted mail, where a mail program has broken it in two."""
 _HEADER = re.compile(r"(?:From|Sent|To|Cc|Bcc|Subject|Date|Reply-To|Message-ID): \S", re.IGNORECASE)
 
 _TRACE = re.compile(
@@ -44,15 +44,15 @@ _OUTPUT = re.compile(
     r"|(?:PHP )?(?:Fatal|Uncaught|Unhandled)(?: \w{1,40})? ?(?:error|exception|rejection|\w{0,60}Error)(?:: |\. \S)"
     r"|exit status \d+$"
 )
-"""Other output of programs. One line of it by itself may be what a request is about."""
+"""Other output of programs. A single line of it may be part of a request."""
 _SAYS_ERROR = re.compile(r"[A-Za-z_][\w.]{0,120}(?:Error|Exception): \S")
-"""An error's own line. By itself it may be what a request is about, in company it is output."""
+"""The line of an error. A single one may be part of a request, several are output."""
 _FIELD = re.compile(r"[a-z][a-z0-9]{0,40}(?:-[a-z0-9]{1,40}){1,6}: \S|[A-Z][A-Z0-9-]{0,40}(?:;[^:\s]{0,80})?:\S")
 """A header of HTTP, a property of a calendar or of a card."""
 _RULER = " \t_-"
-"""What a line above a mail's head is made of."""
+"""The characters of a line above a mail's header."""
 _GREETING = re.compile(
-    # Who greets the agent writes to it, and pastes nothing.
+    # A greeting to the agent belongs to the request.
     r"(?!.*\b(?:Claude|ChatGPT|GPT|Copilot|Gemini|Assistant|Agent|Bot|AI)\b)"
     r"\s*(?:Hi|Hello|Hey|Dear|Hallo|Lieber?|Guten Tag|Sehr geehrter?|Bonjour|Cher|Chère|Hola|Estimad[oa]|Ciao"
     r"|Gentile|Beste|Car[oa]|Olá) (?:[^\W\d_][\w.'-]{0,40} ){0,3}[^\W\d_a-z][\w.'-]{0,40} ?[,:!]?\s*$"
@@ -89,13 +89,13 @@ _PROSE = re.compile(
     r"(?!diff --git |On |Am |(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) |[A-Z]{4}|[IWEF]\d)[^\W\d_]"
     r"[^\s\[]{0,46}+(?: ++[^\s\[]{1,47}+)*+ *+"
 )
-"""One line of words, as most messages are: none of the rules for a line by itself can hold for it."""
+"""One line of words, as most messages are, for which none of the rules of single lines can hold."""
 
 _MAX_SIGNATURE = 4
-"""So many lines below a closing belong to it."""
+"""The most lines of a signature after a closing."""
 
 _WORDS = re.compile(r"[a-z]{4,}(?:-[a-z]+)*")
-"""What base64 hardly ever has between two slashes."""
+"""A word that base64 hardly ever has between two slashes."""
 _MIN_ENCODED_PART = 24
 
 _MIN_RUN = 2
@@ -104,20 +104,20 @@ _SEPARATORS = "\t,;|"
 
 
 def strip_pasted(text: str) -> str:
-    """Return a message without what was pasted into it; nothing is left of one that is all paste."""
+    """Return a message without pasted text; empty if all of it is pasted."""
     return text if _PROSE.fullmatch(text) and "Traceback" not in text else by_lines(text)
 
 
 def by_lines(text: str) -> str:
-    """Return what `strip_pasted` does, whatever the text looks like."""
+    """Return the result of `strip_pasted` without its shortcut for plain prose."""
     lines = text.splitlines()
     dropped = [False] * len(lines)
     _blocks(lines, dropped)
     _answered(lines, dropped)
     _letter(lines, dropped)
     _marked(lines, dropped)
-    for looks in (_is_field, _is_error, _is_code, _is_json, _is_ruled):
-        _runs(lines, dropped, looks)
+    for pattern in (_FIELD, _SAYS_ERROR, _CODE, _JSON, _RULED):
+        _runs(lines, dropped, pattern)
     _tables(lines, dropped)
     _rows(lines, dropped)
     left = "\n".join(line for line, gone in zip(lines, dropped, strict=True) if not gone)
@@ -125,7 +125,7 @@ def by_lines(text: str) -> str:
 
 
 def _blocks(lines: Sequence[str], dropped: list[bool]) -> None:
-    """Mark what has a beginning and an end of its own: fences, armoured keys, diffs, mails at the foot."""
+    """Mark blocks with a beginning and an end: fences, armoured keys, diffs, mails at the end."""
     fence = armour = ""
     in_diff = False
     for number, line in enumerate(lines):
@@ -156,9 +156,9 @@ def _blocks(lines: Sequence[str], dropped: list[bool]) -> None:
 
 
 def _answered(lines: Sequence[str], dropped: list[bool]) -> None:
-    """Mark a quoted mail: after the user's own words, from its header to the end.
+    """Mark a quoted mail after the user's own words, from its header to the end.
 
-    A head that nothing stands before is a mail which the request follows, so only its own lines are dropped.
+    A header at the start is that of a mail which the request follows, so only its own lines are dropped.
     """
     own = next((number for number, line in enumerate(lines) if line.strip(_RULER)), len(lines))
     for number in range(own + 1, len(lines) - 2):
@@ -183,7 +183,7 @@ def _letter(lines: Sequence[str], dropped: list[bool]) -> None:
 
 
 def _marked(lines: Sequence[str], dropped: list[bool]) -> None:
-    """Mark lines that say themselves what they are: traces, logs, quoted mail, shell prompts."""
+    """Mark lines that are recognised alone: traces, logs, quoted mail, shell prompts."""
     multiple = len(lines) > 1
     previous = False
     for number, line in enumerate(lines):
@@ -197,22 +197,22 @@ def _marked(lines: Sequence[str], dropped: list[bool]) -> None:
         )
         prompt = multiple and bool(_PROMPT.match(line))
         output = multiple and bool(_OUTPUT.match(line))
-        said = bool(_LOG.match(line) or _QUOTED.match(line))
-        dropped[number] = trace or follows or header or prompt or output or said
+        logged = bool(_LOG.match(line) or _QUOTED.match(line))
+        dropped[number] = trace or follows or header or prompt or output or logged
         previous = trace or (previous and follows)
     for number, (line, following) in enumerate(pairwise(lines)):
-        # What was raised stands before its trace in some languages.
+        # Some languages print the exception before its trace.
         if dropped[number + 1] and not dropped[number] and _RAISED.match(line):
             dropped[number] = True
         elif line.startswith(("On ", "Am ")) and _QUOTED_BY.match(f"{line[:300]} {following[:300].strip()}"):
             dropped[number : number + 2] = [True, True]
 
 
-def _runs(lines: Sequence[str], dropped: list[bool], looks: Callable[[str], bool]) -> None:
-    """Mark runs of at least two lines that look alike; blank lines between them belong to the run."""
+def _runs(lines: Sequence[str], dropped: list[bool], pattern: re.Pattern[str]) -> None:
+    """Mark runs of at least two lines that match; blank lines between them belong to the run."""
     run: list[int] = []
     for number, line in enumerate([*lines, "."]):
-        if number < len(lines) and not dropped[number] and looks(line):
+        if number < len(lines) and not dropped[number] and pattern.match(line):
             run.append(number)
         elif line.strip() or number == len(lines):
             if len(run) >= _MIN_RUN or (len(run) == 1 and _is_dump(lines[run[0]])):
@@ -221,28 +221,8 @@ def _runs(lines: Sequence[str], dropped: list[bool], looks: Callable[[str], bool
             run = []
 
 
-def _is_code(line: str) -> bool:
-    return bool(_CODE.match(line))
-
-
-def _is_json(line: str) -> bool:
-    return bool(_JSON.match(line))
-
-
-def _is_ruled(line: str) -> bool:
-    return bool(_RULED.match(line))
-
-
-def _is_error(line: str) -> bool:
-    return bool(_SAYS_ERROR.match(line))
-
-
-def _is_field(line: str) -> bool:
-    return bool(_FIELD.match(line))
-
-
 def _is_dump(line: str) -> bool:
-    """Tell whether one line is a JSON object or list of its own."""
+    """Return whether one line is a whole JSON object or list."""
     stripped = line.strip()
     if stripped[:1] not in "{[" or stripped[-1:] not in "}]":
         return False
@@ -254,7 +234,7 @@ def _is_dump(line: str) -> bool:
 
 
 def _tables(lines: Sequence[str], dropped: list[bool]) -> None:
-    """Mark what a command printed under a head of capitals, and the command above it."""
+    """Mark a command's table with a header in capitals, and the command above it."""
     for number, line in enumerate(lines[:-1]):
         if dropped[number] or not _TABLE_HEAD.match(line) or not lines[number + 1].strip():
             continue
@@ -280,19 +260,19 @@ def _rows(lines: Sequence[str], dropped: list[bool]) -> None:
 
 
 def _without_encoded(text: str) -> str:
-    """Return a text without long stretches of base64 or hexadecimal; of a path or an address without such parts."""
+    """Return a text without long runs of base64 or hexadecimal, and paths and addresses without such parts."""
 
-    def judged(found: re.Match[str]) -> str:
-        token = found.group()
+    def cleaned(match: re.Match[str]) -> str:
+        token = match.group()
         parts = token.split("/")
         if any(map(_WORDS.fullmatch, parts)):
             return "/".join("" if len(part) >= _MIN_ENCODED_PART and _is_encoded(part) else part for part in parts)
         return " " if _is_encoded(token) else token
 
-    return _ENCODED.sub(judged, text)
+    return _ENCODED.sub(cleaned, text)
 
 
 def _is_encoded(token: str) -> bool:
-    """Tell encoded bytes from a long slug, which has too few kinds of characters."""
+    """Return whether a token is encoded bytes, and not a long slug, which has fewer kinds of characters."""
     mixed = any(c.isdigit() for c in token) and any(c.isupper() for c in token) and any(c.islower() for c in token)
     return mixed or all(c in "0123456789abcdefABCDEF" for c in token)

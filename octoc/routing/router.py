@@ -1,8 +1,9 @@
-"""What the runtime asks: a bundle's gate, made ready to decide messages."""
+"""`Router`: a bundle's gate, ready to decide messages."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
 
 import attrs
 import numpy as np
@@ -18,26 +19,21 @@ from octoc.routing.scores import capability_scores
 Vector = NDArray[np.float32]
 Judge = Callable[[str, Vector | None, Sequence[str], Mapping[str, Reason]], Decision]
 
-_MEMO = 64
-
 FOLLOWS = 0.3
-"""The probability from which on a message counts as going on with an earlier one."""
+"""The least probability at which a message counts as a continuation of an earlier one."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@attrs.frozen(kw_only=True, eq=False)
 class Router:
-    """Decides messages. Has no state: the same arguments give the same decision.
+    """Decides messages without state: the same arguments give the same decision.
 
-    `judge` is the gate's own part: (intent, its vector, competitors sorted by name, who of them is held) -> decision.
-    `classifier` is the calibrated gate's.
+    `judge` is the gate's own part: (intent, its vector, competitors sorted by name, held competitors) -> decision.
+    `classifier` is that of a calibrated gate.
     """
 
     gate: Gate
     judge: Judge
     classifier: Classifier | None = None
-    _memo: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = attrs.field(
-        factory=dict, init=False, repr=False
-    )
 
     @property
     def needs_vector(self) -> bool:
@@ -46,33 +42,33 @@ class Router:
 
     @property
     def uses_vector(self) -> bool:
-        """Whether an encoder would be of use; it is of none for a bundle that was built without."""
+        """Whether the gate uses an encoder; a calibrated gate that was built without one does not."""
         return self.classifier is None or self.classifier.full is not None
 
     @property
     def keeps_pasted(self) -> bool:
-        """Whether pasted text is scored too: Octomind's own gate strips XML blocks alone."""
+        """Whether pasted text is scored too: Octomind's own gate strips only XML blocks."""
         return self.gate.kind == "octomind"
 
     def clean(self, message: str) -> str:
-        """Return what of a message is scored."""
+        """Return the part of a message that is scored."""
         return clean_intent(message, pasted=self.keeps_pasted)
 
     def wants_vector(self, intent: str, candidates: Collection[str], held: Collection[str]) -> bool:
-        """Tell whether `decide` would look at the intent's vector."""
+        """Return whether `decide` would use the intent's vector."""
         return self.uses_vector and bool(candidates or held) and is_routable(intent)
 
     def decide(
         self, intent: str, vector: Vector | None, candidates: Collection[str], held: Mapping[str, Reason] = NONE_HELD
     ) -> Decision:
-        """Decide one message; `max_per_message` capabilities are activated at most, one by default.
+        """Decide one message, which activates at most `max_per_message` capabilities, one by default.
 
         Args:
             intent: the message, cleaned by `clean_intent`.
-            vector: the embedding of exactly that text, shape (d,), or None when there is no encoder.
+            vector: the embedding of exactly that text, shape (d,), or None without an encoder.
             candidates: capabilities in scope that can be activated.
-            held: others in scope that take part, and why nothing is activated when they win. With Octomind's gate, only
-            those that are granted at boot take part.
+            held: further competitors in scope, and why they are not activated if they win. With Octomind's gate, only
+                those granted at boot compete.
         """
         if not is_routable(intent):
             return self._abstain(Reason.TOO_SHORT)
@@ -82,30 +78,27 @@ class Router:
             return self._abstain(Reason.NO_CANDIDATES)
         if vector is None and self.needs_vector:
             return self._abstain(Reason.NO_ENCODER)
-        return self.judge(intent, vector, self._competitors(tuple(candidates), tuple(held)), held)
-
-    def _competitors(self, candidates: tuple[str, ...], held: tuple[str, ...]) -> tuple[str, ...]:
-        found = self._memo.get((candidates, held))
-        if found is None:
-            found = tuple(sorted({*candidates, *held}))
-            # A session asks for the same few sets of names again and again.
-            if len(self._memo) >= _MEMO:
-                self._memo.clear()
-            self._memo[candidates, held] = found
-        return found
+        return self.judge(intent, vector, _competitors(tuple(candidates), tuple(held)), held)
 
     @property
     def most(self) -> int:
-        """How many capabilities one message may activate."""
+        """The number of capabilities that one message may activate."""
         return int(self.gate.data.get("max_per_message", 1))
 
     def goes_on(self, intent: str, vector: Vector | None) -> bool:
-        """Tell whether a message goes on with an earlier one, where the bundle's gate looks at earlier ones."""
-        follows = self.classifier is not None and bool(self.gate.data.get("follow_ups"))
-        return follows and self.classifier is not None and self.classifier.goes_on(intent, vector) >= FOLLOWS
+        """Return whether a message continues an earlier one, if the gate reads earlier ones."""
+        if self.classifier is None or not self.gate.data.get("follow_ups"):
+            return False
+        return self.classifier.goes_on(intent, vector) >= FOLLOWS
 
     def _abstain(self, reason: Reason) -> Decision:
         return Decision(capability=None, reason=reason, threshold=self.gate.threshold, margin=self.gate.margin)
+
+
+@lru_cache(maxsize=64)
+def _competitors(candidates: tuple[str, ...], held: tuple[str, ...]) -> tuple[str, ...]:
+    # Cached, as a session passes the same few sets of names again and again.
+    return tuple(sorted({*candidates, *held}))
 
 
 def load_router(
@@ -114,15 +107,15 @@ def load_router(
     triggers: NDArray[np.float32],
     capabilities: Sequence[CapabilityEntry],
 ) -> Router:
-    """Make the router of a bundle.
+    """Return the router of a bundle.
 
     Args:
         gate: the bundle's gate.
         arrays: the gate's arrays, by the names in `gate.arrays`.
         triggers: shape (n, d), the member `triggers.npy`.
-        capabilities: the bundle's, whose `rows` are in `triggers`.
+        capabilities: those of the bundle, whose `rows` are rows of `triggers`.
 
-    Raises: ValueError when the gate's kind is unknown, or its arrays do not fit each other.
+    Raises: ValueError if the gate's kind is unknown, or its arrays do not fit each other.
     """
     if gate.kind == "octomind":
         return Router(gate=gate, judge=_octomind(gate, triggers, capabilities))

@@ -16,11 +16,11 @@ TOP_K = 3
 def dots(rows: Matrix, vector: Vector) -> Vector:
     """Return the product of each row with a vector: shape (n,) of (n, d) and (d,); rows may be a view of any strides.
 
-    A stack of products of two vectors each, which BLAS never spreads over threads: one of a matrix with a vector it
-    does, and a product this small on a second thread costs milliseconds when the cores are busy.
+    A stack of products of two vectors, which BLAS never distributes over threads as it does with a matrix and a vector:
+    on busy cores a second thread would take milliseconds for so small a product.
     """
     if not len(rows):
-        return np.zeros(0, np.float32)  # a bundle without triggers has rows of no length
+        return np.zeros(0, np.float32)  # a bundle without triggers has rows of length 0
     products: Vector = np.matmul(rows[:, None, :], vector[:, None])
     return products[:, 0, 0]
 
@@ -33,8 +33,8 @@ def capability_scores(
     Args:
         intent: shape (d,), L2-normalised.
         triggers: shape (n, d), the triggers of all capabilities, rows L2-normalised.
-        rows: per capability its half-open range of rows in `triggers`.
-        top_k: how many cosines are averaged, 1 or more; all where a capability has fewer triggers.
+        rows: for each capability its half-open range of rows in `triggers`.
+        top_k: the number of cosines to average, at least 1; all if a capability has fewer triggers.
 
     Returns: shape (len(rows),), cosines in [-1, 1].
     Source: Octomind, "Token Efficiency", How It Decides, step 3.

@@ -2,8 +2,8 @@ r"""A skill's activation rules: lines of checks. A skill activates when all chec
 
     parse_rule("content(ads) match(\bRSA\b)")   # -> two checks, no problem
 
-A line is `name(argument)` any number of times; parentheses nest, and one after a backslash counts like any other.
-Octomind ignores what it does not know, and what follows an unclosed parenthesis; here each of these is a problem.
+A line is `name(argument)` any number of times; parentheses nest, also after a backslash. Octomind ignores unknown
+checks and text after an unclosed parenthesis; here each of these is a problem.
 Source: Octomind's tap, skills, rules.
 """
 
@@ -19,9 +19,9 @@ from octoc.linear_regex import RegexError, compile_regex
 
 CHECKS = ("match", "content", "semantic", "session", "file", "grep", "env", "bin", "workdir")
 SEMANTIC_THRESHOLD = 0.45
-"""The cosine that `semantic(phrase)` asks for unless its last comma is followed by a number."""
+"""The cosine that `semantic(phrase)` requires unless a number follows its last comma."""
 SEMANTIC_MARGIN = 0.08
-"""How far the best of skills that fire by `semantic` alone has to be before the second."""
+"""The required lead of the best skill that fires by `semantic` alone over the second."""
 
 ProblemKind = Literal["unknown", "unclosed", "stray"]
 
@@ -33,7 +33,7 @@ class Check:
     """One check. Ranges are half open, in code points of the line.
 
     Args:
-        argument: what stands between its parentheses, trimmed.
+        argument: the text between its parentheses, trimmed.
         span: from its name to its closing parenthesis.
         argument_span: the range of `argument`.
     """
@@ -55,7 +55,7 @@ class Check:
 
     @property
     def glob(self) -> str | None:
-        """The glob over file names that follows the last comma of `grep(…)`; None where it has none."""
+        """The glob over file names that follows the last comma of `grep(…)`, or None."""
         head, comma, tail = self.argument.rpartition(",")
         # `a{1,2}` has a comma too, and no glob has a closing brace without its opening one.
         is_split = self.name == "grep" and comma and head.strip() and tail.count("}") <= tail.count("{")
@@ -63,7 +63,7 @@ class Check:
 
     @property
     def phrase(self) -> str | None:
-        """What the message has to be near to for `semantic(…)`; None for other checks, and where it has none."""
+        """The phrase of `semantic(…)`, which the message must resemble; None for other checks, and without a phrase."""
         if self.name != "semantic":
             return None
         head, comma, tail = self.argument.rpartition(",")
@@ -71,7 +71,7 @@ class Check:
 
     @property
     def threshold(self) -> float | None:
-        """The cosine that `semantic(…)` asks for; None for other checks."""
+        """The cosine that `semantic(…)` requires; None for other checks."""
         if self.name != "semantic":
             return None
         _, comma, tail = self.argument.rpartition(",")
@@ -80,7 +80,7 @@ class Check:
 
 @attrs.frozen(kw_only=True)
 class RuleProblem:
-    """What of a line does nothing: a check of an unknown `name`, an unclosed one, or text between checks."""
+    """A part of a line without effect: a check of an unknown `name`, an unclosed one, or text between checks."""
 
     kind: ProblemKind
     name: str
@@ -97,7 +97,7 @@ class SkillRule:
 
 
 def parse_rule(text: str) -> SkillRule:
-    """Return the checks of one line, and what of it does nothing. Never fails."""
+    """Return the checks of one line, and its parts without effect. Never fails."""
     checks: list[Check] = []
     problems: list[RuleProblem] = []
     at = 0

@@ -6,7 +6,7 @@ numpy is loaded by `octoc.search.index` and `octoc.search.rank`, never by this m
 __all__ = ["BY_MEANING", "DEFAULT_LIMIT", "OCTO"]
 
 DEFAULT_LIMIT = 15
-"""How many tools an answer has at most."""
+"""The most tools in an answer."""
 OCTO = "octo"
-"""Octo's own rule: how many words of the query are in a tool's name and description."""
+"""Octo's own rule: the number of query words in a tool's name and description."""
 BY_MEANING = ("default",)

@@ -1,4 +1,4 @@
-"""What of a tool is searched: its fields, how much a word of each weighs, and the texts that its vector is made of."""
+"""The searched fields of a tool, the weight of a word in each, and the texts of its vector."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WEIGHTS: Mapping[str, float] = {
     "triggers": 1.0,
     "expansion": 0.6,
 }
-"""What one word of a field counts, a word of the description being 1."""
+"""The weight of one word of a field, relative to the description."""
 
 USUAL_TERMS: Mapping[str, float] = {
     "server": 1.0,
@@ -36,8 +36,8 @@ USUAL_TERMS: Mapping[str, float] = {
     "triggers": 40.0,
     "expansion": 100.0,
 }
-"""Terms of a field of usual length: longer ones count less a word. Constants, not the means of one index: so a tool's
-terms weigh the same whatever else there is, and an agent's answers say nothing of tools that it does not have."""
+"""The usual number of terms in a field; each word counts less in longer ones. Constants instead of an index's means, so
+that the weights of a tool do not depend on other tools, and answers reveal nothing of tools out of scope."""
 
 _MAX_DEPTH = 6
 _MAX_PARTS = 2000
@@ -48,9 +48,9 @@ class ToolText:
     """A tool as search reads it.
 
     Args:
-        schema: its input schema as its server wrote it, which may be anything.
+        schema: its input schema as its server wrote it, of any type.
         triggers: example messages of the capabilities that own it.
-        expansion: hashes of the terms of other texts that say what it is for, as `hashed` makes them.
+        expansion: hashes, by `hashed`, of the terms of other texts about its purpose.
     """
 
     server: str
@@ -62,7 +62,7 @@ class ToolText:
 
 
 def term_weights(tool: ToolText) -> dict[int, float]:
-    """Return the hashes of a tool's terms and what each counts: BM25F's pseudo-frequency, summed over fields.
+    """Return the hashes of a tool's terms with their weights: BM25F's pseudo-frequency, summed over fields.
 
     Source: Robertson, Zaragoza, Taylor, "Simple BM25 extension to multiple weighted fields", 2004.
     """
@@ -76,12 +76,12 @@ def term_weights(tool: ToolText) -> dict[int, float]:
 
 
 def spelled_terms(tool: ToolText) -> set[str]:
-    """Return the terms that a query may have misspelt: those of the names and of the description."""
+    """Return the terms for which a query may have a misspelling: those of the names and of the description."""
     return {term for text in (tool.server, tool.name, tool.description) for term in terms(text)}
 
 
 def impact(weight: float) -> int:
-    """Return BM25's saturated weight of a term as a whole number of 255ths, 1 at least."""
+    """Return BM25's saturated weight of a term in 255ths, at least 1."""
     return max(1, round(255 * weight / (K1 + weight)))
 
 
@@ -91,7 +91,7 @@ def spoken_name(tool: ToolText) -> str:
 
 
 def views(tool: ToolText) -> tuple[str, str, str]:
-    """Return the texts whose vectors make the tool's: name and description, first sentence, name; "" counts nothing."""
+    """Return the texts of the tool's vector: name and description, first sentence, name; "" does not count."""
     name = spoken_name(tool)
     return f"{name}. {tool.description}".strip(), first_sentence(tool.description), name
 
@@ -103,7 +103,7 @@ def _counts(tool: ToolText) -> Iterator[tuple[str, Counter[int]]]:
     for field, texts in _fields(tool).items():
         counts = Counter(term for text in texts for term in terms(text))
         if field == "name":
-            # A tool may be called `now`, or `all`: that is what it does.
+            # Stop words count in a name: a tool may be called `now`, or `all`.
             counts.update(stem(word) for word in words(tool.name) if word in STOP_WORDS)
             counts.update(whole[:MAX_WORD_CHARS] for whole in [joined(tool.name)] if whole)
         yield field, Counter({hashed(term): count for term, count in counts.items()})
@@ -129,7 +129,7 @@ def _fields(tool: ToolText) -> dict[str, list[str]]:
 
 
 def _parts(schema: Any) -> Iterator[tuple[str, str]]:
-    """Yield (`name`, a property), (`text`, its description) and (`value`, one of its enum), the outer ones first."""
+    """Yield (`name`, property), (`text`, its description) and (`value`, a text of its enum), the outer ones first."""
     level = [schema]
     left = _MAX_PARTS
     for _ in range(_MAX_DEPTH):
@@ -143,7 +143,7 @@ def _parts(schema: Any) -> Iterator[tuple[str, str]]:
                     return
                 left -= 1
                 yield "name", str(name)
-                yield from _said(inner)
+                yield from _texts_of(inner)
                 deeper.append(inner)
             deeper.append(node.get("items"))
             for word in ("anyOf", "oneOf", "allOf"):
@@ -152,7 +152,7 @@ def _parts(schema: Any) -> Iterator[tuple[str, str]]:
         level = deeper
 
 
-def _said(node: Any) -> Iterator[tuple[str, str]]:
+def _texts_of(node: Any) -> Iterator[tuple[str, str]]:
     if not isinstance(node, Mapping):
         return
     if isinstance(node.get("description"), str):

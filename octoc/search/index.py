@@ -1,6 +1,6 @@
-"""The index as plain arrays: postings by hashed term, a vector a tool, and the deeds that tools are for.
+"""The index as plain arrays: postings by hashed term, a vector per tool, and deeds, which are intents that tools serve.
 
-An index says nothing of a tool that depends on another tool, so that parts of it can be masked, and added to.
+The entries of a tool do not depend on other tools, so that an index can be masked and extended.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ Vector = NDArray[np.float32]
 Array = NDArray[Any]
 
 LEXICAL = ("hashes", "starts", "ids", "impacts", "near", "near_terms", "servers")
-"""Arrays of every index: sorted u64 hashes of T terms, T + 1 pointers, and of each posting a tool's number and an
-impact in 255ths; sorted hashes of misspellings, and the number of the term that each may stand for; of each tool the
+"""Arrays of every index: sorted u64 hashes of T terms, T + 1 pointers, and for each posting a tool's number and an
+impact in 255ths; sorted hashes of misspellings, with the number of the term that each may mean; for each tool the
 number of its server."""
 DENSE = ("vectors", "scales", "server_vectors", "deed_of", "deed_weights")
-"""Arrays of an index made with an encoder: n rows of 8-bit whole numbers and what each row is to be multiplied by; a
-vector for each server; of each tool the deeds that are nearest, and how near, 0 for none."""
+"""Arrays of an index made with an encoder: n rows of 8-bit integers and the factor of each row; a vector for each
+server; for each tool the nearest deeds, and their cosines, 0 for none."""
 DEEDS = ("says", "says_scales", "says_starts", "abouts", "abouts_scales", "abouts_of", "terms", "term_starts")
-"""Arrays of the deeds: vectors of what people say, a range a deed; of what tools say, and whose each is; the hashed
-terms of what people say, a range a deed."""
+"""Arrays of the deeds: vectors of people's requests, a range per deed; vectors of tools' descriptions, with the deed of
+each; the hashed terms of the requests, a range per deed."""
 
 DEEDS_PER_TOOL = 2
 NEAR = 0.5
-"""The least cosine between a tool and what a deed is about, for the tool to be one that does it."""
+"""The least cosine between a tool and the description of a deed that the tool serves."""
 
 _WHOLE = 10_000  # rows that are kept as floats; more are converted anew for each query, block by block
 _BLOCK = 8192
@@ -52,14 +52,14 @@ class Postings:
 
     def of(self, term: int) -> tuple[Array, Array]:
         """Return the numbers of the tools that have a hashed term, ascending, and its impacts in 255ths."""
-        # An absent term takes the same lines as one that only tools out of scope have.
+        # An absent term runs the same code as one that only tools out of scope have, so that timing reveals nothing.
         wanted = np.uint64(term)
         first = int(self.starts[np.searchsorted(self.hashes, wanted, "left")])
         last = int(self.starts[np.searchsorted(self.hashes, wanted, "right")])
         return self.ids[first:last], self.impacts[first:last]
 
     def near_to(self, misspelt: Sequence[int]) -> list[int]:
-        """Return the hashed terms that are near one that has these hashed misspellings, ascending."""
+        """Return the hashed terms near a term with these hashed misspellings, ascending."""
         wanted = np.array(misspelt, np.uint64)
         first = np.searchsorted(self.near, wanted, "left").tolist()
         last = np.searchsorted(self.near, wanted, "right").tolist()
@@ -69,14 +69,14 @@ class Postings:
 
 @attrs.frozen(eq=False)
 class Rows:
-    """Vectors as rows of 8-bit whole numbers, shape (n, d), each to be multiplied by its scale."""
+    """Vectors as rows of 8-bit integers, shape (n, d), each with a scale."""
 
     whole: NDArray[np.int8]
     scales: Vector
 
     @classmethod
     def of(cls, vectors: Vector) -> Rows:
-        """Make them of vectors, shape (n, d)."""
+        """Create them from vectors, shape (n, d)."""
         scales = (np.abs(vectors).max(axis=1, initial=0.0) / 127).astype(np.float32)
         scales[scales == 0] = 1
         return cls(np.rint(vectors / scales[:, None]).astype(np.int8), scales)
@@ -91,7 +91,7 @@ class Rows:
             chosen = self.whole[rows].astype(np.float32)
             some: Vector = np.einsum("nd,kd->nk", chosen, queries) * self.scales[rows][:, None]
             return some
-        # einsum, not BLAS: the same bits on any number of threads, and no second thread to wait for.
+        # einsum instead of BLAS gives the same bits for any number of threads, and does not wait for a second one.
         if len(self.whole) <= _WHOLE:
             every: Vector = np.einsum("nd,kd->nk", self._floats, queries) * self.scales[:, None]
             return every
@@ -105,7 +105,7 @@ class Rows:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Deeds:
-    """What tools do, as people ask for it, g of them; see `DEEDS`."""
+    """The g deeds, which are intents that tools serve; see `DEEDS`."""
 
     says: Rows
     starts: Array
@@ -119,7 +119,7 @@ class Deeds:
 
     @classmethod
     def of(cls, arrays: Mapping[str, Array]) -> Deeds:
-        """Make them of the arrays named in `DEEDS`. Raises: KeyError when one is missing."""
+        """Create them from the arrays named in `DEEDS`. Raises: KeyError if one is missing."""
         return cls(
             says=Rows(arrays["says"], arrays["says_scales"]),
             starts=arrays["says_starts"],
@@ -130,7 +130,7 @@ class Deeds:
         )
 
     def nearest(self, vectors: Vector) -> tuple[Array, Vector]:
-        """Return the `DEEDS_PER_TOOL` deeds that tools' vectors are nearest to, and the cosines, 0 below `NEAR`.
+        """Return the `DEEDS_PER_TOOL` deeds nearest to tools' vectors, and the cosines, 0 below `NEAR`.
 
         Returns: shapes (n, k); equally near ones in the deeds' order.
         """
@@ -144,7 +144,7 @@ class Deeds:
         return deeds.astype(np.uint16), weights
 
     def terms_of(self, deeds: Array, weights: Vector) -> list[int]:
-        """Return the hashed terms of those deeds of one tool that have a weight."""
+        """Return the hashed terms of a tool's deeds with a weight above 0."""
         chosen = [int(deed) for deed, weight in zip(deeds, weights, strict=True) if weight > 0]
         return [
             int(term) for deed in chosen for term in self.terms[self.term_starts[deed] : self.term_starts[deed + 1]]
@@ -179,9 +179,9 @@ class Index:
 
     @classmethod
     def of(cls, arrays: Mapping[str, Array]) -> Index:
-        """Make it of the arrays named in `LEXICAL`, and in `DENSE` and `DEEDS` where they are there.
+        """Create it from the arrays named in `LEXICAL` and, if present, in `DENSE` and `DEEDS`.
 
-        Raises: KeyError when one of a set is missing; ValueError when they do not fit each other.
+        Raises: KeyError if one of a set is missing; ValueError if they do not fit each other.
         """
         count = len(arrays["servers"])
         found = Postings(**{name: arrays[name] for name in LEXICAL[:-1]}, count=count)
@@ -196,18 +196,18 @@ class Index:
             deed_weights=arrays["deed_weights"],
         )
         if len(meaning.vectors.whole) != count or len(meaning.deed_of) != count:
-            raise ValueError("the vectors of the search index are not one a tool")
+            raise ValueError("the search index does not have one vector per tool")
         return cls(postings=found, servers=arrays["servers"], meaning=meaning, deeds=Deeds.of(arrays))
 
 
 def lexical_arrays(tools: Sequence[ToolText]) -> dict[str, Array]:
-    """Return the arrays of `LEXICAL` but `servers` for these tools, numbered as they stand."""
+    """Return the arrays of `LEXICAL` without `servers` for these tools, numbered in order."""
     by_term: dict[int, list[tuple[int, int]]] = {}
     for number, tool in enumerate(tools):
         found = term_weights(tool)
         for term, weight in found.items():
             by_term.setdefault(term, []).append((number, impact(weight)))
-        # A list of its own of those that spell it out: whether a slip may stand for it must not hang on other tools.
+        # A separate list of the tools that spell a term out, so that a misspelling does not depend on other tools.
         for word in sorted(spelled_terms(tool)):
             by_term.setdefault(spelled(word), []).append((number, impact(found[hashed(word)])))
     hashes = sorted(by_term)
@@ -227,11 +227,11 @@ def lexical_arrays(tools: Sequence[ToolText]) -> dict[str, Array]:
 
 
 def small(count: int) -> type[np.unsignedinteger[Any]]:
-    """Return the narrower type that can number `count` things."""
+    """Return the narrowest type for the numbers below `count`."""
     return np.uint16 if count <= 1 << 16 else np.uint32
 
 
 def mixed(parts: Sequence[tuple[float, Vector]]) -> Vector:
-    """Return the unit vector of a weighted sum; zeros where its parts cancel out."""
+    """Return the unit vector of a weighted sum; zeros if its parts cancel out."""
     total: Vector = np.sum(np.stack([weight * vector for weight, vector in parts]), axis=0, dtype=np.float32)
     return total / np.float32(float(np.linalg.norm(total)) or 1.0)

@@ -1,4 +1,4 @@
-"""Octo's `find_tools` ranking: how many words of the query are in a tool's name and description. No numpy, no index."""
+"""Octo's `find_tools` ranking by the number of query words in a tool's name and description, without numpy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from octoc.search import DEFAULT_LIMIT
 
 @attrs.frozen(kw_only=True)
 class Document:
-    """A tool as it is searched. `key` is the caller's own number for it."""
+    """The searched texts of a tool. `key` is the caller's own number for it."""
 
     key: int
     name: str
@@ -29,8 +29,8 @@ class Hit:
 def rank(query: str, documents: Iterable[Document], limit: int = DEFAULT_LIMIT) -> list[Hit]:
     """Return at most `limit` documents that have a word of the query as a substring, the most words first.
 
-    Words are what white space separates, lower case; equal scores keep the order of `documents`; an empty query finds
-    nothing. Source: Octo, `find_tools`.
+    Words are separated by white space and compared in lower case; equal scores keep the order of `documents`; an empty
+    query finds nothing. Source: Octo, `find_tools`.
     """
     words = query.lower().split()
     hits = []

@@ -1,7 +1,7 @@
-"""Ranking: what of a scope fits a query, how well, and what each part of the score gave.
+"""Rank the tools of a scope for a query, with the parts of each score.
 
-What is outside the scope takes no part in anything: not in counts of terms, not in means. So a tool that an agent does
-not have changes neither its answers nor their scores.
+Tools outside the scope do not count in anything, neither in counts of terms nor in means, so that a tool that an agent
+does not have changes neither its answers nor their scores.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ WEIGHTS: Mapping[str, float] = {
     "server": 0.3,
     "server_name": 0.2,
 }
-"""What each part's z-score counts. Source: measured by `benchmarks/search.py` on its develop half."""
+"""The weight of each part's z-score. Source: measured by `benchmarks/search.py` on its develop half."""
 
 UNION_ABOVE = 10_000
-"""From so many tools on only the best of each part are looked at with the clauses too."""
+"""With more tools than this, only the best by each part are scored by clauses."""
 UNION = 200
 
 SHARE = 0.6
-"""A list ends where scores fall under this share of the first."""
+"""An answer ends before the first score under this share of the highest."""
 FEW = 5
-"""Largest number of tools whose list is never cut: with so few, the distance from the mean says nothing."""
+"""The most tools whose answer is never cut, as the distance from the mean has no meaning for so few."""
 SLIP = 0.6
-"""What a term counts that is near to a misspelt one of the query."""
+"""The weight of a term near a misspelt one of the query."""
 
 FIT = 0.37
-"""The least fit of the best tool: below it nothing is answered. A cosine, plus a share for words in common."""
+"""The least fit of the best tool for an answer: a cosine, plus a share for words in common."""
 WORDS_IN_FIT = 0.3
 FIT_OF_WORDS = 0.12
 """Threshold without an encoder: the share of the query's words, by weight, that the best tool has."""
 USUAL_TOOLS = 200
-"""Minimum number of tools assumed when words alone decide whether one fits: of a few tools of one kind
-most have the word that says what they are about, and it is the one that counts."""
+"""The least number of tools assumed when words alone decide whether one fits: most of a few tools of one kind share the
+word for their subject, which would then count too little."""
 
 _DIGITS = 4
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Query:
-    """A query made ready: its terms' hashes, and its vector and those of its clauses, None without an encoder.
+    """A prepared query: its terms' hashes, its vector and those of its clauses, which are None without an encoder.
 
     Args:
         vector: shape (d,), L2-normalised.
@@ -70,7 +70,7 @@ class Query:
 
     @classmethod
     def of(cls, text: str, embed: Callable[[str], Vector] | None = None) -> Query:
-        """Make a query of a text, encoded with `embed` where there is an encoder."""
+        """Create a query from a text, encoded by `embed` unless it is None."""
         plain = query_terms(text)
         terms = tuple(map(hashed, plain))
         misspelt = tuple(map(misspellings, plain))
@@ -86,7 +86,7 @@ class Query:
 
 @attrs.frozen(kw_only=True)
 class Found:
-    """A tool's place in an answer. `parts` are what each part of the score gave, weighted."""
+    """A ranked tool. `parts` are the weighted parts of its score."""
 
     number: int
     score: float
@@ -95,9 +95,9 @@ class Found:
 
 @attrs.frozen(kw_only=True)
 class Ranking:
-    """What was found. `fit` is compared with the threshold `least`: below it nothing fits.
+    """A ranking. Nothing fits if `fit` is below the threshold `least`.
 
-    `found` is what is nearest, whether or not it fits; its first `cut` belong to an answer.
+    `found` are the nearest tools, whether or not they fit; an answer has the first `cut` of them.
     """
 
     found: tuple[Found, ...] = ()
@@ -112,23 +112,23 @@ class Ranking:
 
     @property
     def answer(self) -> tuple[Found, ...]:
-        """What to answer: nothing where nothing fits, else as many as are near the first."""
+        """The tools of the answer: none if nothing fits, else those with scores near the first."""
         return self.found[: self.cut] if self.fits else ()
 
 
 @attrs.frozen(eq=False)
 class Scope:
-    """The tools that are searched: their numbers, ascending; None is all of them."""
+    """The searched tools: their numbers, ascending; None means all."""
 
     numbers: Array | None = None
 
     def mask(self, count: int) -> Array | None:
-        """Return shape (count,), true where a tool is in scope; None for all."""
+        """Return an array of shape (count,), true for tools in scope; None for all."""
         if self.numbers is None:
             return None
-        found = np.zeros(count, bool)
-        found[self.numbers[self.numbers < count]] = True
-        return found
+        mask = np.zeros(count, bool)
+        mask[self.numbers[self.numbers < count]] = True
+        return mask
 
 
 def rank(
@@ -143,11 +143,11 @@ def rank(
     """Return the tools of a scope that fit a query best, the best first, equal ones by name.
 
     Args:
-        parts: indexes whose tools are numbered on from each other's.
-        scope: what may be found.
+        parts: indexes whose tools are numbered consecutively.
+        scope: the tools that may be found.
         name_of: a tool's name by its number, for equal scores.
-        limit: how many at most.
-        by_words: use no vectors even where there are some.
+        limit: the most tools to return.
+        by_words: use no vectors even if the indexes have some.
     """
     rows = scope.numbers
     total = sum(map(len, parts)) if rows is None else len(rows)
@@ -199,7 +199,7 @@ def _best(
     places = np.flatnonzero(scores > least)
     rounded = np.round(scores[places], _DIGITS)
     if len(places) > limit:
-        # Everything that is as high as the last to be taken, so that the name alone decides which of them it is.
+        # With all ties of the last one, so that only names decide between them.
         edge = np.partition(rounded, len(places) - limit)[len(places) - limit]
         kept = rounded >= edge
         places, rounded = places[kept], rounded[kept]
@@ -209,18 +209,19 @@ def _best(
     found = list(zip(places.tolist(), numbers, [round(score, _DIGITS) for score in rounded.tolist()], strict=True))
     scores_found = [score for _, _, score in found]
     if len(set(scores_found)) < len(found):
-        # Names are looked up only where they decide: that takes longer than all the rest.
+        # Names are looked up only for ties, as that takes longer than the rest.
         tied = {score for score, count in Counter(scores_found).items() if count > 1}
         found.sort(key=lambda one: (-one[2], name_of(one[1]) if one[2] in tied else ""))
     return found[:limit]
 
 
 def _words(query: Query, parts: Sequence[Index], rows: Array | None, total: int) -> tuple[Array, Array]:
-    """Return the scope's BM25 scores, and the share that each is of the most that the query could have.
+    """Return the scope's BM25 scores, and each as a share of the highest possible score of the query.
 
-    A term that no tool in scope has counts for the share too: it is what the query asks for and nothing has.
+    A term that no tool in scope has counts for the share too, as a part of the query that nothing matches.
 
-    Args: total: number of tools for the rarity of a term; at least as many as are in scope.
+    Args:
+        total: the number of tools for the rarity of a term, at least that of the scope.
     """
     sizes = [len(part) for part in parts]
     count = sum(sizes)
@@ -233,7 +234,7 @@ def _words(query: Query, parts: Sequence[Index], rows: Array | None, total: int)
         if found:
             most += _add(scores, found, total, 1.0)
             continue
-        # What no tool in scope has may be a slip of the pen, and what is asked for all the same.
+        # A term that no tool in scope has may be a misspelling, and still counts as asked for.
         most += bare
         near = sorted({one for part in parts for one in part.postings.near_to(misspelt)}) if misspelt else []
         for other in near:
@@ -245,16 +246,16 @@ def _words(query: Query, parts: Sequence[Index], rows: Array | None, total: int)
 
 
 def _add(scores: Array, found: Sequence[tuple[Array, Array]], total: int, share: float) -> float:
-    """Add a term's part to the scores of the tools that have it; return how rare it is in scope."""
+    """Add a term's part to the scores of the tools that have it; return its rarity in scope."""
     having = sum(len(numbers) for numbers, _ in found)
     rarity = math.log(1 + (total - having + 0.5) / (having + 0.5))
     for numbers, impacts in found:
-        scores[numbers] += impacts * np.float32(share * rarity / 255)  # no tool is twice in one list
+        scores[numbers] += impacts * np.float32(share * rarity / 255)  # a list has each tool once
     return rarity
 
 
 def _having(parts: Sequence[Index], sizes: Sequence[int], term: int, mask: Array | None) -> list[tuple[Array, Array]]:
-    """Return the tools in scope that have a term, and their impacts, an index each."""
+    """Return the tools in scope that have a term, and their impacts, for each index."""
     found = []
     start = 0
     for part, size in zip(parts, sizes, strict=True):
@@ -281,7 +282,7 @@ class _Dense:
 
 
 def _dense(query: Query, parts: Sequence[Index], rows: Array | None, words: Array) -> _Dense | None:
-    """Return the z-scores of what vectors say of the scope; None where an index has none."""
+    """Return the z-scores of the scope by vectors; None if an index has none."""
     meanings = [part.meaning for part in parts]
     deeds = parts[0].deeds
     if query.vector is None or query.clauses is None or deeds is None or any(found is None for found in meanings):
@@ -301,12 +302,12 @@ def _dense(query: Query, parts: Sequence[Index], rows: Array | None, words: Arra
         places = np.flatnonzero(~outside)
         numbers = places if rows is None else rows[places]
         clauses = np.zeros(len(near))
-        # By the query's own mean and spread: those of the clauses would take every tool.
+        # By the query's mean and spread, as those of the clauses would need every tool.
         clauses[places] = (_rows_of(parts, numbers, query.clauses) - near.mean(dtype=np.float64)) / (near.std() or 1)
         gave["clauses"] = clauses
     else:
         gave["clauses"] = _z(_picked([found.vectors.cosines(query.clauses).max(axis=1) for found in known], rows))
-    if (servers != servers[:1]).any():  # np.unique would load numpy.ma, the first time
+    if (servers != servers[:1]).any():  # np.unique would load numpy.ma
         counted = np.bincount(servers)
         means = np.bincount(servers, weights=near) / np.maximum(counted, 1)
         gave["server"] = _z(means[servers])

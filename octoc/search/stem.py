@@ -1,7 +1,7 @@
 """Snowball's stemmer for English (Porter2): words of one family become one term.
 
-Source: https://snowballstem.org/algorithms/english/stemmer.html. Written out here, since a library that carries every
-language takes longer to load than the rest of the search.
+Source: https://snowballstem.org/algorithms/english/stemmer.html. Implemented here, since a library for all languages
+takes longer to load than the rest of the search.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SPECIAL = {
     "only": "onli",
     "singly": "singl",
 }
-_KEPT_BEHIND_1A = {"inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed"}
+_KEPT_AFTER_1A = {"inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed"}
 _REGION = re.compile(r"[aeiouy][^aeiouy]")
 _PREFIX = re.compile(r"gener|commun|arsen|past|univers|later|emerg|organ|inter")
 _DOUBLE = ("bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt")
@@ -47,7 +47,7 @@ _STEP_4 = (
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
-    """Return the stem of a lower-case word; one without Latin letters, or of two, is its own."""
+    """Return the stem of a lower-case word; a word without Latin letters, or of two, is unchanged."""
     if len(word) <= 2 or word in _KEPT:
         return word
     if word in _SPECIAL:
@@ -55,7 +55,7 @@ def stem(word: str) -> str:
     word = _marked(word.removeprefix("'"))
     r1, r2 = _regions(word)
     word = _step_1a(word.removesuffix("'s'").removesuffix("'s").removesuffix("'"))
-    if word in _KEPT_BEHIND_1A:
+    if word in _KEPT_AFTER_1A:
         return word
     word = _step_1b(word, r1)
     if len(word) > 2 and word[-1] in "yY" and word[-2] not in _VOWELS:
@@ -65,7 +65,7 @@ def stem(word: str) -> str:
 
 
 def _marked(word: str) -> str:
-    """Write each `y` that stands for a consonant as `Y`."""
+    """Write each `y` that is a consonant as `Y`."""
     if "y" not in word:
         return word
     letters = list(word)
@@ -78,13 +78,13 @@ def _marked(word: str) -> str:
 def _regions(word: str) -> tuple[int, int]:
     """Return where R1 and R2 begin."""
     prefix = _PREFIX.match(word)
-    r1 = prefix.end() if prefix else _behind(word, 0)
-    return r1, _behind(word, r1)
+    r1 = prefix.end() if prefix else _region_end(word, 0)
+    return r1, _region_end(word, r1)
 
 
-def _behind(word: str, start: int) -> int:
-    found = _REGION.search(word, start)
-    return found.end() if found else len(word)
+def _region_end(word: str, start: int) -> int:
+    match = _REGION.search(word, start)
+    return match.end() if match else len(word)
 
 
 def _step_1a(word: str) -> str:
@@ -119,7 +119,7 @@ def _step_1b(word: str, r1: int) -> str:
 
 
 def _is_short(word: str) -> bool:
-    """Tell whether a word ends in a short syllable."""
+    """Return whether a word ends in a short syllable."""
     if word.endswith("past"):
         return True
     if len(word) == 2:

@@ -1,4 +1,4 @@
-"""From text to terms: identifiers taken apart, stop words left out, the rest stemmed. Pure functions, no numpy."""
+"""Text to terms: identifiers are split, stop words dropped, other words stemmed. Pure functions, no numpy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import lru_cache
 from octoc.search.stem import stem
 
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
-# Han, kana, Thai, Lao, Burmese and Khmer: their writing puts no blanks between words.
+# Han, kana, Thai, Lao, Burmese and Khmer are written without blanks between words.
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
@@ -23,9 +23,9 @@ MAX_CLAUSES = 8
 MAX_WORD_CHARS = 64
 """The index keeps this many characters of a word: a longer one is data or a path, not a word that a query repeats."""
 MAX_SLIP_CHARS = 32
-"""Longer terms have no misspellings: these take the square of a term's length to make."""
+"""Longer terms have no misspellings, whose computation is quadratic in the term's length."""
 MAX_QUERY_CHARS = 2000
-"""What stands behind these characters of a query is not read: a query is words, not a document."""
+"""Characters of a query that are read, as a query is not a document."""
 
 STOP_WORDS = frozenset(
     re.split(
@@ -37,7 +37,7 @@ that the their them then there these they this those through thus to too upon us
 what whatever when where whether which while who whom whose why will with within without would you your yours""",
     )
 )
-"""Words that say nothing of what a tool does."""
+"""Words without information about what a tool does."""
 
 
 def words(text: str) -> list[str]:
@@ -49,14 +49,14 @@ def words(text: str) -> list[str]:
 def terms(text: str) -> list[str]:
     """Return the stems of a text's words without stop words, in order, with repetitions.
 
-    Text without blanks between its words gives pairs of neighbouring characters in place of words. The work and the
-    number of terms grow with the length of the text, whatever its words are.
+    Text without blanks between its words gives pairs of neighbouring characters instead of words. The work and the
+    number of terms are linear in the length of any text.
     """
     return [stem(piece) for word in words(text) if word not in STOP_WORDS for piece in _pieces(word)]
 
 
 def _pieces(word: str) -> list[str]:
-    """Return a word as the index keeps it: its first characters, or the pairs of a stretch without blanks."""
+    """Return a word as in the index: its first characters, or the pairs of a text without blanks."""
     if word.isascii() or not _IS_UNSPACED.search(word):
         return [word[:MAX_WORD_CHARS]]
     pieces: list[str] = []
@@ -69,21 +69,21 @@ def _pieces(word: str) -> list[str]:
 
 
 def query_terms(query: str) -> tuple[str, ...]:
-    """Return the different terms of a query in order; of a query of stop words alone, those."""
-    found = tuple(dict.fromkeys(terms(query[:MAX_QUERY_CHARS])))
-    return found or tuple(dict.fromkeys(stem(word) for word in words(query[:MAX_QUERY_CHARS])))
+    """Return the distinct terms of a query in order; for a query of only stop words, these."""
+    distinct = tuple(dict.fromkeys(terms(query[:MAX_QUERY_CHARS])))
+    return distinct or tuple(dict.fromkeys(stem(word) for word in words(query[:MAX_QUERY_CHARS])))
 
 
 def joined(name: str) -> str:
-    """Return the words of a name written as one, as some query will have it; "" when there is only one."""
+    """Return the words of a name written as one, as queries may have it; "" for a single word."""
     parts = words(name)
     return "".join(parts) if len(parts) > 1 else ""
 
 
 def clauses(query: str) -> tuple[str, ...]:
-    """Return the parts of a query that ask for one thing each, at most `MAX_CLAUSES`; the query itself when it is one.
+    """Return the parts of a query that ask for one thing each, at most `MAX_CLAUSES`; the whole query if it is one.
 
-    Parts of a single word belong to what stands before them.
+    A part of a single word belongs to the part before it.
     """
     parts: list[str] = []
     for piece in _CLAUSE.split(query[:MAX_QUERY_CHARS]):
@@ -104,22 +104,22 @@ def first_sentence(text: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def hashed(term: str) -> int:
-    """Return what stands for a term in an index: 64 bits of its BLAKE2b digest, little-endian."""
+    """Return the number of a term in an index: 64 bits of its BLAKE2b digest, little-endian."""
     digest = hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little")
 
 
 def spelled(term: str) -> int:
-    """Return what stands for a term in an index where a tool spells it out, in its name or description."""
+    """Return the number in an index of a term that a tool spells out, in its name or description."""
     return hashed(f"={term}")
 
 
 def misspellings(term: str) -> tuple[int, ...]:
     """Return the hashes of a term and of it without one letter.
 
-    A term has none if it has under 4 letters or over `MAX_SLIP_CHARS`, or anything that is not a letter.
+    A term has none if it has less than 4 letters, more than `MAX_SLIP_CHARS`, or any other character.
 
-    Two terms that are one edit apart, or have two neighbours in turn, have one of these in common.
+    Two terms that differ by one edit, or by swapped neighbours, have one of these in common.
     Source: SymSpell's symmetric deletes.
     """
     if not 4 <= len(term) <= MAX_SLIP_CHARS or not term.isalpha():

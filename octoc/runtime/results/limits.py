@@ -23,7 +23,7 @@ SIZE_HINT_CEILING = 500_000
 
 @attrs.frozen(kw_only=True)
 class Limits:
-    """The effective limits of a result, as in `ResultSettings`. `max_tokens` 0 is no limit, or 2,000 in `octopus`."""
+    """The effective limits of a result, as in `ResultSettings`. `max_tokens` 0 sets no limit, or 2,000 in `octopus`."""
 
     profile: str = "octo"
     max_chars: int = 40000

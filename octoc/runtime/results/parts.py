@@ -24,7 +24,7 @@ _CHARS_PER_VALUE = 200
 MAX_NOTICE_CHARS = 256
 """Longest notice, which is added to a limit."""
 LONGEST_POINTER = 48
-"""Longest JSON pointer in a notice, so that there is room for the rest."""
+"""Longest JSON pointer in a notice, which leaves room for the rest."""
 READ_RESULT = "read_result"
 
 Keep = Callable[[tuple[str, ...]], str | None]

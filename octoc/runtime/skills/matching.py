@@ -1,6 +1,6 @@
 """Which skills a message uses, by their rules.
 
-A skill is used if one of its lines without `semantic(…)` holds. Of the skills with only a matching `semantic(…)` line,
+A skill is used if one of its lines without `semantic(…)` holds. Among skills with only a matching `semantic(…)` line,
 the best is used if it scores at least `SEMANTIC_MARGIN` more than the second. Source: Octomind, skill auto-activation.
 """
 

@@ -131,5 +131,5 @@ async def _activate_needs(session: SessionState, entry: SkillEntry) -> tuple[str
     for name in notes:
         if entry.name in asked_for.get(name, ()) and name not in session.active:
             limit = session.active.capacity
-            notes[name] = f"⚠️ Capability '{name}' gave way to the others: no more than {limit} are active at once"
+            notes[name] = f"⚠️ Capability '{name}' was evicted for the others: no more than {limit} are active at once"
     return tuple(notes.values())

@@ -200,7 +200,7 @@ def test_the_limit_holds(fleet: Fleet) -> None:
     async def scenario(session: Session) -> None:
         change = await session.use_skill("greedy")
         assert _active(session) == ("b", "c")
-        assert change.notes[0] == "⚠️ Capability 'a' gave way to the others: no more than 2 are active at once"
+        assert change.notes[0] == "⚠️ Capability 'a' was evicted for the others: no more than 2 are active at once"
         await session.forget_skill("greedy")
         assert _active(session) == ()
 
