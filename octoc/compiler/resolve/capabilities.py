@@ -146,7 +146,7 @@ def resolve_capability(
         allowed: the capabilities of `[routing] allow_high_trust`.
     """
     source, provider = chosen.source, chosen.provider
-    by_name = servers.by_name()
+    by_name = servers.by_name
     own = {
         server.name: by_name[servers.name_at[server.place]]
         for server in provider.servers

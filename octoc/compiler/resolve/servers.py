@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -61,7 +62,8 @@ class Servers:
     all: tuple[Server, ...]
     name_at: Mapping[Place, str]
 
-    def by_name(self) -> dict[str, Server]:
+    @cached_property
+    def by_name(self) -> Mapping[str, Server]:
         return {server.name: server for server in self.all}
 
 

@@ -119,7 +119,7 @@ def _agent(source: AgentSource, catalog: Catalog, servers: Servers, sink: Diagno
 
 
 def _own_grants(source: AgentSource, servers: Servers, sink: DiagnosticSink) -> tuple[ServerGrant, ...]:
-    by_name = servers.by_name()
+    by_name = servers.by_name
     own = {
         server.name: by_name[servers.name_at[server.place]]
         for server in source.inline_servers

@@ -28,7 +28,7 @@ def tuned(servers: Servers, defined: Iterable[str], settings: WorkspaceSettings,
         defined: names of all definitions, also of those that are disabled or that no capability in use has.
     """
     at = settings.place.child("servers")
-    names, elsewhere = servers.by_name(), frozenset(defined)
+    names, elsewhere = servers.by_name, frozenset(defined)
     for name in (name for name in settings.servers if name not in names):
         key = at.child(name).key()
         if name in elsewhere:

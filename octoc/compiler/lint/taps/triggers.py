@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
 
 import attrs
 
@@ -20,7 +21,7 @@ from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_taps import NEAR_EQUAL_TRIGGERS
 from octoc.plugin.lint import lint_check
 
-SIMILARITY = 0.75
+SIMILARITY = Fraction(3, 4)
 """Minimum Jaccard similarity of the words of two nearly equal triggers.
 
 Set by hand on the 541 triggers of Octomind's public tap: see the page of the rule.
@@ -46,7 +47,7 @@ class _Trigger:
 
 @lint_check(NEAR_EQUAL_TRIGGERS)
 def check_near_triggers(build: Build, sink: DiagnosticSink) -> None:
-    """Report each pair of capabilities with nearly equal triggers, at the most similar ones."""
+    """Report capabilities with nearly equal triggers, a pair once, at the most similar ones."""
     by_names: dict[tuple[str, str], list[tuple[float, _Trigger, _Trigger]]] = {}
     for similarity, one, other in _similar(_triggers(build)):
         by_names.setdefault((one.capability.name, other.capability.name), []).append((similarity, one, other))
@@ -80,22 +81,51 @@ def _triggers(build: Build) -> list[_Trigger]:
 
 
 def _similar(triggers: list[_Trigger]) -> Iterator[tuple[float, _Trigger, _Trigger]]:
-    """Yield each pair of at least `SIMILARITY`. An index of rare words limits the pairs to compare."""
-    frequency = Counter(word for trigger in triggers for word in trigger.words)
-    index: dict[str, list[int]] = {}
+    """Yield each trigger with the most similar earlier one that it competes with, if that has `SIMILARITY`.
+
+    A hundred capabilities with one trigger are 99 findings, not one for each of the 4,950 pairs.
+    """
+    with_words: dict[frozenset[str], list[int]] = {}
     for number, trigger in enumerate(triggers):
-        # Two sets of at least `SIMILARITY` share one of the rare words of this prefix.
-        ordered = sorted(trigger.words, key=lambda word: (frequency[word], word))
-        prefix = ordered[: len(ordered) - math.ceil(SIMILARITY * len(ordered)) + 1]
-        seen = dict.fromkeys(earlier for word in prefix for earlier in index.get(word, ()))
-        for word in prefix:
-            index.setdefault(word, []).append(number)
-        for earlier in sorted(seen):
-            other = triggers[earlier]
-            if other.capability is not trigger.capability and _compete(other.capability, trigger.capability):
-                similarity = len(other.words & trigger.words) / len(other.words | trigger.words)
-                if similarity >= SIMILARITY:
-                    yield similarity, other, trigger
+        with_words.setdefault(trigger.words, []).append(number)
+    near = near_sets(with_words)
+    for number, trigger in enumerate(triggers):
+        best: tuple[float, int] | None = None
+        for similarity, words in near.get(trigger.words, ()):
+            for earlier in with_words[words]:
+                if earlier >= number or (best is not None and (similarity, -earlier) <= best):
+                    break
+                other = triggers[earlier].capability
+                if other is not trigger.capability and _compete(other, trigger.capability):
+                    best = (similarity, -earlier)
+                    break
+        if best is not None:
+            yield best[0], triggers[-best[1]], trigger
+
+
+def near_sets(sets: Iterable[frozenset[str]]) -> dict[frozenset[str], list[tuple[float, frozenset[str]]]]:
+    """Return each set of words with all that have at least `SIMILARITY` with it, itself among them.
+
+    Two such sets share one of the rare words of a prefix, so an index of these limits what is compared (Xiao et al.,
+    "Efficient similarity joins for near duplicate detection", 2008).
+    """
+    near = {words: [(1.0, words)] for words in sets if words}
+    frequency = Counter(word for words in near for word in words)
+    index: dict[str, list[frozenset[str]]] = {}
+    # The shorter of two sets comes first, so that fewer of its words need to be in the index.
+    for words in sorted(near, key=lambda words: (len(words), sorted(words))):
+        rare_first = sorted(words, key=lambda word: (frequency[word], word))
+        size = len(words)
+        probed = rare_first[: size - math.ceil(SIMILARITY * size) + 1]
+        for other in dict.fromkeys(other for word in probed for other in index.get(word, ())):
+            shared = len(words & other)
+            similarity = Fraction(shared, size + len(other) - shared)
+            if similarity >= SIMILARITY:
+                near[words].append((float(similarity), other))
+                near[other].append((float(similarity), words))
+        for word in rare_first[: size - math.ceil(2 * SIMILARITY / (1 + SIMILARITY) * size) + 1]:
+            index.setdefault(word, []).append(words)
+    return near
 
 
 def _compete(one: Capability, other: Capability) -> bool:

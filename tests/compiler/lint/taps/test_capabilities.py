@@ -1,11 +1,13 @@
 """Rules on capabilities: shared tools, repeated definitions, triggers, trust."""
 
+import random
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from octoc.compiler.lint.taps.triggers import words_of
+from octoc.compiler.lint.taps.triggers import SIMILARITY, near_sets, words_of
 
 Files = Callable[..., dict[str, str]]
 BUILTIN = 'type = "builtin"\n'
@@ -112,3 +114,21 @@ def test_few_triggers(lint_tap: Callable[..., Any], capability: Files) -> None:
     )
     assert [found.message for found in linted.of("OCT435")] == ["capability `a` has 2 triggers, expected 3 or more"]
     assert len(linted.of("OCT401")) == 1
+
+
+def test_near_sets_are_all_that_comparing_each_pair_finds() -> None:
+    """The index of rare words leaves out no pair, for sets of one to nine words of a small vocabulary."""
+    draw = random.Random(11)
+    sets = {frozenset(draw.choices("abcdefghijkl", k=draw.randint(1, 9))) for _ in range(400)}
+    near = near_sets(sets)
+    for one in sets:
+        expected = {other for other in sets if Fraction(len(one & other), len(one | other)) >= SIMILARITY}
+        assert {other for _, other in near[one]} == expected
+
+
+def test_many_capabilities_with_one_trigger_are_reported_once_each(
+    lint_tap: Callable[..., Any], capability: Files
+) -> None:
+    """Each capability with the trigger of an earlier one is one finding, and not one for each pair."""
+    linted = lint_tap(*(capability(name, [f"{name}:*"], triggers=["show my notes"]) for name in "abcde"))
+    assert len(linted.of("OCT423")) == 4
