@@ -14,6 +14,7 @@ from octoc.diagnostics.model import DiagnosticSink
 if TYPE_CHECKING:
     from octoc.compiler.cache.store import Cache
     from octoc.compiler.policy.judge import LintPolicy
+    from octoc.compiler.read.spans import SpanIndex
     from octoc.compiler.workspace.environment import Environment
     from octoc.plugin.manager import Plugins
 
@@ -40,6 +41,7 @@ class Context:
         file_kinds: the kinds of files that are read, and the forms in which clients write them.
         environment: what the place of running has, where someone said; None says nothing of it.
         compares_lock: compare what is recorded with the lock; a build, which writes the lock, does not.
+        spans: turns places into lines and columns; it learns how each file is written.
         one_file: a file is checked by itself, so that only rules of scope FILE apply.
     """
 
@@ -56,5 +58,6 @@ class Context:
     policy: LintPolicy | None = None
     environment: Environment | None = None
     compares_lock: bool = False
+    spans: SpanIndex | None = None
     one_file: bool = False
     file_kinds: FileKinds = attrs.field(factory=FileKinds)

@@ -50,6 +50,29 @@ def load_function(function: Function) -> Callable[..., Any]:
 
 
 @attrs.frozen(kw_only=True)
+class Converted:
+    """The values of a client's file in octoc's form.
+
+    Args:
+        moved: where a value stands in the client's file, by where it is in `values`; what is inside moves with it.
+        unknown: where keys stand that the client does not read.
+        literal: where texts stand that look like references, which the client does not replace.
+    """
+
+    values: Mapping[str, Any]
+    moved: Mapping[KeyPath, KeyPath] = attrs.field(factory=dict)
+    unknown: tuple[KeyPath, ...] = ()
+    literal: tuple[KeyPath, ...] = ()
+
+    def origin(self, path: KeyPath) -> KeyPath:
+        """Return where the value at `path` stands in the client's file."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.moved:
+                return (*self.moved[path[:length]], *path[length:])
+        return path
+
+
+@attrs.frozen(kw_only=True, eq=False)
 class Dialect:
     """One client's form of a kind of file: all that octoc knows of it.
 
@@ -65,7 +88,20 @@ class Dialect:
         is_in_project: a project holds such a file, and `octoc init` names it.
         reads_subfolders: for agents, the client reads all folders below `folders`.
         needs_name: for agents, the client takes a file without `name` for documentation.
+        syntax: what the file is written in, where that is not the kind's own.
+        needs_content: the path alone does not say what the file is: it must have a list of servers.
+        beside: files of which one must be in the same folder.
+        is_settings: the file holds the client's other settings, too, which octoc does not judge.
         server_list: the key that holds the servers.
+        inner_list: a key inside `server_list` that may hold the servers instead.
+        may_be_bare: the servers may stand at the root of the file.
+        fields: the keys of a server that the client reads; empty means octoc's own, `unused` and those of `renames`.
+        renames: a client's key of a server -> octoc's.
+        unused: keys of a server that octoc has no use for.
+        shape: what else changes a client's definition, `(entry)`; an `Entry` of `inputs/mcp/convert.py`.
+        replacements: patterns in texts, and what replaces them: a client's references as octoc's.
+        hints: keys that other clients read and this one does not -> what to write instead.
+        secret_advice: how a secret stays out of the file, where the client has no references.
         reads_comments: the client reads JSON with comments and trailing commas.
         infers_transport: the client takes a server with a `url` and without a `type`.
         takes_numbers: the client takes numbers as values of `env`.
@@ -85,7 +121,20 @@ class Dialect:
     is_in_project: bool = True
     reads_subfolders: bool = False
     needs_name: bool = False
+    syntax: Syntax | None = None
+    needs_content: bool = False
+    beside: tuple[str, ...] = ()
+    is_settings: bool = False
     server_list: str = "mcpServers"
+    inner_list: str = ""
+    may_be_bare: bool = False
+    fields: frozenset[str] = frozenset()
+    renames: Mapping[str, str] = attrs.field(factory=dict)
+    unused: frozenset[str] = frozenset()
+    shape: Function | None = None
+    replacements: tuple[tuple[str, str], ...] = ()
+    hints: Mapping[str, str] = attrs.field(factory=dict)
+    secret_advice: str = ""
     reads_comments: bool = False
     infers_transport: bool = False
     takes_numbers: bool = False
@@ -100,6 +149,12 @@ class Dialect:
         The shortest pattern counts where several match.
         """
         return project_of(path, self.patterns)
+
+    def has_servers(self, text: str) -> bool:
+        """Tell whether a file with this text can have servers, where its path alone does not say so."""
+        if self.needs_content:
+            return '"mcpServers"' in text or '"servers"' in text
+        return not self.is_settings or self.server_list in text
 
     def variable_named(self, name: str) -> str:
         """Return a reference to a variable as this client writes it."""
@@ -146,6 +201,7 @@ class FileKind:
             elements mean less (a trigger, a tool of an allow-list), a key only where its absence is harmless.
         has_defaults: where no unit fits, the value alone is cut, and a default stands in for it.
         check: checks values that meet the schema, `(values, inspection)`: it reports and cuts what no schema says.
+        convert: returns the values of a client's file in octoc's form, `(values, dialect) -> Converted`.
         exclude: returns whether a file defines nothing after all, `(values, inspection)`, and reports it.
         structure: returns the source of a checked document, or a tuple of sources.
         definitions: names of files that define something even without front matter; other Markdown may be for people.
@@ -171,6 +227,7 @@ class FileKind:
     units: tuple[tuple[str, ...], ...] = attrs.field(default=(), repr=False)
     has_defaults: bool = False
     check: Function | None = None
+    convert: Function | None = None
     exclude: Function | None = None
     structure: Function | None = None
     definitions: frozenset[str] = frozenset()

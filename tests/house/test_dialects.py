@@ -2,10 +2,10 @@
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import octoc
-from octoc.compiler.inputs.registry import DIALECTS
+from octoc.compiler.inputs.registry import DIALECTS, KINDS
 
 PACKAGE = Path(octoc.__file__).parent
 INPUTS = PACKAGE / "compiler" / "inputs"
@@ -15,8 +15,8 @@ NAMES = frozenset(
     for path in (*dialect.patterns, *dialect.folders, dialect.home)
     for part in path.split("/")
     if "." in part and "*" not in part
-)
-"""The parts of paths that only clients use: `.cursor`, `mcp.json`, `AGENT.md`."""
+) - {PurePosixPath(path).name for kind in KINDS for path in kind.patterns}
+"""The parts of paths that only clients use: `.cursor`, `mcp.json`, `AGENT.md`. A tap has a `config.toml`, too."""
 
 
 def named_in(source: str) -> Iterator[str]:

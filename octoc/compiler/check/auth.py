@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from octoc.compiler.check.inspection import Inspection
-from octoc.compiler.check.translate import dotted, found_words
+from octoc.compiler.check.translate import found_words
 from octoc.compiler.fixes.edits import renamed
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rules import check as rules
@@ -118,5 +118,5 @@ def _check_value(key: str, value: Any, at: KeyPath, inspection: Inspection) -> N
     if expected is not None:
         # Never the value itself: it may be a secret.
         found = "another text" if isinstance(value, str) else found_words(value, inspection.file.kind)
-        message = f"expected {expected} for `{dotted(at)}`, found {found}"
+        message = f"expected {expected} for `{inspection.dotted(at)}`, found {found}"
         inspection.report(rules.WRONG_TYPE, message, at, cut=at[:-2])

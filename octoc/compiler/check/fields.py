@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from octoc.compiler.check.inspection import Inspection
-from octoc.compiler.check.translate import dotted
 from octoc.compiler.fixes.edits import renamed
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
@@ -29,7 +28,7 @@ def report_unknown_fields(
         near = did_you_mean(str(key), known)
         inspection.report(
             rules.UNKNOWN_FIELD,
-            f"unknown field `{key}`{f' in `{dotted(path)}`' if path else ''}",
+            f"unknown field `{key}`{f' in `{inspection.dotted(path)}`' if path else ''}",
             (*path, key),
             key=True,
             help=near,

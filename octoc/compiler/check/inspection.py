@@ -12,7 +12,16 @@ from octoc.compiler.model.documents import REMOVED, FoundFile
 from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place
 from octoc.diagnostics.rule import Rule, Severity
 from octoc.diagnostics.rules.check import EMPTY_VALUE
+from octoc.plugin.file_kinds import Converted
 from octoc.transport_kinds import STANDARD, TransportKind
+
+
+def dotted(path: KeyPath) -> str:
+    """Return a key path as people write it: `mcp.servers[0].name`."""
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
+    return text
 
 
 @attrs.define(kw_only=True)
@@ -26,6 +35,7 @@ class Inspection:
     file: FoundFile
     sink: DiagnosticSink
     kinds: Mapping[str, TransportKind] = STANDARD
+    converted: Converted | None = None
     cuts: set[KeyPath] = attrs.field(factory=set)
     cut_before: set[KeyPath] = attrs.field(factory=set)
 
@@ -56,6 +66,14 @@ class Inspection:
         )
         if cut is not None:
             self.cuts.add(cut)
+
+    def origin(self, path: KeyPath) -> KeyPath:
+        """Return where the value at `path` stands in the file, which may be in a client's own form."""
+        return path if self.converted is None else self.converted.origin(path)
+
+    def dotted(self, path: KeyPath) -> str:
+        """Return a key path as the file's author writes it: `mcp.servers[0].name`."""
+        return dotted(self.origin(path))
 
     def report_empty(self, what: str, advice: str) -> None:
         """Report as a warning that the file has no `what`."""

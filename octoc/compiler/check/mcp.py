@@ -7,7 +7,7 @@ from typing import Any
 
 from octoc.compiler.check.auth import check_auth
 from octoc.compiler.check.fields import report_unknown_fields
-from octoc.compiler.check.inspection import Inspection
+from octoc.compiler.check.inspection import Inspection, dotted
 from octoc.compiler.check.schemas import fields
 from octoc.compiler.check.transports import check_transport
 from octoc.compiler.fixes.edits import MakeFix, inserted_before
@@ -16,7 +16,8 @@ from octoc.compiler.inputs.mcp.vscode import VSCODE
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
-from octoc.diagnostics.suggest import near_names
+from octoc.diagnostics.rules.lint_mcp import UNEXPANDED_REFERENCE
+from octoc.diagnostics.suggest import did_you_mean, near_names
 from octoc.transport_kinds import kind_of_definition
 
 LEAST_TIMEOUT_MS = 1000
@@ -59,28 +60,56 @@ def check_mcp(values: Mapping[str, Any], inspection: Inspection) -> None:
         )
         return
     key = "servers" if "servers" in values else "mcpServers"
-    if key != dialect.server_list:
+    (written, *_) = inspection.origin((key,)) or (dialect.server_list,)
+    if written != dialect.server_list and not dialect.needs_content:
         inspection.report(
             rules.FOREIGN_SERVER_LIST,
-            f"`{key}` is {VSCODE.client}'s key: {dialect.client} reads `{dialect.server_list}`"
-            if key == VSCODE.server_list
-            else f"{dialect.client} reads `{dialect.server_list}`, and not `{key}`",
+            f"`{written}` is {VSCODE.client}'s key: {dialect.client} reads `{dialect.server_list}`"
+            if written == VSCODE.server_list
+            else f"{dialect.client} reads `{dialect.server_list}`, and not `{written}`",
             (key,),
             key=True,
             help=f"rename it to `{dialect.server_list}`",
         )
     for name, entry in values[key].items():
         check_entry(name, entry, (key, name), inspection)
+    _check_unread(inspection)
+
+
+def _check_unread(inspection: Inspection) -> None:
+    """Report keys of servers that the file's client does not read, and references that it does not replace."""
+    dialect, converted = inspection.file.dialect, inspection.converted
+    if converted is None:
+        return
+    for path in converted.unknown:
+        name, key = path[-2:]
+        advice = dialect.hints.get(str(key)) or did_you_mean(str(key), dialect.fields)
+        inspection.report(
+            rules.UNKNOWN_FIELD,
+            f"{dialect.client} does not read `{key}` of server `{name}`",
+            path,
+            key=True,
+            help=advice,
+            severity=None if advice else Severity.INFO,
+        )
+    for path in converted.literal:
+        inspection.report(
+            UNEXPANDED_REFERENCE,
+            f"`{dotted(path)}` has a reference, which {dialect.client} passes on as text",
+            path,
+            help=dialect.secret_advice,
+        )
 
 
 def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: Inspection) -> None:
     """Check one server of a `.mcp.json`, or of an agent's `mcpServers`, whose schema is met."""
+    dialect = inspection.file.dialect
     kind = inspection.kinds.get(kind_of_definition(entry) or "")
     unknown = _SETTINGS if kind is not None and kind.settings is None else frozenset()
-    report_unknown_fields(entry, fields(MCP, "$defs", "server") - unknown, path, inspection)
+    known = fields(MCP, "$defs", "server") - unknown
+    report_unknown_fields(entry, known | dialect.unused | dialect.renames.keys(), path, inspection)
     if not check_transport(name, entry, path, inspection):
         return
-    dialect = inspection.file.dialect
     if "url" in entry and "type" not in entry and not dialect.infers_transport:
         inspection.report(
             rules.UNTYPED_URL,

@@ -10,9 +10,8 @@ from typing import Any
 
 import attrs
 
-from octoc.compiler.check.inspection import Inspection
+from octoc.compiler.check.inspection import Inspection, dotted
 from octoc.compiler.check.schemas import schema_of
-from octoc.compiler.check.translate import dotted
 from octoc.compiler.inputs.octopus_export import OCTOPUS_EXPORT
 from octoc.compiler.model.documents import kept
 from octoc.diagnostics.model import KeyPath

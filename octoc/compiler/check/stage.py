@@ -15,7 +15,7 @@ from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Documents, FoundFile
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.plugin import TRANSPORT_KIND_REFUSED
-from octoc.plugin.file_kinds import load_function
+from octoc.plugin.file_kinds import Converted, load_function
 from octoc.plugin.transports import transport_kinds
 from octoc.transport_kinds import STANDARD, TransportKind
 
@@ -35,17 +35,21 @@ def sound_documents(
     """Report what is unsound in each document's structure, and return the documents without it."""
     sound = []
     for document in documents.documents:
-        values = check_values(document.file, document.values, sink, kinds)
+        values = check_values(document.file, document.values, sink, kinds, document.converted)
         if values is not None:
             sound.append(document if values is document.values else attrs.evolve(document, values=values, cut=True))
     return attrs.evolve(documents, documents=tuple(sound))
 
 
 def check_values(
-    file: FoundFile, values: Mapping[str, Any], sink: DiagnosticSink, kinds: Mapping[str, TransportKind] = STANDARD
+    file: FoundFile,
+    values: Mapping[str, Any],
+    sink: DiagnosticSink,
+    kinds: Mapping[str, TransportKind] = STANDARD,
+    converted: Converted | None = None,
 ) -> Mapping[str, Any] | None:
     """Return the sound part of one file's values, the same object when all is sound; None when nothing is left."""
-    inspection = Inspection(file=file, sink=sink, kinds=kinds)
+    inspection = Inspection(file=file, sink=sink, kinds=kinds, converted=converted)
     kind = file.kind
     if kind.exclude is not None and load_function(kind.exclude)(values, inspection):
         return None

@@ -41,14 +41,6 @@ def report_errors(errors: Iterable[ValidationError], inspection: Inspection, bas
         _REPORTERS.get(str(error.validator), _other)(error, path, inspection)
 
 
-def dotted(path: KeyPath) -> str:
-    """Return a key path as people write it: `mcp.servers[0].name`."""
-    text = ""
-    for step in path:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
-    return text
-
-
 def found_words(value: Any, kind: FileKind) -> str:
     """Return what kind of value this is, never the value itself: it may be a secret."""
     if isinstance(value, (dt.date, dt.time)):
@@ -86,7 +78,9 @@ def _wrong_type(error: ValidationError, path: KeyPath, inspection: Inspection) -
         advice = "write `[]` for an empty list, or leave the key out"
     inspection.report(
         rules.WRONG_TYPE,
-        f"expected {expected} for `{dotted(path)}`, found {found}" if path else f"expected {expected}, found {found}",
+        f"expected {expected} for `{inspection.dotted(path)}`, found {found}"
+        if path
+        else f"expected {expected}, found {found}",
         path,
         # What has no value has no place but its key's.
         key=error.instance is None and bool(path) and isinstance(path[-1], str),
@@ -104,13 +98,13 @@ def _missing(error: ValidationError, path: KeyPath, inspection: Inspection) -> N
     cut = inspection.file.kind.cut_of(path)
     # A default stands in for what is missing.
     if inspection.file.kind.has_defaults and inspection.file.kind.unit_of(path) is None:
-        inspection = Inspection(file=inspection.file, sink=inspection.sink)
+        inspection = Inspection(file=inspection.file, sink=inspection.sink, converted=inspection.converted)
     for key in (key for key in _strings(error.validator_value) if key not in instance):
         meant = [name for name in unknown if did_you_mean(name, [key])]
         example = known.get(key, {}).get("description", "")
         inspection.report(
             rules.MISSING_KEY,
-            f"`{dotted(path)}` has no `{key}`" if path else f"the file has no `{key}`",
+            f"`{inspection.dotted(path)}` has no `{key}`" if path else f"the file has no `{key}`",
             path,
             cut=cut,
             help=f"rename `{meant[0]}` to `{key}`" if meant else f"add `{key}`: {example}".rstrip(". :"),
@@ -124,7 +118,7 @@ def _unknown_keys(error: ValidationError, path: KeyPath, inspection: Inspection)
     for key in (key for key in instance if key not in known):
         inspection.report(
             rules.UNKNOWN_KEY,
-            f"unknown key `{key}` in {f'`{dotted(path)}`' if path else 'this file'}",
+            f"unknown key `{key}` in {f'`{inspection.dotted(path)}`' if path else 'this file'}",
             (*path, key),
             key=True,
             cut=inspection.file.kind.cut_of((*path, key)),
@@ -139,7 +133,7 @@ def _not_in_enum(error: ValidationError, path: KeyPath, inspection: Inspection) 
     if not isinstance(error.instance, str):
         inspection.report(
             rules.WRONG_TYPE,
-            f"expected {one_of(allowed)} for `{dotted(path)}`, found {found_words(error.instance, kind)}",
+            f"expected {one_of(allowed)} for `{inspection.dotted(path)}`, found {found_words(error.instance, kind)}",
             path,
             cut=kind.cut_of(path),
         )
@@ -182,7 +176,7 @@ def _out_of_range(error: ValidationError, path: KeyPath, inspection: Inspection)
     limits = " and ".join(f"{word} {schema[key]}" for key, word in words.items() if key in schema)
     inspection.report(
         rules.OUT_OF_RANGE,
-        f"`{dotted(path)}` is {error.instance}, expected {limits}",
+        f"`{inspection.dotted(path)}` is {error.instance}, expected {limits}",
         path,
         cut=inspection.file.kind.cut_of(path),
     )
@@ -195,7 +189,7 @@ def _no_match(error: ValidationError, path: KeyPath, inspection: Inspection) -> 
     path = (*path, text) if of_key else path
     cut = inspection.file.kind.cut_of(path)
     if not text.strip():
-        what = f"a key of `{dotted(path[:-1])}`" if of_key else f"`{dotted(path)}`"
+        what = f"a key of `{inspection.dotted(path[:-1])}`" if of_key else f"`{inspection.dotted(path)}`"
         inspection.report(rules.EMPTY_VALUE, f"{what} is empty, expected text", path, key=of_key, cut=cut)
         return
     expected = _mapping(error.schema).get("$comment", "another form")
@@ -212,7 +206,7 @@ def _no_match(error: ValidationError, path: KeyPath, inspection: Inspection) -> 
 def _no_items(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:
     inspection.report(
         rules.EMPTY_VALUE,
-        f"`{dotted(path)}` is empty, expected at least {error.validator_value} element",
+        f"`{inspection.dotted(path)}` is empty, expected at least {error.validator_value} element",
         path,
         cut=inspection.file.kind.cut_of(path),
     )

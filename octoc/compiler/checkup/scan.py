@@ -169,8 +169,12 @@ def _known_files(folder: Path, names: list[str], kinds: FileKinds) -> Iterator[t
         if known is None or known.kind.scan == "never":
             known = _looked_into(path, kinds)
         # Others use the names of these folders as well.
-        if known is not None and _is_wanted(path, known.kind):
+        if known is not None and _is_wanted(path, known.kind) and _has_servers(path, known):
             yield path, known
+
+
+def _has_servers(path: Path, known: Known) -> bool:
+    return not known.dialect.is_settings or known.dialect.has_servers(_head(path))
 
 
 def _looked_into(path: Path, kinds: FileKinds) -> Known | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from pathlib import PurePath, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Generic, TypeVar
 
 import attrs
@@ -14,11 +14,26 @@ from octoc.compiler.inputs.agents.manifest import AGENT_MANIFEST
 from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.agents.octo import OCTO
 from octoc.compiler.inputs.capability import CAPABILITY_CONFIG, CAPABILITY_PROVIDER
+from octoc.compiler.inputs.mcp.amazon_q import AMAZON_Q
 from octoc.compiler.inputs.mcp.claude import CLAUDE
 from octoc.compiler.inputs.mcp.claude_desktop import CLAUDE_DESKTOP
+from octoc.compiler.inputs.mcp.claude_plugin import CLAUDE_PLUGIN
+from octoc.compiler.inputs.mcp.cline import CLINE
+from octoc.compiler.inputs.mcp.codex import CODEX
+from octoc.compiler.inputs.mcp.copilot import COPILOT
 from octoc.compiler.inputs.mcp.cursor import CURSOR
+from octoc.compiler.inputs.mcp.factory import FACTORY
+from octoc.compiler.inputs.mcp.gemini import GEMINI
+from octoc.compiler.inputs.mcp.junie import JUNIE
+from octoc.compiler.inputs.mcp.kiro import KIRO
+from octoc.compiler.inputs.mcp.opencode import OPENCODE
+from octoc.compiler.inputs.mcp.roo import ROO
 from octoc.compiler.inputs.mcp.servers import MCP
+from octoc.compiler.inputs.mcp.trae import TRAE
+from octoc.compiler.inputs.mcp.unnamed import UNNAMED
 from octoc.compiler.inputs.mcp.vscode import VSCODE
+from octoc.compiler.inputs.mcp.windsurf import WINDSURF
+from octoc.compiler.inputs.mcp.zed import ZED
 from octoc.compiler.inputs.octomind import OCTOMIND
 from octoc.compiler.inputs.octopus_export import OCTOPUS_EXPORT
 from octoc.compiler.inputs.routing import BACKGROUND, EXPANDED, FIXTURES, NEEDS
@@ -37,7 +52,11 @@ KINDS = (
     *(SNAPSHOT, FIXTURES, NEEDS, EXPANDED, SCOPES, OCTOPUS_EXPORT, BACKGROUND),
 )
 """octoc's own kinds of files."""
-DIALECTS = (CLAUDE, CLAUDE_DESKTOP, CURSOR, VSCODE, OCTO, claude_agents.CLAUDE, OCTOMIND)
+DIALECTS = (
+    *(CLAUDE, CLAUDE_DESKTOP, CURSOR, VSCODE, OCTO, claude_agents.CLAUDE, OCTOMIND),
+    *(CODEX, OPENCODE, GEMINI, ZED, KIRO, AMAZON_Q, JUNIE, ROO, CLINE, TRAE, WINDSURF, FACTORY, COPILOT),
+    *(CLAUDE_PLUGIN, UNNAMED),
+)
 """octoc's own dialects."""
 
 
@@ -84,8 +103,14 @@ class FileKinds:
         return tuple(dialect for dialect in self.dialects if dialect.kind == kind.name)
 
     def form_of(self, path: PurePath) -> Form | None:
-        """Return what `path` says by itself; None when it says nothing. No file is opened."""
-        matching = [form for form in self._by_pattern.at(path) if path.name not in form.kind.other_names]
+        """Return what `path` and the names of files beside it say; None when they say nothing. No file is opened."""
+        matching = [
+            form
+            for form in self._by_pattern.at(path)
+            if path.name not in form.kind.other_names
+            and not form.dialect.needs_content
+            and _is_there(path, form.dialect)
+        ]
         if not matching:
             return None
         kind = min((form.kind for form in matching), key=self.kinds.index)
@@ -98,12 +123,14 @@ class FileKinds:
 
     def has_content_at(self, path: PurePath) -> bool:
         """Tell whether a scan looks into the file at `path` for its kind."""
-        return bool(self._by_content_pattern.at(path))
+        return bool(self._by_content_pattern.at(path)) or any(
+            form.dialect.needs_content for form in self._by_pattern.at(path)
+        )
 
     def dialect_of(self, kind: FileKind, path: PurePath) -> Dialect:
         """Return the dialect of a file of `kind`: by patterns, else by the folder it lies in, else the usual one."""
         dialects = self.dialects_of(kind)
-        listed = [one for one in dialects if one.project_of(path) is not None]
+        listed = [one for one in dialects if one.project_of(path) is not None and _is_there(path, one)]
         inside = [one for one in dialects if one.home and one.home in path.parts]
         return min(listed or inside, key=self._order, default=kind.dialect or NO_DIALECT)
 
@@ -126,9 +153,10 @@ class FileKinds:
         folders = (PurePosixPath(folder) for one in self.dialects for folder in one.folders)
         return frozenset(part for path in (*files, *folders) for part in path.parts if part.startswith("."))
 
-    def _order(self, dialect: Dialect) -> tuple[bool, bool, int]:
+    def _order(self, dialect: Dialect) -> tuple[bool, bool, bool, int]:
         # octoc's own come first. A file in one client's folder may have another client's name.
-        return dialect not in DIALECTS, not dialect.home, self.dialects.index(dialect)
+        is_told = not (dialect.home or dialect.beside)
+        return dialect not in DIALECTS, is_told, dialect.needs_content, self.dialects.index(dialect)
 
     @cached_property
     def _registered(self) -> tuple[FileKind | Dialect, ...]:
@@ -149,6 +177,11 @@ class FileKinds:
     @cached_property
     def _by_content_pattern(self) -> _Patterns[FileKind]:
         return _Patterns((kind, kind.content_patterns) for kind in self.kinds)
+
+
+def _is_there(path: PurePath, dialect: Dialect) -> bool:
+    """Tell whether a file that must be beside one at `path` is there."""
+    return not dialect.beside or any(Path(path.parent, name).is_file() for name in dialect.beside)
 
 
 class _Patterns(Generic[T]):

@@ -11,7 +11,7 @@ import attrs
 
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.diagnostics.model import Place, Span
-from octoc.plugin.file_kinds import NO_DIALECT, Dialect, FileKind
+from octoc.plugin.file_kinds import NO_DIALECT, Converted, Dialect, FileKind
 
 
 @attrs.frozen(kw_only=True)
@@ -158,7 +158,7 @@ class Document:
     `headers` are the `# Key: value` lines of a TOML file's leading comments, by key as written.
     `comments` are those leading comments, and every other comment that holds `{{`, which Octomind would resolve.
     `body` is the text behind the front matter. `digest` is sha256 of the file's bytes, in hex. `cut`: check has taken
-    something out of `values`.
+    something out of `values`. `converted` says where the values of a client's own form stand in its file.
     """
 
     file: FoundFile
@@ -168,6 +168,7 @@ class Document:
     comments: tuple[Comment, ...] = ()
     body: str = ""
     cut: bool = False
+    converted: Converted | None = None
 
     def place(self, *path: str | int) -> Place:
         """Return the place of the value at `path` in this file."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 
@@ -22,6 +22,8 @@ from octoc.compiler.read.values import MAX_DEPTH, sound
 from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place, Span
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import read as rules
+
+Comments = Literal["refused", "allowed", "own"]
 
 # Possessive throughout: a file can be all comments, and nothing here may ever be tried twice.
 _COMMENT = r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/"
@@ -43,12 +45,14 @@ _WORDS = {
 }
 
 
-def read_json(text: str, place: Place, sink: DiagnosticSink, *, allows_comments: bool = False) -> dict[str, Any] | None:
+def read_json(
+    text: str, place: Place, sink: DiagnosticSink, *, comments: Comments = "refused"
+) -> dict[str, Any] | None:
     """Return the values of a JSON file; report and return None when it is none, or no object.
 
-    Comments and trailing commas are read; they are an error unless the file's client reads them (`allows_comments`). Of
-    a key that is there twice the first counts, and the error says both places. Numbers that are not finite and half
-    surrogate pairs are left out.
+    Comments and trailing commas are read. They are an error where the file's client refuses them, and information where
+    it reads them and other clients do not; a file that is one client's own may have them. Of a key that is there twice
+    the first counts, and the error says both places. Numbers that are not finite and half surrogate pairs are left out.
     """
     try:
         decoded = _decode(text)
@@ -56,8 +60,8 @@ def read_json(text: str, place: Place, sink: DiagnosticSink, *, allows_comments:
             strict = relax(text)
             if strict.text != text:
                 decoded = _decode(strict.text)
-            if decoded.failure is None:
-                _report_relaxed(strict, text, place, sink, allowed=allows_comments)
+            if decoded.failure is None and comments != "own":
+                _report_relaxed(strict, text, place, sink, allowed=comments == "allowed")
     except RecursionError:
         offset = _too_deep_at(text)
         sink.report(

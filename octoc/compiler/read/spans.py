@@ -15,6 +15,7 @@ from octoc.compiler.read.literals import ranges_of, verbatim_range
 from octoc.compiler.read.nodes import Lines, Node, Positions, Range
 from octoc.compiler.read.toml_positions import toml_positions
 from octoc.diagnostics.model import Place, Span
+from octoc.plugin.file_kinds import Converted, Syntax
 
 
 @attrs.frozen(kw_only=True)
@@ -41,16 +42,25 @@ class SpanIndex:
     def __init__(self, read_text: Callable[[str], str | None]) -> None:
         self._read_text = read_text
         self._parsed: dict[str, _Parsed | None] = {}
+        self._learned: dict[str, tuple[str, Converted | None]] = {}
+
+    def learn(self, file: str, syntax: Syntax, converted: Converted | None = None) -> None:
+        """Take over what a file is written in, and where the values of a client's own form stand in it."""
+        self._learned[file] = ("md" if syntax == "markdown" else syntax, converted)
+        self._parsed.pop(file, None)
 
     def __call__(self, place: Place) -> Span:
         """Return the span of `place`, of the nearest thing around it that exists, else of the file as a whole."""
         if not place.path:
             return Span(file=place.file)
+        kind, converted = self._learned.get(place.file, (kind_of(place.file), None))
         if place.file not in self._parsed:
             text = self._read_text(place.file)
-            self._parsed[place.file] = None if text is None else _parse(text, kind_of(place.file))
+            self._parsed[place.file] = None if text is None else _parse(text, kind)
+        if converted is not None:
+            place = attrs.evolve(place, path=converted.origin(place.path))
         parsed = self._parsed[place.file]
-        return Span(file=place.file) if parsed is None else _locate(parsed, place)
+        return Span(file=place.file) if parsed is None or not place.path else _locate(parsed, place)
 
 
 def locate(text: str, kind: str, place: Place) -> Span:
@@ -62,7 +72,7 @@ def locate(text: str, kind: str, place: Place) -> Span:
 def kind_of(display: str) -> str:
     """Return what a file is written in, by its ending: `toml`, `json`, `md`, or "" for all else."""
     ending = display.rpartition(".")[2].lower()
-    return ending if ending in ("toml", "json", "md") else ""
+    return {"jsonc": "json"}.get(ending, ending if ending in ("toml", "json", "md") else "")
 
 
 def _parse(text: str, kind: str) -> _Parsed | None:

@@ -13,13 +13,13 @@ from octoc.compiler.model.documents import Discovered, Document, Documents, Foun
 from octoc.compiler.model.settings import LimitSettings
 from octoc.compiler.read.attached import attached_digests, read_trees
 from octoc.compiler.read.fences import opens
-from octoc.compiler.read.json import read_json
+from octoc.compiler.read.json import Comments, read_json
 from octoc.compiler.read.text import Limit, load_bytes, load_text, snapshot_limit
 from octoc.compiler.read.toml import leading_headers, read_toml, toml_comments
 from octoc.compiler.workspace.paths import file_at
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules import read as rules
-from octoc.plugin.file_kinds import FileKind
+from octoc.plugin.file_kinds import Converted, FileKind, Syntax, load_function
 
 
 def read(build: Build, context: Context) -> Build:
@@ -47,6 +47,8 @@ def read_files(discovered: Discovered, context: Context) -> Documents:
         document = parse(file, source.text, source.digest, context.sink)
         if document is not None:
             documents.append(document)
+            if context.spans is not None:
+                context.spans.learn(file.display, syntax_of(file), document.converted)
     scripts: dict[tuple[str, str], str] = {}
     for script in discovered.dep_scripts:
         limit = limit_of(None, discovered.settings.limits)
@@ -111,12 +113,25 @@ def _link_digests(discovered: Discovered) -> dict[str, str]:
 
 def parse(file: FoundFile, text: str, digest: str, sink: DiagnosticSink) -> Document | None:
     """Return the document that `text` makes of `file`; report and return None when it makes none."""
+    document = _parsed(file, text, digest, sink)
+    if document is None or file.kind.convert is None:
+        return document
+    converted: Converted = load_function(file.kind.convert)(document.values, file.dialect)
+    return attrs.evolve(document, values=converted.values, converted=converted)
+
+
+def syntax_of(file: FoundFile) -> Syntax:
+    """Return what a file is written in."""
+    return file.dialect.syntax or file.kind.syntax
+
+
+def _parsed(file: FoundFile, text: str, digest: str, sink: DiagnosticSink) -> Document | None:
     place = Place(file=file.display)
-    kind = file.kind
+    kind, syntax = file.kind, syntax_of(file)
     if kind.read is not None:
         values = kind.read(text, place, sink)
         return None if values is None else Document(file=file, values=values, digest=digest)
-    if kind.syntax == "markdown":
+    if syntax == "markdown":
         if file.path.name not in kind.definitions and not opens(text):
             sink.report(rules.NOT_AN_AGENT, f"`{file.display}` has no front matter, so it defines no agent", at=place)
             return None
@@ -124,16 +139,21 @@ def parse(file: FoundFile, text: str, digest: str, sink: DiagnosticSink) -> Docu
 
         found = read_front_matter(text, place, sink)
         return None if found is None else Document(file=file, values=found.values, digest=digest, body=found.body)
-    if kind.syntax == "json":
-        values = read_json(text, place, sink, allows_comments=file.dialect.reads_comments)
+    if syntax == "json":
+        comments: Comments = "refused"
+        if file.dialect.reads_comments:
+            comments = "own" if file.dialect.is_settings else "allowed"
+        values = read_json(text, place, sink, comments=comments)
         return None if values is None else Document(file=file, values=values, digest=digest)
-    if kind.syntax == "lines":
+    if syntax == "lines":
         return Document(file=file, values={"lines": _text_lines(text)}, digest=digest)
     values = read_toml(text, place, sink)
     if values is None:
         return None
-    comments = toml_comments(text, file.display)
-    return Document(file=file, values=values, digest=digest, headers=leading_headers(text), comments=comments)
+    if file.dialect.syntax is not None:  # a client's own TOML has no headers
+        return Document(file=file, values=values, digest=digest)
+    marked = toml_comments(text, file.display)
+    return Document(file=file, values=values, digest=digest, headers=leading_headers(text), comments=marked)
 
 
 def _text_lines(text: str) -> list[str]:

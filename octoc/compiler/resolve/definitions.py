@@ -10,7 +10,7 @@ import attrs
 from octoc.compiler.inputs.mcp.claude import CLAUDE
 from octoc.compiler.inputs.octomind import OCTOMIND
 from octoc.compiler.model.resolved import Server
-from octoc.compiler.model.source import ServerSource, Sources
+from octoc.compiler.model.source import AgentSource, ServerSource, Sources
 from octoc.diagnostics.model import Place
 from octoc.plugin.file_kinds import Dialect
 
@@ -47,11 +47,16 @@ def definitions(sources: Sources) -> Iterator[Definition]:
     for file in sources.mcp_files:
         yield from (Definition(source=server, dialect=file.dialect) for server in file.servers)
     for agent in sources.agents:
-        dialect = OCTOMIND if agent.kind == OCTOMIND.name else CLAUDE
+        dialect = dialect_of_agent(agent)
         yield from (Definition(source=server, dialect=dialect) for server in agent.inline_servers)
     for capability in sources.capabilities:
         for provider in capability.providers.values():
             yield from (Definition(source=server, dialect=OCTOMIND) for server in provider.servers)
+
+
+def dialect_of_agent(agent: AgentSource) -> Dialect:
+    """Return the dialect of the servers that an agent's own file defines."""
+    return OCTOMIND if agent.kind == OCTOMIND.name else CLAUDE
 
 
 def values_of(server: ServerSource | Server) -> Iterator[Value]:

@@ -8,10 +8,12 @@ from typing import Any
 
 import attrs
 
+from octoc.compiler.inputs.mcp.claude import CLAUDE
 from octoc.compiler.model.source import ServerSource
 from octoc.credentials import credentials_in, is_secret_name, is_short_flag_secret
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.resolve import LITERAL_SECRET
+from octoc.plugin.file_kinds import Dialect
 from octoc.references import find_references
 
 _SHORT_FLAGS = {"-p": "p", "-P": "p", "-a": "a", "-u": "u", **dict.fromkeys(("--user", "--auth", "--proxy-user"), "u")}
@@ -21,7 +23,7 @@ Refer = Callable[[str, str, Place], str]
 """Reports a literal secret and returns its reference: variable, what holds it, place."""
 
 
-def without_secrets(server: ServerSource, sink: DiagnosticSink) -> ServerSource:
+def without_secrets(server: ServerSource, sink: DiagnosticSink, dialect: Dialect = CLAUDE) -> ServerSource:
     """Return the definition with each literal that looks like a secret replaced by a reference, and report each.
 
     An environment variable becomes `${<KEY>}`, anything else `${<SERVER>_<WHAT>}`. No message has the value.
@@ -29,13 +31,13 @@ def without_secrets(server: ServerSource, sink: DiagnosticSink) -> ServerSource:
     at = server.place
 
     def refer(variable: str, what: str, place: Place) -> str:
-        # The TOML files are a tap's, where Octomind reads only its own placeholders.
-        written = f"{{{{ENV:{variable}}}}}" if at.file.endswith(".toml") else f"${{{variable}}}"
+        form = dialect.variable_named(variable)
+        instead = dialect.secret_advice or f"write `{form}` in its place, as the bundle does"
         sink.report(
             LITERAL_SECRET,
             f"server `{server.name}` has a literal secret in {what}",
             at=place,
-            help=f"set the variable `{variable}` to it and write `{written}` in its place, as the bundle does",
+            help=f"set the variable `{variable}` to it and {instead}",
         )
         return f"${{{variable}}}"
 

@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 
 from octoc.bundle.digest import canonical_json, sha256_hex
+from octoc.compiler.inputs.mcp.claude import CLAUDE
 from octoc.compiler.model.resolved import Server
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import ServerSource, SnapshotSource
@@ -32,6 +33,7 @@ from octoc.diagnostics.rules.resolve import (
 from octoc.diagnostics.suggest import did_you_mean, slips_of
 from octoc.lists import some_names
 from octoc.names import BUILTIN, any_glob_matches, glob_matches
+from octoc.plugin.file_kinds import Dialect
 from octoc.references import variables_needed
 from octoc.results import ListedTool
 
@@ -50,6 +52,7 @@ class Definition:
 
     source: ServerSource
     owner: str
+    dialect: Dialect = CLAUDE
     open: bool = False
     private_to: str | None = None
     tap: str = ""
@@ -105,7 +108,7 @@ def owner_of_file(display: str) -> str:
 
 
 def _server(definition: Definition, sink: DiagnosticSink) -> Server:
-    source = without_secrets(definition.source, sink)
+    source = without_secrets(definition.source, sink, definition.dialect)
     reached: dict[str, Any] = {name: getattr(source, name) for name in _REACHED}
     package = package_of(source.command, source.args) if source.command else None
     return Server(

@@ -9,13 +9,14 @@ import attrs
 
 from octoc.compiler.context import Context
 from octoc.compiler.fixes.edits import renamed
+from octoc.compiler.inputs.octomind import OCTOMIND
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Agent, Resolved, ServerGrant, Skill
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import AgentSource, SkillSource
 from octoc.compiler.resolve.capabilities import Chosen, choose_providers, report_shadowed, resolve_capability
 from octoc.compiler.resolve.catalog import Catalog, known_capabilities
-from octoc.compiler.resolve.definitions import definitions
+from octoc.compiler.resolve.definitions import definitions, dialect_of_agent
 from octoc.compiler.resolve.deps import dependencies
 from octoc.compiler.resolve.fixtures import known_of, resolve_fixtures
 from octoc.compiler.resolve.patterns import EVERY, grant_of, resolve_patterns
@@ -88,12 +89,18 @@ def _definitions(
     """Return every definition in (precedence, path) order: MCP files, the workspace's agents, then tap by tap."""
     for file in build.sources.mcp_files:
         owner = owner_of_file(file.place.file)
-        yield from (Definition(source=server, owner=owner, open=True) for server in file.servers)
+        yield from (Definition(source=server, owner=owner, dialect=file.dialect, open=True) for server in file.servers)
     precedence = {tap.name: tap.precedence for tap in build.discovered.taps}
     in_taps: list[tuple[int, str, Definition]] = []
     for agent in agents:
         for server in agent.inline_servers:
-            definition = Definition(source=server, owner=agent.name, private_to=agent.name, tap=agent.tap or "")
+            definition = Definition(
+                source=server,
+                owner=agent.name,
+                dialect=dialect_of_agent(agent),
+                private_to=agent.name,
+                tap=agent.tap or "",
+            )
             if agent.tap is None:
                 yield definition
             else:
@@ -103,7 +110,7 @@ def _definitions(
             (
                 precedence[choice.source.tap],
                 choice.provider.place.file,
-                Definition(source=s, owner=catalog.name_of(choice), tap=choice.source.tap),
+                Definition(source=s, owner=catalog.name_of(choice), dialect=OCTOMIND, tap=choice.source.tap),
             )
             for s in choice.provider.servers
         )

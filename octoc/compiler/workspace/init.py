@@ -15,6 +15,7 @@ from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.structure.settings import name_of_folder
 from octoc.compiler.workspace.paths import CORE_TAP, WORKSPACE_FILE
 from octoc.diagnostics.model import Place
+from octoc.plugin.file_kinds import Dialect
 
 _TAP_PARTS = ("capabilities", "skills")
 _TAPS = "taps"
@@ -49,11 +50,17 @@ def find_inputs(folder: Path) -> Inputs:
             taps.append((name, path.relative_to(folder).as_posix()))
     dialects = FileKinds().dialects
     clients = [one for one in dialects if one.kind == MCP.name and one.is_in_project]
-    files = [name for client in sorted(clients, key=lambda one: one.rank) for name in client.patterns]
+    files = [
+        path.relative_to(folder).as_posix()
+        for client in sorted(clients, key=lambda one: one.rank)
+        for pattern in client.patterns
+        for path in sorted(folder.glob(pattern))
+        if path.is_file() and _has_servers(path, client)
+    ]
     folders = [name for client in dialects for name in client.folders]
     in_taps = {f"{path}/agents".removeprefix("./") for _, path in taps}
     return Inputs(
-        mcp_files=tuple(name for name in files if (folder / name).is_file()),
+        mcp_files=tuple(dict.fromkeys(files)),
         agent_folders=tuple(
             name
             for name in sorted(folders, key=lambda name: (name.startswith("."), name))  # hidden ones last
@@ -61,6 +68,12 @@ def find_inputs(folder: Path) -> Inputs:
         ),
         taps=tuple(taps),
     )
+
+
+def _has_servers(path: Path, client: Dialect) -> bool:
+    if client.beside:
+        return False
+    return client.has_servers(path.read_text(encoding="utf-8", errors="replace"))
 
 
 def settings_text(name: str, inputs: Inputs) -> str:

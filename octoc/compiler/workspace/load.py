@@ -70,6 +70,7 @@ def load_workspace(
         progress=progress,
         overlay=overlay,
         policy=policy,
+        spans=locate,
         file_kinds=FileKinds(None if is_usual else named),
     )
     return LoadedWorkspace(settings=settings, context=context)

@@ -72,7 +72,8 @@ def test_folders_that_the_user_lists_are_read_in_that_order(write: Write, find: 
         ("sub/.vscode/mcp.json", "vscode"),
         (".cursor/mcp.json", "cursor"),
         ("x/claude_desktop_config.json", "claude-desktop"),
-        ("mcp.json", "claude"),
+        ("mcp.json", "any"),
+        ("servers.json", "claude"),
     ],
 )
 def test_the_path_of_an_mcp_file_tells_its_dialect(path: str, dialect: str) -> None:

@@ -40,6 +40,23 @@ class AcmePlugin:
         ("mcp", "/p/.cursor/mcp.json", "cursor", "/p"),
         ("mcp", "/p/mcp.json", None, None),
         ("mcp", "/p/claude_desktop_config.json", "claude-desktop", "/p"),
+        ("mcp", "/p/.codex/config.toml", "codex", "/p"),
+        ("mcp", "/p/capabilities/x/config.toml", None, None),
+        ("mcp", "/p/opencode.jsonc", "opencode", "/p"),
+        ("mcp", "/p/.opencode/opencode.json", "opencode", "/p/.opencode"),
+        ("mcp", "/p/.gemini/settings.json", "gemini", "/p"),
+        ("mcp", "/p/gemini-extension.json", "gemini", "/p"),
+        ("mcp", "/p/.zed/settings.json", "zed", "/p"),
+        ("mcp", "/p/.claude/settings.json", None, None),
+        ("mcp", "/p/.kiro/settings/mcp.json", "kiro", "/p"),
+        ("mcp", "/p/.amazonq/mcp.json", "amazon-q", "/p"),
+        ("mcp", "/p/.junie/mcp/mcp.json", "junie", "/p"),
+        ("mcp", "/p/.roo/mcp.json", "roo", "/p"),
+        ("mcp", "/p/cline_mcp_settings.json", "cline", "/p"),
+        ("mcp", "/p/.trae/mcp.json", "trae", "/p"),
+        ("mcp", "/p/.windsurf/mcp_config.json", "windsurf", "/p/.windsurf"),
+        ("mcp", "/p/.factory/mcp.json", "factory", "/p"),
+        ("mcp", "/p/.github/mcp.json", "copilot", "/p"),
         ("agent-md", "/p/agents/scout/AGENT.md", "octo", "/p/agents/scout"),
         ("agent-md", "/p/.claude/agents/one.md", "claude", "/p"),
         ("agent-md", "/p/.claude/agents/team/two.md", "claude", "/p"),
@@ -53,7 +70,8 @@ class AcmePlugin:
 def test_a_path_tells_the_dialect_and_the_project(kind: str, path: str, name: str | None, project: str | None) -> None:
     """Patterns count from the project's folder; a plugin takes neither names nor files of octoc's own dialects."""
     found = FileKinds(plugins_of(AcmePlugin())).form_of(PurePosixPath(path))
-    assert (found and found.kind.name, found and found.dialect.name) == (name and kind, name)
+    found = found if found is not None and found.kind.name == kind else None
+    assert (found and found.dialect.name) == name
     if found is not None:
         assert found.dialect.project_of(PurePosixPath(path)) == PurePosixPath(project or "")
 

@@ -59,7 +59,7 @@ def test_comments_are_information_where_the_client_reads_them(sink_for: SinkFor)
     assert VSCODE.reads_comments
     assert CURSOR.reads_comments
     sink = sink_for(RELAXED)
-    assert read_json(RELAXED, PLACE, sink, allows_comments=True) == {"a": "http://x//y /* no */", "b": [1, 2]}
+    assert read_json(RELAXED, PLACE, sink, comments="allowed") == {"a": "http://x//y /* no */", "b": [1, 2]}
     assert {each.severity for each in sink.diagnostics} == {Severity.INFO}
 
 

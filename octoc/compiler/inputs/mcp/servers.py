@@ -22,6 +22,7 @@ MCP = FileKind(
         *units_under("mcpServers", ANY, of=SERVER_UNITS),
         *units_under("servers", ANY, of=SERVER_UNITS),
     ),
+    convert="octoc.compiler.inputs.mcp.convert:convert_servers",
     check="octoc.compiler.check.mcp:check_mcp",
     recognize=lambda values: not {"mcpServers", "servers"}.isdisjoint(values),
     marks=('"mcpServers"', '"servers"'),

@@ -79,6 +79,8 @@ def _check_references(definition: Definition, value: Value, sink: DiagnosticSink
 
 
 def _forms(dialect: Dialect) -> str:
+    if not dialect.variable:
+        return dialect.secret_advice
     with_default = f" or `{dialect.variable_with_default}`" if dialect.variable_with_default else ""
     return f"a reference is `{dialect.variable}`{with_default}"
 

@@ -1,0 +1,15 @@
+"""Amazon Q Developer's `.amazonq/mcp.json`."""
+
+from octoc.plugin.file_kinds import Dialect
+
+AMAZON_Q = Dialect(
+    kind="mcp",
+    name="amazon-q",
+    client="Amazon Q",
+    patterns=(".amazonq/mcp.json",),
+    rank=21,
+    infers_transport=True,
+    takes_numbers=True,
+    renames={"disabledTools": "exclude_tools"},
+    unused=frozenset({"autoApprove", "oauthScopes"}),
+)

@@ -1,0 +1,22 @@
+"""Cline's `cline_mcp_settings.json`, which belongs to a user. Time limits are seconds."""
+
+from octoc.compiler.inputs.mcp.convert import Entry, seconds
+from octoc.plugin.file_kinds import Dialect
+
+
+def _shape(entry: Entry) -> None:
+    seconds(entry, "timeout")
+
+
+CLINE = Dialect(
+    kind="mcp",
+    name="cline",
+    client="Cline",
+    patterns=("cline_mcp_settings.json",),
+    is_in_project=False,
+    infers_transport=True,
+    takes_numbers=True,
+    renames={"transportType": "type"},
+    unused=frozenset({"autoApprove", "alwaysAllow", "remoteConfigured"}),
+    shape=_shape,
+)

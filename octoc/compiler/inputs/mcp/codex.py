@@ -1,0 +1,51 @@
+"""Codex's `.codex/config.toml`: a table for each server. Seen in the documentation of Codex CLI 0.154."""
+
+from octoc.compiler.inputs.mcp.convert import Entry, seconds
+from octoc.plugin.file_kinds import Dialect
+
+_UNUSED = frozenset({
+    "type", "name", "description", "startup_timeout_sec", "startup_timeout_ms", "required", "scopes", "oauth",
+    "oauth_resource", "default_tools_approval_mode", "tools", "supports_parallel_tool_calls",
+    "experimental_environment",
+})  # fmt: skip
+_ROOT = ("model", "model_reasoning_effort", "approval_policy", "sandbox_mode", "web_search", "personality", "notify")
+
+
+def _shape(entry: Entry) -> None:
+    seconds(entry, "tool_timeout_sec")
+    entry.rename("http_headers", "headers")
+    entry.add_references("env_http_headers", "headers")
+    entry.rename("env", "env")
+    entry.add_references("env_vars", "env")
+    variable = entry.left.pop("bearer_token_env_var", None)
+    if variable is not None:
+        entry.put("auth", {"type": "bearer", "token_env": variable}, "bearer_token_env_var")
+        entry.moved["auth", "token_env"] = ("bearer_token_env_var",)
+
+
+CODEX = Dialect(
+    kind="mcp",
+    name="codex",
+    client="Codex",
+    patterns=(".codex/config.toml",),
+    rank=10,
+    syntax="toml",
+    is_settings=True,
+    server_list="mcp_servers",
+    infers_transport=True,
+    fields=frozenset({
+        "command", "args", "env", "env_vars", "cwd", "url", "bearer_token_env_var", "http_headers", "env_http_headers",
+        "tool_timeout_sec", "enabled", "enabled_tools", "disabled_tools",
+    }),
+    renames={"enabled_tools": "include_tools", "disabled_tools": "exclude_tools"},
+    unused=_UNUSED,
+    shape=_shape,
+    hints={
+        "bearer_token": "set a variable to it and name the variable in `bearer_token_env_var`",
+        "headers": "call it `http_headers`",
+        **dict.fromkeys(_ROOT, "move it above the first table: here it belongs to the server"),
+    },
+    variable="",
+    variable_with_default="",
+    secret_advice="name the variable in `env_vars`, `env_http_headers` or `bearer_token_env_var`",
+)  # fmt: skip

@@ -1,0 +1,163 @@
+"""A client's definitions of servers in octoc's form, and where each value stands in the client's file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from octoc.diagnostics.model import KeyPath
+from octoc.plugin.file_kinds import Converted, Dialect, load_function
+
+SERVERS = "mcpServers"
+_REFERENCE = re.compile(r"\$\{[A-Za-z_]\w*\}")
+_LISTS = (SERVERS, "servers")
+
+
+class Entry:
+    """One definition while it changes: what is left of the client's keys, and octoc's keys with their origins."""
+
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        self.left = dict(fields)
+        self.values: dict[str, Any] = {}
+        self.moved: dict[KeyPath, KeyPath] = {}
+        self.is_elsewhere = False
+        """Whether something else than this file defines the server."""
+
+    def put(self, key: str, value: Any, *origin: str | int) -> None:
+        """Set octoc's `key` to `value`, which stands at `origin` in the client's definition."""
+        self.values[key] = value
+        if origin != (key,):
+            self.moved[(key,)] = origin
+
+    def rename(self, old: str, new: str) -> None:
+        """Make the client's key `old` octoc's key `new`, unless the definition has both."""
+        if old in self.left and new not in self.values and (old == new or new not in self.left):
+            self.put(new, self.left.pop(old), old)
+
+    def split_command(self) -> None:
+        """Read a `command` that lists a program and its arguments."""
+        command = self.left.get("command")
+        if isinstance(command, list) and command:
+            del self.left["command"]
+            self.put("command", command[0], "command", 0)
+            self.put("args", command[1:], "command")
+            self.moved |= {("args", index): ("command", index + 1) for index in range(len(command) - 1)}
+
+    def add_references(self, old: str, new: str) -> None:
+        """Make names of variables at `old`, a list or an object by what they are for, references in octoc's `new`."""
+        names = self.left.get(old)
+        held = self.values.get(new, {})
+        pairs = (
+            list(names.items())
+            if isinstance(names, Mapping)
+            else list(enumerate(names))
+            if isinstance(names, list)
+            else []
+        )
+        if not pairs or not isinstance(held, Mapping) or not all(isinstance(name, str) for _, name in pairs):
+            return
+        del self.left[old]
+        if new not in self.values:
+            self.put(new, {}, old)
+        added = {(name if isinstance(names, list) else key): (key, name) for key, name in pairs}
+        self.values[new] = {**{key: f"${{{name}}}" for key, (_, name) in added.items()}, **held}
+        self.moved |= {(new, key): (old, at) for key, (at, _) in added.items() if key not in held}
+
+
+def convert_servers(values: Mapping[str, Any], dialect: Dialect) -> Converted:
+    """Return the servers of a client's file as `mcpServers`; a file that needs no change keeps its values."""
+    at, servers = _servers(values, dialect)
+    if not _changes(dialect) and at in ((SERVERS,), ("servers",), None):
+        return Converted(values=values)
+    if at is None:
+        if not dialect.is_settings:
+            return Converted(values=values)
+        return Converted(values={SERVERS: {}}, moved={(SERVERS,): (dialect.server_list,)})
+    kept = {} if dialect.is_settings or not at else {key: value for key, value in values.items() if key not in _LISTS}
+    moved: dict[KeyPath, KeyPath] = {(SERVERS,): at}
+    unknown: list[KeyPath] = []
+    literal: list[KeyPath] = []
+    if not isinstance(servers, Mapping):
+        return Converted(values={**kept, SERVERS: servers}, moved=moved)
+    converted: dict[str, Any] = {}
+    for name, fields in servers.items():
+        if not isinstance(fields, Mapping):
+            converted[name] = fields
+            continue
+        entry = _entry(fields, dialect)
+        if entry.is_elsewhere:
+            continue
+        converted[name] = entry.values
+        moved |= {(SERVERS, name, *key): (*at, name, *origin) for key, origin in entry.moved.items()}
+        unknown += [(*at, name, key) for key in entry.left]
+        if not dialect.variable:
+            literal += _references((*at, name), fields)
+    return Converted(values={**kept, SERVERS: converted}, moved=moved, unknown=tuple(unknown), literal=tuple(literal))
+
+
+def _changes(dialect: Dialect) -> bool:
+    return bool(dialect.is_settings or dialect.renames or dialect.unused or dialect.shape or dialect.replacements)
+
+
+def _servers(values: Mapping[str, Any], dialect: Dialect) -> tuple[KeyPath | None, Any]:
+    """Return where the servers stand, and what stands there; None when the file has no list of servers."""
+    for key in (dialect.server_list, *_LISTS):
+        if key not in values:
+            continue
+        found = values[key]
+        inner = found.get(dialect.inner_list) if dialect.inner_list and isinstance(found, Mapping) else None
+        if isinstance(inner, Mapping) and not {"type", "command", "url"} & inner.keys():
+            return (key, dialect.inner_list), inner
+        return (key,), found
+    if dialect.may_be_bare and any(isinstance(value, Mapping) and _is_server(value) for value in values.values()):
+        return (), {key: value for key, value in values.items() if key != "$schema"}
+    return None, None
+
+
+def _is_server(fields: Mapping[str, Any]) -> bool:
+    return not {"command", "url"}.isdisjoint(fields)
+
+
+def _entry(fields: Mapping[str, Any], dialect: Dialect) -> Entry:
+    entry = Entry({key: value for key, value in fields.items() if key not in dialect.unused})
+    if dialect.shape is not None:
+        load_function(dialect.shape)(entry)
+    if entry.is_elsewhere:
+        return entry
+    for old, new in dialect.renames.items():
+        entry.rename(old, new)
+    if dialect.fields:
+        for key in dialect.fields & entry.left.keys():
+            entry.rename(key, key)
+    else:
+        for key in tuple(entry.left):
+            entry.rename(key, key)
+    for pattern, replacement in dialect.replacements:
+        entry.values = _replaced(entry.values, re.compile(pattern), replacement)
+    return entry
+
+
+def _references(path: KeyPath, value: Any) -> Iterator[KeyPath]:
+    """Yield where the texts below `path` stand that have a reference."""
+    if isinstance(value, str):
+        yield from (path,) if _REFERENCE.search(value) else ()
+    elif isinstance(value, Mapping | list):
+        for key, item in value.items() if isinstance(value, Mapping) else enumerate(value):
+            yield from _references((*path, key), item)
+
+
+def _replaced(value: Any, pattern: re.Pattern[str], replacement: str) -> Any:
+    if isinstance(value, str):
+        return pattern.sub(replacement, value)
+    if isinstance(value, Mapping):
+        return {key: _replaced(item, pattern, replacement) for key, item in value.items()}
+    return [_replaced(item, pattern, replacement) for item in value] if isinstance(value, list) else value
+
+
+def seconds(entry: Entry, key: str) -> None:
+    """Make a time limit in seconds octoc's in milliseconds."""
+    limit = entry.left.get(key)
+    if isinstance(limit, int | float) and not isinstance(limit, bool):
+        del entry.left[key]
+        entry.put("timeoutMs", limit * 1000, key)

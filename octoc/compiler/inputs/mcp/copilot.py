@@ -1,0 +1,27 @@
+"""GitHub Copilot's `.github/mcp.json` and `mcp-config.json`: `tools` lists what may be used, `*` is all."""
+
+from octoc.compiler.inputs.mcp.convert import Entry
+from octoc.plugin.file_kinds import Dialect
+
+
+def _shape(entry: Entry) -> None:
+    if entry.left.get("type") == "local":
+        entry.put("type", "stdio", "type")
+        del entry.left["type"]
+    tools = entry.left.pop("tools", None)
+    if tools is not None and tools not in ("*", ["*"]):
+        entry.put("include_tools", tools, "tools")
+
+
+COPILOT = Dialect(
+    kind="mcp",
+    name="copilot",
+    client="GitHub Copilot",
+    patterns=(".github/mcp.json", ".copilot/mcp-config.json"),
+    rank=27,
+    infers_transport=True,
+    takes_numbers=True,
+    unused=frozenset({"filterMapping", "isDefaultServer", "deferTools", "oidc", "source", "sourcePath"}),
+    shape=_shape,
+    replacements=((r"\$([A-Za-z_]\w*)", r"${\1}"),),
+)

@@ -1,0 +1,47 @@
+"""Gemini CLI's settings and extensions. Seen in the source of version 0.4x, settings schema and MCP client."""
+
+from octoc.compiler.inputs.mcp.convert import Entry
+from octoc.plugin.file_kinds import Dialect
+
+_OAUTH = ("clientId", "clientSecret", "scopes")
+
+
+def _shape(entry: Entry) -> None:
+    # It wins over `url`, and is always Streamable HTTP.
+    if "httpUrl" in entry.left:
+        entry.left.pop("url", None)
+        entry.left.pop("type", None)
+        entry.put("url", entry.left.pop("httpUrl"), "httpUrl")
+        entry.put("type", "http", "httpUrl")
+    oauth = entry.left.pop("oauth", None)
+    if isinstance(oauth, dict) and oauth.get("enabled") is not False:
+        entry.put("oauth", {key: oauth[key] for key in _OAUTH if key in oauth}, "oauth")
+
+
+GEMINI = Dialect(
+    kind="mcp",
+    name="gemini",
+    client="Gemini CLI",
+    patterns=(".gemini/settings.json", "gemini-extension.json"),
+    rank=12,
+    is_settings=True,
+    reads_comments=True,
+    infers_transport=True,
+    takes_numbers=True,
+    fields=frozenset({
+        "command", "args", "env", "cwd", "url", "httpUrl", "headers", "type", "timeout", "includeTools", "excludeTools",
+        "oauth",
+    }),
+    renames={"timeout": "timeoutMs", "includeTools": "include_tools", "excludeTools": "exclude_tools"},
+    unused=frozenset({
+        "trust", "description", "extension", "authProviderType", "targetAudience", "targetServiceAccount", "tcp",
+        "$schema",
+    }),
+    shape=_shape,
+    replacements=(
+        (r"\$([A-Za-z_]\w*)", r"${\1}"),
+        # The folder of an extension, and that of the project.
+        (r"\$\{(?:extensionPath|workspacePath)\}", "${workspaceFolder}"),
+    ),
+    hints={"disabled": "name the server in `mcp.excluded` instead", "serverUrl": "call it `httpUrl`"},
+)  # fmt: skip

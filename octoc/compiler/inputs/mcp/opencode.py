@@ -1,0 +1,44 @@
+"""OpenCode's `opencode.json`: one list for a program and its arguments. Version 2 has the servers in `mcp.servers`."""
+
+from octoc.compiler.inputs.mcp.convert import Entry
+from octoc.plugin.file_kinds import Dialect
+
+_TYPES = {"local": "stdio", "remote": "http"}
+_OAUTH = {"clientId": "clientId", "clientSecret": "clientSecret", "scope": "scope", "redirectUri": "redirect_uri"}
+
+
+def _shape(entry: Entry) -> None:
+    # `enabled` alone switches a server of the organisation on or off.
+    if entry.left.keys().isdisjoint({"type", "command", "url"}):
+        entry.is_elsewhere = True
+        return
+    kind = entry.left.get("type")
+    if kind in _TYPES:
+        entry.put("type", _TYPES[entry.left.pop("type")], "type")
+    entry.split_command()
+    entry.rename("environment", "env")
+    oauth = entry.left.pop("oauth", None)
+    if isinstance(oauth, dict):
+        entry.put("oauth", {new: oauth[old] for old, new in _OAUTH.items() if old in oauth}, "oauth")
+
+
+OPENCODE = Dialect(
+    kind="mcp",
+    name="opencode",
+    client="OpenCode",
+    patterns=("opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"),
+    rank=11,
+    is_settings=True,
+    reads_comments=True,
+    server_list="mcp",
+    inner_list="servers",
+    infers_transport=True,
+    takes_numbers=True,
+    fields=frozenset({"type", "command", "cwd", "environment", "enabled", "disabled", "url", "headers", "oauth"}),
+    unused=frozenset({"timeout", "description", "codemode", "$schema"}),
+    shape=_shape,
+    replacements=((r"\{(env|file):([^{}]+)\}", r"${\1:\2}"),),
+    hints={"args": "write the arguments into the list `command`", "env": "call it `environment`"},
+    variable="{env:NAME}",
+    variable_with_default="",
+)

@@ -1,0 +1,14 @@
+"""Trae's `.trae/mcp.json`."""
+
+from octoc.plugin.file_kinds import Dialect
+
+TRAE = Dialect(
+    kind="mcp",
+    name="trae",
+    client="Trae",
+    patterns=(".trae/mcp.json",),
+    rank=24,
+    infers_transport=True,
+    takes_numbers=True,
+    unused=frozenset({"fromGalleryId", "autoApprove"}),
+)

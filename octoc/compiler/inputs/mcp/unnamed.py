@@ -1,0 +1,17 @@
+"""Files with servers whose name no client has for itself: examples, and the settings of clients without a folder."""
+
+from octoc.plugin.file_kinds import Dialect
+
+UNNAMED = Dialect(
+    kind="mcp",
+    name="any",
+    client="this client",
+    patterns=("mcp.json", "mcp_settings.json", "mcp-config.json", "*.mcp.json", "mcp.*.json"),
+    rank=90,
+    needs_content=True,
+    reads_comments=True,
+    infers_transport=True,
+    takes_numbers=True,
+    renames={"serverUrl": "url", "httpUrl": "url", "disabledTools": "exclude_tools"},
+    unused=frozenset({"autoApprove", "alwaysAllow", "trust", "description", "tools"}),
+)

@@ -1,0 +1,15 @@
+"""Windsurf's `mcp_config.json`: `serverUrl` for a remote server."""
+
+from octoc.plugin.file_kinds import Dialect
+
+WINDSURF = Dialect(
+    kind="mcp",
+    name="windsurf",
+    client="Windsurf",
+    patterns=(".windsurf/mcp_config.json", "mcp_config.json"),
+    rank=25,
+    infers_transport=True,
+    takes_numbers=True,
+    renames={"serverUrl": "url", "disabledTools": "exclude_tools"},
+    unused=frozenset({"registry", "alwaysAllow", "autoApprove"}),
+)

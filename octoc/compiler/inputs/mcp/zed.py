@@ -1,0 +1,33 @@
+"""Zed's `.zed/settings.json`: servers in `context_servers`, in two forms, beside those of extensions."""
+
+from octoc.compiler.inputs.mcp.convert import Entry
+from octoc.plugin.file_kinds import Dialect
+
+
+def _shape(entry: Entry) -> None:
+    command = entry.left.get("command")
+    if command is None and "url" not in entry.left:
+        entry.is_elsewhere = True  # an extension has the rest
+    elif isinstance(command, dict):
+        del entry.left["command"]
+        for old, new in (("path", "command"), ("args", "args"), ("env", "env")):
+            if command.get(old) is not None:
+                entry.put(new, command[old], "command", old)
+
+
+ZED = Dialect(
+    kind="mcp",
+    name="zed",
+    client="Zed",
+    patterns=(".zed/settings.json",),
+    rank=13,
+    is_settings=True,
+    reads_comments=True,
+    server_list="context_servers",
+    infers_transport=True,
+    takes_numbers=True,
+    fields=frozenset({"command", "args", "env", "url", "headers", "enabled"}),
+    unused=frozenset({"source", "settings", "timeout", "remote", "oauth", "$schema"}),
+    shape=_shape,
+    hints={"disabled": 'write `"enabled": false`', "type": "leave it out: `command` and `url` tell"},
+)

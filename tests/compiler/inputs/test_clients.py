@@ -1,0 +1,307 @@
+"""Servers as each client writes them: read as octoc's own, with findings at the client's own keys and lines."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from octoc.compiler.checkup.check import check_target
+from octoc.compiler.checkup.target import Target
+from octoc.compiler.inputs.mcp.servers import MCP
+from octoc.compiler.inputs.registry import FileKinds
+from octoc.compiler.model.documents import FoundFile
+from octoc.compiler.model.source import McpFileSource
+from octoc.compiler.read.stage import parse
+from octoc.compiler.structure.stage import mcp_file
+from octoc.compiler.workspace.init import find_inputs
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rule import Severity
+from octoc.plugin.manager import Plugins
+
+CODEX = """model = "gpt-5"
+
+[mcp_servers.docs]
+url = "https://docs.example/mcp"
+bearer_token_env_var = "DOCS_TOKEN"
+http_headers = { X-Region = "eu" }
+env_http_headers = { X-Key = "DOCS_KEY" }
+
+[mcp_servers.time]
+command = "uvx"
+args = ["mcp-server-time==2026.10.19"]
+env_vars = ["TZ"]
+env = { LANG = "C" }
+tool_timeout_sec = 90
+enabled_tools = ["get_time"]
+disabled_tools = ["set_time"]
+startup_timeout_sec = 20
+enabled = false
+"""
+OPENCODE = {
+    "model": "a/b",
+    "mcp": {
+        "docs": {"type": "remote", "url": "https://docs.example/mcp", "headers": {"X-Key": "{env:DOCS_KEY}"}},
+        "time": {
+            "type": "local",
+            "command": ["uvx", "mcp-server-time==2026.10.19", "{file:./zone}"],
+            "environment": {"TZ": "{env:TZ}"},
+            "enabled": False,
+        },
+        "of-the-organisation": {"enabled": True},
+    },
+}
+GEMINI = {
+    "ui": {"theme": "x"},
+    "mcpServers": {
+        "docs": {
+            "httpUrl": "https://docs.example/mcp",
+            "url": "https://old.example/sse",
+            "trust": True,
+            "timeout": 9000,
+        },
+        "time": {
+            "command": "${extensionPath}/run.sh",
+            "env": {"TZ": "$TZ"},
+            "includeTools": ["get_time"],
+            "excludeTools": ["set_time"],
+        },
+    },
+}
+ZED = {
+    "tab_size": 2,
+    "context_servers": {
+        "docs": {"url": "https://docs.example/mcp", "enabled": False},
+        "time": {
+            "command": {"path": "uvx", "args": ["mcp-server-time==2026.10.19"], "env": {"TZ": "UTC"}},
+            "settings": {},
+        },
+        "flat": {"source": "custom", "command": "uvx", "args": ["x==1"]},
+        "of-an-extension": {"source": "extension", "settings": {"a": 1}},
+    },
+}
+
+
+def servers_of(path: str, text: str) -> dict[str, dict[str, Any]]:
+    """Return what is set of each server of a file, by name."""
+    sink = DiagnosticSink()
+    file = FoundFile(path=Path(path), display=path, kind=MCP, dialect=FileKinds().dialect_of(MCP, Path(path)))
+    document = parse(file, text, "0" * 64, sink)
+    assert document is not None
+    source: McpFileSource = mcp_file(document)
+    left_out = ("name", "place")
+    return {
+        server.name: {
+            key: value
+            for key, value in attrs.asdict(server).items()
+            if key not in left_out and value not in (None, (), {}, False)
+        }
+        for server in source.servers
+    }
+
+
+def test_codex() -> None:
+    """Variables that Codex passes on are references, time limits are seconds, and other settings are left out."""
+    assert servers_of(".codex/config.toml", CODEX) == {
+        "docs": {
+            "transport": "http",
+            "url": "https://docs.example/mcp",
+            "headers": {"X-Key": "${DOCS_KEY}", "X-Region": "eu"},
+            "auth": {"type": "bearer", "token_env": "DOCS_TOKEN"},
+        },
+        "time": {
+            "transport": "stdio",
+            "command": "uvx",
+            "args": ("mcp-server-time==2026.10.19",),
+            "env": {"TZ": "${TZ}", "LANG": "C"},
+            "timeout_s": 90.0,
+            "include": ("get_time",),
+            "exclude": ("set_time",),
+            "disabled": True,
+        },
+    }
+
+
+TIME = {
+    "transport": "stdio",
+    "command": "uvx",
+    "args": ("mcp-server-time==2026.10.19", "${file:./zone}"),
+    "env": {"TZ": "${env:TZ}"},
+    "disabled": True,
+}
+
+
+@pytest.mark.parametrize("path", ["opencode.json", ".opencode/opencode.jsonc"])
+def test_opencode(path: str) -> None:
+    """`command` is a program and its arguments; an entry that only switches an organisation's server is left out."""
+    expected = {
+        "docs": {"transport": "http", "url": "https://docs.example/mcp", "headers": {"X-Key": "${env:DOCS_KEY}"}},
+        "time": TIME,
+    }
+    assert servers_of(path, json.dumps(OPENCODE)) == expected
+    second = {"mcp": {"servers": OPENCODE["mcp"]}}
+    assert servers_of(path, json.dumps(second)) == expected
+
+
+def test_gemini() -> None:
+    """`httpUrl` wins over `url`, and a bare `$NAME` is a reference."""
+    assert servers_of("gemini-extension.json", json.dumps(GEMINI)) == {
+        "docs": {"transport": "http", "url": "https://docs.example/mcp", "timeout_s": 9.0},
+        "time": {
+            "transport": "stdio",
+            "command": "${workspaceFolder}/run.sh",
+            "env": {"TZ": "${TZ}"},
+            "include": ("get_time",),
+            "exclude": ("set_time",),
+        },
+    }
+
+
+def test_zed() -> None:
+    """Both forms of `command` are read, and servers of extensions are left out."""
+    assert servers_of(".zed/settings.json", json.dumps(ZED)) == {
+        "docs": {"transport": "http", "url": "https://docs.example/mcp", "disabled": True},
+        "time": {
+            "transport": "stdio",
+            "command": "uvx",
+            "args": ("mcp-server-time==2026.10.19",),
+            "env": {"TZ": "UTC"},
+        },
+        "flat": {"transport": "stdio", "command": "uvx", "args": ("x==1",)},
+    }
+
+
+LOCAL = {"transport": "stdio", "command": "x"}
+REMOTE = {"transport": "http", "url": "https://x.example/mcp"}
+
+
+@pytest.mark.parametrize(
+    "path, entry, expected",
+    [
+        (
+            ".kiro/settings/mcp.json",
+            {"command": "x", "autoApprove": ["a"], "disabledTools": ["b"]},
+            {**LOCAL, "exclude": ("b",)},
+        ),
+        (".amazonq/mcp.json", {"command": "x", "disabled": True}, {**LOCAL, "disabled": True}),
+        (".junie/mcp/mcp.json", {"url": "https://x.example/mcp"}, REMOTE),
+        (".roo/mcp.json", {"command": "x", "timeout": 120, "alwaysAllow": []}, {**LOCAL, "timeout_s": 120.0}),
+        (
+            "cline_mcp_settings.json",
+            {"command": "x", "transportType": "stdio", "timeout": 60},
+            {**LOCAL, "timeout_s": 60.0},
+        ),
+        (".trae/mcp.json", {"command": "x"}, LOCAL),
+        (".windsurf/mcp_config.json", {"serverUrl": "https://x.example/mcp"}, REMOTE),
+        (".factory/mcp.json", {"type": "http", "url": "https://x.example/mcp", "disabled": False}, REMOTE),
+        (".github/mcp.json", {"type": "local", "command": "x", "tools": ["*"]}, LOCAL),
+        (".copilot/mcp-config.json", {"command": "x", "tools": ["a"]}, {**LOCAL, "include": ("a",)}),
+        ("mcp.json", {"serverUrl": "https://x.example/mcp", "alwaysAllow": ["a"]}, REMOTE),
+    ],
+)
+def test_a_client_of_the_family(path: str, entry: dict[str, Any], expected: dict[str, Any], tmp_path: Path) -> None:
+    """Keys of the client's own are read or left out, and none of them is a finding."""
+    text = json.dumps({"mcpServers": {"x": entry}})
+    assert servers_of(path, text) == {"x": expected}
+    assert {found for found in findings(tmp_path, path, text) if found[0] != "OCT401"} == set()
+
+
+def findings(root: Path, path: str, text: str) -> list[tuple[str, str, int]]:
+    """Return (code, message, line) of each error and warning in a folder with one file."""
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text(text, encoding="utf-8")
+    outcome = check_target(Target(root=root, folder=root), plugins=Plugins(), use_cache=False)
+    assert outcome.read == {root / path}
+    return [
+        (found.rule.code, found.message, found.span.line if found.span else 0)
+        for found in outcome.diagnostics
+        if found.severity > Severity.INFO
+    ]
+
+
+def test_findings_are_at_the_clients_own_keys(tmp_path: Path) -> None:
+    """A mistake in a converted value is at its own line, and named by the keys of the file."""
+    text = """{
+  // ours
+  "mcp": {
+    "time": {
+      "type": "local",
+      "command": ["uvx",
+        7],
+      "environment": {"TZ":
+        []}
+    },
+    "docs": {"type": "remote", "url": "https://docs.example/mcp",
+      "args": ["x"]}
+  },
+}"""
+    assert findings(tmp_path, "opencode.jsonc", text) == [
+        ("OCT203", "expected a string for `mcp.time.command[1]`, found a whole number", 7),
+        ("OCT203", "expected a string or a number for `mcp.time.environment.TZ`, found a list", 9),
+        ("OCT208", "OpenCode does not read `args` of server `docs`", 12),
+    ]
+
+
+def test_what_codex_loses_in_silence(tmp_path: Path) -> None:
+    """References that Codex passes on as text, and settings below a table's head, are warnings."""
+    text = """[mcp_servers.time]
+command = "uvx"
+args = ["mcp-server-time==2026.10.19"]
+env = { TZ = "${TZ}", KEY = "$KEY" }
+sandbox_mode = "read-only"
+"""
+    assert findings(tmp_path, ".codex/config.toml", text) == [
+        ("OCT440", "`mcp_servers.time.env.TZ` has a reference, which Codex passes on as text", 4),
+        ("OCT440", "`$KEY` in `env.KEY` of server `time` is passed on as it is: nothing replaces it", 4),
+        ("OCT208", "Codex does not read `sandbox_mode` of server `time`", 5),
+    ]
+
+
+def test_a_list_that_the_client_does_not_read(tmp_path: Path) -> None:
+    """Another client's list of servers in a file of settings is reported by its own key."""
+    text = '{"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time==2026.10.19"]}}, "mcp": 3}'
+    found = findings(tmp_path, "opencode.json", text)
+    assert [code for code, *_ in found] == ["OCT203"]
+    (tmp_path / "opencode.json").unlink()
+    text = '{"mcpServers": {"time": {"command": ["uvx", "mcp-server-time==2026.10.19"]}}}'
+    assert findings(tmp_path, "opencode.json", text)[0][:2] == ("OCT221", "OpenCode reads `mcp`, and not `mcpServers`")
+
+
+def test_the_mcp_file_of_a_plugin_may_be_bare(tmp_path: Path) -> None:
+    """Beside a plugin's manifest the servers may stand at the root; without it the same file has no list of servers."""
+    text = '{"docs": {"type": "http", "url": "https://docs.example/mcp"}}'
+    assert [code for code, *_ in findings(tmp_path, ".mcp.json", text)] == ["OCT202"]
+    (tmp_path / ".claude-plugin").mkdir()
+    (tmp_path / ".claude-plugin/plugin.json").write_text('{"name": "x"}', encoding="utf-8")
+    assert findings(tmp_path, ".mcp.json", text) == []
+
+
+def test_settings_without_servers_are_not_read(tmp_path: Path) -> None:
+    """A scan and `octoc init` take a client's settings only where they have servers; a named file may be without."""
+    for path, text in {
+        ".zed/settings.json": "{}",
+        ".codex/config.toml": 'model = "x"\n',
+        "mcp.json": '{"a": 1}',
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    outcome = check_target(Target(root=tmp_path, folder=tmp_path), plugins=Plugins(), use_cache=False)
+    assert outcome.read == frozenset()
+    assert find_inputs(tmp_path).mcp_files == ()
+    named = Target(root=tmp_path, file=tmp_path / ".codex/config.toml")
+    assert check_target(named, plugins=Plugins(), use_cache=False).diagnostics == ()
+    (tmp_path / ".codex/config.toml").write_text(CODEX, encoding="utf-8")
+    assert find_inputs(tmp_path).mcp_files == (".codex/config.toml",)
+
+
+def test_a_named_file_has_lines_whatever_it_is_called(tmp_path: Path) -> None:
+    """`--kind` says what a file is written in, so that findings have lines in a file of any name."""
+    (tmp_path / "servers.txt").write_text("[mcp_servers.time]\n\ncommand = 3\n", encoding="utf-8")
+    target = Target(root=tmp_path, file=tmp_path / "servers.txt", kind="mcp:codex")
+    (found,) = check_target(target, plugins=Plugins(), use_cache=False).diagnostics
+    assert found.span is not None
+    assert (found.message, found.span.line) == (
+        "expected a string for `mcp_servers.time.command`, found a whole number",
+        3,
+    )
