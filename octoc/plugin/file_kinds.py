@@ -93,11 +93,13 @@ class Dialect:
         beside: files of which one must be in the same folder.
         is_settings: the file holds the client's other settings, too, which octoc does not judge.
         server_list: the key that holds the servers.
+        takes_any_list: the client also reads the list of servers of other clients.
         inner_list: a key inside `server_list` that may hold the servers instead.
         may_be_bare: the servers may stand at the root of the file.
         fields: the keys of a server that the client reads; empty means octoc's own, `unused` and those of `renames`.
         renames: a client's key of a server -> octoc's.
         unused: keys of a server that octoc has no use for.
+        is_lenient: servers may have any name, and keys of their author's own: what is near no known key is information.
         shape: what else changes a client's definition, `(entry)`; an `Entry` of `inputs/mcp/convert.py`.
         replacements: patterns in texts, and what replaces them: a client's references as octoc's.
         hints: keys that other clients read and this one does not -> what to write instead.
@@ -126,11 +128,13 @@ class Dialect:
     beside: tuple[str, ...] = ()
     is_settings: bool = False
     server_list: str = "mcpServers"
+    takes_any_list: bool = False
     inner_list: str = ""
     may_be_bare: bool = False
     fields: frozenset[str] = frozenset()
     renames: Mapping[str, str] = attrs.field(factory=dict)
     unused: frozenset[str] = frozenset()
+    is_lenient: bool = False
     shape: Function | None = None
     replacements: tuple[tuple[str, str], ...] = ()
     hints: Mapping[str, str] = attrs.field(factory=dict)
@@ -154,7 +158,8 @@ class Dialect:
         """Tell whether a file with this text can have servers, where its path alone does not say so."""
         if self.needs_content:
             return '"mcpServers"' in text or '"servers"' in text
-        return not self.is_settings or self.server_list in text
+        word = self.server_list if self.syntax == "toml" else f'"{self.server_list}"'
+        return not self.is_settings or word in text or '"mcpServers"' in text
 
     def variable_named(self, name: str) -> str:
         """Return a reference to a variable as this client writes it."""

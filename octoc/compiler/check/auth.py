@@ -1,4 +1,4 @@
-"""How a remote server is told who calls: `auth`, and `oauth` as Claude Code and VS Code write it."""
+"""How octoc authenticates to a remote server: `auth`, and `oauth` as Claude Code and VS Code write it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from octoc.lists import one_of
 from octoc.transport_kinds import kind_of_definition
 
 _SECRET = ("client_secret", "client_secret_env")
-# A name with `_env` behind it holds the name of a variable instead. Source: Octo, `auth`. The first type is what an
+# A name that ends in `_env` holds the name of a variable instead. Source: Octo, `auth`. The first type is what an
 # `auth` without one is: Cursor's.
 _TAKES: Mapping[str, tuple[str, ...]] = {
     "oauth": (
@@ -40,7 +40,7 @@ def check_auth(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: I
     """Check `auth` and `oauth` of a server.
 
     A slip in one leaves the server out: it is never called without the credentials, or the restriction, that it was to
-    have. What only a plugin of somebody else may know is a warning.
+    have. What only a third-party plugin may know is a warning.
     """
     for field in ("auth", "oauth"):
         if field not in entry:

@@ -29,7 +29,7 @@ class Inspection:
     """Reports findings about one file and collects the paths of what they make unusable; `()` is the whole file.
 
     `kinds` are the transport kinds that servers may have, by key.
-    `cut_before` are the paths that `apply` has cut, so that nobody reports as missing what stands there and is unsound.
+    `cut_before` are the paths that `apply` has cut, so that unsound values are not reported as missing.
     """
 
     file: FoundFile

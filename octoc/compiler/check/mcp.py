@@ -61,7 +61,7 @@ def check_mcp(values: Mapping[str, Any], inspection: Inspection) -> None:
         return
     key = "servers" if "servers" in values else "mcpServers"
     (written, *_) = inspection.origin((key,)) or (dialect.server_list,)
-    if written != dialect.server_list and not dialect.needs_content:
+    if written != dialect.server_list and not dialect.takes_any_list:
         inspection.report(
             rules.FOREIGN_SERVER_LIST,
             f"`{written}` is {VSCODE.client}'s key: {dialect.client} reads `{dialect.server_list}`"
@@ -107,7 +107,9 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
     kind = inspection.kinds.get(kind_of_definition(entry) or "")
     unknown = _SETTINGS if kind is not None and kind.settings is None else frozenset()
     known = fields(MCP, "$defs", "server") - unknown
-    report_unknown_fields(entry, known | dialect.unused | dialect.renames.keys(), path, inspection)
+    report_unknown_fields(
+        entry, known | dialect.unused | dialect.renames.keys(), path, inspection, open_ended=dialect.is_lenient
+    )
     if not check_transport(name, entry, path, inspection):
         return
     if "url" in entry and "type" not in entry and not dialect.infers_transport:

@@ -1,6 +1,6 @@
 """What the schema of an Octopus export cannot say: each id is there once and leads somewhere, and whose tenant it is.
 
-A tenant is a hard boundary in both systems, so nothing here guesses: what cannot be told is an error.
+A tenant is a hard boundary in both systems, so nothing here guesses: what is not certain is an error.
 """
 
 from __future__ import annotations

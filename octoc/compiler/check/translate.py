@@ -82,7 +82,7 @@ def _wrong_type(error: ValidationError, path: KeyPath, inspection: Inspection) -
         if path
         else f"expected {expected}, found {found}",
         path,
-        # What has no value has no place but its key's.
+        # A missing value has only the place of its key.
         key=error.instance is None and bool(path) and isinstance(path[-1], str),
         cut=kind.cut_of(path),
         label=f"expected {expected}",
@@ -158,7 +158,7 @@ def report_not_allowed(
 
 
 def _no_alternative(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:
-    # Of the alternatives the first has the words that people look for.
+    # The first alternative has the words that people look for.
     first = min(error.context or (), key=lambda each: each.schema_path[0], default=None)
     if first is not None:
         _REPORTERS.get(str(first.validator), _other)(first, path, inspection)
@@ -184,7 +184,7 @@ def _out_of_range(error: ValidationError, path: KeyPath, inspection: Inspection)
 
 def _no_match(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:
     text = str(error.instance)
-    # A key that is no name: the path ends at its table, and the key itself is what was tested.
+    # A key that is not a name: the path ends at its table, and the key itself is what was tested.
     of_key = "propertyNames" in error.absolute_schema_path
     path = (*path, text) if of_key else path
     cut = inspection.file.kind.cut_of(path)

@@ -201,7 +201,7 @@ def _head(path: Path) -> str:
         with path.open("rb") as file:
             return file.read(_HEAD_BYTES).decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
     except OSError:
-        return ""  # what cannot be opened cannot be told to be an agent
+        return ""  # a file that cannot be opened has no content to recognize
 
 
 def _walk(base: Path, folder: Path, sink: DiagnosticSink, hidden: frozenset[str]) -> Iterator[tuple[Path, list[str]]]:

@@ -57,7 +57,7 @@ class DefaultLink:
 class SkillFolder:
     """What lies beside a SKILL.md: paths of resources relative to the skill's folder, in the listed folders only.
 
-    `unlisted` are the other folders that are there, by name: nobody tells a model what they hold. `folder` is the
+    `unlisted` are the other folders that are there, by name: no text tells a model what they hold. `folder` is the
     skill's own, as diagnostics write it; `tap` is empty in the workspace's own folders of skills.
     """
 
@@ -157,7 +157,7 @@ class Document:
 
     `headers` are the `# Key: value` lines of a TOML file's leading comments, by key as written.
     `comments` are those leading comments, and every other comment that holds `{{`, which Octomind would resolve.
-    `body` is the text behind the front matter. `digest` is sha256 of the file's bytes, in hex. `cut`: check has taken
+    `body` is the text after the front matter. `digest` is sha256 of the file's bytes, in hex. `cut`: check has taken
     something out of `values`. `converted` says where the values of a client's own form stand in its file.
     """
 

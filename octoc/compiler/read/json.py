@@ -48,11 +48,12 @@ _WORDS = {
 def read_json(
     text: str, place: Place, sink: DiagnosticSink, *, comments: Comments = "refused"
 ) -> dict[str, Any] | None:
-    """Return the values of a JSON file; report and return None when it is none, or no object.
+    """Return the values of a JSON file; report and return None when it has none, or is not an object.
 
     Comments and trailing commas are read. They are an error where the file's client refuses them, and information where
-    it reads them and other clients do not; a file that is one client's own may have them. Of a key that is there twice
-    the first counts, and the error says both places. Numbers that are not finite and half surrogate pairs are left out.
+    it reads them and other clients do not; a file that is one client's own may have them. A key that is there twice
+    has its first value, and the error says both places. Numbers that are not finite and half surrogate pairs are left
+    out.
     """
     try:
         decoded = _decode(text)
@@ -168,7 +169,7 @@ def _report_syntax(error: json.JSONDecodeError, text: str, place: Place, sink: D
 
 
 def _point(text: str, place: Place, offset: int) -> Span:
-    # Behind the last character, point at what is there last.
+    # After the last character, point at what is there last.
     offset = min(offset, len(text.rstrip()))
     line, column = offset_to_line_column(text, offset)
     return Span(file=place.file, line=line, column=column, end_line=line, end_column=column + 1)
@@ -184,7 +185,7 @@ def _too_deep_at(text: str) -> int:
 
 
 class _Scan:
-    """Reads tokens into a tree of positions. Where the text is no JSON, what stands before it still has its place."""
+    """Reads tokens into a tree of positions. Values before a syntax error still have their places."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -207,6 +207,34 @@ def test_a_client_of_the_family(path: str, entry: dict[str, Any], expected: dict
     assert {found for found in findings(tmp_path, path, text) if found[0] != "OCT401"} == set()
 
 
+def test_servers_that_are_named_like_repositories() -> None:
+    """A name with slashes becomes its last part where that is free, and words joined by `-` elsewhere."""
+    names = ["github.com/upstash/context7-mcp", "@acme/magic", "a/time", "b/time", "clock", "x/clock"]
+    text = json.dumps({"mcpServers": {name: {"command": "x"} for name in names}})
+    assert list(servers_of("cline_mcp_settings.json", text)) == [
+        "context7-mcp",
+        "magic",
+        "a-time",
+        "b-time",
+        "clock",
+        "x-clock",
+    ]
+
+
+def test_keys_of_ones_own_are_no_warning(tmp_path: Path) -> None:
+    """A key that is near no known key is information in files of clients whose keys are open; a slip is a warning."""
+    text = json.dumps({"mcpServers": {"a.b c": {"command": "x", "metadata": {}, "comand": 1}}}, indent=1)
+    assert findings(tmp_path, ".trae/mcp.json", text) == [
+        ("OCT208", "unknown field `comand` in `mcpServers.a.b c`", 6),
+    ]
+
+
+def test_a_list_of_another_client_is_read_where_the_client_takes_any(tmp_path: Path) -> None:
+    """`.github/mcp.json` may have `servers`."""
+    text = '{"servers": {"a": {"type": "http", "url": "https://a.example/mcp"}},\n "inputs": []}'
+    assert findings(tmp_path, ".github/mcp.json", text) == []
+
+
 def findings(root: Path, path: str, text: str) -> list[tuple[str, str, int]]:
     """Return (code, message, line) of each error and warning in a folder with one file."""
     (root / path).parent.mkdir(parents=True, exist_ok=True)

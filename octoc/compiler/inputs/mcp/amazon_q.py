@@ -8,8 +8,10 @@ AMAZON_Q = Dialect(
     client="Amazon Q",
     patterns=(".amazonq/mcp.json",),
     rank=21,
+    reads_comments=True,
     infers_transport=True,
     takes_numbers=True,
+    is_lenient=True,
     renames={"disabledTools": "exclude_tools"},
     unused=frozenset({"autoApprove", "oauthScopes"}),
 )

@@ -11,5 +11,7 @@ CLAUDE_PLUGIN = Dialect(
     beside=tuple(f".{client}-plugin/plugin.json" for client in ("claude", "cursor", "codex")),
     rank=3,
     may_be_bare=True,
+    takes_any_list=True,
     takes_numbers=True,
+    is_lenient=True,
 )

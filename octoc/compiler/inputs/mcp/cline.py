@@ -16,6 +16,7 @@ CLINE = Dialect(
     is_in_project=False,
     infers_transport=True,
     takes_numbers=True,
+    is_lenient=True,
     renames={"transportType": "type"},
     unused=frozenset({"autoApprove", "alwaysAllow", "remoteConfigured"}),
     shape=_shape,

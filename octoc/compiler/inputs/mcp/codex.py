@@ -33,6 +33,7 @@ CODEX = Dialect(
     is_settings=True,
     server_list="mcp_servers",
     infers_transport=True,
+    is_lenient=True,
     fields=frozenset({
         "command", "args", "env", "env_vars", "cwd", "url", "bearer_token_env_var", "http_headers", "env_http_headers",
         "tool_timeout_sec", "enabled", "enabled_tools", "disabled_tools",

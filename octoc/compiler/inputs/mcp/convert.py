@@ -81,7 +81,9 @@ def convert_servers(values: Mapping[str, Any], dialect: Dialect) -> Converted:
     if not isinstance(servers, Mapping):
         return Converted(values={**kept, SERVERS: servers}, moved=moved)
     converted: dict[str, Any] = {}
-    for name, fields in servers.items():
+    for written, fields in servers.items():
+        name = _name(str(written), servers)
+        moved |= {} if name == written else {(SERVERS, name): (*at, written)}
         if not isinstance(fields, Mapping):
             converted[name] = fields
             continue
@@ -89,10 +91,10 @@ def convert_servers(values: Mapping[str, Any], dialect: Dialect) -> Converted:
         if entry.is_elsewhere:
             continue
         converted[name] = entry.values
-        moved |= {(SERVERS, name, *key): (*at, name, *origin) for key, origin in entry.moved.items()}
-        unknown += [(*at, name, key) for key in entry.left]
+        moved |= {(SERVERS, name, *key): (*at, written, *origin) for key, origin in entry.moved.items()}
+        unknown += [(*at, written, key) for key in entry.left]
         if not dialect.variable:
-            literal += _references((*at, name), fields)
+            literal += _references((*at, written), fields)
     return Converted(values={**kept, SERVERS: converted}, moved=moved, unknown=tuple(unknown), literal=tuple(literal))
 
 
@@ -113,6 +115,15 @@ def _servers(values: Mapping[str, Any], dialect: Dialect) -> tuple[KeyPath | Non
     if dialect.may_be_bare and any(isinstance(value, Mapping) and _is_server(value) for value in values.values()):
         return (), {key: value for key, value in values.items() if key != "$schema"}
     return None, None
+
+
+def _name(written: str, servers: Mapping[str, Any]) -> str:
+    """Return octoc's name of a server. A name like a repository's becomes its last part if that is free."""
+    if "/" not in written:
+        return written
+    last = written.rstrip("/").rpartition("/")[2]
+    is_free = last not in servers and [name.rstrip("/").rpartition("/")[2] for name in servers].count(last) == 1
+    return last if last and is_free else written.replace("/", "-")
 
 
 def _is_server(fields: Mapping[str, Any]) -> bool:

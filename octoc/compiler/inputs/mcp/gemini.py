@@ -1,4 +1,4 @@
-"""Gemini CLI's settings and extensions. Seen in the source of version 0.4x, settings schema and MCP client."""
+"""Gemini CLI's settings and extensions. Seen in the source of version 0.56."""
 
 from octoc.compiler.inputs.mcp.convert import Entry
 from octoc.plugin.file_kinds import Dialect
@@ -27,6 +27,7 @@ GEMINI = Dialect(
     is_settings=True,
     reads_comments=True,
     infers_transport=True,
+    is_lenient=True,
     takes_numbers=True,
     fields=frozenset({
         "command", "args", "env", "cwd", "url", "httpUrl", "headers", "type", "timeout", "includeTools", "excludeTools",

@@ -8,6 +8,8 @@ JUNIE = Dialect(
     client="Junie",
     patterns=(".junie/mcp/mcp.json",),
     rank=22,
+    reads_comments=True,
     infers_transport=True,
     takes_numbers=True,
+    is_lenient=True,
 )

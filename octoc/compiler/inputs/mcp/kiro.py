@@ -11,6 +11,7 @@ KIRO = Dialect(
     reads_comments=True,
     infers_transport=True,
     takes_numbers=True,
+    is_lenient=True,
     renames={"disabledTools": "exclude_tools"},
     unused=frozenset({"autoApprove", "oauthScopes", "powers", "registry"}),
 )

@@ -33,6 +33,7 @@ OPENCODE = Dialect(
     server_list="mcp",
     inner_list="servers",
     infers_transport=True,
+    is_lenient=True,
     takes_numbers=True,
     fields=frozenset({"type", "command", "cwd", "environment", "enabled", "disabled", "url", "headers", "oauth"}),
     unused=frozenset({"timeout", "description", "codemode", "$schema"}),

@@ -16,6 +16,7 @@ ROO = Dialect(
     rank=23,
     infers_transport=True,
     takes_numbers=True,
+    is_lenient=True,
     renames={"disabledTools": "exclude_tools"},
     unused=frozenset({"alwaysAllow", "watchPaths", "errorHistory"}),
     shape=_shape,

@@ -8,7 +8,9 @@ TRAE = Dialect(
     client="Trae",
     patterns=(".trae/mcp.json",),
     rank=24,
+    reads_comments=True,
     infers_transport=True,
     takes_numbers=True,
+    is_lenient=True,
     unused=frozenset({"fromGalleryId", "autoApprove"}),
 )

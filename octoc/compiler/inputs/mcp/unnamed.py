@@ -11,7 +11,9 @@ UNNAMED = Dialect(
     needs_content=True,
     reads_comments=True,
     infers_transport=True,
+    takes_any_list=True,
     takes_numbers=True,
+    is_lenient=True,
     renames={"serverUrl": "url", "httpUrl": "url", "disabledTools": "exclude_tools"},
     unused=frozenset({"autoApprove", "alwaysAllow", "trust", "description", "tools"}),
 )

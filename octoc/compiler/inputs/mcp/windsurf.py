@@ -8,8 +8,10 @@ WINDSURF = Dialect(
     client="Windsurf",
     patterns=(".windsurf/mcp_config.json", "mcp_config.json"),
     rank=25,
+    reads_comments=True,
     infers_transport=True,
     takes_numbers=True,
+    is_lenient=True,
     renames={"serverUrl": "url", "disabledTools": "exclude_tools"},
     unused=frozenset({"registry", "alwaysAllow", "autoApprove"}),
 )

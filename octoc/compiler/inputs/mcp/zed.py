@@ -25,6 +25,7 @@ ZED = Dialect(
     reads_comments=True,
     server_list="context_servers",
     infers_transport=True,
+    is_lenient=True,
     takes_numbers=True,
     fields=frozenset({"command", "args", "env", "url", "headers", "enabled"}),
     unused=frozenset({"source", "settings", "timeout", "remote", "oauth", "$schema"}),
