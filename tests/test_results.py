@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from octoc.json_limits import parse
-from octoc.plugin import ConnectionFailed
+from octoc.plugin import ConnectFailedError
 from octoc.results import MAX_WAIT_S, ToolFailure, bounded_wait
 
 
@@ -26,7 +26,7 @@ def test_a_wait_is_bounded(asked: float | None, wait: float | None) -> None:
     assert bounded_wait(asked) == wait
     failed = ToolFailure(kind="unavailable", message="m", text="t", retry_after_s=asked)
     assert failed.retry_after_s == wait
-    assert ConnectionFailed("m", retry_after_s=asked).retry_after_s == wait
+    assert ConnectFailedError("m", retry_after_s=asked).retry_after_s == wait
 
 
 @pytest.mark.parametrize("text", ["NaN", "[Infinity]", '{"a": -Infinity}', "1e999", "-1e400"])

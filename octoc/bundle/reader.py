@@ -40,7 +40,7 @@ from octoc.bundle.layout import (
     frame,
 )
 from octoc.bundle.model import Bundle, Grant, Slice
-from octoc.bundle.refusal import BundleError, BundleRefused
+from octoc.bundle.refusal import BundleError, BundleFileError
 from octoc.bundle.registries import check_sets, in_full, stored
 from octoc.diagnostics.rule import Rule
 from octoc.diagnostics.rules.bundle import (
@@ -88,11 +88,11 @@ class _Index:
 class OpenBundle:
     """A bundle that was verified and mapped. Its methods may be called from several threads.
 
-    Every method raises BundleRefused when the member that it needs is not what was built.
+    Every method raises BundleFileError when the member that it needs is not what was built.
     """
 
     def __init__(self, file: str, data: memoryview, source: mmap.mmap | None) -> None:
-        """Take a bundle's bytes. Use `open`, or `of_bytes` for a bundle in memory. Raises: BundleRefused."""
+        """Take a bundle's bytes. Use `open`, or `of_bytes` for a bundle in memory. Raises: BundleFileError."""
         self.file = file
         self._data = data
         self._source = source
@@ -104,29 +104,29 @@ class OpenBundle:
     def open(cls, path: str | Path, verify: Literal["lazy", "full"] = "lazy", *, in_memory: bool = False) -> OpenBundle:
         """Verify and map the bundle at `path`; with `in_memory` it is read, and the file not looked at any more.
 
-        A file that gets shorter while it is mapped ends the process (SIGBUS). Raises: BundleRefused.
+        A file that gets shorter while it is mapped ends the process (SIGBUS). Raises: BundleFileError.
         """
         mapped: mmap.mmap | None = None
         try:
             with open(path, "rb", opener=_without_waiting) as handle:  # the path may be a plain string
                 if not stat.S_ISREG(os.fstat(handle.fileno()).st_mode):
-                    raise BundleRefused(BUNDLE_UNREADABLE, f"`{path}` is not a regular file", _READABLE, str(path))
+                    raise BundleFileError(BUNDLE_UNREADABLE, f"`{path}` is not a regular file", _READABLE, str(path))
                 # A file without bytes cannot be mapped, read or not: both end below.
                 if not in_memory or not os.fstat(handle.fileno()).st_size:
                     mapped = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
                 data = memoryview(handle.read() if mapped is None else mapped)
         except FileNotFoundError:
-            raise BundleRefused(BUNDLE_UNREADABLE, f"there is no bundle at `{path}`", _BUILD, str(path)) from None
+            raise BundleFileError(BUNDLE_UNREADABLE, f"there is no bundle at `{path}`", _BUILD, str(path)) from None
         except ValueError:  # mmap's word for a file of no bytes
-            raise BundleRefused(BUNDLE_CUT, f"`{path}` is empty", _COPY, str(path)) from None
+            raise BundleFileError(BUNDLE_CUT, f"`{path}` is empty", _COPY, str(path)) from None
         except OSError as error:
             reason = f"the bundle at `{path}` cannot be read: {error.strerror}"
-            raise BundleRefused(BUNDLE_UNREADABLE, reason, _READABLE, str(path)) from None
+            raise BundleFileError(BUNDLE_UNREADABLE, reason, _READABLE, str(path)) from None
         return cls._checked(str(path), data, mapped, verify)
 
     @classmethod
     def of_bytes(cls, data: bytes, verify: Literal["lazy", "full"] = "full", file: str = "") -> OpenBundle:
-        """Verify a bundle that is in memory, as one that was just built. Raises: BundleRefused."""
+        """Verify a bundle that is in memory, as one that was just built. Raises: BundleFileError."""
         return cls._checked(file, memoryview(data), None, verify)
 
     @classmethod
@@ -364,7 +364,7 @@ class OpenBundle:
 
     def _refuse(self, rule: Rule, reason: str, next_step: str) -> NoReturn:
         where = f"`{self.file}`: " if self.file else ""
-        raise BundleRefused(rule, f"{where}{reason}", next_step, self.file)
+        raise BundleFileError(rule, f"{where}{reason}", next_step, self.file)
 
     def _refuse_malformed(self, reason: str) -> NoReturn:
         self._refuse(BUNDLE_MALFORMED, reason, _REPORT)

@@ -27,7 +27,7 @@ class BundleError(Exception):
         return f"`{where}`: {self.reason}" if where else self.reason
 
 
-class BundleRefused(Exception):  # noqa: N818  # the state of a file, not a fault in the program
+class BundleFileError(Exception):
     """A file is not taken as a bundle: the rule that it breaks, the reason in one line, and the next step."""
 
     def __init__(self, rule: Rule, reason: str, help: str, file: str = "") -> None:  # noqa: A002  # rustc's word for it

@@ -48,14 +48,14 @@ def built_bundle(root: Path, *, allow_degraded: bool = False) -> Path:
 def bundle_names(bundle: Path) -> Known:
     """Return the names that fixtures may use: those of the bundle. Raises: FindingsError when it is refused."""
     from octoc.bundle.reader import OpenBundle
-    from octoc.bundle.refusal import BundleRefused
+    from octoc.bundle.refusal import BundleFileError
     from octoc.cli.failures import FindingsError
     from octoc.compiler.workspace.fixtures import known_in
 
     try:
         with OpenBundle.open(bundle) as opened:
             return known_in(opened.bundle)
-    except BundleRefused as refused:
+    except BundleFileError as refused:
         raise FindingsError([refused.diagnostic()]) from None
 
 

@@ -102,7 +102,7 @@ def with_runtime(target: Target, work: Callable[[Runtime], Awaitable[T]]) -> T:
 
     A bundle whose inputs changed since it was built is used, with a warning on stderr.
     """
-    from octoc.bundle.refusal import BundleRefused
+    from octoc.bundle.refusal import BundleFileError
     from octoc.cli.run_async import run
     from octoc.plugin.protocols import PluginError
     from octoc.runtime import Runtime
@@ -119,7 +119,7 @@ def with_runtime(target: Target, work: Callable[[Runtime], Awaitable[T]]) -> T:
 
     try:
         return run(opened())
-    except BundleRefused as refused:
+    except BundleFileError as refused:
         if target.inputs is not None:
             # The user did not name this bundle: it is the workspace's own.
             refused.help = "run `octoc build`: it writes this file again"

@@ -34,7 +34,7 @@ def open_for_tests(
 ) -> Runtime:
     """Open a bundle with a placeholder for every variable that a capability needs, so that results are portable.
 
-    Neither routing nor search starts a server, so no server gets a placeholder. Raises: BundleRefused.
+    Neither routing nor search starts a server, so no server gets a placeholder. Raises: BundleFileError.
     """
     with OpenBundle.open(bundle) as opened:
         needed = frozenset(name for entry in opened.bundle.capabilities for name in entry.requires_env)

@@ -7,8 +7,8 @@ from octoc.plugin.hookspecs import PROJECT, hookimpl, hookspec
 from octoc.plugin.lint import LintCheck, LintWorkspace, lint_check
 from octoc.plugin.protocols import (
     AskingConnection,
+    ConnectFailedError,
     Connection,
-    ConnectionFailed,
     Embedder,
     Explainer,
     FailedCall,
@@ -27,8 +27,8 @@ __all__ = [
     "PROJECT",
     "AskingConnection",
     "AuditLog",
+    "ConnectFailedError",
     "Connection",
-    "ConnectionFailed",
     "Dialect",
     "Embedder",
     "Explainer",

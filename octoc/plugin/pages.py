@@ -145,7 +145,7 @@ class AgentAccess(Protocol):
     def name(self) -> str: ...
 
     async def overview(self, tools: ToolFilter) -> AgentOverview:
-        """Return the agent as its clients have it. Raises: LookupError if the token is revoked, BundleRefused."""
+        """Return the agent as its clients have it. Raises: LookupError if the token is revoked, BundleFileError."""
         ...
 
     async def route(self, message: str) -> RoutedMessage:

@@ -112,7 +112,7 @@ class Connection(Protocol):
         ...
 
     async def list_tools(self) -> ServerListing:
-        """Return the server's tools, all pages. Raises: ConnectionFailed."""
+        """Return the server's tools, all pages. Raises: ConnectFailedError."""
         ...
 
     async def call(self, call: ToolCall) -> ToolResult | ToolFailure:
@@ -167,7 +167,7 @@ Explainer = Callable[[FailedCall], "str | Awaitable[str | None] | None"]
 """Says in a sentence or two what a failure means and what to do, or None when it has nothing to say."""
 
 
-class ConnectionFailed(Exception):  # noqa: N818  # a state of the world, not a fault in the program
+class ConnectFailedError(Exception):
     """A server could not be reached. The message is one line for the model, with an exit code or status if known.
 
     `kind` is `connect_failed`, or `unauthorized`, `timeout`, `protocol` or `too_large` where it is known to be that.
@@ -197,7 +197,7 @@ class Transport(Protocol):
     async def connect(self, target: ServerTarget, host: Host | None = None) -> Connection:
         """Connect within `target.timeout_s`. Without a host whatever the server asks for is declined.
 
-        Raises: ConnectionFailed, with all that was started stopped again.
+        Raises: ConnectFailedError, with all that was started stopped again.
         """
         ...
 
@@ -220,15 +220,15 @@ class Login(Protocol):
     """Makes, shows and forgets logins of a person to servers; only its transport reads them."""
 
     async def login(self, target: ServerTarget, show: Callable[[str], object], timeout_s: float = ...) -> LoginState:
-        """Log in; `show` gets the address that the person is to open in a browser. Raises: ConnectionFailed."""
+        """Log in; `show` gets the address that the person is to open in a browser. Raises: ConnectFailedError."""
         ...
 
     def status(self, target: ServerTarget) -> LoginState:
-        """Return the stored state, without a request. Raises: ConnectionFailed for a server that has no logins."""
+        """Return the stored state, without a request. Raises: ConnectFailedError for a server that has no logins."""
         ...
 
     def logout(self, target: ServerTarget) -> bool:
-        """Forget what is kept; tell whether there was anything. Raises: ConnectionFailed, as `status`."""
+        """Forget what is kept; tell whether there was anything. Raises: ConnectFailedError, as `status`."""
         ...
 
 

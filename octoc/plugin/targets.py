@@ -17,7 +17,7 @@ from octoc.references import Lookup, builtins_of, expand, find_references
 from octoc.transport_kinds import STANDARD, TransportKind
 
 
-class NotReady(Exception):  # noqa: N818  # a state of the world, not a fault in the program
+class NotReadyError(Exception):
     """A server's target cannot be made; the message is one line that names what is not set or cannot be read.
 
     `missing` are the references without a value, such as `API_KEY` or `file:/run/key`; empty when that is not why.
@@ -41,11 +41,11 @@ def make_target(
     production: bool,
     kind: TransportKind | None = None,
 ) -> ServerTarget:
-    """Return the server with every reference resolved. Raises: NotReady.
+    """Return the server with every reference resolved. Raises: NotReadyError.
 
     Args:
         lookup: the value of a reference (a variable's name, `file:PATH`, …), or None; it may raise PluginError,
-            which becomes NotReady.
+            which becomes NotReadyError.
         workspace: `${workspaceFolder}`, absolute; a server runs there, and a relative `cwd`, env file or `file:` starts
             there.
         production: refuse connections that are only fit for development, as `ServerTarget.production` says.
@@ -67,7 +67,7 @@ def make_target(
             _made(server, resolving, workspace, kind or STANDARD[server.transport]), production=production
         )
     except PluginError as error:
-        raise NotReady(f"server `{server.name}` is not ready: {error}") from None
+        raise NotReadyError(f"server `{server.name}` is not ready: {error}") from None
 
 
 def _made(server: ServerDefinition, resolving: _Resolving, workspace: Path, kind: TransportKind) -> ServerTarget:
@@ -93,7 +93,9 @@ def _made(server: ServerDefinition, resolving: _Resolving, workspace: Path, kind
         are = "is" if len(resolving.missing) == 1 else "are"
         set_ = "not set" if all(":" not in name for name in resolving.missing) else "not there"
         absent = f"; looked in {name_list(resolving.absent)}" if resolving.absent else ""
-        raise NotReady(f"server `{server.name}` needs {names}, which {are} {set_}{absent}", tuple(resolving.missing))
+        raise NotReadyError(
+            f"server `{server.name}` needs {names}, which {are} {set_}{absent}", tuple(resolving.missing)
+        )
     if env_file is not None:
         read = _read_env_file(server.name, workspace, env_file)
         resolving.values.update(dict.fromkeys(value for value in read.values() if value))
@@ -180,7 +182,7 @@ def _read_env_file(server: str, workspace: Path, name: str) -> dict[str, str]:
         return parse_env_file(small_text(path, _MAX_ENV_FILE_BYTES))
     except (FileNotFoundError, UnreadableError) as error:
         why = error.strerror if isinstance(error, FileNotFoundError) else error
-        raise NotReady(f"server `{server}` needs the file `{path}`, which cannot be read: {why}") from None
+        raise NotReadyError(f"server `{server}` needs the file `{path}`, which cannot be read: {why}") from None
 
 
 def _home() -> str | None:

@@ -109,7 +109,7 @@ def inspect(
             sections leave, as `age` and `fit` do by default.
         format: the shape of the messages, as for `fit`.
 
-    Raises: ValueError for an unknown format, BundleRefused.
+    Raises: ValueError for an unknown format, BundleFileError.
     """
     form = Form(COUNTED_FORMAT) if session.form == MCP else session.form
     conversation, agent = _Conversation.of(messages or (), format), session.agent

@@ -136,7 +136,7 @@ class Runtime:
                 programs, `run` executes their scripts. None sets no limit.
             validate: `never` forbids skills' `validate` scripts, whatever bundles ask for. None sets no limit.
 
-        Raises: BundleRefused if the file is truncated, altered, of a newer format or not a bundle; ValueError for an
+        Raises: BundleFileError if the file is truncated, altered, of a newer format or not a bundle; ValueError for an
             unknown word in `deps` or `validate`.
         """
         from octoc.bundle.reader import OpenBundle
@@ -270,7 +270,7 @@ class Runtime:
         """Call a tool of any server, without an agent, a registry or a limit of the result; for people, not for models.
 
         Arguments that do not fit the tool's schema are logged, and sent. Raises: UnknownNameError if the bundle has no
-        such server, BundleRefused if it was altered.
+        such server, BundleFileError if it was altered.
         """
         if server not in self.servers:
             raise UnknownNameError("server", server, self.servers)
@@ -294,7 +294,7 @@ class Runtime:
         exist by name. A session whose agent does not exist any more makes no further call. The old bundle is closed
         when no session uses it.
 
-        Raises: BundleRefused if the new bundle cannot be used, and the old one stays; RuntimeError after `close`.
+        Raises: BundleFileError if the new bundle cannot be used, and the old one stays; RuntimeError after `close`.
         """
         from octoc.runtime.reload import reload
 

@@ -74,12 +74,12 @@ class Session:
 
     @property
     def system_prompt(self) -> str:
-        """The agent's own system prompt; empty if it has none. Raises: BundleRefused."""
+        """The agent's own system prompt; empty if it has none. Raises: BundleFileError."""
         return self.state.loaded.opened.text(self.agent.prompt)
 
     @property
     def servers_prompt(self) -> str:
-        """The section on the agent's MCP servers, for its system prompt. Raises: BundleRefused."""
+        """The section on the agent's MCP servers, for its system prompt. Raises: BundleFileError."""
         return self.state.loaded.opened.text(self.agent.servers_prompt)
 
     @property
@@ -102,7 +102,7 @@ class Session:
             format: the provider's API: schemas are in its dialect, and `call` reads arguments that fit them.
             deferred: how other tools are reached: by the `proxy`, or `native`ly, with the result of `tool_search`.
 
-        Raises: ValueError for an unknown format or way to defer, or a format that cannot defer natively; BundleRefused
+        Raises: ValueError for an unknown format or way to defer, or a format that cannot do so; BundleFileError
             if the bundle was altered.
         """
         from octoc.runtime.catalog.tool_block import tool_block
@@ -116,7 +116,7 @@ class Session:
         """Search for tools, and return the blocks that load the matches, for a tool block with `deferred="native"`.
 
         For `anthropic` the content of the `tool_result` for `find_tools`, for `openai-responses` the `tools` of the
-        `tool_search_output`. Raises: ValueError if no such block was shown, BundleRefused.
+        `tool_search_output`. Raises: ValueError if no such block was shown, BundleFileError.
         """
         from octoc.runtime.catalog.tool_block import found_tools
 
@@ -125,7 +125,7 @@ class Session:
     def cache_report(self) -> CacheReport:
         """Return how much of the tool block stays the same, and what each activation or eviction would change in it.
 
-        Changes and connects nothing. Raises: BundleRefused.
+        Changes and connects nothing. Raises: BundleFileError.
         """
         from octoc.runtime.catalog.cache_report import cache_report
 
@@ -281,7 +281,7 @@ class Session:
     ) -> Inspection:
         """Return the model's context now: each part, its source, its tokens, and what a budget would prune.
 
-        Changes, stores and connects nothing. Raises: ValueError for an unknown format, BundleRefused.
+        Changes, stores and connects nothing. Raises: ValueError for an unknown format, BundleFileError.
         """
         from octoc.runtime.inspection import inspect
 
@@ -343,7 +343,7 @@ class Session:
     def skills_prompt(self) -> str:
         """The texts of the skills in use, for a host that rebuilds a conversation that had them.
 
-        Using another skill only appends. Raises: BundleRefused.
+        Using another skill only appends. Raises: BundleFileError.
         """
         from octoc.runtime.skills.text import skill_block
 
@@ -352,7 +352,7 @@ class Session:
     async def use_skill(self, name: str) -> SkillChange:
         """Use a skill by name: `text` is the text of the tool `skill`, `block` goes into the conversation.
 
-        Raises: BundleRefused.
+        Raises: BundleFileError.
         """
         from octoc.runtime.skills.use import use_skill
 
@@ -367,7 +367,7 @@ class Session:
     async def validate(self, reply: str) -> tuple[Refusal, ...]:
         """Run the `validate` scripts of the skills in use on an agent's reply; by default none runs.
 
-        `Refusal.text` is the text for the model. Raises: BundleRefused.
+        `Refusal.text` is the text for the model. Raises: BundleFileError.
         """
         from octoc.runtime.skills.validate import validate
 

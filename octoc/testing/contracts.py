@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import attrs
 
-from octoc.plugin.protocols import Connection, ConnectionFailed, Embedder, ServerTarget, Transport
+from octoc.plugin.protocols import ConnectFailedError, Connection, Embedder, ServerTarget, Transport
 from octoc.results import ToolCall, ToolFailure, ToolResult
 
 T = TypeVar("T")
@@ -260,7 +260,7 @@ class TransportContract(ABC):
         self._with_connection(scenario)
 
     def test_an_unreachable_server_says_so(self) -> None:
-        """Connecting to it raises ConnectionFailed with one line, without any value of its environment or headers."""
+        """Connecting to it raises ConnectFailedError with one line, without any value of its environment or headers."""
         secret = "s3cr3t-v4lue-of-the-contract"
         target = attrs.evolve(
             self.unreachable_target(), env={"TOKEN": secret}, headers={"Authorization": secret}, secrets=(secret,)
@@ -287,9 +287,9 @@ class TransportContract(ABC):
 async def _refusal(attempt: Awaitable[object]) -> str:
     try:
         done = await attempt
-    except ConnectionFailed as error:
+    except ConnectFailedError as error:
         return str(error)
-    raise AssertionError(f"expected ConnectionFailed, and got {done!r}")
+    raise AssertionError(f"expected ConnectFailedError, and got {done!r}")
 
 
 def _assert_one_line(message: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from octoc.plugin.hookspecs import hookimpl
-from octoc.plugin.protocols import Connection, ConnectionFailed, Embedder, Host, PythonTool, ServerTarget, Transport
+from octoc.plugin.protocols import ConnectFailedError, Connection, Embedder, Host, PythonTool, ServerTarget, Transport
 from octoc.results import ContentPart, ListedTool, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc.testing.embedder import fake_embedder
 
@@ -74,10 +74,10 @@ class _Transport:
     page_size: int | None
 
     async def connect(self, target: ServerTarget, host: Host | None = None) -> Connection:
-        """Connect to the server of the target's name. Raises: ConnectionFailed."""
+        """Connect to the server of the target's name. Raises: ConnectFailedError."""
         tools = self.shared if self.by_name is None else self.by_name.get(target.name)
         if tools is None:
-            raise ConnectionFailed(f"no in-process server is called `{target.name}`")
+            raise ConnectFailedError(f"no in-process server is called `{target.name}`")
         connection = _Connection(target.name, _server(target.name, tools, self.page_size))
         await connection.open()
         return connection
@@ -168,7 +168,7 @@ class _Connection:
     async def list_tools(self) -> ServerListing:
         client = self._client
         if client is None or not self.alive:
-            raise ConnectionFailed(f"the connection to `{self._name}` is closed")
+            raise ConnectFailedError(f"the connection to `{self._name}` is closed")
         tools: list[ListedTool] = []
         cursor: str | None = None
         while True:

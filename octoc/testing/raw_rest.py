@@ -89,7 +89,7 @@ async def visited(
 ) -> tuple[Any, Faulty]:
     """Return what `visit` made of a connection to a server that answers as `talk`, and that server.
 
-    `fields` are the target's own. Raises: ConnectionFailed.
+    `fields` are the target's own. Raises: ConnectFailedError.
     """
     faulty = Faulty(talk)
     tasks: set[asyncio.Task[Any]] = set()

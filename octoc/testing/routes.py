@@ -34,7 +34,7 @@ def assert_routes(
         plugins, embedder: instead of those that the bundle names.
         workspace: the folder that the bundle runs in.
 
-    Raises: AssertionError; ValueError when a file of fixtures is unsound; BundleRefused.
+    Raises: AssertionError; ValueError when a file of fixtures is unsound; BundleFileError.
     """
     import asyncio
 

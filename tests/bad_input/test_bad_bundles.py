@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from octoc.bundle.layout import FORMAT_VERSION, Member, frame
-from octoc.bundle.refusal import BundleRefused
+from octoc.bundle.refusal import BundleFileError
 from octoc.runtime import Runtime
 
 from .conftest import Octoc
@@ -52,7 +52,7 @@ def test_a_byte_changed_in_any_member_is_seen(octoc: Octoc, sound: Path, tmp_pat
         start = header + 30 + int.from_bytes(data[header + 26 : header + 28], "little")
         at = start + int.from_bytes(data[header + 28 : header + 30], "little") + member.file_size // 2
         path.write_bytes(data[:at] + bytes([data[at] ^ 0x20]) + data[at + 1 :])
-        with pytest.raises(BundleRefused):
+        with pytest.raises(BundleFileError):
             Runtime.open(path, verify="full")
         ended = [octoc(*command, "--bundle", str(path)) for command in COMMANDS[:3]]
         assert all(done.status == 0 or "error[OCT60" in done.err for done in ended), member.filename

@@ -35,7 +35,7 @@ from octoc.bundle.model import (
     ToolEntry,
 )
 from octoc.bundle.reader import OpenBundle
-from octoc.bundle.refusal import BundleRefused
+from octoc.bundle.refusal import BundleFileError
 from octoc.bundle.writer import BlobBuilder, write_bundle
 
 WIRE = {"name": "t", "description": "Does it", "inputSchema": {"type": "object"}}
@@ -132,16 +132,16 @@ def test_any_altered_byte_is_refused(at: int, change: int) -> None:
     """One changed byte, wherever it is: refused on a full check, and on a lazy one before its member is used."""
     altered = bytearray(BUILT)
     altered[at] ^= change
-    with pytest.raises(BundleRefused):
+    with pytest.raises(BundleFileError):
         OpenBundle.of_bytes(bytes(altered), verify="full")
-    with pytest.raises(BundleRefused):
+    with pytest.raises(BundleFileError):
         _use_all(OpenBundle.of_bytes(bytes(altered), verify="lazy"))
 
 
 @given(st.integers(0, len(BUILT) - 1))
 def test_any_truncation_is_refused_when_opened(length: int) -> None:
     """A file that ends early is refused at once, also on a lazy check."""
-    with pytest.raises(BundleRefused):
+    with pytest.raises(BundleFileError):
         OpenBundle.of_bytes(BUILT[:length], verify="lazy")
 
 
@@ -149,16 +149,16 @@ def test_any_truncation_is_refused_when_opened(length: int) -> None:
 def test_inserted_bytes_are_refused_when_opened(at: int, extra: bytes) -> None:
     """Bytes added anywhere, also after the end, make the bundle refused."""
     longer = BUILT[:at] + extra + BUILT[at:]
-    with pytest.raises(BundleRefused):
+    with pytest.raises(BundleFileError):
         _use_all(OpenBundle.of_bytes(longer, verify="lazy"))
 
 
 @given(st.binary(max_size=200))
 def test_no_other_bytes_are_a_bundle(data: bytes) -> None:
     """Random bytes are refused, and nothing else is raised."""
-    with pytest.raises(BundleRefused):
+    with pytest.raises(BundleFileError):
         OpenBundle.of_bytes(data)
-    with pytest.raises(BundleRefused):
+    with pytest.raises(BundleFileError):
         OpenBundle.of_bytes(b"PK\x03\x04" + data + BUILT[-22:])
 
 
@@ -167,7 +167,7 @@ def test_a_lazy_check_leaves_members_that_are_not_used() -> None:
     altered = BUILT.replace(b"a\nb\n", b"a\nc\n")
     opened = OpenBundle.of_bytes(altered, verify="lazy")
     assert opened.tool_wire(0) == WIRE
-    with pytest.raises(BundleRefused, match=r"member `encoder/vocab\.txt` is not what was built") as caught:
+    with pytest.raises(BundleFileError, match=r"member `encoder/vocab\.txt` is not what was built") as caught:
         opened.encoder_files()
     assert caught.value.rule.code == "OCT604"
 
@@ -193,7 +193,7 @@ def _framed(members: dict[str, bytes]) -> bytes:
 def test_a_newer_format_is_refused_and_a_newer_revision_is_not() -> None:
     """The version says what cannot be read, the revision only what may be passed over."""
     newer = _reindexed(format={"name": "octoc-bundle", "version": 3, "revision": 0})
-    with pytest.raises(BundleRefused, match="built by a newer octoc: format 3, this one reads 2") as caught:
+    with pytest.raises(BundleFileError, match="built by a newer octoc: format 3, this one reads 2") as caught:
         OpenBundle.of_bytes(newer)
     assert caught.value.rule.code == "OCT605"
     assert "upgrade" in caught.value.help
@@ -230,7 +230,7 @@ def test_kept_capabilities_of_an_older_revision() -> None:
 )
 def test_each_refusal_names_its_rule_and_reason(data: bytes, code: str, reason: str) -> None:
     """A refusal has the code, a reason in words and a next step, and becomes a diagnostic."""
-    with pytest.raises(BundleRefused, match=re.escape(reason)) as caught:
+    with pytest.raises(BundleFileError, match=re.escape(reason)) as caught:
         OpenBundle.of_bytes(data, file="acme.octoc")
     found = caught.value.diagnostic()
     assert found.rule.code.startswith(code)
@@ -242,15 +242,15 @@ def test_each_refusal_names_its_rule_and_reason(data: bytes, code: str, reason: 
 @pytest.mark.parametrize("in_memory", [False, True])
 def test_missing_files_and_folders_are_refused(tmp_path: Path, *, in_memory: bool) -> None:
     """No file, an empty file, a folder and a pipe are refused as any other."""
-    with pytest.raises(BundleRefused, match="there is no bundle at"):
+    with pytest.raises(BundleFileError, match="there is no bundle at"):
         OpenBundle.open(tmp_path / "none.octoc", in_memory=in_memory)
-    with pytest.raises(BundleRefused, match="cannot be read: Is a directory"):
+    with pytest.raises(BundleFileError, match="cannot be read: Is a directory"):
         OpenBundle.open(tmp_path, in_memory=in_memory)
     (tmp_path / "empty.octoc").touch()
-    with pytest.raises(BundleRefused, match="is empty"):
+    with pytest.raises(BundleFileError, match="is empty"):
         OpenBundle.open(tmp_path / "empty.octoc", in_memory=in_memory)
     os.mkfifo(tmp_path / "pipe.octoc")
-    with pytest.raises(BundleRefused, match="is not a regular file"):
+    with pytest.raises(BundleFileError, match="is not a regular file"):
         OpenBundle.open(tmp_path / "pipe.octoc", in_memory=in_memory)
 
 
@@ -268,7 +268,7 @@ def test_members_must_be_those_of_the_format() -> None:
             name: {"size": len(data), "crc32": zlib.crc32(data), "sha256": sha256_hex(data)}
             for name, data in kept.items()
         }
-        with pytest.raises(BundleRefused, match=reason):
+        with pytest.raises(BundleFileError, match=reason):
             OpenBundle.of_bytes(_framed({**kept, INDEX: canonical_json(index)}))
 
 
@@ -277,9 +277,9 @@ def test_slices_outside_their_blob_are_refused() -> None:
     tool = ToolEntry(server="a", name="t", alias="a__t", description="", wire=Slice(0, 99))
     bundle = Bundle(name="acme", octoc_version="0.1.0", settings=Settings(), tools=(tool,))
     opened = OpenBundle.of_bytes(write_bundle(bundle, blobs={"tools": b"{}", "texts": b"\xff"}))
-    with pytest.raises(BundleRefused, match=r"outside `tools\.blob`"):
+    with pytest.raises(BundleFileError, match=r"outside `tools\.blob`"):
         opened.tool_wire(0)
-    with pytest.raises(BundleRefused, match="not UTF-8"):
+    with pytest.raises(BundleFileError, match="not UTF-8"):
         opened.text(Slice(0, 1))
 
 
@@ -320,7 +320,7 @@ def test_a_bundle_that_points_at_nothing_is_refused(change: dict[str, Any], reas
     tool = ToolEntry(server="a", name="t", alias="a__t", description="", wire=Slice(0, 2))
     bundle = Bundle(name="acme", octoc_version="0.1.0", settings=Settings(), tools=(tool,), **change)
     data = write_bundle(bundle, blobs={"tools": b"{}", "texts": b""})
-    with pytest.raises(BundleRefused, match=re.escape(reason)) as caught:
+    with pytest.raises(BundleFileError, match=re.escape(reason)) as caught:
         OpenBundle.of_bytes(data)
     assert caught.value.rule.code == "OCT606"
 
@@ -381,5 +381,5 @@ def test_a_zip_of_someone_else_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "other.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(INDEX, BUILT[struct.calcsize("<4s5H3I2H") :][:10])
-    with pytest.raises(BundleRefused):
+    with pytest.raises(BundleFileError):
         OpenBundle.open(path)

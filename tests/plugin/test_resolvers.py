@@ -16,7 +16,7 @@ from octoc.plugin import PluginError, hookimpl
 from octoc.plugin.manager import Plugins
 from octoc.plugin.protocols import ServerTarget
 from octoc.plugin.resolvers import MAX_FILE_BYTES
-from octoc.plugin.targets import NotReady, make_target
+from octoc.plugin.targets import NotReadyError, make_target
 
 SECRET = "hunter2-of-the-file"
 
@@ -88,7 +88,7 @@ def test_a_file_that_cannot_hold_a_secret_is_reported(tmp_path: Path) -> None:
         ".": f"the file `{tmp_path}` cannot be read: it is not a regular file",
         "large/below": f"the file `{tmp_path}/large/below` cannot be read: Not a directory",
     }.items():
-        with pytest.raises(NotReady) as raised:
+        with pytest.raises(NotReadyError) as raised:
             target(f"${{file:{name}}}", tmp_path)
         assert why in str(raised.value)
         assert SECRET not in str(raised.value)
@@ -98,7 +98,7 @@ def test_a_file_that_cannot_hold_a_secret_is_reported(tmp_path: Path) -> None:
 def test_a_default_of_a_file(tmp_path: Path) -> None:
     """A missing file takes its default; a file that cannot be read as a secret does not."""
     assert target("Bearer ${file:none:-dummy}", tmp_path).headers == {"Authorization": "Bearer dummy"}
-    with pytest.raises(NotReady, match="not a regular file"):
+    with pytest.raises(NotReadyError, match="not a regular file"):
         target("Bearer ${file:.:-dummy}", tmp_path)
 
 
@@ -108,14 +108,14 @@ def test_an_entry_of_the_keyring(tmp_path: Path, entries: dict[tuple[str, str], 
     entries["acme", "https://h.example/me"] = "another-one"
     assert header("Bearer ${keyring:acme/me}", tmp_path) == f"Bearer {SECRET}"
     assert header("${keyring:acme/https://h.example/me}", tmp_path) == "another-one"
-    with pytest.raises(NotReady, match=r"^server `s` needs `keyring:acme/you`, which is not there$"):
+    with pytest.raises(NotReadyError, match=r"^server `s` needs `keyring:acme/you`, which is not there$"):
         target("${keyring:acme/you}", tmp_path)
 
 
 @pytest.mark.usefixtures("entries")
 def test_a_keyring_that_is_locked(tmp_path: Path) -> None:
     """What a keyring says of its failure is not repeated: its kind is enough."""
-    with pytest.raises(NotReady, match="`keyring:locked/me` cannot be read: the keyring refused it") as raised:
+    with pytest.raises(NotReadyError, match="`keyring:locked/me` cannot be read: the keyring refused it") as raised:
         target("${keyring:locked/me}", tmp_path)
     assert SECRET not in str(raised.value)
 
@@ -123,14 +123,16 @@ def test_a_keyring_that_is_locked(tmp_path: Path) -> None:
 def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where `keyring` is not installed, the message says what to install."""
     monkeypatch.setitem(sys.modules, "keyring", None)
-    with pytest.raises(NotReady, match=r"`keyring:acme/me` needs the package `keyring`: install `octoc\[keyring\]`"):
+    with pytest.raises(
+        NotReadyError, match=r"`keyring:acme/me` needs the package `keyring`: install `octoc\[keyring\]`"
+    ):
         target("${keyring:acme/me}", tmp_path)
 
 
 def test_a_credential_by_its_id(tmp_path: Path) -> None:
     """`${cred:ID}` is the variable `OCTOC_CREDENTIAL_<ID>`, where no plugin knows the credential."""
     assert header("Bearer ${cred:17}", tmp_path, {"OCTOC_CREDENTIAL_17": SECRET}) == f"Bearer {SECRET}"
-    with pytest.raises(NotReady, match=r"^server `s` needs `cred:17`, which is not there$"):
+    with pytest.raises(NotReadyError, match=r"^server `s` needs `cred:17`, which is not there$"):
         target("${cred:17}", tmp_path)
 
 
@@ -164,7 +166,7 @@ class Sealed:
 
 def test_a_plugin_that_cannot_answer(tmp_path: Path) -> None:
     """What a resolver says of a failure is the reason why the server is not ready."""
-    with pytest.raises(NotReady, match=r"^server `s` is not ready: the vault has no answer to `cred:3`: run"):
+    with pytest.raises(NotReadyError, match=r"^server `s` is not ready: the vault has no answer to `cred:3`: run"):
         target("${cred:3}", tmp_path, None, Sealed())
 
 
@@ -178,7 +180,7 @@ class Leaky:
 
 def test_a_plugin_that_fails(tmp_path: Path) -> None:
     """A resolver's own failure is reported without its text, which may hold the value."""
-    with pytest.raises(NotReady) as raised:
+    with pytest.raises(NotReadyError) as raised:
         target("${cred:3}", tmp_path, None, Leaky())
     assert str(raised.value) == "server `s` is not ready: a plugin failed to resolve `cred:3`"
     assert SECRET not in "".join(traceback.format_exception(raised.value))
@@ -224,5 +226,5 @@ def test_octos_name_of_a_variable(tmp_path: Path) -> None:
     assert auth({"S": SECRET}) == SECRET
     assert auth({"S": SECRET}, client_secret="other") == SECRET
     assert auth({}, client_secret="other") == "other"
-    with pytest.raises(NotReady, match="needs `S`, which is not set"):
+    with pytest.raises(NotReadyError, match="needs `S`, which is not set"):
         auth({})

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from octoc.bundle.model import ServerEntry
-from octoc.plugin.targets import NotReady, make_target, parse_env_file
+from octoc.plugin.targets import NotReadyError, make_target, parse_env_file
 
 VALUES = {"TOKEN": "s3cr3t-token", "HOST": "example.org", "EMPTY": ""}
 
@@ -45,7 +45,7 @@ def test_every_text_is_expanded(tmp_path: Path) -> None:
 
 def test_what_is_not_set_is_named(tmp_path: Path) -> None:
     """Every variable without a value is named once, in order."""
-    with pytest.raises(NotReady, match=r"^server `s` needs `A`, `B`, which are not set$") as raised:
+    with pytest.raises(NotReadyError, match=r"^server `s` needs `A`, `B`, which are not set$") as raised:
         make_target(entry(command="${A}", args=("${B}", "${A}")), VALUES.get, tmp_path, production=False)
     assert raised.value.missing == ("A", "B")
 
@@ -70,7 +70,7 @@ def test_an_env_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         "/dev/zero": "it is not a regular file",
         "a\0b": "the path has a NUL in it",
     }.items():
-        with pytest.raises(NotReady) as raised:
+        with pytest.raises(NotReadyError) as raised:
             make_target(entry(command="c", env_file=name), VALUES.get, tmp_path, production=False)
         assert str(raised.value) == f"server `s` needs the file `{tmp_path / name}`, which cannot be read: {why}"
 
@@ -86,7 +86,7 @@ def test_without_a_home_only_who_needs_it_is_not_ready(tmp_path: Path, monkeypat
         make_target(entry(command="${workspaceFolder}/c"), VALUES.get, tmp_path, production=False).command
         == f"{tmp_path}/c"
     )
-    with pytest.raises(NotReady, match="needs `userHome`, which is not set"):
+    with pytest.raises(NotReadyError, match="needs `userHome`, which is not set"):
         make_target(entry(command="${userHome}/c"), VALUES.get, tmp_path, production=False)
 
 

@@ -36,7 +36,7 @@ from octoc.bundle.model import (
 )
 from octoc.bundle.writer import BlobBuilder, write_bundle
 from octoc.names import ToolId, any_glob_matches
-from octoc.plugin import ConnectionFailed, Host, ServerTarget, hookimpl
+from octoc.plugin import ConnectFailedError, Host, ServerTarget, hookimpl
 from octoc.plugin.manager import plugins_of
 from octoc.results import ListedTool, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc.routing.skill_rules import phrases_of
@@ -104,7 +104,7 @@ class Link:
         if self.server.list_gate is not None:
             await self.server.list_gate.wait()
         if self.server.unlistable:
-            raise ConnectionFailed("it cannot list its tools")
+            raise ConnectFailedError("it cannot list its tools")
         tools = tuple(
             ListedTool(
                 name=name,
@@ -320,7 +320,7 @@ class Fleet:
         if server.connect_gate is not None:
             await server.connect_gate.wait()
         if server.broken is not None:
-            raise ConnectionFailed(server.broken, permanent=server.permanent)
+            raise ConnectFailedError(server.broken, permanent=server.permanent)
         server.open += 1
         link = Link(server)
         server.connections.append(link)

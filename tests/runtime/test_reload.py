@@ -14,7 +14,7 @@ import octoc.runtime.arguments.refusal
 import octoc.runtime.tools.find_tools
 import octoc.runtime.tools.search
 from octoc.bundle.model import Grant, ResultSettings, Settings
-from octoc.bundle.refusal import BundleRefused
+from octoc.bundle.refusal import BundleFileError
 from octoc.results import ToolFailure, ToolResult
 from octoc.runtime import UnknownNameError
 from tests.runtime.conftest import Fleet, NextFleet
@@ -219,7 +219,7 @@ def test_a_bundle_that_is_refused_changes_nothing(fleet: Fleet, tmp_path: Path) 
             damaged = tmp_path / "damaged.octoc"
             damaged.write_bytes(whole[:200] + bytes([whole[200] ^ 1]) + whole[201:])
             for path in (damaged, tmp_path / "missing.octoc"):
-                with pytest.raises(BundleRefused):
+                with pytest.raises(BundleFileError):
                     await runtime.reload(path)
             assert (runtime.state.current, runtime.state.older) == (old, [])
             await session.on_user_message("hello")

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octoc.plugin import Connection, ConnectionFailed, Host, ServerTarget, hookimpl
+from octoc.plugin import ConnectFailedError, Connection, Host, ServerTarget, hookimpl
 from octoc.plugin.manager import plugins_of
 from octoc.results import ContentPart, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc.runtime import Runtime
@@ -57,7 +57,7 @@ class Leaky:
     async def connect(self, target: ServerTarget, host: Host | None = None) -> Connection:
         self.targets.append(target)
         if self.stage == "connect":
-            raise ConnectionFailed(f"refused: {self.said}", permanent=True)
+            raise ConnectFailedError(f"refused: {self.said}", permanent=True)
         if self.stage == "transport breaks":
             raise ValueError(self.said)
         return self
@@ -66,7 +66,7 @@ class Leaky:
 
     async def list_tools(self) -> ServerListing:
         if self.stage == "list":
-            raise ConnectionFailed(f"no list: {self.said}", permanent=True)
+            raise ConnectFailedError(f"no list: {self.said}", permanent=True)
         return ServerListing(server_info={}, protocol_version="", instructions=None, tools=())
 
     async def call(self, call: ToolCall) -> ToolResult | ToolFailure:

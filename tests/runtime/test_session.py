@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from octoc.bundle.model import Grant
-from octoc.bundle.refusal import BundleRefused
+from octoc.bundle.refusal import BundleFileError
 from octoc.plugin import PythonTool, hookimpl
 from octoc.plugin.manager import plugins_of
 from octoc.results import ToolResult
@@ -42,7 +42,7 @@ def test_a_file_that_is_no_bundle_is_refused(tmp_path: Path) -> None:
     """Opening anything but a bundle raises with a reason."""
     path = tmp_path / "x.octoc"
     path.write_bytes(b"not a bundle")
-    with pytest.raises(BundleRefused, match="does not begin as a bundle"):
+    with pytest.raises(BundleFileError, match="does not begin as a bundle"):
         Runtime.open(path)
 
 

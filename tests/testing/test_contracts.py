@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from octoc.plugin import Connection, ConnectionFailed, Embedder, Host, PythonTool, ServerTarget, Transport
+from octoc.plugin import ConnectFailedError, Connection, Embedder, Host, PythonTool, ServerTarget, Transport
 from octoc.results import ContentPart, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc.testing import (
     EmbedderContract,
@@ -131,7 +131,7 @@ class RaisingConnection:
 class BrokenTransport:
     async def connect(self, target: ServerTarget, host: Host | None = None) -> Connection:
         if target.name == "gone":
-            raise ConnectionFailed(f"two\nlines with {target.env['TOKEN']}.")
+            raise ConnectFailedError(f"two\nlines with {target.env['TOKEN']}.")
         return RaisingConnection()
 
 

@@ -106,12 +106,12 @@ def logout(server: str, workspace: Path | None, bundle: Path | None) -> int:
 def _run(bundle: Path | None, workspace: Path | None, work: Callable[[Runtime], Any]) -> Any:
     from octoc.cli.failures import UserError
     from octoc.cli.workspace import target_of, with_runtime
-    from octoc.plugin import ConnectionFailed
-    from octoc.plugin.targets import NotReady
+    from octoc.plugin import ConnectFailedError
+    from octoc.plugin.targets import NotReadyError
 
     try:
         return with_runtime(target_of(bundle, workspace), work)
-    except (ConnectionFailed, NotReady) as error:
+    except (ConnectFailedError, NotReadyError) as error:
         raise UserError(str(error)) from None
     except OSError as error:
         hint = "set `$XDG_STATE_HOME` to a writable folder"
@@ -140,7 +140,7 @@ def _has_logins(runtime: Runtime, entry: ServerEntry) -> bool:
 
 
 def _target(runtime: Runtime, server: str) -> ServerTarget:
-    """Return the server, its references resolved. Raises: NotReady, UserError, UnknownNameError."""
+    """Return the server, its references resolved. Raises: NotReadyError, UserError, UnknownNameError."""
     from octoc.plugin.targets import make_target
     from octoc.plugin.transports import transport_kind
 
@@ -168,14 +168,14 @@ def _login_of(runtime: Runtime, target: ServerTarget) -> Login:
 
 def _shown(runtime: Runtime, server: str, *, named: bool) -> dict[str, Any] | None:
     """Return the row of one server; None for one that takes a key and was not asked for."""
-    from octoc.plugin import ConnectionFailed, LoginState
-    from octoc.plugin.targets import NotReady
+    from octoc.plugin import ConnectFailedError, LoginState
+    from octoc.plugin.targets import NotReadyError
 
     try:
         target = _target(runtime, server)
         state, note = _login_of(runtime, target).status(target), ""
-    except (ConnectionFailed, NotReady) as error:
-        if isinstance(error, ConnectionFailed) and not named:
+    except (ConnectFailedError, NotReadyError) as error:
+        if isinstance(error, ConnectFailedError) and not named:
             return None
         state, note = LoginState(state="none"), str(error)
     return {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from octoc.bundle.layout import INDEX, depends_on_cpu
 from octoc.bundle.reader import OpenBundle
-from octoc.bundle.refusal import BundleRefused
+from octoc.bundle.refusal import BundleFileError
 from octoc.compiler.context import Context
 from octoc.compiler.read.text import why
 from octoc.compiler.workspace.files import regular_bytes
@@ -31,7 +31,7 @@ def check_same(path: Path, data: bytes, context: Context) -> None:
         return
     try:
         old = OpenBundle.of_bytes(there)
-    except BundleRefused as refused:
+    except BundleFileError as refused:
         _report(path, refused.reason, context)
         return
     new = OpenBundle.of_bytes(data, "lazy")

@@ -26,8 +26,8 @@ from octoc.diagnostics.suggest import did_you_mean
 from octoc.lists import some_names
 from octoc.names import BUILTIN
 from octoc.plugin.manager import Plugins
-from octoc.plugin.protocols import ConnectionFailed, PluginError
-from octoc.plugin.targets import NotReady, make_target
+from octoc.plugin.protocols import ConnectFailedError, PluginError
+from octoc.plugin.targets import NotReadyError, make_target
 from octoc.plugin.transports import transport_kind
 from octoc.results import ListedTool, ServerListing
 from octoc.secrets import SHORTEST_SECRET, plain_redactor, redact
@@ -71,7 +71,7 @@ async def pin_live(server: Server, plugins: Plugins, workspace: Path, *, product
     kind = transport_kind(plugins, server.transport)
     try:
         target = make_target(server, plugins.resolve_secret, workspace, production=production, kind=kind)
-    except NotReady as error:
+    except NotReadyError as error:
         return NotPinned(reason=str(error), needs=error.missing)
     target = attrs.evolve(target, max_body_bytes=server.max_body_bytes, on_secret=given.append)
     try:
@@ -83,7 +83,7 @@ async def pin_live(server: Server, plugins: Plugins, workspace: Path, *, product
             listing = await connection.list_tools()
         finally:
             await connection.close()
-    except (ConnectionFailed, PluginError) as error:
+    except (ConnectFailedError, PluginError) as error:
         return NotPinned(reason=redact(str(error), (*target.secrets, *given)))
     except Exception as error:  # noqa: BLE001  # a plugin's own fault must not cost the answers of other servers
         reason = f"the transport of `{server.name}` failed: {error}"

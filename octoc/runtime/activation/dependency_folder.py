@@ -26,7 +26,7 @@ _FILE, _PROGRAM, _FOLDER, _OPEN = 0o444, 0o555, 0o555, 0o700
 async def copied(folder: DepFolder, opened: OpenBundle) -> AsyncIterator[Path]:
     """Write a folder of the bundle to a new one that only this user can enter, and delete it afterwards.
 
-    Every file is compared with its digest before it is written. Raises: AlteredFolderError, OSError, BundleRefused.
+    Every file is compared with its digest before it is written. Raises: AlteredFolderError, OSError, BundleFileError.
     """
     root = Path(tempfile.mkdtemp(prefix="octoc-deps-"))
     try:

@@ -31,18 +31,18 @@ def evictions(active: ActiveSet, new: Sequence[str], fits_tokens: FitsTokens) ->
 
 
 def evictions_for(session: SessionState, name: str) -> tuple[str, ...] | None:
-    """Return what has to be evicted before `name` is activated; None if no eviction helps. Raises: BundleRefused."""
+    """Return what has to be evicted before `name` is activated; None if no eviction helps. Raises: BundleFileError."""
     return evictions(session.active, (name,), _limit_of_tokens(session))
 
 
 def evictions_over_limits(session: SessionState) -> tuple[str, ...]:
-    """Return what has to be evicted because limits or tools have changed. Kept ones stay. Raises: BundleRefused."""
+    """Return what has to be evicted because limits or tools have changed. Kept ones stay. Raises: BundleFileError."""
     evicted = evictions(session.active, (), _limit_of_tokens(session))
     return _evictable(session.active) if evicted is None else evicted
 
 
 def fit_together(session: SessionState, names: Sequence[str]) -> bool:
-    """Return whether these and the kept ones can be active at once. Raises: BundleRefused."""
+    """Return whether these and the kept ones can be active at once. Raises: BundleFileError."""
     together = tuple(dict.fromkeys((*_kept(session), *names)))
     return len(together) <= session.active.capacity and _limit_of_tokens(session)(together)
 
@@ -89,7 +89,7 @@ def _limit_of_tokens(session: SessionState) -> FitsTokens:
 def _added_tokens(session: SessionState, names: Sequence[str]) -> int:
     """Return how many tokens the schemas of these capabilities' tools have together, each tool once.
 
-    Tools that the session shows anyway do not count. Raises: BundleRefused.
+    Tools that the session shows anyway do not count. Raises: BundleFileError.
     """
     tools, counter = session.tools, session.counter
     added = {index for name in names for index in tools.owned(name)}.difference(tools.base())

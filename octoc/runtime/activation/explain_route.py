@@ -21,7 +21,7 @@ def explain_route(
 ) -> tuple[Routing, Explanation | None]:
     """Return the decision of `route`, and the reasons; None without a gate. Changes nothing.
 
-    Raises: BundleRefused.
+    Raises: BundleFileError.
     """
     routing = route(session, text, before)
     router = session.loaded.routing.router()

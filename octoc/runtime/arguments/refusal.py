@@ -37,7 +37,7 @@ async def refusal(
         policy: `error`, `warn` (log and send) or `off`, instead of the setting of workspace and tool.
         profile: the profile of the failure's words; by default the workspace's.
 
-    Raises: BundleRefused when the bundle was altered.
+    Raises: BundleFileError when the bundle was altered.
     """
     tool, settings = loaded.catalog[index], loaded.bundle.settings
     server = loaded.servers[tool.id.server]

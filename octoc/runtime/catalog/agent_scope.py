@@ -206,11 +206,11 @@ class AgentScope:
         return self._naming.of(index)
 
     def shown(self, index: int, form: ToolFormat, wire: Mapping[str, Any] | None = None) -> Shown:
-        """Return a tool as it is now, or as in `wire`; shared, so do not change it. Raises: BundleRefused."""
+        """Return a tool as it is now, or as in `wire`; shared, so do not change it. Raises: BundleFileError."""
         return self._forms().of(index, self.alias(index), form, wire)
 
     def tokens(self, index: int, counter: TokenCounter) -> int:
-        """Return the tokens of a tool as it is now. Raises: BundleRefused."""
+        """Return the tokens of a tool as it is now. Raises: BundleFileError."""
         return self._forms().tokens(index, self.alias(index), counter)
 
     @once_per_generation

@@ -68,7 +68,7 @@ class CacheReport:
 
 
 def cache_report(session: SessionState) -> CacheReport:
-    """Measure a session's tool block; changes and connects nothing. Raises: BundleRefused."""
+    """Measure a session's tool block; changes and connects nothing. Raises: BundleFileError."""
     texts = [tool_text(tool) for tool in tool_block(session, Form(COUNTED_FORMAT))]
     shown = [index for index, _ in session.tools.block()]
     block = _Block(session, len(texts) - len(shown), shown, _sizes(session, texts))

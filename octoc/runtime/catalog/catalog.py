@@ -78,20 +78,20 @@ class Catalog:
         return {tool.id: tool.index for tool in self._tools[: self._first_joined]}
 
     def schema(self, index: int) -> Any:
-        """Return a tool's input schema as its server wrote it; shared, so do not change it. Raises: BundleRefused."""
+        """Return a tool's input schema as its server wrote it; shared, so do not change it. Raises: BundleFileError."""
         return self.shared_wire(index).get("inputSchema")
 
     def compiled(self, server: str) -> dict[str, Mapping[str, Any]]:
-        """Return the wire objects of a server's tools as compiled, by bare name. Raises: BundleRefused."""
+        """Return the wire objects of a server's tools as compiled, by bare name. Raises: BundleFileError."""
         tools = self._tools[: self._first_joined]
         return {tool.id.tool: self._opened.tool_wire(tool.index) for tool in tools if tool.id.server == server}
 
     def wire(self, index: int) -> dict[str, Any]:
-        """Return a tool in the protocol's wire form; the caller may change it. Raises: BundleRefused."""
+        """Return a tool in the protocol's wire form; the caller may change it. Raises: BundleFileError."""
         return copy.deepcopy(dict(self.shared_wire(index)))
 
     def shared_wire(self, index: int) -> Mapping[str, Any]:
-        """Return the same as `wire`, shared, so do not change it. Raises: BundleRefused.
+        """Return the same as `wire`, shared, so do not change it. Raises: BundleFileError.
 
         It is the same object until the server lists the tool again.
         """

@@ -72,7 +72,7 @@ class SessionTools:
         """Return the shown tools as (number, wire object), in order; shared, so do not change them.
 
         Until `settle` the block only grows at its end: a tool that its server changed or withdrew stays as it was
-        shown, so that a prompt cache stays valid. Raises: BundleRefused.
+        shown, so that a prompt cache stays valid. Raises: BundleFileError.
         """
         for index in self.visible():
             if index not in self._block:

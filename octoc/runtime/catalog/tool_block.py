@@ -22,7 +22,7 @@ def tool_block(session: SessionState, form: Form) -> list[dict[str, Any]]:
     """Return the block, which the caller may change; deferred tools, if any, come last.
 
     A provider keeps deferred tools out of the prompt, so appending to the visible ones changes nothing before them.
-    Raises: BundleRefused.
+    Raises: BundleFileError.
     """
     scope = session.tools.scope
     block = [copied(one.tool) for one in own_tools(session, form)]
@@ -39,7 +39,7 @@ def tool_block(session: SessionState, form: Form) -> list[dict[str, Any]]:
 
 
 def found_tools(session: SessionState, hits: Iterable[SearchHit]) -> list[dict[str, Any]]:
-    """Return the blocks that make a provider load the found tools. Raises: ValueError, BundleRefused."""
+    """Return the blocks that make a provider load the found tools. Raises: ValueError, BundleFileError."""
     form = session.form
     if not form.native:
         raise ValueError('the block that was shown defers no tools natively: ask for `tools(…, deferred="native")`')
@@ -58,7 +58,7 @@ def found_tools(session: SessionState, hits: Iterable[SearchHit]) -> list[dict[s
 def tool_arguments(session: SessionState, index: int, given: Mapping[str, Any], form: Form) -> Mapping[str, Any]:
     """Return a call's arguments as in the tool's own schema, read from the form in which the tool was shown.
 
-    A tool that only the proxy reaches was shown in its own schema. Raises: BundleRefused.
+    A tool that only the proxy reaches was shown in its own schema. Raises: BundleFileError.
     """
     if form.format == "mcp" or not (form.native or index in session.tools.visible()):
         return given

@@ -31,7 +31,7 @@ class ToolForms:
         self._tokens: dict[tuple[str, int, str], tuple[Shown, int]] = {}
 
     def of(self, index: int, alias: str, form: ToolFormat, wire: Mapping[str, Any] | None = None) -> Shown:
-        """Return a tool as it is now, or as in `wire`; shared, so do not change it. Raises: BundleRefused."""
+        """Return a tool as it is now, or as in `wire`; shared, so do not change it. Raises: BundleFileError."""
         source = self._catalog.shared_wire(index) if wire is None else wire
         cached = self._shown.get((form, index, alias))
         if cached is None or cached[0] is not source:
@@ -39,7 +39,7 @@ class ToolForms:
         return cached[1]
 
     def tokens(self, index: int, alias: str, counter: TokenCounter) -> int:
-        """Return the tokens of a tool as it is now, in the form `COUNTED_FORMAT`. Raises: BundleRefused."""
+        """Return the tokens of a tool as it is now, in the form `COUNTED_FORMAT`. Raises: BundleFileError."""
         tool = self.of(index, alias, COUNTED_FORMAT)
         cached = self._tokens.get((counter.name, index, alias))
         if cached is None or cached[0] is not tool:

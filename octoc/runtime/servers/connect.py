@@ -99,8 +99,8 @@ class Connector:
         import asyncio
 
         from octoc.plain_text import because
-        from octoc.plugin import ConnectionFailed, PluginError
-        from octoc.plugin.targets import NotReady, make_target
+        from octoc.plugin import ConnectFailedError, PluginError
+        from octoc.plugin.targets import NotReadyError, make_target
         from octoc.secrets import redact
         from octoc.transport_kinds import no_transport
 
@@ -120,7 +120,7 @@ class Connector:
         async def renewed() -> ServerTarget | None:
             try:
                 fresh = await resolved()
-            except (TimeoutError, NotReady) as error:
+            except (TimeoutError, NotReadyError) as error:
                 logger.warning("the credentials of server `%s` were not resolved again%s", entry.name, because(error))
                 return None
             self._remember(entry.name, fresh.secrets)
@@ -131,7 +131,7 @@ class Connector:
         except TimeoutError:
             message = f"the credentials of server `{entry.name}` were not there within {entry.timeout_s:g} s"
             raise unreachable("timeout", message) from None
-        except NotReady as missing:
+        except NotReadyError as missing:
             raise unreachable("not_ready", str(missing), final=True) from None
         target = attrs.evolve(
             target,
@@ -154,7 +154,7 @@ class Connector:
             raise unreachable(
                 "timeout", f"server `{entry.name}` did not connect within {entry.timeout_s:g} s"
             ) from None
-        except ConnectionFailed as error:
+        except ConnectFailedError as error:
             message = redact(str(error), self.secrets(entry.name))
             raise unreachable(error.kind, message, retry_after_s=error.retry_after_s, final=error.permanent) from None
         except PluginError as error:
@@ -197,7 +197,7 @@ class Connector:
         import asyncio
 
         from octoc.plain_text import because
-        from octoc.plugin import ConnectionFailed
+        from octoc.plugin import ConnectFailedError
         from octoc.secrets import redact
 
         listing = None
@@ -208,7 +208,7 @@ class Connector:
             raise unreachable(
                 "timeout", f"server `{entry.name}` did not list its tools within {entry.timeout_s:g} s"
             ) from None
-        except ConnectionFailed as error:
+        except ConnectFailedError as error:
             message = redact(str(error), self.secrets(entry.name))
             raise unreachable(error.kind, message, retry_after_s=error.retry_after_s, final=error.permanent) from None
         except Exception as error:  # noqa: BLE001  # a plugin's own fault must not end the session

@@ -16,7 +16,7 @@ _WORKSPACE = "${workspaceFolder}"
 
 
 def skill_block(session: SessionState, entry: SkillEntry) -> str:
-    """Return a skill's text and the paths of its files, in Octomind's tags. Raises: BundleRefused.
+    """Return a skill's text and the paths of its files, in Octomind's tags. Raises: BundleFileError.
 
     Source: Octomind, `skill` use.
     """

@@ -18,7 +18,7 @@ _NO_MATCH = "No skills found matching the pattern."
 
 
 async def skill_tool(session: SessionState, arguments: Mapping[str, Any]) -> ToolResult:
-    """Answer a call of `skill`. Raises: BundleRefused."""
+    """Answer a call of `skill`. Raises: BundleFileError."""
     if "action" not in arguments:
         return _error("missing required parameter: action")
     action = arguments["action"]

@@ -39,7 +39,7 @@ class SkillChange:
 async def use_skill(session: SessionState, name: str) -> SkillChange:
     """Use a skill, and activate its capabilities; the notes report those that fail, and the skill is used without them.
 
-    Raises: BundleRefused.
+    Raises: BundleFileError.
     """
     names, used = available_skills(session), session.skills.used
     if name not in names:
@@ -86,7 +86,7 @@ async def forget_skill(session: SessionState, name: str) -> SkillChange:
 
 
 async def use_matching(session: SessionState, text: str) -> tuple[UsedSkill, ...]:
-    """Use the skills whose rules a fresh message of the user meets. Raises: BundleRefused."""
+    """Use the skills whose rules a fresh message of the user meets. Raises: BundleFileError."""
     settings = session.loaded.bundle.settings.skills
     if not settings.auto or not available_skills(session):
         return ()

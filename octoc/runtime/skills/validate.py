@@ -43,7 +43,7 @@ async def validate(session: SessionState, reply: str) -> tuple[Refusal, ...]:
 
     A script refuses the reply by an exit status other than 0 and some output. A script that has refused as often in a
     row as the workspace allows, that does not end in time or that does not start has no effect, and octoc logs it.
-    Raises: BundleRefused.
+    Raises: BundleFileError.
     """
     settings = session.loaded.bundle.settings.skills
     if lesser(settings.validate, session.runtime.validate_limit) != RUN:

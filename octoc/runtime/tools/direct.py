@@ -23,7 +23,7 @@ async def call_direct(loaded: LoadedBundle, server: str, tool: str, arguments: M
 
     Arguments that do not fit the tool's schema are logged and sent, so that the caller can see the server's answer. A
     tool that a listed server does not have is refused at once, with near names of that server; an unlisted server is
-    asked. Raises: BundleRefused if the bundle was altered.
+    asked. Raises: BundleFileError if the bundle was altered.
     """
     catalog, entry = loaded.catalog, loaded.servers[server]
     index = catalog.find(ToolId(server, tool))

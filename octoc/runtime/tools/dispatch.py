@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from octoc.aliases import RESERVED, sanitize
-from octoc.bundle.refusal import BundleRefused
+from octoc.bundle.refusal import BundleFileError
 from octoc.diagnostics.suggest import near_names
 from octoc.formats.own_tools import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT, SKILL
 from octoc.results import Caller, Progress, ToolCall, ToolFailure
@@ -67,7 +67,7 @@ async def dispatch(session: SessionState, name: Any, arguments: Any, request: Ca
         return refused
     try:
         return await _dispatched(session, name, arguments, request)
-    except BundleRefused as unusable:
+    except BundleFileError as unusable:
         # Each part of a bundle is verified when it is first used.
         logger.error("`%s` was not called: %s", name, unusable)  # noqa: TRY400  # the refusal has all details
         return failure("internal", f"the bundle cannot be used: {unusable}", profile=session.profile)

@@ -26,7 +26,7 @@ _DIRECT = "direct (call by name, NOT via call_mcp_tool)"
 
 
 def look(session: SessionState, query: str, limit: int, *, others: bool = False) -> SearchResult:
-    """Rank the tools that the session can call. May load the encoder, which takes seconds. Raises: BundleRefused.
+    """Rank the tools that the session can call. May load the encoder, which takes seconds. Raises: BundleFileError.
 
     Args:
         limit: the most tools in the answer.

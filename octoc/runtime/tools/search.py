@@ -59,7 +59,7 @@ class SearchResult:
 
 
 def by_keywords(tools: SessionTools, query: str, limit: int) -> SearchResult:
-    """Rank the tools that a session can call by Octo's rule. Raises: BundleRefused."""
+    """Rank the tools that a session can call by Octo's rule. Raises: BundleFileError."""
     from octoc.search.keyword import Document, rank
 
     candidates = map(tools.catalog.__getitem__, tools.reachable())
@@ -119,7 +119,7 @@ class SearchParts:
     def look(
         self, tools: SessionTools, query: str, limit: int, *, others: bool = False, by_words: bool = False
     ) -> SearchResult:
-        """Rank by the index, and `by_words` alone on request or if the encoder fails. Raises: BundleRefused."""
+        """Rank by the index, and `by_words` alone on request or if the encoder fails. Raises: BundleFileError."""
         why = "the bundle has no vectors of tools" if self._by_meaning and not by_words else ""
         if self.encodes and not by_words:
             try:
@@ -138,7 +138,7 @@ class SearchParts:
         others: bool,
         why: str = "",
     ) -> SearchResult:
-        """Rank by the index, and by meaning if `embed` is given. Raises: BundleRefused, EncoderUnavailableError."""
+        """Rank by the index, and by meaning if `embed` is given. Raises: BundleFileError, EncoderUnavailableError."""
         from octoc.search.rank import Query, rank
 
         ready = Query.of(query, embed)

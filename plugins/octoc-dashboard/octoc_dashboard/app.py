@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from octoc.bundle.refusal import BundleRefused
+from octoc.bundle.refusal import BundleFileError
 from octoc.plugin.pages import ToolFilter
 from octoc_dashboard.forms import first_values, read_form
 from octoc_dashboard.login_sessions import SESSION_S, LoginSessions, read_cookie, write_cookie
@@ -62,7 +62,7 @@ def make_app(access: PageAccess) -> ASGIApp:
         exception_handlers={
             404: _nowhere,
             HTTPException: _refused,
-            BundleRefused: _no_bundle,
+            BundleFileError: _no_bundle,
             Exception: _failed,
         },
     )

@@ -14,7 +14,7 @@ import mcp_types as types
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from octoc.bundle.refusal import BundleRefused
+from octoc.bundle.refusal import BundleFileError
 from octoc.formats.own_tools import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT, SKILL
 from octoc.lists import name_list
 from octoc.results import ContentPart, ToolFailure, ToolResult
@@ -74,7 +74,7 @@ class ClientSession:
         return self._shown
 
     def tools(self) -> list[dict[str, Any]]:
-        """Return the tools in MCP's form, without output schemas. Raises: BundleRefused."""
+        """Return the tools in MCP's form, without output schemas. Raises: BundleFileError."""
         wires = self.session.tools("mcp")
         if self._stateless:
             wires = [wire for wire in wires if wire["name"] not in STATEFUL]
@@ -148,7 +148,7 @@ class ClientSession:
         self.under_way.append(call)
         try:
             return await self._call(call)
-        except BundleRefused as refused:
+        except BundleFileError as refused:
             logger.error("`%s` was not called: %s", call.tool, refused)  # noqa: TRY400  # it says all there is to say
             return failure("internal", f"the bundle cannot be used: {refused}", profile=self.session.profile)
         finally:
@@ -200,7 +200,7 @@ class ClientSession:
                 await self.session.renew()
             self.session.state.tools.settle()
             await self.announce()
-        except BundleRefused as refused:
+        except BundleFileError as refused:
             logger.error("the tools of agent `%s` stay as shown: %s", self.session.agent.name, refused)  # noqa: TRY400  # as above
 
     async def announce(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from octoc.bundle.refusal import BundleRefused
+from octoc.bundle.refusal import BundleFileError
 from octoc.cli.toolkit import FindingsError, UserError
 from octoc.runtime import UnknownNameError
 from octoc_serve.settings import GatewayError
@@ -16,7 +16,7 @@ def user_errors() -> Iterator[None]:
     """Raise what the gateway refuses in the block as an error that the command line shows."""
     try:
         yield
-    except BundleRefused as refused:
+    except BundleFileError as refused:
         raise FindingsError([refused.diagnostic()]) from None
     except GatewayError as refused:
         raise UserError(str(refused), refused.help) from None

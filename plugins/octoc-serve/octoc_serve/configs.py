@@ -41,7 +41,7 @@ class _Entry:
 def config(client: str, settings: GatewaySettings) -> str:
     """Return the client's JSON: `mcpServers` of Claude Code and Cursor, `servers` of VS Code; never with a token.
 
-    Raises: as serving with these settings: GatewayError, BundleRefused, UnknownNameError.
+    Raises: as serving with these settings: GatewayError, BundleFileError, UnknownNameError.
     """
     agents = _agents(settings)
     inputs: list[dict[str, Any]] = []

@@ -37,7 +37,7 @@ _SWEEP_S = 30.0
 
 
 async def serve(settings: GatewaySettings) -> None:
-    """Serve until the client disconnects or a signal arrives. Raises: GatewayError, BundleRefused, UnknownNameError."""
+    """Serve until the client disconnects or a signal comes. Raises: GatewayError, BundleFileError, UnknownNameError."""
     if settings.transport == "stdio":
         since = stamps(settings.bundle)
         with claimed() as (source, sink):

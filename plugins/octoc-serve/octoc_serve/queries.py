@@ -27,7 +27,7 @@ OWN = "octoc"
 
 
 async def overview(gateway: GatewayServer, key: ClientKey, tools: ToolFilter) -> AgentOverview:
-    """Return an agent as its clients have it. Raises: BundleRefused, LookupError."""
+    """Return an agent as its clients have it. Raises: BundleFileError, LookupError."""
     async with _new_client(gateway, key) as session:
         agent, generation, visible = session.agent, session.state.loaded, session.state.tools
         own = _own_tools(session, stateless=gateway.stateless)
@@ -72,7 +72,7 @@ async def overview(gateway: GatewayServer, key: ClientKey, tools: ToolFilter) ->
 
 
 async def route(gateway: GatewayServer, key: ClientKey, message: str) -> RoutedMessage:
-    """Return where a new client's message would go. Raises: BundleRefused, LookupError."""
+    """Return where a new client's message would go. Raises: BundleFileError, LookupError."""
     async with _new_client(gateway, key) as session:
         routing, explanation = await asyncio.to_thread(explain_route, session.state, message, ())
         gate = session.state.loaded.bundle.gate
@@ -108,7 +108,7 @@ def _matches(tools: ToolFilter, session: Session, index: int) -> bool:
 
 
 def _own_tools(session: Session, *, stateless: bool) -> list[ToolView]:
-    """Return octoc's own tools as a client gets them. Raises: BundleRefused."""
+    """Return octoc's own tools as a client gets them. Raises: BundleFileError."""
     visible = frozenset(map(session.state.tools.alias, session.state.tools.visible()))
     wires = ClientSession(session, stateless=stateless).tools()
     return [_own(wire, session) for wire in wires if wire["name"] not in visible]

@@ -16,7 +16,7 @@ from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from octoc import __version__
-from octoc.bundle.refusal import BundleRefused
+from octoc.bundle.refusal import BundleFileError
 from octoc.plugin.pages import RecentCall
 from octoc.runtime import UnknownNameError
 from octoc_serve.client_session import ClientSession
@@ -136,7 +136,7 @@ class GatewayServer:
             raise MCPError(types.INTERNAL_ERROR, str(full)) from None
         except UnknownNameError:
             raise MCPError(types.INVALID_REQUEST, f"agent `{key.agent}` is not in the bundle that is served") from None
-        except BundleRefused as refused:
+        except BundleFileError as refused:
             raise MCPError(types.INTERNAL_ERROR, f"the bundle cannot be used: {refused}") from None
         if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             client.peer = context.session

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octoc.bundle.refusal import BundleRefused
+from octoc.bundle.refusal import BundleFileError
 from octoc_serve.error_boundary import error_boundary
 from octoc_serve.session_store import SessionStore
 
@@ -70,7 +70,7 @@ async def reload(runtime: Runtime, bundle: Path, refresher: Refresher) -> bool:
     """Switch to the current bundle file; return whether it could be used."""
     try:
         await runtime.reload(bundle)
-    except (BundleRefused, OSError) as refused:
+    except (BundleFileError, OSError) as refused:
         logger.error("the new bundle is refused, the old one stays: %s", refused)  # noqa: TRY400  # the refusal has the reason
         return False
     refresher.take_over()

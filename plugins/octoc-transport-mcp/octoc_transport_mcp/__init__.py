@@ -26,7 +26,7 @@ class McpTransport:
     kind: str
 
     async def connect(self, target: ServerTarget, host: Host | None = None) -> Connection:
-        """Connect within `target.timeout_s`. Raises: ConnectionFailed, after stopping all that it started."""
+        """Connect within `target.timeout_s`. Raises: ConnectFailedError, after stopping all that it started."""
         import asyncio  # here: the other hooks of this plugin do not need it
 
         # The SDK takes about a second to load: in a thread, so that the host's loop goes on meanwhile.

@@ -15,7 +15,7 @@ from typing import Protocol
 import attrs
 import httpx2
 
-from octoc.plugin.protocols import ConnectionFailed, ServerTarget
+from octoc.plugin.protocols import ConnectFailedError, ServerTarget
 from octoc_transport_mcp.auth_sdk import client_credentials_provider, drive, refreshing_provider, stored_of
 from octoc_transport_mcp.auth_settings import AuthSettings, refused, settings_of
 from octoc_transport_mcp.auth_store import Store, StoredLogin
@@ -31,7 +31,7 @@ Headers = Mapping[str, str]
 def auth_for(target: ServerTarget) -> ServerAuth | None:
     """Return what signs the requests to a target, or None if nothing does.
 
-    A server without `auth` is called with its stored login, if there is one. Raises: ConnectionFailed, before anything
+    A server without `auth` is called with its stored login, if there is one. Raises: ConnectFailedError before anything
     is sent, if `auth` cannot be understood or a needed login is missing.
     """
     settings = settings_of(target)
@@ -49,7 +49,7 @@ def auth_for(target: ServerTarget) -> ServerAuth | None:
         return ServerAuth(target, ClientCredentials(target, settings))
     if stored is None or not (stored.is_current() or stored.can_refresh):
         why = "there is no login to" if stored is None else "the login has expired at"
-        raise ConnectionFailed(
+        raise ConnectFailedError(
             f"{why} `{target.name}`: run `octoc auth login {target.name}`", kind="unauthorized", permanent=True
         )
     return ServerAuth(target, Login(target, settings, stored))
@@ -279,7 +279,7 @@ async def _renewed(
         return None
     try:
         changed = settings_of(renewed)
-    except ConnectionFailed as error:
+    except ConnectFailedError as error:
         source.refusal = str(error)
         return None
     if changed == settings:
@@ -315,7 +315,7 @@ async def _run(
     """Run a flow. Keep a refusal for the message of the following 401. Raises: httpx2.ConnectError."""
     try:
         await drive(provider, request, answer, target)
-    except ConnectionFailed as error:
+    except ConnectFailedError as error:
         if not error.permanent:
             raise httpx2.ConnectError(str(error), request=request) from None
         source.refusal = str(error)

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from mcp.shared.auth import AuthorizationCodeResult
 
-from octoc.plugin.protocols import ConnectionFailed
+from octoc.plugin.protocols import ConnectFailedError
 
 _MAX_REQUEST_BYTES = 32 * 1024
 _MAX_SECONDS = 10.0
@@ -33,7 +33,7 @@ class Callback:
         self._state = parse_qs(urlsplit(authorization_url).query).get("state", [""])[0]
 
     async def answer(self) -> AuthorizationCodeResult:
-        """Wait for the browser. Raises: ConnectionFailed, if it brings an error."""
+        """Wait for the browser. Raises: ConnectFailedError, if it brings an error."""
         return await self._answer
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -63,7 +63,7 @@ class Callback:
         else:
             code = "".join(c for c in fields.get("error", "no code") if c.isalnum() or c in "_ ")[:40]
             text = f"the authorization server did not allow it: `{code}`"
-            self._answer.set_exception(ConnectionFailed(text, kind="unauthorized", permanent=True))
+            self._answer.set_exception(ConnectFailedError(text, kind="unauthorized", permanent=True))
         return True
 
 

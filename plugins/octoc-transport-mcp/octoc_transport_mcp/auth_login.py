@@ -15,7 +15,7 @@ from mcp.client.auth import OAuthClientProvider
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull
 
 from octoc.network_errors import reason_of
-from octoc.plugin.protocols import ConnectionFailed, LoginState, ServerTarget
+from octoc.plugin.protocols import ConnectFailedError, LoginState, ServerTarget
 from octoc_transport_mcp.auth import store_of
 from octoc_transport_mcp.auth_callback import Callback, listening
 from octoc_transport_mcp.auth_sdk import ClientMetadata, MemoryStorage, drive, stored_of
@@ -46,7 +46,7 @@ class McpLogin:
     async def login(
         self, target: ServerTarget, show: Callable[[str], object], timeout_s: float = LOGIN_S
     ) -> LoginState:
-        """Log in; `show` gets the address that a person has to open. Raises: ConnectionFailed."""
+        """Log in; `show` gets the address that a person has to open. Raises: ConnectFailedError."""
         settings = _oauth(target)
         try:
             async with asyncio.timeout(timeout_s), _callback(target, settings) as (callback, redirect):
@@ -54,18 +54,18 @@ class McpLogin:
                 request = httpx2.Request("POST", target.url or "", headers={"MCP-Protocol-Version": _PROTOCOL})
                 await drive(provider, request, await _refusal(target), target)
         except TimeoutError:
-            raise ConnectionFailed(f"the login to `{target.name}` was not completed within {timeout_s:g} s") from None
+            raise ConnectFailedError(f"the login to `{target.name}` was not completed within {timeout_s:g} s") from None
         stored = stored_of(target, settings, provider)
         store_of(target, settings).write(stored)
         return _state(stored)
 
     def status(self, target: ServerTarget) -> LoginState:
-        """Return the state of the stored login, without a request. Raises: ConnectionFailed."""
+        """Return the state of the stored login, without a request. Raises: ConnectFailedError."""
         stored = store_of(target, _oauth(target)).read()
         return LoginState(state="none") if stored is None else _state(stored)
 
     def logout(self, target: ServerTarget) -> bool:
-        """Delete a login; return whether there was one. Raises: ConnectionFailed."""
+        """Delete a login; return whether there was one. Raises: ConnectFailedError."""
         return store_of(target, _oauth(target)).delete()
 
 
@@ -74,7 +74,7 @@ def _oauth(target: ServerTarget) -> AuthSettings:
     if settings.kind not in {"oauth", "none"}:
         raise refused(target, f"is `{settings.kind}`, which needs no login")
     if any(name.lower() == "authorization" for name in target.headers):
-        raise ConnectionFailed(f"`{target.name}` has a header `Authorization`, so it needs no login", permanent=True)
+        raise ConnectFailedError(f"`{target.name}` has a header `Authorization`, so it needs no login", permanent=True)
     return settings
 
 
@@ -139,7 +139,7 @@ def _provider(
 
 
 async def _refusal(target: ServerTarget) -> httpx2.Response:
-    """Ask the server without a credential; its refusal has the address for the login. Raises: ConnectionFailed."""
+    """Ask the server without a credential; its refusal has the address for the login. Raises: ConnectFailedError."""
     hello = httpx2.Request(
         "POST" if target.transport == "http" else "GET",
         target.url or "",
@@ -153,7 +153,7 @@ async def _refusal(target: ServerTarget) -> httpx2.Response:
                 await response.aclose()
     except httpx2.HTTPError as error:
         why = redact(reason_of(error), target)
-        raise ConnectionFailed(
+        raise ConnectFailedError(
             f"`{target.name}` could not be reached ({why}): look at its `url`, and whether it runs"
         ) from None
     # A server that checks credentials only at a call is asked for its metadata too.

@@ -30,7 +30,7 @@ from mcp.shared.exceptions import MCPDeprecationWarning
 from octoc.addresses import is_loopback
 from octoc.network_errors import reason_of
 from octoc.plain_text import because
-from octoc.plugin.protocols import ConnectionFailed, ServerTarget
+from octoc.plugin.protocols import ConnectFailedError, ServerTarget
 from octoc.secrets import redact
 from octoc_transport_mcp.auth_settings import AuthSettings
 from octoc_transport_mcp.auth_store import StoredLogin
@@ -152,7 +152,7 @@ async def drive(
     Args:
         refusal: the server's answer to the request without a token; None for a flow that only refreshes.
 
-    Raises: ConnectionFailed. Its text quotes only the error code of an authorization server.
+    Raises: ConnectFailedError. Its text quotes only the error code of an authorization server.
     """
     flow = provider.async_auth_flow(request)
     limit = httpx2.Timeout(min(target.timeout_s, MAX_SECONDS))
@@ -171,7 +171,7 @@ async def drive(
                 else:
                     refused = True
                     outgoing = await _step(flow, refusal)
-        except ConnectionFailed:
+        except ConnectFailedError:
             raise
         except httpx2.DecodingError as error:
             raise _failed(target, f"answered with {error}") from None
@@ -218,7 +218,7 @@ def _why(error: Exception, last: httpx2.Response | None) -> str:
     return "answered something that is not OAuth"
 
 
-def _failed(target: ServerTarget, why: str, *, permanent: bool = True) -> ConnectionFailed:
+def _failed(target: ServerTarget, why: str, *, permanent: bool = True) -> ConnectFailedError:
     text = redact(f"the authorization server of `{target.name}` {why}", target.secrets)
     text = " ".join(text.split()).rstrip(".")[:400]
-    return ConnectionFailed(text, kind="unauthorized" if permanent else "connect_failed", permanent=permanent)
+    return ConnectFailedError(text, kind="unauthorized" if permanent else "connect_failed", permanent=permanent)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import attrs
 
 from octoc.addresses import is_loopback
-from octoc.plugin.protocols import ConnectionFailed, ServerTarget
+from octoc.plugin.protocols import ConnectFailedError, ServerTarget
 
 Kind = Literal["none", "bearer", "client_credentials", "oauth"]
 Method = Literal["none", "client_secret_basic", "client_secret_post"]
@@ -58,7 +58,7 @@ class AuthSettings:
 
 
 def settings_of(target: ServerTarget) -> AuthSettings:
-    """Return the settings in the target's `auth`. Raises: ConnectionFailed, permanent, if it cannot be understood."""
+    """Return the settings in the target's `auth`. Raises: ConnectFailedError, permanent, if it cannot be understood."""
     auth = target.auth
     if not auth:
         return AuthSettings(kind="none")
@@ -125,9 +125,9 @@ def _redirect(target: ServerTarget, uri: str | None, port: Any) -> str | None:
     return uri if at is not None else parts._replace(netloc=f"{parts.netloc}:{DEFAULT_PORT}").geturl()
 
 
-def refused(target: ServerTarget, why: str) -> ConnectionFailed:
+def refused(target: ServerTarget, why: str) -> ConnectFailedError:
     """Return the failure of an unusable `auth`; `why` continues the sentence after the server's name."""
-    return ConnectionFailed(f"the `auth` of `{target.name}` {why}", permanent=True)
+    return ConnectFailedError(f"the `auth` of `{target.name}` {why}", permanent=True)
 
 
 def sendable(value: str) -> bool:

@@ -18,7 +18,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from octoc import __version__
 from octoc.plain_text import because, words_of
-from octoc.plugin.protocols import Connection, ConnectionFailed, Host, ServerTarget
+from octoc.plugin.protocols import ConnectFailedError, Connection, Host, ServerTarget
 from octoc.results import Caller, ContentPart, ListedTool, Progress, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc_transport_mcp.claims import ATTEMPT, CLAIM, Attempt, Claim, ClaimedCalls
 from octoc_transport_mcp.direct_calls import direct_calls
@@ -62,16 +62,16 @@ _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 async def open_connection(kind: str, target: ServerTarget, host: Host | None = None) -> Connection:
-    """Connect to `target` within its time-out. Raises: ConnectionFailed, after stopping all that it started."""
+    """Connect to `target` within its time-out. Raises: ConnectFailedError, after stopping all that it started."""
     if target.auth and kind == "stdio":
-        raise ConnectionFailed(
+        raise ConnectFailedError(
             f"the `auth` of `{target.name}` is for servers with a `url`: put its credential into `env`", permanent=True
         )
     missing = (
         "command" if kind == "stdio" and not target.command else "url" if kind != "stdio" and not target.url else ""
     )
     if missing:
-        raise ConnectionFailed(f"`{target.name}` has no `{missing}` to connect to", permanent=True)
+        raise ConnectFailedError(f"`{target.name}` has no `{missing}` to connect to", permanent=True)
     if kind != "stdio":
         check_url(target)
     connection = McpConnection(kind, target, host or Host())
@@ -106,7 +106,7 @@ class McpConnection:
         self._loss_logged = False
 
     async def open(self) -> None:
-        """Start the owner and wait for the server's first answer. Raises: ConnectionFailed."""
+        """Start the owner and wait for the server's first answer. Raises: ConnectFailedError."""
         self._owner = owner = asyncio.create_task(self._own(), name=f"octoc: {self._target.name}")
         ready = asyncio.create_task(self._ready.wait())
         try:
@@ -114,7 +114,7 @@ class McpConnection:
             if self._client is None and not owner.done():
                 message = self._no_answer()  # before `_abandon`, which changes the process's state
                 await self._abandon()
-                raise ConnectionFailed(message, kind="timeout")
+                raise ConnectFailedError(message, kind="timeout")
         except asyncio.CancelledError:
             await self._abandon()
             raise
@@ -122,9 +122,9 @@ class McpConnection:
             ready.cancel()
         if owner.done():
             error = None if owner.cancelled() else owner.exception()
-            if error is None or isinstance(error, ConnectionFailed):
-                raise error or ConnectionFailed("connecting was ended")
-            raise ConnectionFailed(f"connecting failed{self._because(error)}")
+            if error is None or isinstance(error, ConnectFailedError):
+                raise error or ConnectFailedError("connecting was ended")
+            raise ConnectFailedError(f"connecting failed{self._because(error)}")
 
     async def _own(self) -> None:
         try:
@@ -168,7 +168,7 @@ class McpConnection:
             if self._process is not None:
                 self._process.kill()
 
-    def _not_connected(self, error: Exception) -> ConnectionFailed:
+    def _not_connected(self, error: Exception) -> ConnectFailedError:
         fault = None if self._kind == "stdio" else self._http.fault_of(leaf(error))
         if fault is not None:
             return self._http.connection_failed(fault)
@@ -289,17 +289,17 @@ class McpConnection:
         return self._claims.stale
 
     async def list_tools(self) -> ServerListing:
-        """Return the server's tools, all pages. Raises: ConnectionFailed."""
+        """Return the server's tools, all pages. Raises: ConnectFailedError."""
         client = self._client
         if client is None or not self.alive:
-            raise ConnectionFailed(await self._loss())
+            raise ConnectFailedError(await self._loss())
         try:
             async with asyncio.timeout(self._target.timeout_s):
                 listed = await self._take_tools(client)
         except TimeoutError:
             message = f"`{self._target.name}` did not list its tools within {self._target.timeout_s:g} s"
-            raise ConnectionFailed(self._with_output(message, self._output_since()), kind="timeout") from None
-        except ConnectionFailed:
+            raise ConnectFailedError(self._with_output(message, self._output_since()), kind="timeout") from None
+        except ConnectFailedError:
             raise
         except Exception as error:  # noqa: BLE001  # whatever the SDK, the network or a strange server makes of it
             raise await self._unlisted(error) from None
@@ -313,21 +313,21 @@ class McpConnection:
             left_out=listed.left_out,
         )
 
-    async def _unlisted(self, error: Exception) -> ConnectionFailed:
+    async def _unlisted(self, error: Exception) -> ConnectFailedError:
         error_leaf = leaf(error)
         http_fault = self._http.fault_of(error_leaf)
         if http_fault is not None:
             return self._http.connection_failed(http_fault, listing=True)
         fault = line_fault(error_leaf)
         if fault is not None:
-            return ConnectionFailed(self._of_line(fault, "tools/list"), kind=fault.kind)
+            return ConnectFailedError(self._of_line(fault, "tools/list"), kind=fault.kind)
         if isinstance(error_leaf, MCPError):
             if self._is_closed(error_leaf):
-                return ConnectionFailed(await self._loss())
+                return ConnectFailedError(await self._loss())
             if error_leaf.code == mcp_types.METHOD_NOT_FOUND:
-                return ConnectionFailed(f"`{self._target.name}` has no tools to list", kind="protocol")
+                return ConnectFailedError(f"`{self._target.name}` has no tools to list", kind="protocol")
         message = one_line(f"`{self._target.name}` could not list its tools{self._because(error_leaf)}", self._target)
-        return ConnectionFailed(message, kind="protocol")
+        return ConnectFailedError(message, kind="protocol")
 
     async def call(self, call: ToolCall) -> ToolResult | ToolFailure:
         """Call a tool. Never raises for a failure of server, tool or connection; cancellation passes through."""

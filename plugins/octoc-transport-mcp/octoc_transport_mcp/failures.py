@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 
 from octoc.addresses import origin
 from octoc.plain_text import because, plain_error, shortened
-from octoc.plugin.protocols import ConnectionFailed, ServerTarget
+from octoc.plugin.protocols import ConnectFailedError, ServerTarget
 from octoc.results import ContentPart, FailureKind, ToolFailure, ToolResult
 from octoc.secrets import plain_redactor, redactor
 from octoc_transport_mcp.messages import LineFault
@@ -90,10 +90,10 @@ def line_fault(error: BaseException) -> LineFault | None:
     return data if isinstance(data, LineFault) else None
 
 
-def not_connected(error: BaseException, target: ServerTarget, process: ServerProcess | None) -> ConnectionFailed:
+def not_connected(error: BaseException, target: ServerTarget, process: ServerProcess | None) -> ConnectFailedError:
     """Return why no connection was made. `HttpState` handles errors of HTTP."""
     error = leaf(error)
-    if isinstance(error, ConnectionFailed):
+    if isinstance(error, ConnectFailedError):
         return error
     fault = line_fault(error)
     is_running = process is not None and process.stopped
@@ -101,7 +101,7 @@ def not_connected(error: BaseException, target: ServerTarget, process: ServerPro
     if is_running or (process is None and isinstance(error, MCPError)):
         kind = "protocol" if fault is None else fault.kind
     text = _why_not_connected(error, target, process)
-    return ConnectionFailed(one_line(text, target), kind=kind, permanent=is_running and fault is None)
+    return ConnectFailedError(one_line(text, target), kind=kind, permanent=is_running and fault is None)
 
 
 def _why_not_connected(error: BaseException, target: ServerTarget, process: ServerProcess | None) -> str:
@@ -117,10 +117,10 @@ def _why_not_connected(error: BaseException, target: ServerTarget, process: Serv
     return f"`{target.command}` does not speak MCP{because(error)}"
 
 
-def not_spawned(error: Exception, target: ServerTarget) -> ConnectionFailed:
+def not_spawned(error: Exception, target: ServerTarget) -> ConnectFailedError:
     """Return why the command could not be started; permanent unless the machine lacks resources."""
     permanent = isinstance(error, (FileNotFoundError, NotADirectoryError, PermissionError, ValueError))
-    return ConnectionFailed(_why_not_spawned(error, target), permanent=permanent)
+    return ConnectFailedError(_why_not_spawned(error, target), permanent=permanent)
 
 
 def _why_not_spawned(error: Exception, target: ServerTarget) -> str:

@@ -11,7 +11,7 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
 from octoc.addresses import is_loopback
-from octoc.plugin.protocols import ConnectionFailed, ServerTarget
+from octoc.plugin.protocols import ConnectFailedError, ServerTarget
 from octoc_transport_mcp.http_bounds import DEFAULT_MAX_BODY_BYTES, BoundedTransport
 from octoc_transport_mcp.http_client import GuardedClient
 from octoc_transport_mcp.http_logs import quiet_addresses
@@ -25,20 +25,20 @@ MAX_REDIRECTS = 5
 
 
 def check_url(target: ServerTarget) -> None:
-    """Check that a target's URL may be connected to. Raises: ConnectionFailed, permanent."""
+    """Check that a target's URL may be connected to. Raises: ConnectFailedError, permanent."""
     try:
         parts = urlsplit(target.url or "")
         host, _ = parts.hostname or "", parts.port
     except ValueError:
         parts, host = urlsplit(""), ""
     if parts.scheme not in {"http", "https"} or not host:
-        raise ConnectionFailed(
+        raise ConnectFailedError(
             f"the `url` of `{target.name}` does not start with `http://` or `https://` and a host",
             permanent=True,
         )
     check_header_names(target)
     if target.production and parts.scheme == "http" and not is_loopback(host):
-        raise ConnectionFailed(
+        raise ConnectFailedError(
             f"`{target.name}` is at a plain `http` address beyond this machine, which production mode refuses: "
             "use `https`",
             permanent=True,
@@ -46,19 +46,19 @@ def check_url(target: ServerTarget) -> None:
 
 
 def check_header_names(target: ServerTarget) -> None:
-    """Check that no two headers differ only in case. Raises: ConnectionFailed, permanent: servers may read either."""
+    """Check that no two headers differ only in case. Raises: ConnectFailedError, permanent: servers may read either."""
     names: dict[str, str] = {}
     for name in target.headers:
         other = names.setdefault(name.lower(), name)
         if other != name:
-            raise ConnectionFailed(
+            raise ConnectFailedError(
                 f"`{target.name}` has two headers of one name, `{other}` and `{name}`: keep one", permanent=True
             )
 
 
 @contextlib.asynccontextmanager
 async def http_streams(target: ServerTarget, state: HttpState) -> AsyncIterator[Any]:
-    """Yield the streams of a Streamable HTTP server. Raises: ConnectionFailed, HttpFaultError in a group."""
+    """Yield the streams of a Streamable HTTP server. Raises: ConnectFailedError, HttpFaultError in a group."""
     limit = _limit(target)
     with quiet_addresses(target):
         async with (
@@ -71,7 +71,7 @@ async def http_streams(target: ServerTarget, state: HttpState) -> AsyncIterator[
 
 @contextlib.asynccontextmanager
 async def sse_streams(target: ServerTarget, state: HttpState) -> AsyncIterator[Any]:
-    """Yield the streams of an SSE server. Raises: ConnectionFailed, HttpFaultError."""
+    """Yield the streams of an SSE server. Raises: ConnectFailedError, HttpFaultError."""
     with quiet_addresses(target):
         async with (
             httpx2.AsyncClient(**_options(target, state)) as client,

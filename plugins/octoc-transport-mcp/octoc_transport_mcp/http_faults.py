@@ -15,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 
 from octoc.addresses import origin
 from octoc.network_errors import reason_of, retry_after_s
-from octoc.plugin.protocols import ConnectionFailed, ServerTarget
+from octoc.plugin.protocols import ConnectFailedError, ServerTarget
 from octoc.results import FailureKind, ToolFailure
 from octoc.secrets import redact
 from octoc_transport_mcp.failures import one_line
@@ -108,10 +108,10 @@ class HttpState:
             kind=fault.kind, message=message, text=message, sent=fault.sent, retry_after_s=fault.retry_after_s
         )
 
-    def connection_failed(self, fault: Fault, *, listing: bool = False) -> ConnectionFailed:
+    def connection_failed(self, fault: Fault, *, listing: bool = False) -> ConnectFailedError:
         """Return the fault as the reason why connecting failed, or with `listing` why listing the tools failed."""
         name = f"`{self.target.name}`" if listing else f"`{origin(self.target.url or '')}`"
-        return ConnectionFailed(
+        return ConnectFailedError(
             self._line(f"{name} {fault.reason}"),
             kind=fault.kind if fault.kind in _CONNECTION_KINDS else "connect_failed",
             retry_after_s=fault.retry_after_s,

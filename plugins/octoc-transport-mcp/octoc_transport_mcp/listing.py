@@ -13,7 +13,7 @@ from mcp.client.subscriptions import ListenNotSupportedError
 from mcp.shared.exceptions import MCPError
 
 from octoc.plain_text import plain
-from octoc.plugin.protocols import ConnectionFailed, ServerTarget
+from octoc.plugin.protocols import ConnectFailedError, ServerTarget
 from octoc_transport_mcp.lenient import MAX_NAME_CHARS, META_LEFT_OUT, REST, PageRest
 from octoc_transport_mcp.pending_requests import MAX_TOOLS
 
@@ -42,7 +42,7 @@ class ToolList:
 
 
 async def all_tools(client: Client, target: ServerTarget) -> ToolList:
-    """Return the tools of all pages; if two have the same name, only the first. Raises: ConnectionFailed."""
+    """Return the tools of all pages; if two have the same name, only the first. Raises: ConnectFailedError."""
     tools: dict[str, mcp_types.Tool] = {}
     left_out: list[str] = []
     before = 0
@@ -68,7 +68,7 @@ async def all_tools(client: Client, target: ServerTarget) -> ToolList:
                 left_out.append(f"number {before + index + 1}: it {why}")
         before += total
         if len(tools) > MAX_TOOLS:
-            raise ConnectionFailed(
+            raise ConnectFailedError(
                 f"`{target.name}` lists more than {MAX_TOOLS} tools, which is more than are read", kind="too_large"
             )
         cursor = page.next_cursor
@@ -83,8 +83,8 @@ async def all_tools(client: Client, target: ServerTarget) -> ToolList:
             raise _endless(target, f"{MAX_PAGES} pages were not all")
 
 
-def _endless(target: ServerTarget, why: str) -> ConnectionFailed:
-    return ConnectionFailed(f"`{target.name}` lists its tools without end: {why}", kind="protocol")
+def _endless(target: ServerTarget, why: str) -> ConnectFailedError:
+    return ConnectFailedError(f"`{target.name}` lists its tools without end: {why}", kind="protocol")
 
 
 class Changes:

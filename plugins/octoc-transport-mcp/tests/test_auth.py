@@ -17,7 +17,7 @@ import attrs
 import httpx2
 import pytest
 
-from octoc.plugin import ConnectionFailed, LoginState, ServerTarget
+from octoc.plugin import ConnectFailedError, LoginState, ServerTarget
 from octoc.results import ToolCall, ToolFailure, ToolResult
 from octoc.testing.oauth_server import CLIENT_ID, CLIENT_SECRET, OAuthServer, oauth_server
 from octoc_transport_mcp import octoc_make_login, octoc_make_transport
@@ -136,7 +136,7 @@ def test_a_login_then_calls_unattended(server: OAuthServer, state_home: Path) ->
 
 def test_without_a_login_nothing_is_sent(server: OAuthServer) -> None:
     """Without a login the connection fails at once, and names the command for it."""
-    with pytest.raises(ConnectionFailed, match=r"^there is no login to `web`: run `octoc auth login web`$") as raised:
+    with pytest.raises(ConnectFailedError, match=r"^there is no login to `web`: run `octoc auth login web`$") as raised:
         call(target_of(server, oauth()))
     assert (raised.value.kind, raised.value.permanent) == ("unauthorized", True)
     assert server.asked == []
@@ -145,7 +145,7 @@ def test_without_a_login_nothing_is_sent(server: OAuthServer) -> None:
 def test_a_server_without_auth_of_its_own(server: OAuthServer) -> None:
     """Where a file says nothing of `auth`, the refusal says how to log in, and a login is used once it is there."""
     target = target_of(server, None)
-    with pytest.raises(ConnectionFailed, match=r"HTTP 401: run `octoc auth login web`$") as raised:
+    with pytest.raises(ConnectFailedError, match=r"HTTP 401: run `octoc auth login web`$") as raised:
         call(target)
     assert (raised.value.kind, raised.value.permanent) == ("unauthorized", True)
     assert log_in(target).state == "valid"
@@ -203,7 +203,7 @@ def test_a_revoked_login(server: OAuthServer) -> None:
     assert second.message == (
         "`web` answered HTTP 401: the login was revoked, or has expired; run `octoc auth login web`"
     )
-    with pytest.raises(ConnectionFailed, match="run `octoc auth login web`") as raised:
+    with pytest.raises(ConnectFailedError, match="run `octoc auth login web`") as raised:
         call(target)
     assert (raised.value.kind, raised.value.permanent) == ("unauthorized", True)
 
@@ -247,7 +247,7 @@ def test_logout(server: OAuthServer) -> None:
     assert login is not None
     assert (login.logout(target), login.logout(target)) == (True, False)
     assert list(folder().iterdir()) == []
-    with pytest.raises(ConnectionFailed, match="run `octoc auth login web`"):
+    with pytest.raises(ConnectFailedError, match="run `octoc auth login web`"):
         call(target)
 
 
@@ -305,11 +305,11 @@ def test_who_declines_and_who_never_answers(server: OAuthServer) -> None:
         browser(f"{asked['redirect_uri'][0]}?error=access_denied&state={asked['state'][0]}")
 
     target = target_of(server, oauth())
-    with pytest.raises(ConnectionFailed, match=r"did not allow it: `access_denied`$"):
+    with pytest.raises(ConnectFailedError, match=r"did not allow it: `access_denied`$"):
         log_in(target, declines)
     login = octoc_make_login("http")
     assert login is not None
-    with pytest.raises(ConnectionFailed, match=r"^the login to `web` was not completed within 0.5 s$"):
+    with pytest.raises(ConnectFailedError, match=r"^the login to `web` was not completed within 0.5 s$"):
         asyncio.run(login.login(target, lambda _: None, 0.5))
     assert status(target) == "none"
 
@@ -358,7 +358,7 @@ def test_ways_to_send_the_secret(server: OAuthServer, method: str) -> None:
 def test_the_secret_goes_to_its_issuer_alone(server: OAuthServer) -> None:
     """With an `issuer`, a server that leads to another authorization server does not get the secret there."""
     target = target_of(server, {**ROBOT, "issuer": "https://login.acme.example"}, secrets=(CLIENT_SECRET,))
-    with pytest.raises(ConnectionFailed, match="HTTP 401") as raised:
+    with pytest.raises(ConnectFailedError, match="HTTP 401") as raised:
         call(target)
     assert raised.value.kind == "unauthorized"
     assert server.grants == []
@@ -370,7 +370,7 @@ def test_a_wrong_secret_is_told_of_without_it(server: OAuthServer, caplog: pytes
     server.echo = True
     caplog.set_level(logging.DEBUG)
     target = target_of(server, {**ROBOT, "client_secret": wrong}, secrets=(wrong,), login="look at what `S` holds")
-    with pytest.raises(ConnectionFailed) as raised:
+    with pytest.raises(ConnectFailedError) as raised:
         call(target)
     assert str(raised.value) == (
         f"`{server.base}` answered HTTP 401: the authorization server of `web` refused: `invalid_client`, HTTP 401; "
@@ -395,7 +395,7 @@ def test_a_secret_follows_no_redirect(server: OAuthServer) -> None:
     """A token endpoint that redirects to another host is refused, and that host is never asked."""
     with oauth_server() as other:
         server.moved = f"{other.base}/token"
-        with pytest.raises(ConnectionFailed) as raised:
+        with pytest.raises(ConnectFailedError) as raised:
             call(target_of(server, ROBOT, secrets=(CLIENT_SECRET,)))
         assert raised.value.kind == "unauthorized"
         assert other.asked == []
@@ -404,9 +404,9 @@ def test_a_secret_follows_no_redirect(server: OAuthServer) -> None:
 def test_a_secret_goes_over_https_alone(server: OAuthServer) -> None:
     """An authorization server at a plain address beyond this machine is not even asked what it is."""
     server.issuer = "http://login.acme.example"
-    with pytest.raises(ConnectionFailed, match=r"plain `http` address, `login\.acme\.example`: it takes `https`"):
+    with pytest.raises(ConnectFailedError, match=r"plain `http` address, `login\.acme\.example`: it takes `https`"):
         call(target_of(server, ROBOT, secrets=(CLIENT_SECRET,)))
-    with pytest.raises(ConnectionFailed, match="is at a plain `http` address"):
+    with pytest.raises(ConnectFailedError, match="is at a plain `http` address"):
         log_in(target_of(server, oauth()))
 
 
@@ -434,7 +434,7 @@ def test_a_static_bearer(server: OAuthServer) -> None:
     assert texts(call(target)) == ["w0"]
     server.echo = True
     wrong = attrs.evolve(target, auth={"type": "bearer", "token": "wrong-token"}, secrets=("wrong-token",))
-    with pytest.raises(ConnectionFailed, match=r"HTTP 401: look at what `TOKEN` holds$") as raised:
+    with pytest.raises(ConnectFailedError, match=r"HTTP 401: look at what `TOKEN` holds$") as raised:
         call(wrong)
     assert (raised.value.kind, raised.value.permanent) == ("unauthorized", True)
     assert "wrong-token" not in str(raised.value)
@@ -461,7 +461,7 @@ def test_a_static_bearer(server: OAuthServer) -> None:
 )
 def test_an_auth_that_cannot_be_acted_on(server: OAuthServer, auth: Mapping[str, Any], why: str) -> None:
     """An invalid `auth` is reported before a request is sent; octoc never connects without it."""
-    with pytest.raises(ConnectionFailed) as raised:
+    with pytest.raises(ConnectFailedError) as raised:
         call(target_of(server, auth))
     assert f"the `auth` of `web` {why}" in str(raised.value)
     assert raised.value.permanent
@@ -470,7 +470,7 @@ def test_an_auth_that_cannot_be_acted_on(server: OAuthServer, auth: Mapping[str,
 
 def test_two_credentials_are_one_too_many(server: OAuthServer) -> None:
     """An `auth` beside a header `Authorization` is refused: which of them would be sent is not ours to say."""
-    with pytest.raises(ConnectionFailed, match="keep one of them"):
+    with pytest.raises(ConnectFailedError, match="keep one of them"):
         call(target_of(server, {"type": "bearer", "token": "t"}, headers={"authorization": "Bearer u"}))
 
 

@@ -10,7 +10,7 @@ from threading import Thread
 import httpx2
 import pytest
 
-from octoc.plugin import ConnectionFailed, ServerTarget
+from octoc.plugin import ConnectFailedError, ServerTarget
 from octoc_transport_mcp.auth_sdk import MAX_BODY_BYTES, drive
 
 
@@ -35,7 +35,7 @@ def test_an_answer_over_the_limit_is_refused(encoding: str) -> None:
         Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}).start()
         target = ServerTarget(name="web", transport="http", url="https://web.example/mcp")
         try:
-            with pytest.raises(ConnectionFailed, match=f"answered with more than {MAX_BODY_BYTES} bytes"):
+            with pytest.raises(ConnectFailedError, match=f"answered with more than {MAX_BODY_BYTES} bytes"):
                 asyncio.run(drive(Flow(), httpx2.Request("POST", target.url or ""), None, target))
         finally:
             server.shutdown()

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import attrs
 import pytest
 
-from octoc.plugin import Connection, ConnectionFailed, ServerTarget, Transport
+from octoc.plugin import ConnectFailedError, Connection, ServerTarget, Transport
 from octoc.results import ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc.testing import TransportContract
 from octoc_transport_mcp import octoc_make_transport
@@ -164,7 +164,7 @@ def with_connection(target: ServerTarget, scenario: Callable[[Connection], Await
 
 def refusal(target: ServerTarget) -> str:
     """The message with which `target` cannot be connected."""
-    with pytest.raises(ConnectionFailed) as caught:
+    with pytest.raises(ConnectFailedError) as caught:
         asyncio.run(transport_of(target).connect(target))
     return str(caught.value)
 

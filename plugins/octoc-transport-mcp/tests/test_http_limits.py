@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.plugin import ConnectionFailed, ServerTarget
+from octoc.plugin import ConnectFailedError, ServerTarget
 from octoc_transport_mcp import octoc_make_transport
 from octoc_transport_mcp.http import check_url
 from octoc_transport_mcp.http_bounds import BodyTooLargeError, BoundedTransport, BrokenEncodingError, proxy_of
@@ -164,7 +164,7 @@ def test_a_connection_that_was_idle_nearly_as_long_as_servers_keep_one_is_not_us
 @pytest.mark.parametrize("url", ["ftp://tools.example/x", "tools.example", "http://", "http://[::1", "http://a:99999/"])
 def test_an_address_that_is_none_is_refused(url: str) -> None:
     """Anything but an http or https address with a host is refused permanently, and not quoted in the message."""
-    with pytest.raises(ConnectionFailed, match=r"the `url` of `web` does not start with") as caught:
+    with pytest.raises(ConnectFailedError, match=r"the `url` of `web` does not start with") as caught:
         check_url(ServerTarget(name="web", transport="http", url=url))
     assert caught.value.permanent
 
@@ -176,7 +176,7 @@ def test_two_headers_of_one_name_are_refused(kind: str) -> None:
     assert transport is not None
     headers = {"Authorization": "Bearer one-value", "authorization": "Bearer two-value"}
     target = ServerTarget(name="web", transport=kind, url="http://127.0.0.1:1", headers=headers)
-    with pytest.raises(ConnectionFailed, match="`web` has two headers of one name, `Authorization`") as caught:
+    with pytest.raises(ConnectFailedError, match="`web` has two headers of one name, `Authorization`") as caught:
         asyncio.run(transport.connect(target))
     assert caught.value.permanent
     assert "value" not in str(caught.value)

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 import pytest
 
-from octoc.plugin import Connection, ConnectionFailed, ServerTarget, Transport
+from octoc.plugin import ConnectFailedError, Connection, ServerTarget, Transport
 from octoc.results import ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc.testing import TransportContract
 from octoc_transport_mcp import octoc_make_transport
@@ -118,7 +118,7 @@ def call(tool: str, timeout_s: float = 30.0, **arguments: Any) -> ToolCall:
 
 def refusal(target: ServerTarget) -> str:
     """The message with which `target` cannot be connected."""
-    with pytest.raises(ConnectionFailed) as caught:
+    with pytest.raises(ConnectFailedError) as caught:
         asyncio.run(stdio().connect(target))
     return str(caught.value)
 
@@ -263,7 +263,7 @@ def test_a_cursor_that_comes_back_is_refused() -> None:
     """A server whose pages never end is refused, instead of being asked for ever."""
 
     async def scenario(connection: Connection) -> None:
-        with pytest.raises(ConnectionFailed, match="repeats a page's cursor"):
+        with pytest.raises(ConnectFailedError, match="repeats a page's cursor"):
             await connection.list_tools()
 
     with_connection(faulty("--loop"), scenario)

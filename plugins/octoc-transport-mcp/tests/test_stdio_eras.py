@@ -12,7 +12,7 @@ import attrs
 import pytest
 
 import octoc.testing.faulty_stdio
-from octoc.plugin import Connection, ConnectionFailed, Host, ServerTarget
+from octoc.plugin import ConnectFailedError, Connection, Host, ServerTarget
 from octoc.results import Progress, ToolCall, ToolFailure, ToolResult
 from octoc_transport_mcp import octoc_make_transport
 
@@ -196,7 +196,7 @@ def test_a_listing_that_hangs_costs_the_first_call_a_share_of_its_time() -> None
         count = await connection.call(call("listings"))
         assert isinstance(count, ToolResult)
         assert count.text == "1"
-        with pytest.raises(ConnectionFailed, match="did not list its tools within 3 s") as caught:
+        with pytest.raises(ConnectFailedError, match="did not list its tools within 3 s") as caught:
             await connection.list_tools()
         assert caught.value.kind == "timeout"
 
@@ -303,7 +303,7 @@ def test_a_refusal_says_whether_trying_again_can_help(fields: dict[str, Any], ki
         assert transport is not None
         await transport.connect(ServerTarget(name="x", transport="stdio", **fields))
 
-    with pytest.raises(ConnectionFailed) as caught:
+    with pytest.raises(ConnectFailedError) as caught:
         asyncio.run(connect())
     assert (caught.value.kind, caught.value.permanent) == (kind, is_permanent)
 

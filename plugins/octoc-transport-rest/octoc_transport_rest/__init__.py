@@ -24,7 +24,7 @@ class RestTransport:
     """Connects to servers that list tools at `GET {url}/tools` and take calls at `POST {url}/tool/{name}/call`."""
 
     async def connect(self, target: ServerTarget, host: Host | None = None) -> Connection:
-        """Connect within `target.timeout_s`. Raises: ConnectionFailed, after stopping all that it started."""
+        """Connect within `target.timeout_s`. Raises: ConnectFailedError, after stopping all that it started."""
         import asyncio  # here: the rules of this plugin do not need it
 
         # httpx2 is slow to load: in a thread, so that it does not block the host's loop.

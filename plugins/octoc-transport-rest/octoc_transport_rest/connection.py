@@ -18,7 +18,7 @@ import httpx2
 from octoc.addresses import origin
 from octoc.json_limits import LARGE_BYTES, MAX_ELEMENTS, MAX_LISTING_ELEMENTS
 from octoc.plain_text import because
-from octoc.plugin.protocols import Connection, ConnectionFailed, ServerTarget
+from octoc.plugin.protocols import ConnectFailedError, Connection, ServerTarget
 from octoc.results import ContentPart, FailureKind, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc_transport_rest.body import Body, BrokenBodyError, read_body
 from octoc_transport_rest.endpoint import Endpoint, caller_headers, endpoint_of
@@ -58,7 +58,7 @@ LIMITS = httpx2.Limits(max_connections=20, max_keepalive_connections=10, keepali
 async def open_connection(target: ServerTarget) -> Connection:
     """Connect to `target` within its time-out: any answer to a request for its health is enough.
 
-    Raises: ConnectionFailed, after stopping all that it started.
+    Raises: ConnectFailedError, after stopping all that it started.
     """
     endpoint = endpoint_of(target)
     # Reading the certificates takes time: in a thread, so that it does not block the host's loop.
@@ -140,7 +140,7 @@ class RestConnection:
         return RestError(kind, one_line(f"`{self._target.name}` {text}", self._secrets), wait_s, **more)
 
     async def probe(self) -> None:
-        """Ask for the server's health and ignore a failure. Raises: ConnectionFailed, if it cannot send the request."""
+        """Ask for the server's health and ignore a failure. Raises: ConnectFailedError, if it cannot send it."""
         loop = asyncio.get_running_loop()
 
         def taken() -> None:
@@ -154,7 +154,7 @@ class RestConnection:
         except TimeoutError:
             if not opening.sent:
                 late = f"`{origin(self._endpoint.base)}` did not answer within {self._target.timeout_s:g} s"
-                raise ConnectionFailed(one_line(late, self._secrets), kind="timeout") from None
+                raise ConnectFailedError(one_line(late, self._secrets), kind="timeout") from None
             log.debug("`%s` did not report its health in time", self._target.name)
         except RestError as fault:
             if fault.kind == "connect_failed":
@@ -167,7 +167,7 @@ class RestConnection:
                 self._server_info = {"version": one_line(version, self._secrets)}
 
     async def list_tools(self) -> ServerListing:
-        """Return the server's tools that follow the protocol's rules. Raises: ConnectionFailed."""
+        """Return the server's tools that follow the protocol's rules. Raises: ConnectFailedError."""
         name = self._target.name
         try:
             async with self._within(self._target.timeout_s, "list its tools"):
@@ -184,7 +184,7 @@ class RestConnection:
         except RestError as fault:
             raise fault.failed() from None
         except RecursionError:
-            raise ConnectionFailed(f"`{name}` lists its tools in too deep a JSON value", kind="protocol") from None
+            raise ConnectFailedError(f"`{name}` lists its tools in too deep a JSON value", kind="protocol") from None
         info = {**self._server_info, LEFT_OUT: listed.more} if listed.more else self._server_info
         return ServerListing(
             server_info=info,
@@ -323,7 +323,7 @@ class RestConnection:
                 return False
             try:
                 endpoint = endpoint_of(fresh)
-            except ConnectionFailed as error:
+            except ConnectFailedError as error:
                 log.warning("%s", error)
                 return False
             if endpoint.base != used.base or endpoint.headers == used.headers:

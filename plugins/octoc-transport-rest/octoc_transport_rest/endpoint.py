@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import attrs
 
 from octoc.addresses import is_loopback
-from octoc.plugin.protocols import ConnectionFailed, ServerTarget
+from octoc.plugin.protocols import ConnectFailedError, ServerTarget
 from octoc.results import Caller
 from octoc_transport_rest.protocol import JSON_TYPE
 
@@ -39,7 +39,7 @@ class Endpoint:
 
 
 def endpoint_of(target: ServerTarget) -> Endpoint:
-    """Return the address and headers for requests. Raises: ConnectionFailed, if they are unusable or show a credential.
+    """Return the address and headers of requests. Raises: ConnectFailedError if they are unusable or leak a secret.
 
     Plain HTTP beyond this machine is refused in production mode; in development it is allowed, with a warning.
     """
@@ -106,5 +106,5 @@ def _base(target: ServerTarget) -> tuple[str, bool]:
     return target.url.rstrip("/"), loopback
 
 
-def _refused(message: str) -> ConnectionFailed:
-    return ConnectionFailed(message, permanent=True)
+def _refused(message: str) -> ConnectFailedError:
+    return ConnectFailedError(message, permanent=True)

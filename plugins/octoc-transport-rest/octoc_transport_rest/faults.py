@@ -13,7 +13,7 @@ import httpx2
 from octoc.addresses import origin
 from octoc.network_errors import causes_of, reason_of, retry_after_s
 from octoc.plain_text import plain_error, shortened
-from octoc.plugin.protocols import ConnectionFailed, ServerTarget
+from octoc.plugin.protocols import ConnectFailedError, ServerTarget
 from octoc.results import FailureKind, ToolFailure, bounded_wait
 from octoc.secrets import SHORTEST_SECRET, redactor
 
@@ -51,10 +51,10 @@ class RestError(Exception):
         begun = sent and not self.refused
         return ToolFailure(kind=self.kind, message=message, text=message, retry_after_s=self.retry_after_s, sent=begun)
 
-    def failed(self) -> ConnectionFailed:
+    def failed(self) -> ConnectFailedError:
         """Return the error that a connection raises. A server that is busy counts as not connected."""
         kind = self.kind if self.kind in _OF_CONNECTION else "connect_failed"
-        return ConnectionFailed(str(self), kind=kind, retry_after_s=self.retry_after_s, permanent=self.permanent)
+        return ConnectFailedError(str(self), kind=kind, retry_after_s=self.retry_after_s, permanent=self.permanent)
 
 
 def secrets_of(target: ServerTarget) -> tuple[str, ...]:

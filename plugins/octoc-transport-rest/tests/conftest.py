@@ -42,7 +42,7 @@ def call_of(visit: Callable[..., Any]) -> Callable[..., Any]:
 
 @pytest.fixture
 def listing_of(visit: Callable[..., Any]) -> Callable[..., ServerListing]:
-    """A function of a server's part: its listing. Raises: ConnectionFailed."""
+    """A function of a server's part: its listing. Raises: ConnectFailedError."""
 
     def listing(talk: Talk, **fields: Any) -> ServerListing:
         async def asked(connection: Connection) -> ServerListing:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from octoc.plugin import ConnectionFailed
+from octoc.plugin import ConnectFailedError
 from octoc.results import ToolFailure, ToolResult, Truncation
 from octoc.testing.raw_rest import answer, says
 
@@ -18,7 +18,7 @@ def test_a_target_may_have_another_limit(call_of: Callable[..., Any], listing_of
     outcome = call_of(says(answer(b'"' + b"x" * 50 + b'"')), max_body_bytes=10)
     assert outcome.truncations == (Truncation(stage="transport", original=52, kept=10, unit="bytes"),)
     assert outcome.text == '"' + "x" * 9
-    with pytest.raises(ConnectionFailed, match="longer than 10 bytes"):
+    with pytest.raises(ConnectFailedError, match="longer than 10 bytes"):
         listing_of(says(answer(b"[" + b" " * 50 + b"]")), max_body_bytes=10)
 
 
@@ -82,7 +82,7 @@ def test_a_long_error_is_not_looked_into(call_of: Callable[..., Any]) -> None:
 
 def test_a_listing_beyond_the_limit_fails(listing_of: Callable[..., Any]) -> None:
     """A list of tools over the limit fails the listing."""
-    with pytest.raises(ConnectionFailed, match="longer than 4194304 bytes"):
+    with pytest.raises(ConnectFailedError, match="longer than 4194304 bytes"):
         listing_of(says(answer(b'["' + b"x" * LIMIT + b'"]')))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from octoc.plugin import Connection, ConnectionFailed, ServerTarget
+from octoc.plugin import ConnectFailedError, Connection, ServerTarget
 from octoc.results import ToolCall, ToolFailure, ToolResult
 from octoc_transport_rest import octoc_make_transport
 
@@ -35,7 +35,7 @@ def saying(answer: bytes) -> Converse:
 
 
 async def connected(port: int, scheme: str = "http", timeout_s: float = 20.0) -> Connection:
-    """Return a connection to a server on this machine. Raises: ConnectionFailed."""
+    """Return a connection to a server on this machine. Raises: ConnectFailedError."""
     transport = octoc_make_transport("rest")
     assert transport is not None
     url = f"{scheme}://127.0.0.1:{port}"
@@ -43,7 +43,7 @@ async def connected(port: int, scheme: str = "http", timeout_s: float = 20.0) ->
 
 
 async def called_once(converse: Converse, tls: ssl.SSLContext | None = None, scheme: str = "http") -> Any:
-    """Return the outcome of one call to a server that answers by `converse`. Raises: ConnectionFailed."""
+    """Return the outcome of one call to a server that answers by `converse`. Raises: ConnectFailedError."""
     async with await asyncio.start_server(converse, "127.0.0.1", 0, ssl=tls) as server:
         connection = await connected(server.sockets[0].getsockname()[1], scheme)
         try:
@@ -58,7 +58,7 @@ def test_two_headers_of_one_name_are_refused() -> None:
     assert transport is not None
     headers = {"Authorization": "Bearer one-value", "authorization": "Bearer two-value"}
     target = ServerTarget(name="orders", transport="rest", url="http://127.0.0.1:1", headers=headers)
-    with pytest.raises(ConnectionFailed, match="`orders` has two headers of one name, `Authorization`") as caught:
+    with pytest.raises(ConnectFailedError, match="`orders` has two headers of one name, `Authorization`") as caught:
         asyncio.run(transport.connect(target))
     assert caught.value.permanent
     assert "value" not in str(caught.value)
@@ -113,7 +113,7 @@ def test_a_handshake_that_hangs_is_a_failed_connection() -> None:
             left.set()
 
         async with await asyncio.start_server(converse, "127.0.0.1", 0) as server:
-            with pytest.raises(ConnectionFailed, match=r"did not answer within 0\.3 s"):
+            with pytest.raises(ConnectFailedError, match=r"did not answer within 0\.3 s"):
                 await connected(server.sockets[0].getsockname()[1], "https", timeout_s=0.3)
             await left.wait()
 
@@ -125,7 +125,7 @@ def test_a_refused_connection_says_so() -> None:
     transport = octoc_make_transport("rest")
     assert transport is not None
     target = ServerTarget(name="orders", transport="rest", url="http://127.0.0.1:1/secret-path")
-    with pytest.raises(ConnectionFailed) as caught:
+    with pytest.raises(ConnectFailedError) as caught:
         asyncio.run(transport.connect(target))
     assert str(caught.value) == "`http://127.0.0.1:1` could not be reached: connection refused"
 
@@ -194,7 +194,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def tls_call(certificate: Path, newest: ssl.TLSVersion = ssl.TLSVersion.MAXIMUM_SUPPORTED) -> Any:
-    """Return the outcome of one call to a server with `certificate`. Raises: ConnectionFailed."""
+    """Return the outcome of one call to a server with `certificate`. Raises: ConnectFailedError."""
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(certificate)
     tls.maximum_version = newest
@@ -203,7 +203,7 @@ def tls_call(certificate: Path, newest: ssl.TLSVersion = ssl.TLSVersion.MAXIMUM_
 
 def test_a_certificate_that_nobody_knows_is_refused(certificate: Path) -> None:
     """A certificate that signs itself is not trusted, and the reason says so."""
-    with pytest.raises(ConnectionFailed, match=r"certificate is not trusted: self.signed certificate"):
+    with pytest.raises(ConnectFailedError, match=r"certificate is not trusted: self.signed certificate"):
         tls_call(certificate)
 
 
@@ -218,7 +218,7 @@ def test_old_tls_is_refused(certificate: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     with (
         pytest.warns(DeprecationWarning, match=r"TLSv1_1"),
-        pytest.raises(ConnectionFailed, match="TLS handshake failed"),
+        pytest.raises(ConnectFailedError, match="TLS handshake failed"),
     ):
         tls_call(certificate, ssl.TLSVersion.TLSv1_1)
 
@@ -231,7 +231,7 @@ def test_plain_http_behind_https_is_refused() -> None:
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
         writer.close()
 
-    with pytest.raises(ConnectionFailed, match="TLS handshake failed"):
+    with pytest.raises(ConnectFailedError, match="TLS handshake failed"):
         asyncio.run(called_once(converse, scheme="https"))
 
 

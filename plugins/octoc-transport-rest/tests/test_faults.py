@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from octoc.plugin import ConnectionFailed
+from octoc.plugin import ConnectFailedError
 from octoc.results import ToolFailure, ToolResult
 from octoc.testing.raw_rest import TOKEN, Talk, answer, says, slowly
 
@@ -100,9 +100,9 @@ def test_a_fault_is_a_failure_that_says_which(case: str, call_of: Callable[..., 
 
 @pytest.mark.parametrize("case", FAULTS)
 def test_a_fault_while_listing_is_a_failed_connection(case: str, listing_of: Callable[..., Any]) -> None:
-    """The same faults, met while listing the tools, raise ConnectionFailed with one line without the token."""
+    """The same faults, met while listing the tools, raise ConnectFailedError with one line without the token."""
     talk, _, expected = FAULTS[case]
-    with pytest.raises(ConnectionFailed) as caught:
+    with pytest.raises(ConnectFailedError) as caught:
         listing_of(talk)
     assert expected in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -128,7 +128,7 @@ def test_time_is_limited_around_everything(case: str, call_of: Callable[..., Any
 @pytest.mark.parametrize("case", SLOW)
 def test_time_is_limited_while_listing(case: str, listing_of: Callable[..., Any]) -> None:
     """The listing ends with the target's own time-out."""
-    with pytest.raises(ConnectionFailed, match=r"did not list its tools within 0\.5 s"):
+    with pytest.raises(ConnectFailedError, match=r"did not list its tools within 0\.5 s"):
         listing_of(SLOW[case], timeout_s=0.5)
 
 
@@ -194,7 +194,7 @@ def test_a_refused_credential_says_what_to_look_at(call_of: Callable[..., Any], 
     assert isinstance(outcome, ToolFailure)
     assert (outcome.kind, outcome.sent) == ("unauthorized", False)
     assert outcome.message == f"`orders` answered `find` with {expected}"
-    with pytest.raises(ConnectionFailed, match=expected) as caught:
+    with pytest.raises(ConnectFailedError, match=expected) as caught:
         listing_of(talk, login=login)
     assert (caught.value.kind, caught.value.permanent) == ("unauthorized", True)
 
@@ -221,7 +221,7 @@ def test_a_failed_listing_has_its_kind(
     talk: Talk, kind: str, wait: float | None, listing_of: Callable[..., Any]
 ) -> None:
     """A failed listing has its kind and the time to wait, and may be tried again."""
-    with pytest.raises(ConnectionFailed) as caught:
+    with pytest.raises(ConnectFailedError) as caught:
         listing_of(talk)
     assert (caught.value.kind, caught.value.retry_after_s, caught.value.permanent) == (kind, wait, False)
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from octoc.plugin import ConnectionFailed
+from octoc.plugin import ConnectFailedError
 from octoc.results import ServerListing
 from octoc.testing.raw_rest import TOKEN, answer, says
 
 
 @pytest.fixture
 def listed(listing_of: Callable[..., ServerListing]) -> Callable[[Any], ServerListing]:
-    """A function of a JSON value: the listing of a server that answers it. Raises: ConnectionFailed."""
+    """A function of a JSON value: the listing of a server that answers it. Raises: ConnectFailedError."""
     return lambda descriptors: listing_of(says(answer(json.dumps(descriptors).encode())))
 
 
@@ -68,7 +68,7 @@ def test_a_tool_that_breaks_the_rules_is_left_out(
 @pytest.mark.parametrize("body", [{"tools": []}, "tools", None])
 def test_a_listing_that_is_no_array_fails(body: Any, listed: Callable[[Any], ServerListing]) -> None:
     """A list of tools has to be a JSON array."""
-    with pytest.raises(ConnectionFailed, match="other than a JSON array"):
+    with pytest.raises(ConnectFailedError, match="other than a JSON array"):
         listed(body)
 
 

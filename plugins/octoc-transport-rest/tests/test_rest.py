@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from octoc.plugin import ConnectionFailed, PythonTool, ServerTarget, Transport
+from octoc.plugin import ConnectFailedError, PythonTool, ServerTarget, Transport
 from octoc.plugin.manager import load_plugins
 from octoc.results import ContentPart, ToolCall, ToolFailure, ToolResult
 from octoc.testing import TransportContract
@@ -199,7 +199,7 @@ def test_a_wrong_token_says_so(served: str) -> None:
             name="orders", transport="rest", url=served, auth={"type": "bearer", "token": "a-wrong-one"}
         )
         connection = await transport().connect(target)
-        with pytest.raises(ConnectionFailed, match="HTTP 401: a bearer token is missing or wrong") as caught:
+        with pytest.raises(ConnectFailedError, match="HTTP 401: a bearer token is missing or wrong") as caught:
             await connection.list_tools()
         outcome = await connection.call(ToolCall(tool="echo", arguments={}, timeout_s=10.0))
         assert isinstance(outcome, ToolFailure)
@@ -240,7 +240,7 @@ def test_a_target_that_cannot_be_reached_safely_is_refused(case: str) -> None:
     target = ServerTarget(
         **{"name": "orders", "transport": "rest", "url": "http://127.0.0.1:1", **fields}, production=True
     )
-    with pytest.raises(ConnectionFailed, match=expected) as caught:
+    with pytest.raises(ConnectFailedError, match=expected) as caught:
         asyncio.run(transport().connect(target))
     assert caught.value.permanent
     assert "s3cr3t" not in str(caught.value)

@@ -20,7 +20,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from octoc.plugin import ConnectionFailed, Host, ServerTarget
+from octoc.plugin import ConnectFailedError, Host, ServerTarget
 from octoc.results import FailureKind, Progress, ToolCall, ToolFailure, ToolResult
 from octoc.runtime import Runtime, Session
 from octoc.runtime.results.failures import failure
@@ -80,7 +80,7 @@ class Faulty(World):
         refusal = self.refusing.get(target.name)
         if refusal is not None:
             self.unhealthy.add(target.name)
-            raise ConnectionFailed(f"no connection: licence {word} ended", **REFUSALS[refusal])
+            raise ConnectFailedError(f"no connection: licence {word} ended", **REFUSALS[refusal])
         facts = self.facts.servers.get(target.name, ServerFacts(tools=("hoard",)))
         self.lines.append(FaultyLine(target.name, facts, world=self))
         return self.lines[-1]
