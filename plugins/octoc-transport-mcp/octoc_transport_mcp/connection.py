@@ -97,29 +97,29 @@ class McpConnection:
         self._client: Client | None = None
         self._lost = False
         self._stop = asyncio.Event()
-        self._ready = asyncio.Event()
+        self._ready = asyncio.get_running_loop().create_future()
         self._owner: asyncio.Task[None] | None = None
         self._listed: set[str] = set()
         self._learned = False
         self._learning = asyncio.Lock()
-        self._callers: set[tuple[str | None, ...]] = set()
+        self._callers: set[Caller] = set()
         self._loss_logged = False
 
     async def open(self) -> None:
         """Start the owner and wait for the server's first answer. Raises: ConnectFailedError."""
         self._owner = owner = asyncio.create_task(self._own(), name=f"octoc: {self._target.name}")
-        ready = asyncio.create_task(self._ready.wait())
         try:
-            await asyncio.wait((owner, ready), timeout=self._target.timeout_s, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(
+                (owner, self._ready), timeout=self._target.timeout_s, return_when=asyncio.FIRST_COMPLETED
+            )
             if self._client is None and not owner.done():
-                message = self._no_answer()  # before `_abandon`, which changes the process's state
+                message = f"`{self._target.name}` did not answer within {self._target.timeout_s:g} s"
+                message = self._with_output(message, self._output_since())  # `_abandon` changes the process's state
                 await self._abandon()
                 raise ConnectFailedError(message, kind="timeout")
         except asyncio.CancelledError:
             await self._abandon()
             raise
-        finally:
-            ready.cancel()
         if owner.done():
             error = None if owner.cancelled() else owner.exception()
             if error is None or isinstance(error, ConnectFailedError):
@@ -154,7 +154,7 @@ class McpConnection:
                             claimed = functools.partial(ClaimedCalls, claims=self._claims, is_answer=self._is_answer)
                             stack.enter_context(sent_through(session, claimed))
                         self._client = client
-                        self._ready.set()
+                        self._ready.set_result(None)
                         await self._stop.wait()
                 finally:
                     listening.cancel()
@@ -218,13 +218,8 @@ class McpConnection:
             async with http_streams(self._target, self._http) as streams:
                 yield streams
 
-    def _no_answer(self) -> str:
-        return self._with_output(
-            f"`{self._target.name}` did not answer within {self._target.timeout_s:g} s", self._output_since()
-        )
-
     def _note_caller(self, caller: Caller) -> None:
-        self._callers.add((caller.tenant, caller.account, caller.agent, caller.user, caller.session))
+        self._callers.add(attrs.evolve(caller, correlation_id=None, workdir=None))
 
     def _with_output(self, message: str, output: str) -> str:
         """Return a failure's message with the server's own output, if only one caller uses the connection.
