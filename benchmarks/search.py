@@ -28,7 +28,6 @@ from octoc.runtime import Runtime, Session
 from octoc.runtime.tools.find_tools import look
 from octoc.runtime.tools.search import SearchResult
 from octoc.search.fields import ToolText
-from octoc.search.keyword import Document
 from octoc.search.keyword import rank as rank_by_keywords
 from octoc.search.words import query_terms, terms
 from octoc.testing import WorkspaceBuilder
@@ -113,16 +112,13 @@ def _rankers(session: Session) -> dict[str, Ranker]:
     catalog = session.state.loaded.catalog
     numbers = session.state.tools.reachable()
     ids = {number: str(catalog[number].id) for number in numbers}
-    documents = [
-        Document(key=number, name=catalog[number].id.tool, description=catalog[number].description)
-        for number in numbers
-    ]
+    texts = [(number, catalog[number].id.tool, catalog[number].description) for number in numbers]
     embed = session.state.loaded.routing.embedder().embed
-    bm25 = _Bm25({ids[one.key]: f"{one.name} {one.description}" for one in documents})
-    vectors = {ids[one.key]: embed(f"{one.name}. {one.description}") for one in documents}
+    bm25 = _Bm25({ids[number]: f"{name} {description}" for number, name, description in texts})
+    vectors = {ids[number]: embed(f"{name}. {description}") for number, name, description in texts}
 
     def keywords(query: str) -> list[str]:
-        return [ids[hit.key] for hit in rank_by_keywords(query, documents, 10)]
+        return [ids[number] for number, _ in rank_by_keywords(query, texts, 10)]
 
     def encoder(query: str) -> list[str]:
         wanted = embed(query)

@@ -28,7 +28,7 @@ from octoc.runtime.results.fit import truncate
 from octoc.runtime.results.limits import Limits
 from octoc.search.fields import ToolText
 from octoc.search.index import lexical_arrays
-from octoc.search.keyword import Document, rank
+from octoc.search.keyword import rank
 from octoc.search.stem import stem
 from octoc.search.words import clauses, hashed, misspellings, query_terms, terms
 from octoc.secrets import redactor
@@ -116,7 +116,7 @@ OF_TEXT: dict[str, Callable[[str], object]] = {
     "misspellings": misspellings,
     "an index of a description": lambda text: lexical_arrays([ToolText(server="s", name="n", description=text)]),
     "an index of a name": lambda text: lexical_arrays([ToolText(server="s", name=text)]),
-    "words of Octo's search": lambda text: rank(text[:2000], [Document(key=0, name="n", description=text)]),
+    "words of Octo's search": lambda text: rank(text[:2000], [(0, "n", text)]),
     "cleaning": clean_intent,
     "what was pasted": by_lines,
     "a message that goes on": cues,

@@ -10,14 +10,13 @@ import attrs
 
 from octoc.bundle.reader import OpenBundle
 from octoc.evaluation.outcomes import NDCG_AT, MessageOutcome, QueryOutcome, Results
-from octoc.plugin import hookimpl
+from octoc.plugin import Embedder, hookimpl
 from octoc.routing.decision import Reason
 from octoc.routing.fixtures import Fixtures, RoutingFixture
 from octoc.runtime import Runtime
 from octoc.runtime.activation.encoder import EncoderUnavailableError
 
 if TYPE_CHECKING:
-    from octoc.plugin import Embedder
     from octoc.plugin.manager import Plugins
     from octoc.runtime.values import Routing
 

@@ -13,12 +13,12 @@ import attrs
 from octoc.runtime.catalog.formats import MCP, Form
 from octoc.runtime.catalog.tool_block import own_tools
 from octoc.runtime.catalog.tool_forms import COUNTED_FORMAT, tool_text
+from octoc.runtime.history import Message, Shape, age, message_tokens, prune, shape_of
 from octoc.runtime.results.fit import reads_results
 from octoc.runtime.skills.available import skills_in_use
 from octoc.runtime.skills.text import skill_block
 
 if TYPE_CHECKING:
-    from octoc.runtime.history import Message, Shape
     from octoc.runtime.state import SessionState
 
 SectionName = Literal[
@@ -120,13 +120,13 @@ def inspect(
         Section(name="skills", parts=tuple(_skills(session, conversation))),
     ]
     fixed = sum(section.tokens for section in sections)
-    history = _history(session, conversation, None if budget_tokens is None else budget_tokens - fixed)
-    sections.append(Section(name="history", parts=history.parts))
-    tokens = fixed + sum(part.tokens for part in history.parts)
+    history, why_over = _history(session, conversation, None if budget_tokens is None else budget_tokens - fixed)
+    sections.append(Section(name="history", parts=history))
+    tokens = fixed + sum(part.tokens for part in history)
     over = (
         ""
         if budget_tokens is None or tokens <= budget_tokens
-        else history.why_over or (f"all but the history takes {fixed} of a budget of {budget_tokens}")
+        else why_over or (f"all but the history takes {fixed} of a budget of {budget_tokens}")
     )
     return Inspection(
         agent=session.agent.name,
@@ -135,8 +135,8 @@ def inspect(
         sections=tuple(section for section in sections if section.parts),
         tokens=tokens,
         budget=budget_tokens,
-        dropped=tuple(number for number, part in enumerate(history.parts) if part.fate == "dropped"),
-        aged=tuple(number for number, part in enumerate(history.parts) if part.fate == "aged"),
+        dropped=tuple(number for number, part in enumerate(history) if part.fate == "dropped"),
+        aged=tuple(number for number, part in enumerate(history) if part.fate == "aged"),
         why_over=over,
     )
 
@@ -151,16 +151,8 @@ class _Conversation:
 
     @classmethod
     def of(cls, messages: Sequence[Message], format: str | None) -> _Conversation:  # noqa: A002  # as above
-        from octoc.runtime.history import shape_of
-
         shape = shape_of(messages, format)
         return cls(list(messages), shape, "\n".join(text for one in messages for text in shape.texts(one)))
-
-
-@attrs.frozen
-class _History:
-    parts: tuple[Part, ...]
-    why_over: str = ""
 
 
 def _prompt(session: SessionState, number: Any, source: str) -> tuple[Part, ...]:
@@ -204,13 +196,12 @@ def _skills(session: SessionState, conversation: _Conversation) -> Iterator[Part
         yield Part(name=name, source=source, tokens=0 if is_counted else session.counter.count(block))
 
 
-def _history(session: SessionState, conversation: _Conversation, budget: int | None) -> _History:
-    from octoc.runtime.history import age, message_tokens, prune
-
+def _history(session: SessionState, conversation: _Conversation, budget: int | None) -> tuple[tuple[Part, ...], str]:
+    """Return the parts of the history within the budget, and why it may exceed it."""
     messages, shape, counter = conversation.messages, conversation.shape, session.counter
     before = [message_tokens(message, shape, counter) for message in messages]
     if budget is None or not messages:
-        return _History(tuple(_message(conversation, number, cost, cost, "kept") for number, cost in enumerate(before)))
+        return tuple(_message(conversation, number, cost, cost, "kept") for number, cost in enumerate(before)), ""
     keeps = reads_results(session)
     aged = age(messages, shape, lambda *_: _ANY_HANDLE if keeps else None, profile=session.profile).messages
     fitted = prune(aged, budget, counter, shape=shape)
@@ -220,7 +211,7 @@ def _history(session: SessionState, conversation: _Conversation, budget: int | N
         fate: Fate = "dropped" if number in gone else "kept" if new is old else "aged"
         now = 0 if fate == "dropped" else message_tokens(new, shape, counter)
         parts.append(_message(conversation, number, now, before[number], fate))
-    return _History(tuple(parts), fitted.why_over)
+    return tuple(parts), fitted.why_over
 
 
 def _message(conversation: _Conversation, number: int, tokens: int, before: int, fate: Fate) -> Part:

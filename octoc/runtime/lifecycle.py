@@ -5,19 +5,17 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING
 
-from octoc.runtime.activation.active_set import ActiveSet
+from octoc.runtime.activation.active_set import ActiveSet, References
 from octoc.runtime.activation.holding import hold_base
 from octoc.runtime.cancellation import outlast
 from octoc.runtime.catalog.session_tools import SessionTools
-from octoc.runtime.state import SessionState
+from octoc.runtime.state import RuntimeState, SessionState
 
 if TYPE_CHECKING:
     from octoc.bundle.model import AgentEntry
     from octoc.caller import Caller
-    from octoc.runtime.activation.active_set import References
     from octoc.runtime.loaded_bundle import LoadedBundle
     from octoc.runtime.results.store import ResultStore
-    from octoc.runtime.state import RuntimeState
 
 
 def begin_session(runtime: RuntimeState, agent: AgentEntry, caller: Caller) -> SessionState:

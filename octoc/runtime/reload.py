@@ -8,13 +8,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octoc.bundle.model import AgentEntry
+from octoc.bundle.model import AgentEntry, Bundle
 from octoc.bundle.reader import OpenBundle
 from octoc.runtime.activation.activate import servers_of
 from octoc.runtime.activation.eviction import evictions_over_limits
 from octoc.runtime.activation.holding import hold, hold_base, hold_proxied, release_all
 from octoc.runtime.activation.kept_capabilities import update_kept
-from octoc.runtime.activation.unlisted import connect
 from octoc.runtime.catalog.session_tools import SessionTools
 from octoc.runtime.lifecycle import close_unused
 from octoc.runtime.loaded_bundle import LoadedBundle
@@ -22,7 +21,6 @@ from octoc.runtime.results.fit import is_readable
 from octoc.runtime.values import UnknownNameError
 
 if TYPE_CHECKING:
-    from octoc.bundle.model import Bundle
     from octoc.runtime.lazy_plugins import LazyPlugins
     from octoc.runtime.state import RuntimeState, SessionState
 
@@ -130,7 +128,7 @@ async def _connect_unlisted(session: SessionState) -> None:
     entries = map(session.tools.capability, session.active.names)
     grants = (grant for entry in entries if entry is not None for grant in entry.grants)
     waiting = [server for server in dict.fromkeys(grant.server for grant in grants) if loaded.is_unknown(server)]
-    for server, why in (await connect(loaded, waiting)).items():
+    for server, why in (await loaded.pool.connect_all(waiting)).items():
         logger.warning("after a reload server `%s` is not there: %s", server, why)
     if session.loaded is loaded:
         _hold(session, session.active.names)

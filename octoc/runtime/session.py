@@ -383,7 +383,7 @@ class Session:
 
         Returns: server -> why it could not be connected.
         """
-        from octoc.runtime.activation.unlisted import connect_unlisted
+        from octoc.runtime.activation.activate import connect_unlisted
 
         return await connect_unlisted(self.state, shown_only=shown_only)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.runtime.activation.active_set import References
+from octoc.runtime.activation.active_set import ActiveSet, References
 from octoc.runtime.catalog.formats import MCP, Form
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from octoc.bundle.model import AgentEntry, Bundle, Settings
     from octoc.caller import Caller
     from octoc.plugin import Embedder, Explainer, TokenCounter
-    from octoc.runtime.activation.active_set import ActiveSet
     from octoc.runtime.activation.dependencies import Dependencies
     from octoc.runtime.catalog.session_tools import SessionTools
     from octoc.runtime.lazy_plugins import LazyPlugins, TokenCounters, Variables
@@ -76,7 +75,7 @@ class RuntimeState:
         """The dependencies of capabilities and their scripts."""
         from octoc.runtime.activation.dependencies import Dependencies
 
-        return Dependencies(self.shared.connector.secrets, allowed=self.deps_limit)
+        return Dependencies(self.shared.connector.secrets, self.deps_limit)
 
     @property
     def forked(self) -> bool:

@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import attrs
 
-from octoc.results import ToolFailure, ToolResult
+from octoc.results import ToolCall, ToolFailure, ToolResult
 
 if TYPE_CHECKING:
     from octoc.bundle.model import ServerEntry
-    from octoc.results import ToolCall
     from octoc.transport_kinds import TransportKind
 
 logger = logging.getLogger("octoc.telemetry")

@@ -4,40 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import attrs
-
 from octoc.search import DEFAULT_LIMIT
 
 
-@attrs.frozen(kw_only=True)
-class Document:
-    """The searched texts of a tool. `key` is the caller's own number for it."""
+def rank(query: str, tools: Iterable[tuple[int, str, str]], limit: int = DEFAULT_LIMIT) -> list[tuple[int, int]]:
+    """Return at most `limit` tools that have a word of the query as a substring, the most words first.
 
-    key: int
-    name: str
-    description: str
+    Words are separated by white space and compared in lower case; a repeated word counts each time; equal scores keep
+    the order of `tools`; an empty query finds nothing. Source: Octo, `find_tools`.
 
+    Args:
+        tools: (number, name, description).
 
-@attrs.frozen(kw_only=True)
-class Hit:
-    """A found document; `score` is the number of query words in it, a repeated word counted each time."""
-
-    key: int
-    score: int
-
-
-def rank(query: str, documents: Iterable[Document], limit: int = DEFAULT_LIMIT) -> list[Hit]:
-    """Return at most `limit` documents that have a word of the query as a substring, the most words first.
-
-    Words are separated by white space and compared in lower case; equal scores keep the order of `documents`; an empty
-    query finds nothing. Source: Octo, `find_tools`.
+    Returns: (number, count of query words).
     """
     words = query.lower().split()
     hits = []
-    for document in documents:
-        haystack = f"{document.name.lower()} {document.description.lower()}"
-        score = sum(word in haystack for word in words)
-        if score:
-            hits.append(Hit(key=document.key, score=score))
-    hits.sort(key=lambda hit: -hit.score)
+    for number, name, description in tools:
+        haystack = f"{name.lower()} {description.lower()}"
+        count = sum(word in haystack for word in words)
+        if count:
+            hits.append((number, count))
+    hits.sort(key=lambda hit: -hit[1])
     return hits[: max(0, limit)]

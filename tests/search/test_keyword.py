@@ -1,17 +1,17 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.search.keyword import Document, Hit, rank
+from octoc.search.keyword import rank
 
 TOOLS = [
-    Document(key=7, name="list_issues", description="List issues in a GitHub repository"),
-    Document(key=2, name="get_time", description="The current time in a zone"),
-    Document(key=4, name="create_issue", description="Open a new issue"),
+    (7, "list_issues", "List issues in a GitHub repository"),
+    (2, "get_time", "The current time in a zone"),
+    (4, "create_issue", "Open a new issue"),
 ]
 
 
 def _found(query: str, limit: int = 15) -> list[tuple[int, int]]:
-    return [(hit.key, hit.score) for hit in rank(query, TOOLS, limit)]
+    return rank(query, TOOLS, limit)
 
 
 def test_words_are_counted_as_substrings_of_name_and_description() -> None:
@@ -43,14 +43,14 @@ def test_an_empty_query_finds_nothing() -> None:
 def test_at_most_limit_hits_are_returned() -> None:
     """The list ends at the limit, fifteen unless told otherwise."""
     assert _found("issue", 1) == [(7, 1)]
-    many = [Document(key=key, name="echo", description="") for key in range(20)]
-    assert rank("echo", many) == [Hit(key=key, score=1) for key in range(15)]
+    many = [(key, "echo", "") for key in range(20)]
+    assert rank("echo", many) == [(key, 1) for key in range(15)]
 
 
 @given(st.text("ab ", max_size=8), st.lists(st.text("ab ", max_size=6), max_size=8))
 def test_ranking_equals_its_definition(query: str, descriptions: list[str]) -> None:
     """The result is the stable sort by hits of all documents that have one."""
-    documents = [Document(key=key, name="t", description=text) for key, text in enumerate(descriptions)]
+    documents = [(key, "t", text) for key, text in enumerate(descriptions)]
     scored = [(sum(w in f"t {text}" for w in query.split()), key) for key, text in enumerate(descriptions)]
     expected = sorted(((score, key) for score, key in scored if score), key=lambda pair: (-pair[0], pair[1]))
-    assert [(hit.score, hit.key) for hit in rank(query, documents)] == expected
+    assert [(score, key) for key, score in rank(query, documents)] == expected

@@ -18,7 +18,7 @@ from octoc.bundle.model import CapabilityEntry
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.runtime import telemetry
 from octoc.runtime.activation.eviction import evictions_for, evictions_over_limits, no_room
-from octoc.runtime.activation.holding import hold, release, release_all
+from octoc.runtime.activation.holding import hold, hold_base, release, release_all
 from octoc.runtime.cancellation import outlast
 from octoc.secrets import redact
 
@@ -324,6 +324,16 @@ async def deactivate(session: SessionState, name: str) -> Change:
 
 def _needed(session: SessionState) -> frozenset[str]:
     return session.runtime.references.servers_of((session.number, holder) for holder in session.holders)
+
+
+async def connect_unlisted(session: SessionState, *, shown_only: bool) -> dict[str, str]:
+    """Connect the servers whose tools are unknown. Returns server -> why it could not be connected."""
+    loaded = session.loaded
+    waiting = [server for server in session.tools.unlisted_servers(shown_only=shown_only) if loaded.is_unknown(server)]
+    problems = await loaded.pool.connect_all(waiting)
+    hold_base(session)
+    session.tools.settle()
+    return problems
 
 
 async def begin_turn(session: SessionState) -> None:

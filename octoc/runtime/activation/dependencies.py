@@ -53,19 +53,13 @@ class Dependencies:
 
     Args:
         secrets_of: returns the resolved references of a server.
-        environ: the host's environment; the process's own by default.
         allowed: the most that a bundle may request; None sets no limit.
     """
 
-    def __init__(
-        self,
-        secrets_of: Callable[[str], tuple[str, ...]],
-        environ: Mapping[str, str] | None = None,
-        *,
-        allowed: DepsLimit | None = None,
-    ) -> None:
+    def __init__(self, secrets_of: Callable[[str], tuple[str, ...]], allowed: DepsLimit | None) -> None:
+        self.environ: Mapping[str, str] = os.environ
+        """The host's environment, in which programs are looked up; a script gets a part of it."""
         self._secrets_of = secrets_of
-        self._environ = os.environ if environ is None else environ
         self._allowed = allowed
         self._runs: dict[tuple[str, str, str], _Run] = {}
 
@@ -94,7 +88,7 @@ class Dependencies:
     def _checked(self, name: str, entry: DepEntry | None) -> DepState:
         if entry is None or entry.program is None:
             return DepState(name=name, state="unknown", note="nothing says how to look for it")
-        if shutil.which(entry.program, path=self._environ.get("PATH")) is None:
+        if shutil.which(entry.program, path=self.environ.get("PATH")) is None:
             return DepState(name=name, state="missing", note=f"no `{entry.program}` on PATH")
         return DepState(name=name, state="ready")
 
@@ -131,7 +125,7 @@ class Dependencies:
         output = bytearray()
         try:
             async with asyncio.timeout(limit), self._script(opened, entry) as file:
-                status = await run_script(text, clean_environment(self._environ), output, file=file)
+                status = await run_script(text, clean_environment(self.environ), output, file=file)
         except AlteredFolderError:
             return DepState(name=entry.name, state="failed", note="its folder is not what was built")
         except TimeoutError:
@@ -164,16 +158,11 @@ class Dependencies:
                 raise AlteredFolderError
             yield file
 
-    @property
-    def environ(self) -> Mapping[str, str]:
-        """The host's environment, in which programs are looked up; a script gets a part of it."""
-        return self._environ
-
     def secrets(self, bundle: Bundle) -> tuple[str, ...]:
         """Return the credentials of servers and of the host, which a script's output must not show."""
         from octoc.credentials import is_secret_name
 
-        own = (value for name, value in self._environ.items() if is_secret_name(name))
+        own = (value for name, value in self.environ.items() if is_secret_name(name))
         of_servers = (value for server in bundle.servers for value in self._secrets_of(server.name))
         return tuple(dict.fromkeys(value for value in (*own, *of_servers) if value))
 

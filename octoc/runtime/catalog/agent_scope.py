@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import attrs
 
 from octoc.aliases import ToolNames, sanitize
-from octoc.names import any_glob_matches, glob_covers, globs_meet
+from octoc.names import ToolId, any_glob_matches, glob_covers, globs_meet
 from octoc.runtime.catalog.aliases import AgentAliases
 
 if TYPE_CHECKING:
     from octoc.bundle.model import AgentEntry, CapabilityEntry, Grant, ServerEntry, Settings
     from octoc.formats import ToolFormat
     from octoc.formats.render import Shown
-    from octoc.names import ToolId
     from octoc.plugin import TokenCounter
     from octoc.runtime.catalog.catalog import Catalog
     from octoc.runtime.catalog.tool_forms import ToolForms
@@ -29,11 +28,18 @@ P = ParamSpec("P")
 
 def once_per_generation(method: Callable[Concatenate[AgentScope, P], T]) -> Callable[Concatenate[AgentScope, P], T]:
     """Make a method compute its value once for each set of tools and arguments."""
-    name = method.__name__
 
     @functools.wraps(method)
     def cached(self: AgentScope, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        value: T = self.computed((name, *args), lambda: method(self, *args, **kwargs))
+        current = self.catalog.generation
+        generation, values = self.computed
+        if generation != current:
+            values = {}
+            self.computed = (current, values)  # replaced, as other threads may still use the old ones
+        key = (method, *args)
+        if key not in values:
+            values[key] = method(self, *args, **kwargs)
+        value: T = values[key]
         return value
 
     return cached
@@ -68,7 +74,7 @@ class AgentScope:
         self._servers = servers
         self._forms = forms
         self._naming = AgentAliases(catalog, agent.registry.tools, self.known)
-        self._computed: tuple[int, dict[tuple[Any, ...], Any]] = (catalog.generation, {})
+        self.computed: tuple[int, dict[tuple[Any, ...], Any]] = (catalog.generation, {})
         """A generation of the catalog, and values that were computed during it."""
 
     @cached_property
@@ -237,17 +243,6 @@ class AgentScope:
         globs = self._excluded.get(tool.server, ())
         # A file may name the tool by its alias, as model APIs spell it.
         return any_glob_matches(globs, tool.tool) or any_glob_matches(globs, sanitize(tool.tool))
-
-    def computed(self, key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
-        """Return the value of `compute()`, stored under `key` until the set of tools changes."""
-        current = self.catalog.generation
-        generation, values = self._computed
-        if generation != current:
-            values = {}
-            self._computed = (current, values)  # replaced, as other threads may still use the old ones
-        if key not in values:
-            values[key] = compute()
-        return values[key]
 
 
 def settings_of(settings: Settings, agent: AgentEntry) -> Settings:

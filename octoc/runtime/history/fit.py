@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -66,14 +66,15 @@ class Ledger:
         self,
         messages: Sequence[Message],
         shape: Shape,
-        cost: Callable[[Message], int],
+        counter: TokenCounter,
         keep_turns: int,
         held: Collection[int] = (),
     ) -> None:
         self.messages = messages
         self.shape = shape
+        self.counter = counter
         self.keep_turns = keep_turns
-        self.costs = [cost(message) for message in messages]
+        self.costs = [message_tokens(message, shape, counter) for message in messages]
         self.total = sum(self.costs)
         self.system = frozenset(index for index, message in enumerate(messages) if shape.is_system(message))
         self.kept_from = self.start_of_turns(keep_turns)

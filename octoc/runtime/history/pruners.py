@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from octoc.runtime.history.fit import KEEP_TURNS, Fitted, Ledger, message_tokens
-from octoc.runtime.history.shapes import shape_of
+from octoc.runtime.history.shapes import Message, Shape, shape_of
 
 if TYPE_CHECKING:
     from octoc.plugin import TokenCounter
-    from octoc.runtime.history.shapes import Message, Shape
 
 logger = logging.getLogger("octoc.history")
 
@@ -70,12 +69,12 @@ def prune(
     of the user, so more groups may be dropped than the budget requires.
     """
     shape = shape or shape_of(messages)
-    ledger = Ledger(messages, shape, lambda message: message_tokens(message, shape, counter), keep_turns)
+    ledger = Ledger(messages, shape, counter, keep_turns)
     at_least = 0
     if window is not None:
         window_from = ledger.start_of_turns(window.turns)
         at_least = sum(group[-1] < window_from for group in ledger.removable[: ledger.old])
-    return _dropped(ledger, ledger.fewest_to_drop(budget, at_least), budget, counter)
+    return _dropped(ledger, ledger.fewest_to_drop(budget, at_least), budget)
 
 
 async def fit(
@@ -93,22 +92,19 @@ async def fit(
         window = pruner if isinstance(pruner, SlidingWindow) else None
         return prune(messages, budget, counter, window=window, keep_turns=keep_turns, shape=shape)
 
-    def cost(message: Message) -> int:
-        return message_tokens(message, shape, counter)
-
-    ledger = Ledger(messages, shape, cost, keep_turns)
+    ledger = Ledger(messages, shape, counter, keep_turns)
     count = math.ceil(pruner.share * sum(not ledger.system.intersection(group) for group in ledger.groups))
     groups = ledger.removable[: min(count, ledger.old)]
     if ledger.total <= budget or not groups:
-        return _dropped(ledger, ledger.fewest_to_drop(budget), budget, counter)
+        return _dropped(ledger, ledger.fewest_to_drop(budget), budget)
     text, problem = await _summary(pruner, [messages[index] for group in groups for index in group])
     summary = shape.written(SUMMARY.format(count=sum(map(len, groups)), text=text))
-    if not problem and cost(summary) >= ledger.cost_of(groups):
+    if not problem and message_tokens(summary, shape, counter) >= ledger.cost_of(groups):
         problem = "the summary is not shorter than the messages that it replaces"
-    fitted = None if problem else _with_summary(ledger, groups, summary, cost, budget, counter)
+    fitted = None if problem else _with_summary(ledger, groups, summary, budget)
     if fitted is not None and fitted.fits:
         return fitted
-    without = _dropped(ledger, ledger.fewest_to_drop(budget), budget, counter)
+    without = _dropped(ledger, ledger.fewest_to_drop(budget), budget)
     if fitted is not None and not without.fits:
         return fitted  # the messages that must stay exceed the budget by themselves
     problem = problem or "there is no room for the summary"
@@ -116,14 +112,14 @@ async def fit(
     return attrs.evolve(without, problem=problem)
 
 
-def _dropped(ledger: Ledger, count: int, budget: int, counter: TokenCounter) -> Fitted:
+def _dropped(ledger: Ledger, count: int, budget: int) -> Fitted:
     dropped = ledger.removable[:count]
     gone = {index for group in dropped for index in group}
     tokens = ledger.total - ledger.cost_of(dropped)
     return Fitted(
         messages=[message for index, message in enumerate(ledger.messages) if index not in gone],
         budget=budget,
-        counter=counter.name,
+        counter=ledger.counter.name,
         tokens_before=ledger.total,
         tokens=tokens,
         dropped=tuple(dropped),
@@ -144,20 +140,13 @@ async def _summary(pruner: Summarize, messages: list[Message]) -> tuple[str, str
     return text, ""
 
 
-def _with_summary(
-    ledger: Ledger,
-    groups: list[tuple[int, ...]],
-    summary: Message,
-    cost: Callable[[Message], int],
-    budget: int,
-    counter: TokenCounter,
-) -> Fitted:
+def _with_summary(ledger: Ledger, groups: list[tuple[int, ...]], summary: Message, budget: int) -> Fitted:
     gone = {index for group in groups for index in group}
     place = min(gone)
     left = [index for index in range(len(ledger.messages)) if index == place or index not in gone]
     messages = [summary if index == place else ledger.messages[index] for index in left]
-    shorter = Ledger(messages, ledger.shape, cost, ledger.keep_turns, held={left.index(place)})
-    fitted = _dropped(shorter, shorter.fewest_to_drop(budget), budget, counter)
+    shorter = Ledger(messages, ledger.shape, ledger.counter, ledger.keep_turns, held={left.index(place)})
+    fitted = _dropped(shorter, shorter.fewest_to_drop(budget), budget)
     return attrs.evolve(
         fitted,
         tokens_before=ledger.total,

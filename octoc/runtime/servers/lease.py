@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
-from octoc.results import ToolFailure
-from octoc.runtime.servers.connection import FAULTS
+from octoc.results import FailureKind, ToolFailure, ToolResult
+from octoc.runtime.servers.connection import FAULTS, PooledConnection
 from octoc.runtime.servers.tool_breakers import OF_TOOL, ToolKey
 from octoc.runtime.shares import NO_ACCOUNT
 
 if TYPE_CHECKING:
-    import asyncio
-
     from octoc.plugin import Connection
-    from octoc.results import FailureKind, ToolResult
     from octoc.runtime.servers.breaker import Verdict
-    from octoc.runtime.servers.connection import PooledConnection
     from octoc.runtime.servers.server_pool import ServerPool
 
 Stage = Literal["place", "connection", "held", "ended"]
@@ -109,8 +106,6 @@ class Lease:
 
     def interrupt(self) -> None:
         """End the running call, if that is possible."""
-        import asyncio
-
         self.interrupted = True
         if self.scope is not None:
             try:

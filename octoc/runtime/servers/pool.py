@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from octoc.runtime.cancellation import outlast
@@ -63,6 +63,13 @@ class Pool:
                 return None
         except UnreachableError as error:
             return error.failure.message
+
+    async def connect_all(self, servers: Sequence[str]) -> dict[str, str]:
+        """Connect servers at the same time. Returns server -> why that failed."""
+        import asyncio
+
+        problems = await asyncio.gather(*map(self.connect, servers))
+        return {server: why for server, why in zip(servers, problems, strict=True) if why is not None}
 
     def listen(self, server: str, listener: Callable[[ServerListing], None]) -> None:
         """Call `listener` with every list of the server's tools, and with the last one now."""

@@ -8,10 +8,9 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from octoc.runtime.cancellation import outlast
-from octoc.runtime.servers.account_connections import divided, has_asked, is_stale, says_it_asks
 from octoc.runtime.servers.breaker import CircuitBreaker
 from octoc.runtime.servers.concurrency import Places
-from octoc.runtime.servers.connection import CLOSE_S, FAULTS, Connect, PooledConnection
+from octoc.runtime.servers.connection import CLOSE_S, FAULTS, Connect, PooledConnection, divided, says_it_asks
 from octoc.runtime.servers.refresh import Refresher
 from octoc.runtime.servers.retry import reconnect_pause
 from octoc.runtime.servers.tool_breakers import ToolBreakers
@@ -161,7 +160,7 @@ class ServerPool:
         if opened.users:
             return
         opened.idle_since = self._clock()
-        if opened.retired or is_stale(opened):
+        if opened.retired or opened.is_stale:
             self._retire(opened)
             return
         for waiting in self._idle_wanted:
@@ -191,7 +190,7 @@ class ServerPool:
 
     def _usable(self, account: str | None) -> list[PooledConnection]:
         """Return the connections that an account may use; retires those that no call may use any more."""
-        self.asks = self.asks or any(map(has_asked, self._opened))
+        self.asks = self.asks or any(one.has_asked for one in self._opened)
         usable, unusable = divided(self._opened, account, asks=self.asks, most=self.entry.max_concurrent)
         for opened in unusable:
             self._retire(opened)
@@ -380,7 +379,7 @@ class ServerPool:
         if opened in self._opened:
             self._opened.remove(opened)
         opened.retired = True
-        self.asks = self.asks or has_asked(opened)
+        self.asks = self.asks or opened.has_asked
         if opened not in self._unshut or (opened.users and not now):
             return None
         self._unshut.discard(opened)

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from octoc.runtime.servers.breaker import CircuitBreaker
+from octoc.runtime.servers.breaker import CircuitBreaker, Verdict
 from octoc.runtime.servers.unreachable import circuit_open
 from octoc.runtime.shares import account_to_evict
 
 if TYPE_CHECKING:
     from octoc.results import FailureKind
-    from octoc.runtime.servers.breaker import Verdict
 
 MAX_BREAKERS = 1000
 """Breakers that are kept for one server; for one more, the account with most of them loses its oldest."""

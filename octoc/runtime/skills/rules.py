@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from octoc.linear_regex import RegexError, compile_regex
-from octoc.runtime.activation.encoder import EncoderUnavailableError
+from octoc.runtime.activation.encoder import EncoderUnavailableError, RoutingParts
 
 if TYPE_CHECKING:
     from octoc.bundle.reader import OpenBundle
     from octoc.routing.skill_rules import Check
-    from octoc.runtime.activation.encoder import RoutingParts
 
 logger = logging.getLogger("octoc.runtime")
 

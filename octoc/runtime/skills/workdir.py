@@ -89,7 +89,7 @@ class Workdir:
             return depth < MAX_DEPTH and any(
                 self._matches(entry.path, ["**", *rest], depth + 1, wants_dir=wants_dir)
                 for entry in self._listed(folder)
-                if _is_own_dir(entry)
+                if _holds(entry.is_dir)
             )
         for entry in self._listed(folder):
             if not fnmatchcase(entry.name, part) or not self._is_inside(entry.path, wants_dir=wants_dir or bool(rest)):
@@ -147,13 +147,13 @@ class Workdir:
             for entry in listed:
                 if entry.name.startswith("."):
                     continue
-                is_dir = _is_own_dir(entry)
+                is_dir = _holds(entry.is_dir)
                 path = f"{inside}/{entry.name}" if inside else entry.name
                 if is_ignored(levels, path, is_dir=is_dir):
                     continue
                 if is_dir:
                     folders.append((entry.path, path, levels))
-                elif _is_own_file(entry):
+                elif _holds(entry.is_file):
                     yield entry.path
             if inside.count("/") < MAX_DEPTH:
                 pending.extend(reversed(folders))
@@ -183,15 +183,9 @@ class Workdir:
             return None
 
 
-def _is_own_dir(entry: os.DirEntry[str]) -> bool:
+def _holds(check: Callable[..., bool]) -> bool:
+    """Return whether `is_dir` or `is_file` of an entry holds without following a link."""
     try:
-        return entry.is_dir(follow_symlinks=False)
-    except OSError:
-        return False
-
-
-def _is_own_file(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_file(follow_symlinks=False)
+        return check(follow_symlinks=False)
     except OSError:
         return False

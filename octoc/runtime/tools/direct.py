@@ -9,11 +9,10 @@ from octoc.names import ToolId
 from octoc.runtime.arguments.refusal import OFF, WARN, refusal
 from octoc.runtime.results.failures import failure
 from octoc.runtime.tools.policy import arguments_mode
-from octoc.runtime.tools.server_call import call_server
+from octoc.runtime.tools.server_call import Outcome, call_server
 
 if TYPE_CHECKING:
     from octoc.runtime.loaded_bundle import LoadedBundle
-    from octoc.runtime.tools.server_call import Outcome
 
 _MOST_NEAR = 5
 

@@ -21,13 +21,12 @@ from octoc.runtime.results.failures import failure, worded
 from octoc.runtime.results.fit import fit_aside, reads_results
 from octoc.runtime.servers.unreachable import UnreachableError
 from octoc.runtime.skills.available import available_skills
-from octoc.runtime.tools.server_call import call_server
+from octoc.runtime.tools.server_call import Outcome, call_server
 from octoc.runtime.values import whole_characters
 from octoc.search import OCTO
 
 if TYPE_CHECKING:
     from octoc.runtime.state import SessionState
-    from octoc.runtime.tools.server_call import Outcome
 
 logger = logging.getLogger("octoc.runtime")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 
 from octoc.json_pointer import index_of_token, key_of_token, pointer_token
-from octoc.results import ContentPart, ToolResult, Truncation
+from octoc.results import ContentPart, ToolFailure, ToolResult, Truncation
 from octoc.runtime.results.failures import failure
 from octoc.runtime.results.fit import is_readable, limits_for
 from octoc.runtime.results.json_cut import MAX_DEPTH, JsonCutter, parse_container, quoted, scalar, written
@@ -21,7 +21,6 @@ from octoc.runtime.values import whole_characters
 
 if TYPE_CHECKING:
     from octoc.plugin import TokenCounter
-    from octoc.results import ToolFailure
     from octoc.runtime.state import SessionState
 
 Unit = Literal["characters", "items", "members"]

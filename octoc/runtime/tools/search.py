@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.runtime.activation.encoder import EncoderUnavailableError
+from octoc.runtime.activation.encoder import EncoderUnavailableError, RoutingParts
 from octoc.runtime.values import SearchHit
 from octoc.search import BY_MEANING, OCTO
 
 if TYPE_CHECKING:
     from octoc.bundle.reader import OpenBundle
     from octoc.plugin.protocols import Vector
-    from octoc.runtime.activation.encoder import RoutingParts
     from octoc.runtime.catalog.catalog import Catalog
     from octoc.runtime.catalog.session_tools import SessionTools
     from octoc.search.fields import ToolText
@@ -60,12 +59,12 @@ class SearchResult:
 
 def by_keywords(tools: SessionTools, query: str, limit: int) -> SearchResult:
     """Rank the tools that a session can call by Octo's rule. Raises: BundleFileError."""
-    from octoc.search.keyword import Document, rank
+    from octoc.search.keyword import rank
 
     candidates = map(tools.catalog.__getitem__, tools.reachable())
-    documents = [Document(key=one.index, name=one.id.tool, description=one.description) for one in candidates]
+    texts = [(one.index, one.id.tool, one.description) for one in candidates]
     shown = frozenset(tools.visible())
-    hits = (_ranked(tools, hit.key, float(hit.score), shown, {}) for hit in rank(query, documents, limit))
+    hits = (_ranked(tools, number, float(score), shown, {}) for number, score in rank(query, texts, limit))
     return SearchResult(hits=tuple(hits), method=OCTO)
 
 

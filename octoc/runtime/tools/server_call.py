@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import time
@@ -10,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from octoc.json_limits import check_numbers
 from octoc.names import ToolId
 from octoc.plain_text import because
 from octoc.results import Caller, FailureKind, Progress, ToolCall, ToolFailure, ToolResult
 from octoc.runtime import telemetry
 from octoc.runtime.results.failures import exception_of, failure, with_retry, worded
-from octoc.runtime.results.numbers import refuse_odd_numbers
+from octoc.runtime.results.parts import is_large
 from octoc.runtime.results.redact import clean_error, progress_without_secrets
 from octoc.runtime.servers.connection import FAULTS
 from octoc.runtime.servers.retry import MAX_REPEATS, is_harmless, may_repeat, pause_before
@@ -25,8 +27,6 @@ from octoc.runtime.tools.policy import limit_of, retry_mode
 from octoc.secrets import redact
 
 if TYPE_CHECKING:
-    import asyncio
-
     from octoc.bundle.model import ServerEntry
     from octoc.runtime.loaded_bundle import LoadedBundle
     from octoc.runtime.servers.lease import Lease
@@ -121,8 +121,6 @@ class _Call:
         self._unanswered = False
 
     async def run(self) -> Outcome:
-        import asyncio
-
         if self._call.tool in self._loaded.drift(self._entry.name).removed:
             return self._worded(failure("not_found", f"server `{self._entry.name}` no longer has `{self._call.tool}`"))
         repeats = 0
@@ -148,8 +146,6 @@ class _Call:
 
     async def _once(self) -> tuple[Outcome, bool]:
         """Try once. Returns the outcome, and whether it is final, so that no other try may follow."""
-        import asyncio
-
         try:
             account = account_of(self._call.caller)
             lease = self._loaded.pool.use(self._entry.name, self._until, account, self._call.tool)
@@ -184,7 +180,7 @@ class _Call:
                 lease.scope = scope
                 self.sent = True
                 outcome = await lease.connection.call(call)
-            return await refuse_odd_numbers(outcome, self._entry.name, call.tool)
+            return await _without_odd_numbers(outcome, self._entry.name, call.tool)
         except TimeoutError:
             if lease.interrupted:
                 return failure("cancelled", "the runtime was closed during the call", sent=True)
@@ -225,6 +221,32 @@ class _Call:
         return may_repeat(outcome, retry_mode(entry, self._call.tool), harmless=harmless)
 
 
+async def _without_odd_numbers(outcome: Outcome, server: str, tool: str) -> Outcome:
+    """Return a failure instead of a result with NaN or an infinity, which a transport of a plugin may let through."""
+    if isinstance(outcome, ToolFailure) or (
+        outcome.structured is None and all(p.data is None for p in outcome.content)
+    ):
+        return outcome
+    if is_large(outcome):
+        is_odd = await asyncio.to_thread(_has_odd_number, outcome)
+    else:
+        is_odd = _has_odd_number(outcome)
+    if not is_odd:
+        return outcome
+    return failure("protocol", f"`{server}` answered `{tool}` with a number that JSON does not have", sent=True)
+
+
+def _has_odd_number(result: ToolResult) -> bool:
+    """Return whether the structured content or a part of a result has NaN or an infinity."""
+    try:
+        check_numbers([result.structured, *(part.data for part in result.content)])
+    except ValueError:
+        return True
+    except RecursionError:
+        return False
+    return False
+
+
 @contextlib.asynccontextmanager
 async def _backstop(seconds: float) -> AsyncIterator[asyncio.Timeout]:
     """End the block with a TimeoutError after `seconds` and the grace.
@@ -232,8 +254,6 @@ async def _backstop(seconds: float) -> AsyncIterator[asyncio.Timeout]:
     The grace begins when the event loop reaches the limit. Otherwise, in a loop that was busy beyond both, this limit
     would end the call in the same step as the transport's own, and the transport's reason would be lost.
     """
-    import asyncio
-
     loop = asyncio.get_running_loop()
     async with asyncio.timeout(None) as scope:
 
