@@ -32,10 +32,10 @@ def grams(text: str) -> Counter[str]:
 
     Source: scikit-learn, `CountVectorizer(analyzer="char_wb", ngram_range=(2, 5))`.
     """
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for word in text.lower().split():
-        found.update(_of_word(word) if len(word) <= _MEMO_CHARS else _cut(word))
-    return found
+        counts.update(_of_word(word) if len(word) <= _MEMO_CHARS else _cut(word))
+    return counts
 
 
 @lru_cache(maxsize=_MEMO)
@@ -45,12 +45,12 @@ def _of_word(word: str) -> tuple[str, ...]:
 
 def _cut(word: str) -> tuple[str, ...]:
     padded = f" {word} "
-    found: list[str] = []
+    pieces: list[str] = []
     for size in range(MIN_GRAM, MAX_GRAM + 1):
-        found += [padded[start : start + size] for start in range(max(1, len(padded) - size + 1))]
+        pieces += [padded[start : start + size] for start in range(max(1, len(padded) - size + 1))]
         if len(padded) <= size:
             break  # a word shorter than the n-gram counts once, as a whole
-    return tuple(found)
+    return tuple(pieces)
 
 
 @attrs.define(eq=False)
@@ -107,8 +107,8 @@ class TfIdf:
 
     def weighed(self, numbers: Columns, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the sum of the rows of these n-grams, shape (k,) of (columns, k), each times its inverse frequency."""
-        found: NDArray[np.float32] = np.add.reduce(rows[numbers] * self._weights[numbers, None])
-        return found
+        total: NDArray[np.float32] = np.add.reduce(rows[numbers] * self._weights[numbers, None])
+        return total
 
     def length(self, numbers: Columns) -> float:
         """Return the norm of the row of a text with these n-grams, before normalisation."""
@@ -124,14 +124,14 @@ class Hashed:
 
     def transform(self, text: str) -> Row:
         """Return the columns of a text's n-grams, below `size`, and their values, L2-normalised."""
-        found: dict[int, float] = {}
+        by_column: dict[int, float] = {}
         for gram, count in grams(text).items():
             digest = zlib.crc32(gram.encode("utf-8", "surrogatepass"))
             column = digest % self.size
             # Two n-grams in one column are as likely to cancel out as to add up.
-            found[column] = found.get(column, 0.0) + (count if digest & 1 << 31 else -count)
-        columns = np.fromiter(found, np.intp, len(found))
-        values = np.fromiter(found.values(), np.float64, len(found))
+            by_column[column] = by_column.get(column, 0.0) + (count if digest & 1 << 31 else -count)
+        columns = np.fromiter(by_column, np.intp, len(by_column))
+        values = np.fromiter(by_column.values(), np.float64, len(by_column))
         norm = math.sqrt(math.fsum((values * values).tolist()))
         return columns, values / norm if norm else values
 
@@ -143,8 +143,8 @@ class Hashed:
     def weighed(self, numbers: Columns, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the sum of the rows of these n-grams, shape (k,) of (size, k), less those from `size` on."""
         signs = np.where(numbers < self.size, np.float32(1), np.float32(-1))
-        found: NDArray[np.float32] = (rows[numbers % self.size] * signs[:, None]).sum(axis=0)
-        return found
+        total: NDArray[np.float32] = (rows[numbers % self.size] * signs[:, None]).sum(axis=0)
+        return total
 
     def length(self, numbers: Columns) -> float:
         """Return the norm of the row of a text with these n-grams, before normalisation."""

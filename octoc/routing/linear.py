@@ -58,7 +58,7 @@ class Linear:
             vector: its vector, shape (d,); a model of words alone ignores it.
         """
         logits = self._start.copy()
-        known = logits[:-1]
+        finite = logits[:-1]
         memo = self._memo
         words = [memo.get(word) or self._of_word(word) for word in text.lower().split()]
         if words:
@@ -66,9 +66,9 @@ class Linear:
             if length:
                 added = _sum([row for _, row in words])
                 added /= length
-                known += added
+                finite += added
         if vector is not None and self.vectors is not None and self.mean is not None:
-            known += dots(self.vectors, vector - self.mean)
+            finite += dots(self.vectors, vector - self.mean)
         return logits
 
     def _of_word(self, word: str) -> _Word:

@@ -90,9 +90,9 @@ class Space:
         if centred.ndim == 1:
             alone = dots(self.axes, centred)
             return alone / np.float32(max(math.sqrt(float(np.dot(alone, alone))), 1e-12))
-        found: Vector = np.inner(centred, self.axes)
-        norms = np.sqrt((found * found).sum(axis=-1, keepdims=True))
-        turned: Vector = (found / np.maximum(norms, 1e-12)).astype(np.float32)
+        projected: Vector = np.inner(centred, self.axes)
+        norms = np.sqrt((projected * projected).sum(axis=-1, keepdims=True))
+        turned: Vector = (projected / np.maximum(norms, 1e-12)).astype(np.float32)
         return turned
 
 
@@ -229,36 +229,36 @@ class Nearby:
     def _known(self, text: str) -> Collection[str]:
         """Return the `stems` of a text that any capability has, in the same order in every process."""
         memo = self._memo
-        found: dict[str, None] = {}
+        words: dict[str, None] = {}
         for word in text.lower().split():
-            known = memo.get(word)
-            if known is None:
-                known = dict.fromkeys(sorted(stems(word) & self.names.keys()))
+            cached = memo.get(word)
+            if cached is None:
+                cached = dict.fromkeys(sorted(stems(word) & self.names.keys()))
                 if len(word) <= _MEMO_CHARS:
                     if len(memo) >= _MEMO:
                         memo.clear()
-                    memo[word] = known
-            found.update(known)
-        return found.keys()
+                    memo[word] = cached
+            words.update(cached)
+        return words.keys()
 
-    def _of_words(self, found: Collection[str], capability: str) -> tuple[float, float]:
+    def _of_words(self, words: Collection[str], capability: str) -> tuple[float, float]:
         """Return the results of `named` and `said` for a text with these known beginnings of words."""
         own = self._own.get(capability)
         if own is None:
             own = self._own[capability] = self._words_of(capability)
         rarest = largest = 0.0
-        said: dict[int, float] = {}
-        for stem in found:
+        said_shares: dict[int, float] = {}
+        for stem in words:
             if stem not in own:
                 continue
             weight, shares = own[stem]
             rarest = max(rarest, weight)
             for number, share in shares:
-                if number in said:
-                    said[number] += share
-                    largest = max(largest, said[number])
+                if number in said_shares:
+                    said_shares[number] += share
+                    largest = max(largest, said_shares[number])
                 else:
-                    said[number] = share
+                    said_shares[number] = share
         return rarest, min(1.0, largest)
 
     def _words_of(self, capability: str) -> dict[str, _Own]:

@@ -163,17 +163,17 @@ def _prompt(session: SessionState, number: Any, source: str) -> tuple[Part, ...]
 
 
 def _tools(session: SessionState, form: Form) -> Iterator[Section]:
-    surface, count = session.tools, session.counter.count
+    tools, count = session.tools, session.counter.count
     own = (Part(name=one.name, source="octoc", tokens=count(tool_text(one.tool))) for one in own_tools(session, form))
     yield Section(name="octoc's tools", parts=tuple(own))
-    base = frozenset(surface.base())
-    boot = {index: name for name in surface.registry.boot for index in surface.owned(name)}
+    base = frozenset(tools.base())
+    boot = {index: name for name in tools.registry.boot for index in tools.owned(name)}
     direct: list[Part] = []
     active: list[Part] = []
-    for index, wire in surface.block():
+    for index, wire in tools.block():
         tool = session.loaded.catalog[index]
-        shown = surface.scope.shown(index, form.format, wire)
-        owner = boot.get(index) if index in base else next(iter(surface.active_owners(index)), None)
+        shown = tools.scope.shown(index, form.format, wire)
+        owner = boot.get(index) if index in base else next(iter(tools.active_owners(index)), None)
         source = "the agent has it from the start" if index in base else f"capability `{owner}` is active"
         part = Part(
             name=shown.name,

@@ -162,9 +162,9 @@ class LoadedBundle:
 
     def kind_of(self, key: str) -> TransportKind:
         """Return a transport kind. Plugins load only for one that octoc does not know."""
-        known = STANDARD.get(key)
-        if known is not None:
-            return known
+        kind = STANDARD.get(key)
+        if kind is not None:
+            return kind
         from octoc.plugin.transports import transport_kind
 
         return transport_kind(self.plugins, key)

@@ -86,7 +86,7 @@ class SearchHit:
 class UnknownNameError(LookupError):
     """The host asked for an agent or a server that the bundle does not have."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        names = sorted(known)
+    def __init__(self, kind: str, name: str, options: Iterable[str]) -> None:
+        names = sorted(options)
         near = did_you_mean(name, names) or f"known are {some_names(names)}"
         super().__init__(f"there is no {kind} `{name}` in this bundle: {near}")

@@ -66,13 +66,13 @@ def term_weights(tool: ToolText) -> dict[int, float]:
 
     Source: Robertson, Zaragoza, Taylor, "Simple BM25 extension to multiple weighted fields", 2004.
     """
-    found: dict[int, float] = {}
+    weights: dict[int, float] = {}
     for field, counts in _counts(tool):
         length = sum(counts.values())
         share = WEIGHTS[field] / (1 - B + B * length / USUAL_TERMS[field])
         for term, count in counts.items():
-            found[term] = found.get(term, 0.0) + share * count
-    return found
+            weights[term] = weights.get(term, 0.0) + share * count
+    return weights
 
 
 def spelled_terms(tool: ToolText) -> set[str]:

@@ -63,8 +63,8 @@ class Postings:
         wanted = np.array(misspelt, np.uint64)
         first = np.searchsorted(self.near, wanted, "left").tolist()
         last = np.searchsorted(self.near, wanted, "right").tolist()
-        found = {int(term) for begin, end in zip(first, last, strict=True) for term in self.near_terms[begin:end]}
-        return sorted(int(self.hashes[term]) for term in found)
+        terms = {int(term) for begin, end in zip(first, last, strict=True) for term in self.near_terms[begin:end]}
+        return sorted(int(self.hashes[term]) for term in terms)
 
 
 @attrs.frozen(eq=False)
@@ -95,12 +95,12 @@ class Rows:
         if len(self.whole) <= _WHOLE:
             every: Vector = np.einsum("nd,kd->nk", self._floats, queries) * self.scales[:, None]
             return every
-        found = np.empty((len(self.whole), len(queries)), np.float32)
+        products = np.empty((len(self.whole), len(queries)), np.float32)
         for start in range(0, len(self.whole), _BLOCK):
             block = self.whole[start : start + _BLOCK].astype(np.float32)
-            found[start : start + _BLOCK] = np.einsum("nd,kd->nk", block, queries)
-        found *= self.scales[:, None]
-        return found
+            products[start : start + _BLOCK] = np.einsum("nd,kd->nk", block, queries)
+        products *= self.scales[:, None]
+        return products
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -136,8 +136,8 @@ class Deeds:
         """
         products = self.abouts.cosines(vectors).T
         nearness = np.full((len(vectors), len(self)), -1.0, np.float32)
-        for deed, found in zip(self.abouts_of.tolist(), products.T, strict=True):
-            np.maximum(nearness[:, deed], found, out=nearness[:, deed])
+        for deed, cosines in zip(self.abouts_of.tolist(), products.T, strict=True):
+            np.maximum(nearness[:, deed], cosines, out=nearness[:, deed])
         deeds = np.argsort(-nearness, axis=1, kind="stable")[:, :DEEDS_PER_TOOL]
         weights = np.take_along_axis(nearness, deeds, axis=1)
         weights[weights < NEAR] = 0
@@ -184,11 +184,11 @@ class Index:
         Raises: KeyError if one of a set is missing; ValueError if they do not fit each other.
         """
         count = len(arrays["servers"])
-        found = Postings(**{name: arrays[name] for name in LEXICAL[:-1]}, count=count)
-        if len(found.starts) != len(found.hashes) + 1 or len(found.ids) != len(found.impacts):
+        postings = Postings(**{name: arrays[name] for name in LEXICAL[:-1]}, count=count)
+        if len(postings.starts) != len(postings.hashes) + 1 or len(postings.ids) != len(postings.impacts):
             raise ValueError("the arrays of the search index do not fit each other")
         if "vectors" not in arrays:
-            return cls(postings=found, servers=arrays["servers"])
+            return cls(postings=postings, servers=arrays["servers"])
         meaning = Meaning(
             vectors=Rows(arrays["vectors"], arrays["scales"]),
             server_vectors=arrays["server_vectors"],
@@ -197,19 +197,19 @@ class Index:
         )
         if len(meaning.vectors.whole) != count or len(meaning.deed_of) != count:
             raise ValueError("the search index does not have one vector per tool")
-        return cls(postings=found, servers=arrays["servers"], meaning=meaning, deeds=Deeds.of(arrays))
+        return cls(postings=postings, servers=arrays["servers"], meaning=meaning, deeds=Deeds.of(arrays))
 
 
 def lexical_arrays(tools: Sequence[ToolText]) -> dict[str, Array]:
     """Return the arrays of `LEXICAL` without `servers` for these tools, numbered in order."""
     by_term: dict[int, list[tuple[int, int]]] = {}
     for number, tool in enumerate(tools):
-        found = term_weights(tool)
-        for term, weight in found.items():
+        weights = term_weights(tool)
+        for term, weight in weights.items():
             by_term.setdefault(term, []).append((number, impact(weight)))
         # A separate list of the tools that spell a term out, so that a misspelling does not depend on other tools.
         for word in sorted(spelled_terms(tool)):
-            by_term.setdefault(spelled(word), []).append((number, impact(found[hashed(word)])))
+            by_term.setdefault(spelled(word), []).append((number, impact(weights[hashed(word)])))
     hashes = sorted(by_term)
     places = {term: place for place, term in enumerate(hashes)}
     vocabulary = {word for tool in tools for word in spelled_terms(tool)}

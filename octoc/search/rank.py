@@ -85,7 +85,7 @@ class Query:
 
 
 @attrs.frozen(kw_only=True)
-class Found:
+class Match:
     """A ranked tool. `parts` are the weighted parts of its score."""
 
     number: int
@@ -97,10 +97,10 @@ class Found:
 class Ranking:
     """A ranking. Nothing fits if `fit` is below the threshold `least`.
 
-    `found` are the nearest tools, whether or not they fit; an answer has the first `cut` of them.
+    `matches` are the nearest tools, whether or not they fit; an answer has the first `cut` of them.
     """
 
-    found: tuple[Found, ...] = ()
+    matches: tuple[Match, ...] = ()
     fit: float = 0.0
     least: float = 0.0
     cut: int = 0
@@ -108,33 +108,18 @@ class Ranking:
     @property
     def fits(self) -> bool:
         """Whether anything fits the query."""
-        return bool(self.found) and self.fit >= self.least
+        return bool(self.matches) and self.fit >= self.least
 
     @property
-    def answer(self) -> tuple[Found, ...]:
+    def answer(self) -> tuple[Match, ...]:
         """The tools of the answer: none if nothing fits, else those with scores near the first."""
-        return self.found[: self.cut] if self.fits else ()
-
-
-@attrs.frozen(eq=False)
-class Scope:
-    """The searched tools: their numbers, ascending; None means all."""
-
-    numbers: Array | None = None
-
-    def mask(self, count: int) -> Array | None:
-        """Return an array of shape (count,), true for tools in scope; None for all."""
-        if self.numbers is None:
-            return None
-        mask = np.zeros(count, bool)
-        mask[self.numbers[self.numbers < count]] = True
-        return mask
+        return self.matches[: self.cut] if self.fits else ()
 
 
 def rank(
     query: Query,
     parts: Sequence[Index],
-    scope: Scope,
+    rows: Array | None,
     name_of: Callable[[int], str],
     limit: int,
     *,
@@ -144,12 +129,11 @@ def rank(
 
     Args:
         parts: indexes whose tools are numbered consecutively.
-        scope: the tools that may be found.
+        rows: the numbers of the tools in scope, ascending; None for all.
         name_of: a tool's name by its number, for equal scores.
         limit: the most tools to return.
         by_words: use no vectors even if the indexes have some.
     """
-    rows = scope.numbers
     total = sum(map(len, parts)) if rows is None else len(rows)
     if not total or not query.terms or limit < 1:
         return Ranking()
@@ -160,11 +144,11 @@ def rank(
         if alone and total < USUAL_TOOLS:
             _, share = _words(query, parts, rows, USUAL_TOOLS)
         best = _best(words, limit, rows, name_of, least=0.0)
-        found = tuple(
-            Found(number=number, score=score, parts={"words": score}) for _, number, score in best if score > 0
+        matches = tuple(
+            Match(number=number, score=score, parts={"words": score}) for _, number, score in best if score > 0
         )
         fit = float(share[best[0][0]]) if best else 0.0
-        return _ranking(found, round(fit, _DIGITS), FIT_OF_WORDS)
+        return _ranking(matches, round(fit, _DIGITS), FIT_OF_WORDS)
     gave = {
         "words": WEIGHTS["words"] * _z(words),
         **{name: WEIGHTS[name] * value for name, value in dense.gave.items()},
@@ -173,8 +157,8 @@ def rank(
     if dense.outside is not None:
         summed[dense.outside] = -np.inf
     best = _best(summed, limit, rows, name_of, least=-np.inf)
-    found = tuple(
-        Found(
+    matches = tuple(
+        Match(
             number=number,
             score=score,
             parts={name: round(float(value[place]), _DIGITS) for name, value in gave.items()},
@@ -182,14 +166,14 @@ def rank(
         for place, number, score in best
     )
     fit = dense.nearest + WORDS_IN_FIT * float(share.max())
-    ranking = _ranking(found, round(fit, _DIGITS), FIT)
-    return attrs.evolve(ranking, cut=len(found)) if total <= FEW else ranking
+    ranking = _ranking(matches, round(fit, _DIGITS), FIT)
+    return attrs.evolve(ranking, cut=len(matches)) if total <= FEW else ranking
 
 
-def _ranking(found: tuple[Found, ...], fit: float, least: float) -> Ranking:
-    first = found[0].score if found else 0.0
-    cut = sum(one.score >= min(first, SHARE * first) for one in found)
-    return Ranking(found=found, fit=fit, least=least, cut=cut)
+def _ranking(matches: tuple[Match, ...], fit: float, least: float) -> Ranking:
+    first = matches[0].score if matches else 0.0
+    cut = sum(one.score >= min(first, SHARE * first) for one in matches)
+    return Ranking(matches=matches, fit=fit, least=least, cut=cut)
 
 
 def _best(
@@ -206,13 +190,13 @@ def _best(
     order = np.argsort(-rounded, kind="stable")
     places, rounded = places[order], rounded[order]
     numbers = (places if rows is None else rows[places]).tolist()
-    found = list(zip(places.tolist(), numbers, [round(score, _DIGITS) for score in rounded.tolist()], strict=True))
-    scores_found = [score for _, _, score in found]
-    if len(set(scores_found)) < len(found):
+    ranked = list(zip(places.tolist(), numbers, [round(score, _DIGITS) for score in rounded.tolist()], strict=True))
+    ranked_scores = [score for _, _, score in ranked]
+    if len(set(ranked_scores)) < len(ranked):
         # Names are looked up only for ties, as that takes longer than the rest.
-        tied = {score for score, count in Counter(scores_found).items() if count > 1}
-        found.sort(key=lambda one: (-one[2], name_of(one[1]) if one[2] in tied else ""))
-    return found[:limit]
+        tied = {score for score, count in Counter(ranked_scores).items() if count > 1}
+        ranked.sort(key=lambda one: (-one[2], name_of(one[1]) if one[2] in tied else ""))
+    return ranked[:limit]
 
 
 def _words(query: Query, parts: Sequence[Index], rows: Array | None, total: int) -> tuple[Array, Array]:
@@ -225,45 +209,54 @@ def _words(query: Query, parts: Sequence[Index], rows: Array | None, total: int)
     """
     sizes = [len(part) for part in parts]
     count = sum(sizes)
-    mask = Scope(rows).mask(count)
+    mask = _mask(rows, count)
     scores = np.zeros(count, np.float32)
     most = 0.0
     bare = math.log(1 + (total + 0.5) / 0.5)
     for term, misspelt in zip(query.terms, query.misspelt, strict=True):
-        found = _having(parts, sizes, term, mask)
-        if found:
-            most += _add(scores, found, total, 1.0)
+        postings = _having(parts, sizes, term, mask)
+        if postings:
+            most += _add(scores, postings, total, 1.0)
             continue
         # A term that no tool in scope has may be a misspelling, and still counts as asked for.
         most += bare
         near = sorted({one for part in parts for one in part.postings.near_to(misspelt)}) if misspelt else []
         for other in near:
-            if found := _having(parts, sizes, other, mask):
-                _add(scores, found, total, SLIP)
+            if postings := _having(parts, sizes, other, mask):
+                _add(scores, postings, total, SLIP)
     if rows is not None:
         scores = scores[rows]
     return scores, scores / most
 
 
-def _add(scores: Array, found: Sequence[tuple[Array, Array]], total: int, share: float) -> float:
+def _mask(rows: Array | None, count: int) -> Array | None:
+    """Return an array of shape (count,), true for tools in scope; None for all."""
+    if rows is None:
+        return None
+    mask = np.zeros(count, bool)
+    mask[rows] = True
+    return mask
+
+
+def _add(scores: Array, postings: Sequence[tuple[Array, Array]], total: int, share: float) -> float:
     """Add a term's part to the scores of the tools that have it; return its rarity in scope."""
-    having = sum(len(numbers) for numbers, _ in found)
+    having = sum(len(numbers) for numbers, _ in postings)
     rarity = math.log(1 + (total - having + 0.5) / (having + 0.5))
-    for numbers, impacts in found:
+    for numbers, impacts in postings:
         scores[numbers] += impacts * np.float32(share * rarity / 255)  # a list has each tool once
     return rarity
 
 
 def _having(parts: Sequence[Index], sizes: Sequence[int], term: int, mask: Array | None) -> list[tuple[Array, Array]]:
     """Return the tools in scope that have a term, and their impacts, for each index."""
-    found = []
+    postings = []
     start = 0
     for part, size in zip(parts, sizes, strict=True):
         numbers, impacts = _in_scope(part.postings, term, mask, start)
         if len(numbers):
-            found.append((numbers.astype(np.intp) + start, impacts))
+            postings.append((numbers.astype(np.intp) + start, impacts))
         start += size
-    return found
+    return postings
 
 
 def _in_scope(postings: Postings, term: int, mask: Array | None, start: int) -> tuple[Array, Array]:
@@ -283,15 +276,14 @@ class _Dense:
 
 def _dense(query: Query, parts: Sequence[Index], rows: Array | None, words: Array) -> _Dense | None:
     """Return the z-scores of the scope by vectors; None if an index has none."""
-    meanings = [part.meaning for part in parts]
+    meanings = [part.meaning for part in parts if part.meaning is not None]
     deeds = parts[0].deeds
-    if query.vector is None or query.clauses is None or deeds is None or any(found is None for found in meanings):
+    if query.vector is None or query.clauses is None or deeds is None or len(meanings) < len(parts):
         return None
-    known = [found for found in meanings if found is not None]
     queries = query.vector[None, :]
-    near = _picked([found.vectors.cosines(queries)[:, 0] for found in known], rows)
+    near = _picked([one.vectors.cosines(queries)[:, 0] for one in meanings], rows)
     of_deeds = deeds.scores(queries)[:, 0]
-    doing = _picked([(of_deeds[found.deed_of] * found.deed_weights).max(axis=1) for found in known], rows)
+    doing = _picked([(of_deeds[one.deed_of] * one.deed_weights).max(axis=1) for one in meanings], rows)
     servers = _picked([part.servers for part in parts], rows).astype(np.int64)
     gave = {"meaning": _z(near), "deeds": _z(doing)}
     outside = None
@@ -306,12 +298,12 @@ def _dense(query: Query, parts: Sequence[Index], rows: Array | None, words: Arra
         clauses[places] = (_rows_of(parts, numbers, query.clauses) - near.mean(dtype=np.float64)) / (near.std() or 1)
         gave["clauses"] = clauses
     else:
-        gave["clauses"] = _z(_picked([found.vectors.cosines(query.clauses).max(axis=1) for found in known], rows))
+        gave["clauses"] = _z(_picked([one.vectors.cosines(query.clauses).max(axis=1) for one in meanings], rows))
     if (servers != servers[:1]).any():  # np.unique would load numpy.ma
         counted = np.bincount(servers)
         means = np.bincount(servers, weights=near) / np.maximum(counted, 1)
         gave["server"] = _z(means[servers])
-        of_names = np.einsum("nd,d->n", known[0].server_vectors, query.vector)
+        of_names = np.einsum("nd,d->n", meanings[0].server_vectors, query.vector)
         gave["server_name"] = _z(of_names[servers])
     nearest = max(float(near.max()), float(doing.max()))
     return _Dense(gave=gave, nearest=nearest, outside=outside)
@@ -319,14 +311,14 @@ def _dense(query: Query, parts: Sequence[Index], rows: Array | None, words: Arra
 
 def _rows_of(parts: Sequence[Index], numbers: Array, queries: Vector) -> Array:
     """Return the highest product of some tools' vectors with any of the queries."""
-    found = np.empty(len(numbers), np.float32)
+    highest = np.empty(len(numbers), np.float32)
     start = 0
     for part in parts:
         inside = (numbers >= start) & (numbers < start + len(part))
         if part.meaning is not None and inside.any():
-            found[inside] = part.meaning.vectors.cosines(queries, numbers[inside] - start).max(axis=1)
+            highest[inside] = part.meaning.vectors.cosines(queries, numbers[inside] - start).max(axis=1)
         start += len(part)
-    return found
+    return highest
 
 
 def _picked(values: Sequence[Array], rows: Array | None) -> Array:

@@ -133,7 +133,7 @@ def test_a_large_result_is_cut_in_a_thread(fleet: Fleet, rows: int, aside: bool)
             outcome = await session.call("s__x")
             threads = set(counter.threads)
             assert (threading.get_ident() not in threads) is aside
-            expected = fit(session.state, table, None)
+            expected = await fit(session.state, table, None)
             assert isinstance(outcome, ToolResult)
             assert isinstance(expected, ToolResult)
             assert outcome.content[0] == expected.content[0]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from octoc.compiler.index.dense import dense_arrays, texts_of
 from octoc.search.fields import ToolText
 from octoc.search.index import Index, Rows, lexical_arrays
-from octoc.search.rank import Found, Query, Ranking, Scope, rank
+from octoc.search.rank import Match, Query, Ranking, rank
 from octoc.testing import FakeEmbedder
 
 SERVERS = ("files", "tracker", "chat")
@@ -45,15 +45,15 @@ def _index(found: Sequence[ToolText], *, dense: bool) -> Index:
 
 def _rank(query: str, parts: Sequence[Index], numbers: Sequence[int] | None, *, dense: bool) -> Ranking:
     ready = Query.of(query, EMBED if dense else None)
-    scope = Scope(None if numbers is None else np.array(numbers, np.int64))
-    return rank(ready, parts, scope, lambda number: f"{number:04}", 10)
+    rows = None if numbers is None else np.array(numbers, np.int64)
+    return rank(ready, parts, rows, lambda number: f"{number:04}", 10)
 
 
 def _plain(ranking: Ranking, numbers: Sequence[int] | None = None) -> list[tuple[int, float]]:
-    def original(found: Found) -> int:
+    def original(found: Match) -> int:
         return found.number if numbers is None else numbers[found.number]
 
-    return [(original(found), found.score) for found in ranking.found]
+    return [(original(found), found.score) for found in ranking.matches]
 
 
 def test_a_word_that_most_of_a_few_tools_have_still_fits() -> None:
@@ -83,7 +83,7 @@ def test_what_is_out_of_scope_is_as_if_it_were_not_there(dense: bool) -> None:
         alone = _rank(query, [_index([found[number] for number in numbers], dense=dense)], None, dense=dense)
         assert _plain(masked) == _plain(alone, numbers)
         assert (masked.fit, masked.cut) == (alone.fit, alone.cut)
-        assert {one.number for one in masked.found} <= set(numbers)
+        assert {one.number for one in masked.matches} <= set(numbers)
 
     law()
 
@@ -110,9 +110,9 @@ def test_the_same_query_has_the_same_answer(found: list[ToolText], query: str) -
     index = _index(found, dense=True)
     first, second = (_rank(query, [index], None, dense=True) for _ in range(2))
     assert first == second
-    keys = [(-one.score, f"{one.number:04}") for one in first.found]
+    keys = [(-one.score, f"{one.number:04}") for one in first.matches]
     assert keys == sorted(keys)
-    assert len(first.answer) <= len(first.found) <= 10
+    assert len(first.answer) <= len(first.matches) <= 10
 
 
 def test_nothing_fits_what_no_tool_does() -> None:
@@ -140,7 +140,7 @@ def test_fields_count_by_what_they_are() -> None:
         ToolText(server="chat", name="post", description="label"),
         ToolText(server="chat", name="label"),
     ]
-    assert [one.number for one in _rank("label", [_index(found, dense=False)], None, dense=False).found] == [2, 1, 0]
+    assert [one.number for one in _rank("label", [_index(found, dense=False)], None, dense=False).matches] == [2, 1, 0]
 
 
 def test_a_schema_that_is_none_is_no_schema() -> None:
@@ -148,7 +148,7 @@ def test_a_schema_that_is_none_is_no_schema() -> None:
     strange: list[Any] = [True, [], {"properties": 3}, {"properties": {"a": None}}, {"anyOf": {"x": 1}}, {"items": [1]}]
     for schema in strange:
         index = _index([ToolText(server="chat", name="ping", schema=schema)], dense=False)
-        assert [one.number for one in _rank("ping", [index], None, dense=False).found] == [0]
+        assert [one.number for one in _rank("ping", [index], None, dense=False).matches] == [0]
 
 
 @given(st.integers(1, 40), st.integers(0, 1000))
@@ -169,13 +169,15 @@ def test_many_tools_are_ranked_as_few_are(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("octoc.search.rank.UNION_ABOVE", 250)
     monkeypatch.setattr("octoc.search.rank.UNION", 100)
     some = _rank("read message, create label", [index], None, dense=True)
-    assert some.found[0].number == whole.found[0].number
-    assert len(some.found) == len(whole.found)
+    assert some.matches[0].number == whole.matches[0].number
+    assert len(some.matches) == len(whole.matches)
 
 
 def test_a_slip_says_nothing_of_others_tools() -> None:
     """Whether a misspelt word stands for another one hangs on the tools in scope alone, not on who else spells it."""
     own = ToolText(server="chat", name="post", triggers=("message",))
     others = ToolText(server="files", name="read", description="message")
-    assert _rank("mesage", [_index([own, others], dense=False)], [0], dense=False).found == ()
-    assert [one.number for one in _rank("mesage", [_index([own, others], dense=False)], None, dense=False).found] == [1]
+    assert _rank("mesage", [_index([own, others], dense=False)], [0], dense=False).matches == ()
+    assert [one.number for one in _rank("mesage", [_index([own, others], dense=False)], None, dense=False).matches] == [
+        1
+    ]

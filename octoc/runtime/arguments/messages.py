@@ -64,8 +64,8 @@ def _names(names: Iterable[Any]) -> str:
     return ", ".join(every[:_MOST_NAMES]) + more
 
 
-def _meant(name: Any, known: Iterable[Any]) -> str:
-    near = near_names(str(name), (one for one in known if isinstance(one, str)), 1)
+def _meant(name: Any, names: Iterable[Any]) -> str:
+    near = near_names(str(name), (one for one in names if isinstance(one, str)), 1)
     return f"; did you mean {quoted(near[0])}?" if near else ""
 
 

@@ -84,9 +84,9 @@ def cache_report(session: SessionState) -> CacheReport:
 
 
 def _inactive(session: SessionState) -> list[str]:
-    known, boot = session.loaded.capabilities, session.tools.registry.boot
+    capabilities, boot = session.loaded.capabilities, session.tools.registry.boot
     names = session.tools.registry.capabilities
-    return [name for name in names if name in known and name not in session.active and name not in boot]
+    return [name for name in names if name in capabilities and name not in session.active and name not in boot]
 
 
 def _sizes(session: SessionState, texts: Iterable[str]) -> list[Size]:
@@ -112,9 +112,9 @@ class _Block:
 
     def staying(self, gone: Iterable[str]) -> frozenset[int]:
         """Return the tools of the block without some active capabilities."""
-        surface, without = self.session.tools, frozenset(gone)
+        tools, without = self.session.tools, frozenset(gone)
         active = (name for name in self.session.active.names if name not in without)
-        return frozenset({*surface.base(), *(index for name in active for index in surface.owned(name))})
+        return frozenset({*tools.base(), *(index for name in active for index in tools.owned(name))})
 
     def kept_without(self, gone: Iterable[str], coming: Iterable[int] = ()) -> Size:
         """Return the size of the prefix that would stay without some active capabilities, and with new tools."""

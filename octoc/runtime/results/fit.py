@@ -26,23 +26,18 @@ _CHARS_PER_TOKEN = 4
 """The head is that many characters per token of the limit. Source: Octopus, tool result truncator."""
 
 
-def fit(session: SessionState, outcome: Outcome, tool: ToolId | None) -> Outcome:
+async def fit(session: SessionState, outcome: Outcome, tool: ToolId | None) -> Outcome:
     """Return an outcome cut to the limit for `tool`; None means one of octoc's own tools."""
     if isinstance(outcome, ToolFailure):
         return outcome
-    limits, counter = limits_for(session, tool)
-    return truncate(outcome, limits, counter, keep_of(session, tool))
-
-
-async def fit_aside(session: SessionState, outcome: Outcome, tool: ToolId | None) -> Outcome:
-    """Return what `fit` returns; a large result is cut in a thread, so that it does not block the event loop."""
-    if isinstance(outcome, ToolFailure) or not is_large(outcome):
-        return fit(session, outcome, tool)
+    cut = partial(truncate, outcome, *limits_for(session, tool), keep_of(session, tool))
+    if not is_large(outcome):
+        return cut()
     import asyncio
 
-    limits, counter = limits_for(session, tool)
-    # If this task is cancelled, the thread still ends, and the text that it stored expires or ends with the session.
-    return await asyncio.to_thread(truncate, outcome, limits, counter, keep_of(session, tool))
+    # In a thread, so that it does not block the event loop. If this task is cancelled, the thread still ends, and the
+    # text that it stored expires or ends with the session.
+    return await asyncio.to_thread(cut)
 
 
 def keep_of(session: SessionState, tool: ToolId | None) -> Keep:

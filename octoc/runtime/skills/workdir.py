@@ -108,7 +108,7 @@ class Workdir:
 
     def _listed(self, folder: str) -> list[os.DirEntry[str]]:
         """Return the entries of a folder by name; none once a limit is reached."""
-        found: list[os.DirEntry[str]] = []
+        listed: list[os.DirEntry[str]] = []
         try:
             with os.scandir(folder) as entries:
                 for entry in entries:
@@ -116,10 +116,10 @@ class Workdir:
                     if self._entries < 0 or self._clock() > self._ends:
                         self.complete = False
                         break
-                    found.append(entry)
+                    listed.append(entry)
         except (OSError, ValueError):
             return []
-        return sorted(found, key=lambda entry: entry.name)
+        return sorted(listed, key=lambda entry: entry.name)
 
     def _each_file(self) -> Iterator[str]:
         """Yield the files to search; the folder is walked once, as far as the searches need it."""
@@ -170,8 +170,8 @@ class Workdir:
             return None
         try:
             with os.fdopen(number, "rb") as file:
-                found = os.fstat(file.fileno())
-                if not stat.S_ISREG(found.st_mode) or found.st_size > limit:
+                status = os.fstat(file.fileno())
+                if not stat.S_ISREG(status.st_mode) or status.st_size > limit:
                     return None
                 data = file.read(limit + 1)
         except OSError:

@@ -18,7 +18,7 @@ from octoc.runtime import telemetry
 from octoc.runtime.activation.holding import note_proxied
 from octoc.runtime.catalog.formats import MCP, Form
 from octoc.runtime.results.failures import failure, worded
-from octoc.runtime.results.fit import fit_aside, reads_results
+from octoc.runtime.results.fit import fit, reads_results
 from octoc.runtime.servers.unreachable import UnreachableError
 from octoc.runtime.skills.available import available_skills
 from octoc.runtime.tools.server_call import Outcome, call_server
@@ -111,7 +111,7 @@ async def _dispatched(session: SessionState, name: str, arguments: Any, request:
     given = {key: whole_characters(value) if isinstance(value, str) else value for key, value in given.items()}
     if name == CALL_MCP_TOOL:
         return await _call_mcp_tool(session, given, request)
-    return await fit_aside(session, await _own(name)(session, given), None)
+    return await fit(session, await _own(name)(session, given), None)
 
 
 def _has_own(session: SessionState, name: str) -> bool:
@@ -213,7 +213,7 @@ async def _called(session: SessionState, index: int, given: Mapping[str, Any], r
         from octoc.runtime.tools.explain import explain
 
         outcome = await explain(session, tool.id, tools.alias(index), given, outcome, request.caller)
-    return await fit_aside(session, outcome, tool.id)
+    return await fit(session, outcome, tool.id)
 
 
 async def _resolved(

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from octoc.runtime.catalog.session_tools import SessionTools
     from octoc.search.fields import ToolText
     from octoc.search.index import Index
-    from octoc.search.rank import Scope
 
 FEW_TOOLS = 100
 """More tools are indexed in a thread."""
@@ -81,7 +80,7 @@ class _View:
     """The tools that a session can call, valid for one `key`."""
 
     key: tuple[Any, ...]
-    scope: Scope
+    rows: Any
     shown: frozenset[int]
 
 
@@ -144,16 +143,16 @@ class SearchParts:
         parts = self._parts(embed)
         view = self._view(tools)
         catalog = self._catalog
-        found = rank(ready, parts, view.scope, lambda number: str(catalog[number].id), limit, by_words=embed is None)
-        answer = found.answer
-        behind = found.found[len(answer) :] if others else ()
+        ranking = rank(ready, parts, view.rows, lambda number: str(catalog[number].id), limit, by_words=embed is None)
+        answer = ranking.answer
+        rest = ranking.matches[len(answer) :] if others else ()
         return SearchResult(
             hits=tuple(_ranked(tools, one.number, one.score, view.shown, one.parts) for one in answer),
-            others=tuple(_ranked(tools, one.number, one.score, view.shown, one.parts) for one in behind),
+            others=tuple(_ranked(tools, one.number, one.score, view.shown, one.parts) for one in rest),
             method=BY_WORDS if embed is None else BY_VECTORS,
             why=why,
-            fit=found.fit,
-            least=found.least,
+            fit=ranking.fit,
+            least=ranking.least,
         )
 
     def _parts(self, embed: Callable[[str], Vector] | None) -> list[Index]:
@@ -223,12 +222,10 @@ class SearchParts:
         if view is None or view.key != key:
             import numpy as np
 
-            from octoc.search.rank import Scope
-
             reachable = sorted(tools.reachable())
             whole = len(reachable) == len(catalog)
-            scope = Scope(None if whole else np.array(reachable, np.int64))
-            view = self._views[tools] = _View(key=key, scope=scope, shown=frozenset(tools.visible()))
+            rows = None if whole else np.array(reachable, np.int64)
+            view = self._views[tools] = _View(key=key, rows=rows, shown=frozenset(tools.visible()))
         return view
 
 

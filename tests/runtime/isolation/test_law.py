@@ -24,7 +24,7 @@ from octoc.runtime.loaded_bundle import LoadedBundle
 from octoc.runtime.results.store import ResultStore
 from octoc.runtime.skills import use
 from octoc.runtime.tools import dispatch
-from octoc.search.rank import Scope
+from octoc.search import rank as ranking
 
 from .fleets import (
     AgentFacts,
@@ -225,7 +225,7 @@ BROKEN: dict[str, tuple[Any, str, Any]] = {
     ),
     "capabilities by name": (AgentScope, "switchable", property(lambda self: tuple(sorted(self.capabilities)))),
     "near names": (dispatch, "_similar", _all_names),
-    "the mask of the search": (Scope, "mask", lambda *_: None),
+    "the mask of the search": (ranking, "_mask", lambda *_: None),
     "skills by name": (use, "available_skills", lambda session: tuple(sorted(session.loaded.skills))),
     "owners of handles": (
         ResultStore,
