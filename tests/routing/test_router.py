@@ -242,7 +242,10 @@ def test_hashed_ngrams_need_no_vocabulary() -> None:
 
 
 def test_cleaning_and_reasons_need_no_numpy() -> None:
-    """Importing `octoc.routing` loads no numpy: a message that never routes costs none."""
-    program = "import sys, octoc.routing as r; r.is_routable(r.clean_intent('x')); print('numpy' in sys.modules)"
+    """Cleaning a message and its reasons load no numpy: a message that never routes costs none."""
+    program = (
+        "import sys, octoc.routing.decision; from octoc.routing.clean import clean_intent, is_routable; "
+        "is_routable(clean_intent('x')); print('numpy' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
