@@ -85,7 +85,7 @@ class Query:
 
 
 @attrs.frozen(kw_only=True)
-class Match:
+class RankedTool:
     """A ranked tool. `parts` are the weighted parts of its score."""
 
     number: int
@@ -100,7 +100,7 @@ class Ranking:
     `matches` are the nearest tools, whether or not they fit; an answer has the first `cut` of them.
     """
 
-    matches: tuple[Match, ...] = ()
+    matches: tuple[RankedTool, ...] = ()
     fit: float = 0.0
     least: float = 0.0
     cut: int = 0
@@ -111,7 +111,7 @@ class Ranking:
         return bool(self.matches) and self.fit >= self.least
 
     @property
-    def answer(self) -> tuple[Match, ...]:
+    def answer(self) -> tuple[RankedTool, ...]:
         """The tools of the answer: none if nothing fits, else those with scores near the first."""
         return self.matches[: self.cut] if self.fits else ()
 
@@ -145,7 +145,7 @@ def rank(
             _, share = _words(query, parts, rows, USUAL_TOOLS)
         best = _best(words, limit, rows, name_of, least=0.0)
         matches = tuple(
-            Match(number=number, score=score, parts={"words": score}) for _, number, score in best if score > 0
+            RankedTool(number=number, score=score, parts={"words": score}) for _, number, score in best if score > 0
         )
         fit = float(share[best[0][0]]) if best else 0.0
         return _ranking(matches, round(fit, _DIGITS), FIT_OF_WORDS)
@@ -158,7 +158,7 @@ def rank(
         summed[dense.outside] = -np.inf
     best = _best(summed, limit, rows, name_of, least=-np.inf)
     matches = tuple(
-        Match(
+        RankedTool(
             number=number,
             score=score,
             parts={name: round(float(value[place]), _DIGITS) for name, value in gave.items()},
@@ -170,7 +170,7 @@ def rank(
     return attrs.evolve(ranking, cut=len(matches)) if total <= FEW else ranking
 
 
-def _ranking(matches: tuple[Match, ...], fit: float, least: float) -> Ranking:
+def _ranking(matches: tuple[RankedTool, ...], fit: float, least: float) -> Ranking:
     first = matches[0].score if matches else 0.0
     cut = sum(one.score >= min(first, SHARE * first) for one in matches)
     return Ranking(matches=matches, fit=fit, least=least, cut=cut)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from octoc.compiler.index.dense import dense_arrays, texts_of
 from octoc.search.fields import ToolText
 from octoc.search.index import Index, Rows, lexical_arrays
-from octoc.search.rank import Match, Query, Ranking, rank
+from octoc.search.rank import Query, RankedTool, Ranking, rank
 from octoc.testing import FakeEmbedder
 
 SERVERS = ("files", "tracker", "chat")
@@ -50,7 +50,7 @@ def _rank(query: str, parts: Sequence[Index], numbers: Sequence[int] | None, *, 
 
 
 def _plain(ranking: Ranking, numbers: Sequence[int] | None = None) -> list[tuple[int, float]]:
-    def original(found: Match) -> int:
+    def original(found: RankedTool) -> int:
         return found.number if numbers is None else numbers[found.number]
 
     return [(original(found), found.score) for found in ranking.matches]
