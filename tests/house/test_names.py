@@ -23,6 +23,7 @@ SHARED = frozenset(
         "Definition",
         "Document",
         "Drift",
+        "Entry",
         "Fault",
         "Found",
         "Group",
