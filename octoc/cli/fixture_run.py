@@ -11,7 +11,7 @@ import click
 from octoc.cli.failures import UnavailableError, UserError
 
 if TYPE_CHECKING:
-    from octoc.compiler.resolve.fixtures import Known
+    from octoc.compiler.resolve.fixtures import FixtureNames
     from octoc.evaluation import Results
     from octoc.routing.fixtures import Fixtures
 
@@ -39,13 +39,13 @@ def built_bundle(root: Path, *, allow_degraded: bool = False) -> Path:
         outcome = build(root, allow_degraded=allow_degraded, progress=progress)
     if outcome.bundle is None:
         print_diagnostics(outcome.diagnostics, root, output_format="full", verbose=False, err=True)
-        raise UserError("the build failed, so there is no bundle to test", "fix the errors above")
+        raise UserError("the build failed: nothing to test", "fix the errors above")
     if outcome.worst is not None and outcome.worst >= Severity.ERROR:
         click.echo("warning: the workspace has errors, and their entities are not tested; run `octoc check`", err=True)
     return outcome.bundle
 
 
-def bundle_names(bundle: Path) -> Known:
+def bundle_names(bundle: Path) -> FixtureNames:
     """Return the names that fixtures may use: those of the bundle. Raises: FindingsError when it is refused."""
     from octoc.bundle.reader import OpenBundle
     from octoc.bundle.refusal import BundleFileError

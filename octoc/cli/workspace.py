@@ -92,7 +92,7 @@ def _built(root: Path) -> Path:
     if outcome.bundle is None or (worst is not None and worst >= Severity.WARNING):
         print_diagnostics(outcome.diagnostics, root, output_format="full", verbose=False, err=True)
     if outcome.bundle is None:
-        raise UserError("the build failed, so there is no bundle to open", "fix the errors above")
+        raise UserError("the build failed: no bundle to open", "fix the errors above")
     click.echo(f"built `{outcome.bundle.name}`, which did not exist", err=True)
     return outcome.bundle
 

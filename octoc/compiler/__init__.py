@@ -1,12 +1,12 @@
-"""Compile, check and resolve a workspace. What is not in `__all__` is private.
+"""Compile, check and resolve a workspace. All names outside `__all__` are private.
 
     from octoc.compiler import build
 
     outcome = build(Path("fleet"))     # dist/<name>.octoc and octoc.lock
     outcome.bundle, outcome.diagnostics
 
-A mistake in the workspace is a diagnostic in the result and raises nothing. Each name is imported when it is first
-used: a build without changes loads no stage.
+A mistake in the workspace is a diagnostic in the result, and raises no exception. Each name is imported when it is
+first used, so that a build without changes loads no stage.
 """
 
 from __future__ import annotations

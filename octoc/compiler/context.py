@@ -1,4 +1,4 @@
-"""The surroundings of every stage: where to report, the cache, the plugins."""
+"""The context of every stage: the sink for findings, the cache, the plugins, and the options of a run."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ if TYPE_CHECKING:
     from octoc.plugin.manager import Plugins
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much is done, and of how much."""
+"""Called with the name of the work, the number of finished steps, and the number of all steps."""
 
 
 def no_progress(what: str, done: int, total: int) -> None:
-    """Say nothing."""
+    """Show no progress."""
 
 
 @attrs.frozen(kw_only=True)
 class Context:
-    """One build's surroundings.
+    """The context of one run.
 
     Args:
         root: the workspace's folder, absolute.
         locked: write nothing, and report each reason why the lock is stale.
-        strict: any error means no bundle, and the old file stays; always on in production mode.
-        allow_degraded: an encoder that is missing or fails is a warning, not an error that withholds the bundle.
+        strict: any error prevents the bundle, and the old file stays; always on in production mode.
+        allow_degraded: a missing or failing encoder is a warning instead of an error that prevents the bundle.
         output: the bundle's path; None is `dist/<name>.octoc`.
-        overlay: display path -> bytes that are read instead of what is on disk: a fix is tried before it is written.
-        policy: what `sink` asks about each finding; None keeps them all as they are.
+        overlay: display path -> bytes to read instead of the file, to try a fix before writing it.
+        policy: changes the severity of findings and suppresses them; None keeps all unchanged.
         file_kinds: the kinds of files that are read, and the forms in which clients write them.
-        environment: what the place of running has, where someone said; None says nothing of it.
-        compares_lock: compare what is recorded with the lock; a build, which writes the lock, does not.
-        spans: turns places into lines and columns; it learns how each file is written.
-        one_file: a file is checked by itself, so that only rules of scope FILE apply.
+        environment: the variables where the bundle will run; None if they are unknown.
+        compares_lock: compare recorded tools with the lock; a build, which writes the lock, does not.
+        spans: turns places into lines and columns, and knows how each file is written.
+        one_file: check a file by itself, so that only rules of scope FILE apply.
     """
 
     root: Path

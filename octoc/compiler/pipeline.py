@@ -24,7 +24,7 @@ from octoc.compiler.scope.stage import scope
 from octoc.compiler.structure.stage import structure
 
 Stage = Callable[[Build, Context], Build]
-"""Takes the build so far and returns it with the slot of the stage filled. Reports a user's mistakes to the context."""
+"""Takes the build so far, and returns it with the slot of the stage filled. Reports a user's mistakes to the sink."""
 
 STAGES: tuple[Stage, ...] = (
     discover,  # settings -> files, by kind
@@ -49,18 +49,18 @@ def run_build(build: Build, context: Context) -> Build:
 
 
 def run_checks(build: Build, context: Context) -> Build:
-    """Run what finds mistakes in discovered files: write nothing, encode no text and fit no gate."""
+    """Run the stages that find mistakes in discovered files. Write nothing, encode no text and train no gate."""
     build = _through(build, _until(embed)[1:], context)
     return lint(build, attrs.evolve(context, compares_lock=True))
 
 
 def run_to_resolve(settings: WorkspaceSettings, context: Context) -> Build:
-    """Run the stages up to the one that tells servers apart, which is all that pinning needs."""
+    """Run the stages up to resolve, which is all that pinning needs."""
     return _through(Build(settings=settings), _until(scope), context)
 
 
 def run_to_scope(settings: WorkspaceSettings, context: Context) -> Build:
-    """Run the stages up to the one that says what each agent may reach."""
+    """Run the stages up to scope, which makes the agents' registries."""
     return _through(Build(settings=settings), _until(describe), context)
 
 

@@ -10,7 +10,7 @@ import click
 from octoc.cli.options import format_options, workspace_option
 
 if TYPE_CHECKING:
-    from octoc.compiler.expand.ask_plugins import Expanded
+    from octoc.compiler.expand.ask_plugins import ExpansionReport
     from octoc.diagnostics.model import DiagnosticSink
 
 
@@ -72,7 +72,7 @@ def _is_of_the_file(file: str) -> bool:
     return file == EXPANDED_FILE
 
 
-def _print(outcome: Expanded) -> None:
+def _print(outcome: ExpansionReport) -> None:
     from octoc.compiler.inputs.routing import EXPANDED_FILE
     from octoc.diagnostics.render import escape
 
@@ -87,7 +87,7 @@ def _print(outcome: Expanded) -> None:
     click.echo(f"review {EXPANDED_FILE}" if outcome.changed else f"{EXPANDED_FILE} is unchanged")
 
 
-def _print_json(outcome: Expanded, sink: DiagnosticSink) -> None:
+def _print_json(outcome: ExpansionReport, sink: DiagnosticSink) -> None:
     import json
 
     from octoc.diagnostics.render import as_object

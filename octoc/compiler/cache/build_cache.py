@@ -1,14 +1,14 @@
-"""The whole build remembered: when nothing that it depends on has changed, its findings are told without doing it.
+"""The outcome of a whole build: if none of its inputs changed, octoc reports the same findings without building.
 
     key = build_key(discovered, digests, versions=plugins.versions(), options={"locked": False, ...})
     outcome = recall(cache, key)
     if outcome is not None and still_there(outcome, discovered, bundle=..., lock=...):
-        sink.extend(outcome.diagnostics)          # nothing to write, so nothing changed
+        sink.extend(outcome.diagnostics)          # nothing to write
     else:
         ...                                       # run the stages
         remember(cache, key, CachedOutcome(...))
 
-What an outcome says is kept as it was reported: messages never hold a secret's value.
+An entry has the findings as they were reported: messages never contain the value of a secret.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ _PASSING = frozenset(
 
 @attrs.frozen(kw_only=True)
 class CachedOutcome:
-    """What a build came to. Digests are sha256 in hex, sizes in bytes: another size is another file, cheaply seen.
+    """The outcome of a build. Digests are sha256 in hex. Sizes, in bytes, show a changed file without reading it.
 
     Args:
-        tokens: what the tools cost.
-        bundle_digest: None when no bundle was written; what is in its place is then no matter.
-        programs: what lay at each path that a server's command line names.
-        lock_digest: of the lock as the build left it, also when it only read it. None when there was none afterwards.
+        tokens: the token costs of the tools.
+        bundle_digest: None if no bundle was written; the file at its path then does not matter.
+        programs: path in a server's command line -> the program at that path.
+        lock_digest: digest of the lock after the build, also if the build only read it. None without a lock.
     """
 
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -72,16 +72,16 @@ class CachedOutcome:
 def build_key(
     discovered: Discovered, digests: Mapping[str, str], *, versions: Mapping[str, str], options: Mapping[str, Any]
 ) -> str:
-    """Return the key of a build: everything that its outcome depends on.
+    """Return the key of a build: a digest of all that its outcome depends on.
 
     Args:
-        discovered: settings, taps and all that was found. Where the workspace lies is left out.
+        discovered: settings, taps and files. The folder of the workspace does not count.
         digests: display path -> sha256 of every file that was read.
-        versions: of the plugins that the workspace names, and of whatever else takes part (Python, numpy).
+        versions: versions of the plugins that the workspace names, and of Python and libraries.
         options: plain JSON values: locked, strict, the output's name, which variables of the environment are set.
     """
-    # Absolute paths of this machine are left out: a workspace that moves keeps its cache.
-    found = {
+    # Without absolute paths, so that a moved workspace keeps its cache.
+    inputs = {
         "settings": attrs.asdict(discovered.settings),
         "taps": [(tap.name, tap.display, tap.precedence) for tap in discovered.taps],
         "files": [
@@ -96,11 +96,11 @@ def build_key(
             for tree in discovered.dep_trees
         ],
     }
-    return cache_key("build", found, dict(digests), dict(versions), dict(options))
+    return cache_key("build", inputs, dict(digests), dict(versions), dict(options))
 
 
 def remember(cache: Cache, key: str, outcome: CachedOutcome, *, kind: str = BUILD) -> None:
-    """Keep a build's outcome, unless it depends on what no key has: a full disk, a file that may not be read."""
+    """Keep a build's outcome, unless it depends on conditions outside the key: a full disk, an unreadable file."""
     if any(found.rule.code in _PASSING for found in outcome.diagnostics):
         return
     plain = {
@@ -114,12 +114,12 @@ def remember(cache: Cache, key: str, outcome: CachedOutcome, *, kind: str = BUIL
 
 
 def recall(cache: Cache, key: str, *, kind: str = BUILD) -> CachedOutcome | None:
-    """Return the outcome of the build with this key, or None when it is not known."""
+    """Return the outcome of the build with this key; None without an entry."""
     plain = cache.get_json(kind, key)
     try:
         return None if plain is None else _cached_outcome(plain)
     except (BundleError, KeyError, TypeError, ValueError):
-        return None  # an entry of another shape is no entry
+        return None  # treat an entry of another shape as missing
 
 
 def still_there(outcome: CachedOutcome, discovered: Discovered, *, bundle: Path, lock: Path) -> bool:

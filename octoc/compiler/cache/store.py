@@ -1,11 +1,10 @@
-"""What a build remembers for the next one: JSON and arrays, in a folder that may be deleted at any time.
+"""Results of a build for the next one: JSON and arrays, in a folder that users can delete at any time.
 
-The folder lies in the user's own cache, never in the workspace: a repository could bring entries with it.
+The folder is in the user's own cache, never in the workspace, since a repository could bring entries with it.
 
-A caller's key has all that the value depends on, and octoc's version is added: no entry is stale. Each entry ends
-in the digest of its content: what is cut or altered is a miss, and so is a folder that cannot be read or written.
-Of each kind the newest entries are kept, so that years of edits fill no disk. The caller keeps out whatever is marked
-secret.
+A caller's key covers all that the value depends on, and octoc's version is added, so that no entry is stale. Each entry
+ends with the digest of its content: a damaged entry is a miss, and so is an unreadable folder. The cache keeps the
+newest entries of each kind, so that it does not fill the disk. Callers store no secrets.
 """
 
 from __future__ import annotations
@@ -33,25 +32,25 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_ENTRIES = 128
-"""Of one kind, in one folder. A gate has one for each of its arrays, some ten; nothing else has more than one."""
+"""Maximum number of entries of one kind in one folder. A gate has about ten, one for each of its arrays."""
 
 MOST_WORKSPACES = 128
-"""How many workspaces' folders are kept; the one that was written longest ago goes first."""
+"""Maximum number of workspaces' folders; the oldest one is deleted first."""
 WORKSPACES = "workspaces"
 
 _TRAILER = 66  # a newline, 64 hex digits, a newline
 
 
 def cache_key(*parts: Any) -> str:
-    """Return the key of what is made from `parts`, which are plain JSON values."""
+    """Return the key of a value made from `parts`, which are plain JSON values."""
     return sha256_hex(canonical_json(parts))
 
 
 @functools.cache
 def code_stamp() -> str:
-    """Return what changes when octoc's own code or schemas do without a change of version: in a checkout, by an edit.
+    """Return a stamp that changes when octoc's code or schemas are edited in a checkout.
 
-    The number of files, their bytes and the time of the newest: reading them all would cost what the cache saves.
+    It has the number of files, their size and the newest time: reading all files would take as long as a check.
     """
     stats = [
         entry.stat()
@@ -70,10 +69,10 @@ def _folders_below(pending: list[str]) -> Iterator[str]:
 
 
 def workspace_cache(root: Path) -> Path | None:
-    """Return the folder in the user's cache for the workspace in `root`; None when nothing may be kept.
+    """Return the folder in the user's cache for the workspace in `root`; None if the cache cannot be used.
 
-    The name has a digest of the workspace's real path. A user's cache that lies inside the workspace is not used, and
-    neither is a folder that somebody else may write.
+    The name contains a digest of the workspace's real path. octoc uses neither a cache inside the workspace nor a
+    folder that another user can write.
     """
     cache = user_cache()
     if cache is None:
@@ -97,17 +96,17 @@ def workspace_cache(root: Path) -> Path | None:
 
 
 class Cache:
-    """A folder of entries by kind, a plain word, and key, any text. `root` None remembers nothing.
+    """A folder of entries. An entry has a kind, which is a plain word, and a key, which is any text.
 
     Args:
-        root: the folder, such as `workspace_cache` returns; the first entry makes it.
+        root: the folder, such as `workspace_cache` returns; the first entry creates it. None stores nothing.
     """
 
     def __init__(self, root: Path | None) -> None:
         self._root = root
 
     def get_json(self, kind: str, key: str) -> Any | None:
-        """Return the value, or None when there is none (so None itself is not worth keeping)."""
+        """Return the value, or None without an entry."""
         data = self._read(kind, key, "json")
         try:
             return None if data is None else json.loads(bytes(data))
@@ -115,11 +114,11 @@ class Cache:
             return None
 
     def put_json(self, kind: str, key: str, value: Any) -> None:
-        """Keep a plain JSON value. Raises: TypeError or ValueError when it is none."""
+        """Store a plain JSON value. Raises: TypeError or ValueError for another value."""
         self._write(kind, key, "json", canonical_json(value))
 
     def get_array(self, kind: str, key: str) -> NDArray[Any] | None:
-        """Return the array, read-only, or None when there is none."""
+        """Return the array, read-only, or None without an entry."""
         data = self._read(kind, key, "npy")
         try:
             return None if data is None else npy_view(data)
@@ -127,23 +126,23 @@ class Cache:
             return None
 
     def put_array(self, kind: str, key: str, array: NDArray[np.generic]) -> None:
-        """Keep an array of plain numbers. Raises: ValueError when it holds objects."""
+        """Store an array of plain numbers. Raises: ValueError for an array of objects."""
         self._write(kind, key, "npy", npy_bytes(array))
 
     def _path(self, kind: str, key: str, suffix: str) -> Path | None:
         if not kind.replace("-", "").isalnum():
-            raise ValueError(f"`{kind}` is no kind of cache entry: expected a plain word")
+            raise ValueError(f"`{kind}` is not a kind of cache entry: expected a plain word")
         name = cache_key(__version__, kind, key)
         return None if self._root is None else self._root / kind / f"{name}.{suffix}"
 
     def _read(self, kind: str, key: str, suffix: str) -> memoryview | None:
         path = self._path(kind, key, suffix)
         try:
-            found = b"" if path is None else path.read_bytes()
+            entry = b"" if path is None else path.read_bytes()
         except OSError:
             return None
-        data = memoryview(found)[:-_TRAILER]
-        return data if found[len(data) :] == _trailer(data) else None
+        data = memoryview(entry)[:-_TRAILER]
+        return data if entry[len(data) :] == _trailer(data) else None
 
     def _write(self, kind: str, key: str, suffix: str, data: bytes) -> None:
         path = self._path(kind, key, suffix)
@@ -153,12 +152,12 @@ class Cache:
             write_whole(path, data + _trailer(data))
             _keep_newest(path.parent, MOST_ENTRIES)
         except OSError:
-            return  # a cache that cannot be written costs time, nothing else
+            return  # without the entry, the next build only takes longer
 
 
 def _keep_newest(folder: Path, most: int) -> None:
-    """Delete all but the `most` newest entries. Raises: OSError, as when another build does the same."""
-    if len(os.listdir(folder)) <= most:  # noqa: PTH208  # names alone: most calls end here
+    """Delete all but the `most` newest entries. Raises: OSError, for example if another build does the same."""
+    if len(os.listdir(folder)) <= most:  # noqa: PTH208  # most calls end here, and need only the names
         return
     entries = sorted(folder.iterdir(), key=lambda entry: entry.lstat().st_mtime_ns)
     for entry in entries[:-most]:

@@ -1,7 +1,7 @@
-"""Learns the classifier of the calibrated gate. Imported only when one has to be learned: it loads scikit-learn.
+"""Trains the classifier of the calibrated gate. It loads scikit-learn, so it is imported only for training.
 
-Its classes are the capabilities and the background. What comes out are plain arrays, applied by
-`octoc.routing.classifier`.
+The classes are the capabilities and the background. The result is plain arrays, which `octoc.routing.classifier`
+applies.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from octoc.routing.follow import cues
 MAX_FEATURES = 4000
 STRENGTH = 5.0
 MANY = 300
-"""From so many capabilities on the second method serves: ridge regression over hashed n-grams."""
+"""Minimum number of capabilities for the second method: ridge regression over hashed n-grams."""
 
 HASHED = 1024
 PENALTY = 0.3
 SHARPNESS = 12.0
-"""What ridge regression's outcomes, near 0 and 1, are multiplied with before they are made probabilities."""
+"""Factor that turns the outcomes of ridge regression, near 0 and 1, into logits."""
 
 FOLLOW_STRENGTH = 20.0
 WHOLE_WEIGHT = 0.03
-"""A message of the library says all that it is about: each is a faint example of what goes on with nothing."""
+"""A message of the library is complete by itself: each is an example, of little weight, of no follow-up."""
 
 WIDE_STRENGTH = 20.0
 WIDE_FEATURES = 2000
 WORDS_SHARE = 0.6
-"""With the library of needs: less penalty, since there is more to learn from, and n-grams count less beside vectors."""
+"""With the library of needs: a lower penalty, since there are more examples, and n-grams weigh less than vectors."""
 
 Vectors = Mapping[str, NDArray[np.float32]]
 Learned = tuple[dict[str, Any], dict[str, NDArray[np.generic]]]
@@ -46,14 +46,14 @@ Learned = tuple[dict[str, Any], dict[str, NDArray[np.generic]]]
 def fit_classifier(
     found: Sequence[Example], library: Sequence[Example], vectors: Vectors | None, follow: Mapping[str, bool]
 ) -> Learned:
-    """Learn a classifier. The same input gives the same bits on one kind of CPU.
+    """Train a classifier. The same input gives the same bits on one kind of CPU.
 
     Args:
         found: the workspace's training texts and the background; at least one of a capability and one of the
             background.
-        library: further examples, of the library of needs; the model of words alone does without.
-        vectors: the vector of each text, shape (d,), L2-normalised; None learns from words alone.
-        follow: text -> whether it goes on with an earlier one.
+        library: further examples, of the library of needs; the model of only words does not use them.
+        vectors: the vector of each text, shape (d,), L2-normalised; None trains on only words.
+        follow: text -> whether it follows up an earlier one.
 
     Returns: `data` and `arrays` as `octoc.routing.classifier.Classifier.of` reads them, weights as float16.
     """
@@ -140,12 +140,12 @@ def _full(
 
 
 def _turned(weights: NDArray[np.floating[Any]]) -> NDArray[np.float16]:
-    """Return weights with a row per n-gram: a message reads the rows of its own."""
+    """Return weights with a row for each n-gram, so that a message reads only the rows of its n-grams."""
     return np.ascontiguousarray(weights.T.astype(np.float16))
 
 
 def _follow(follow: Mapping[str, bool], whole: Sequence[str], vectors: Vectors) -> dict[str, NDArray[np.generic]]:
-    """Return the arrays that tell whether a message goes on with an earlier one, over its vector and its `cues`."""
+    """Return the arrays that tell whether a message follows up an earlier one, over its vector and its `cues`."""
     if len(set(follow.values())) < 2:
         return {}
     texts = [*follow, *dict.fromkeys(text for text in whole if text not in follow)]

@@ -1,4 +1,4 @@
-"""Which needs of the library each capability meets. Imported only when a gate has to be learned: it loads numpy."""
+"""Match the needs of the library with capabilities. It loads numpy, so it is imported only for training."""
 
 from __future__ import annotations
 
@@ -16,38 +16,37 @@ from octoc.compiler.model.resolved import Capability
 
 NEEDS_FIT = (1.0, 60.0)
 CAPABILITIES_FIT = (0.5, 20.0)
-"""Penalty and sharpness of the ridge regressions that know the needs apart, and the capabilities: what one of the other
-kind says is for it, or is spread over many."""
+"""Penalty and sharpness of the two ridge regressions: one classifies texts by need, the other by capability."""
 
 TRIGGERS_SHARE = 0.6
-"""How much of a capability's mass its triggers have; title and description have the rest."""
+"""Share of a capability's triggers in its score; title and description have the rest."""
 
 OWNED = 0.4
 MUTUAL = 0.06
 LEAD = 1.5
-"""A need is met by the capability that is `OWNED` near to it, or `MUTUAL` where no other need is nearer to the
-capability, and in both cases `LEAD` times as near as the next one."""
+"""A capability meets a need at a nearness of `OWNED`, or of `MUTUAL` if no other need is nearer to the capability.
+In both cases it must be `LEAD` times as near as the next capability."""
 
 MISSED = 0.1
-"""A need to which no capability is so near is met by none: its messages are near misses."""
+"""No capability meets a need if all are less near than this; the messages of the need are near misses."""
 
 Vectors = Mapping[str, NDArray[np.float32]]
 
 
 @attrs.frozen
 class Match:
-    """A need and the capability that meets it; None is met by none. A need in between has no match at all."""
+    """A need and the capability that meets it, or None if none does. An undecided need has no match."""
 
     need: Need
     capability: str | None
 
 
 def match(capabilities: Sequence[Capability], needs: Sequence[Need], vectors: Vectors) -> tuple[Match, ...]:
-    """Return which needs the capabilities meet and which none of them does, in the order of the needs."""
+    """Return the needs that a capability meets, and those that none meets, in the order of the needs."""
     classes = [capability for capability in capabilities if capability.triggers]
     if not needs or not classes:
         return ()
-    # One thread: two may add up in another order, and wait for each other longer than these products take.
+    # One thread, since several can add numbers in another order, and waiting takes longer than these products.
     with threadpool_limits(limits=1, user_api="blas"):
         masses = nearness(classes, needs, vectors)
     nearest = masses.argmax(axis=1)
@@ -65,9 +64,10 @@ def match(capabilities: Sequence[Capability], needs: Sequence[Need], vectors: Ve
 
 
 def nearness(classes: Sequence[Capability], needs: Sequence[Need], vectors: Vectors) -> NDArray[np.float64]:
-    """Return how near each capability and each need are, 0 to 1: shape (capabilities, needs).
+    """Return the nearness of each capability and each need, 0 to 1: shape (capabilities, needs).
 
-    The geometric mean of how much of what the capability says is for the need, and of what the need says for it.
+    It is the geometric mean of the share of the capability's texts classified as the need, and of the share of the
+    need's texts classified as the capability.
     """
     own = [own_texts(capability) for capability in classes]
     to_need = _shares([(*need.says, *need.described) for need in needs], vectors, NEEDS_FIT)
@@ -86,7 +86,7 @@ def nearness(classes: Sequence[Capability], needs: Sequence[Need], vectors: Vect
 def _shares(
     groups: Sequence[Sequence[str]], vectors: Vectors, how: tuple[float, float]
 ) -> Callable[[Sequence[str]], NDArray[np.float64]]:
-    """Return what tells for texts which group each is like, on average: shape (groups,), its sum 1."""
+    """Return a function from texts to their mean probabilities of the groups: shape (groups,), with sum 1."""
     penalty, sharpness = how
     features = np.stack([vectors[text] for group in groups for text in group]).astype(np.float32)
     labels = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
@@ -102,9 +102,9 @@ def _shares(
 
 
 def library_examples(matches: Sequence[Match]) -> Iterator[Example]:
-    """Yield the messages of needs that are met, for the capability, and of those that none meets, for the background.
+    """Yield the messages of each need for the capability that meets it, or for the background if none does.
 
-    More examples of the background come with them.
+    After them come more examples of the background.
     """
     for found in matches:
         weight = MISS_WEIGHT if found.capability is None else LIBRARY_WEIGHT

@@ -1,4 +1,4 @@
-"""What a workspace itself brings to routing beside its capabilities, as training texts and needs."""
+"""Training texts and needs of a workspace and of octoc."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from octoc.compiler.calibrate.texts import BACKGROUND_WEIGHT, LIBRARY_WEIGHT, Ex
 from octoc.compiler.model.build import Build
 
 EXPANDED_WEIGHT = LIBRARY_WEIGHT
-"""Of a text that a plugin said and somebody reviewed: as much as one of a need that the capability meets."""
+"""Weight of a reviewed text of a plugin: that of a message of a need that the capability meets."""
 
 
 def all_examples(build: Build) -> tuple[Example, ...]:
-    """Return every training text but the library's: of capabilities, of the background, and the workspace's own."""
-    known = {capability.name for capability in build.resolved.capabilities if capability.triggers}
-    if not known:
+    """Return the training texts of capabilities, the background and the workspace, without those of the library."""
+    routed = {capability.name for capability in build.resolved.capabilities if capability.triggers}
+    if not routed:
         return ()
     expanded = (
         Example(text, name, EXPANDED_WEIGHT, own=True)
         for name, texts in build.resolved.expansions.items()
         for text in texts
-        if name in known
+        if name in routed
     )
     background = (Example(text, None, BACKGROUND_WEIGHT) for text in build.sources.background)
     return (*examples(build.resolved.capabilities), *expanded, *background)
 
 
 def all_needs(build: Build) -> tuple[Need, ...]:
-    """Return the needs to learn from: those that ship, unless `[routing] needs` says no, and the workspace's own."""
+    """Return the needs for training: those that ship, unless `[routing] needs` is false, and the workspace's own."""
     shipped = shipped_needs() if build.settings.routing.needs else ()
     return with_own(shipped, build.resolved.needs)

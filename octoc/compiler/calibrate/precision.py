@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from octoc.routing.fixtures import RoutingFixture
 
 FEWEST = 20
-"""So many activations at least are behind a threshold: a share of fewer says little."""
+"""Minimum number of activations to choose a threshold: a share of fewer is not significant."""
 
 FOLDS = 5
 HIGHEST = 0.9
@@ -27,18 +27,18 @@ STEP = 0.005
 """Thresholds from the eager profile's to `HIGHEST`, `STEP` apart, are tried."""
 
 Judged = tuple[tuple[float, bool], ...]
-"""What one message may activate, the best first: its score, and whether the fixture expects it."""
+"""The candidates of one message, best first: score, and whether the fixture expects it."""
 
 
 @attrs.frozen(kw_only=True)
-class Chosen:
-    """A threshold, and how precise it was.
+class ChosenThreshold:
+    """A threshold and its precision.
 
     Args:
-        messages: fixtures that it was chosen on.
-        right, activated: on all of them.
-        held_right, held_activated: on each fifth, at the threshold that the other four chose.
-        reached: whether it is as precise as was asked; else it is the cautious profile's.
+        messages: number of fixtures.
+        right, activated: numbers of right activations and of all activations, on all fixtures.
+        held_right, held_activated: the same on each fifth, at the threshold that the other four chose.
+        reached: whether it has the requested precision; otherwise it is the cautious profile's threshold.
     """
 
     threshold: float
@@ -51,12 +51,12 @@ class Chosen:
 
 
 def fixture_intents(build: Build) -> tuple[str, ...]:
-    """Return what is scored of the fixtures where a precision is stated."""
+    """Return the intents of the fixtures to score if the workspace states a precision."""
     return tuple(dict.fromkeys(intent for _, intent in _alone(build)))
 
 
 def _alone(build: Build) -> Iterator[tuple[RoutingFixture, str]]:
-    """Yield each message that stands alone with its intent: what follows another is decided together with that."""
+    """Yield each fixture without an earlier message, with its intent: a follow-up depends on the earlier message."""
     if build.settings.routing.precision is None:
         return
     for fixture in build.resolved.fixtures.messages:
@@ -71,9 +71,10 @@ def judge_fixtures(
     vectors: Mapping[str, NDArray[np.float32]] | None,
     most: int,
 ) -> tuple[Judged, ...]:
-    """Return what the gate would make of each fixture at a threshold of 0.
+    """Return the candidates of each fixture at a threshold of 0.
 
-    Capabilities that an agent has from the start take part, and count only where one is expected, as in `octoc test`.
+    Capabilities that an agent has from the start compete, and count only if the fixture expects them, as in
+    `octoc test`.
 
     Args:
         vectors: text -> vector; None judges by words.
@@ -89,15 +90,15 @@ def judge_fixtures(
         judged = ((score, name in fixture.expect, name in registry.boot) for name, score in best)
         key = sha256_hex(f"{fixture.agent} {intent} {fixture.expect}".encode())
         found[key] = tuple((score, right) for score, right, boot in judged if right or not boot)
-    # By digest, so that neighbours in a file, which are alike, fall into different fifths.
+    # Sorted by digest, so that similar neighbours in a file fall into different fifths.
     return tuple(found[key] for key in sorted(found))
 
 
-def choose(judged: Sequence[Judged], precision: float, eager: float, cautious: float) -> Chosen | None:
-    """Return the lowest threshold that is as precise as asked, by all fixtures and by each four fifths of them.
+def choose(judged: Sequence[Judged], precision: float, eager: float, cautious: float) -> ChosenThreshold | None:
+    """Return the lowest threshold with the requested precision on all fixtures and on each four fifths of them.
 
-    None when they are too few: with less than `FEWEST` activations at `eager`. Where no threshold with so many is as
-    precise, it is `cautious`. As the highest of what the parts choose, it does not hang on a few lucky fixtures.
+    It is the highest of the thresholds of these parts, so that it does not depend on a few lucky fixtures. Without
+    such a threshold it is `cautious`. Returns None with less than `FEWEST` activations at `eager`.
     """
     if _at(judged, eager)[1] < FEWEST:
         return None
@@ -110,7 +111,7 @@ def choose(judged: Sequence[Judged], precision: float, eager: float, cautious: f
     threshold = max(reached) if len(reached) == len(found) else cautious
     right, activated = _at(judged, threshold)
     held = [_at(fold, cautious if by is None else by) for fold, by in zip(folds, by_rest, strict=True)]
-    return Chosen(
+    return ChosenThreshold(
         threshold=threshold,
         messages=len(judged),
         right=right,
@@ -133,6 +134,6 @@ def _lowest(judged: Sequence[Judged], precision: float, eager: float, fewest: fl
 
 
 def _at(judged: Iterable[Judged], threshold: float) -> tuple[int, int]:
-    """Return how many activations are right at a threshold, and how many there are."""
+    """Return the number of right activations at a threshold, and of all activations."""
     outcomes = [right for one in judged for score, right in one if score >= threshold]
     return sum(outcomes), len(outcomes)

@@ -1,6 +1,6 @@
-"""Linear models of many classes. Imported only when a gate has to be learned: it loads scikit-learn or scipy.
+"""Linear models of many classes. They load scikit-learn and scipy, so the module is imported only for training.
 
-One BLAS thread throughout: two would add up in another order, and are no faster on busy cores.
+All use one BLAS thread: several add numbers in another order, and are not faster on busy cores.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ def regress(
 ) -> Weights:
     """Return a multinomial logistic regression: weights of shape (classes, features), biases of shape (classes,).
 
-    A class without an example has a bias so low that it never wins.
+    A class without examples has so low a bias that it never wins.
 
     Args:
-        features: shape (n, f); where most are 0, a sparse matrix takes half the time.
+        features: shape (n, f); if most are 0, a sparse matrix takes half the time.
         labels: shape (n,), numbers below `classes`.
-        weights: shape (n,), how much each example counts.
+        weights: shape (n,), the weights of the examples.
         strength: the inverse of the L2 penalty (scikit-learn's C).
     """
     model = LogisticRegression(C=strength, max_iter=MAX_ITERATIONS)
     with threadpool_limits(limits=1, user_api="blas"), warnings.catch_warnings():
-        # The iterations are a chosen stop, not a failure to converge.
+        # Stopping after so many iterations is intended.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(features, labels, sample_weight=weights)
     if len(model.classes_) > 2:
         found, biases = model.coef_, model.intercept_
     else:
-        # Of two classes scikit-learn gives the second's log-odds alone: the first one's are the zero.
+        # For two classes scikit-learn returns only the log-odds of the second; those of the first are 0.
         found, biases = np.vstack([np.zeros_like(model.coef_), model.coef_]), np.append(0.0, model.intercept_)
     whole = np.zeros((classes, features.shape[1]))
     bias = np.full(classes, -1e3)
@@ -63,12 +63,12 @@ def regress_wide(
     classes: int,
     strength: float,
 ) -> Weights:
-    """Return the same regression over dense features beside sparse ones, where scikit-learn would need all of one kind.
+    """Return a logistic regression over both dense and sparse features, which scikit-learn cannot combine.
 
     Args:
         dense: shape (n, d).
         sparse: shape (n, m).
-        classes: how many; each has an example.
+        classes: number of classes; each has an example.
 
     Returns: weights of shape (classes, d + m), biases of shape (classes,).
     """
@@ -107,9 +107,9 @@ def regress_wide(
 def ridge(
     features: Matrix, labels: NDArray[np.int64], weights: NDArray[np.float64], classes: int, penalty: float
 ) -> Weights:
-    """Return a weighted ridge regression on the classes' indicators, in closed form; shapes as of `regress`.
+    """Return a weighted ridge regression on the classes' indicators, in closed form; shapes as in `regress`.
 
-    Its cost grows with the classes no faster than linearly, where logistic regression's iterations take minutes.
+    Its cost grows at most linearly with the classes, while logistic regression takes minutes for many classes.
     """
     with threadpool_limits(limits=1, user_api="blas"):
         total = weights.sum()

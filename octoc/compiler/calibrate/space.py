@@ -1,7 +1,7 @@
-"""The space in which examples are compared: directions in which needs differ from each other count most.
+"""The space for comparing examples, in which the differences between needs count most.
 
-Linear discriminants: what messages of one need vary by among themselves is evened out, and of what is left the
-directions stay in which needs lie furthest apart. The library of needs tells which they are, whatever the encoder.
+It is a linear discriminant analysis of the library of needs, for any encoder: it whitens the variance of messages
+within a need, and keeps the directions in which the needs lie furthest apart.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from octoc.routing.nearby import Space
 
 AXES = 128
 FEWEST = AXES + 1
-"""With fewer needs there are no so many directions between them, and examples are compared as they are."""
+"""With fewer needs there are not enough directions, and examples are compared without this space."""
 
 EVENED = 2.0
-"""What is added to each direction's variance before it is evened out, in units of the mean one."""
+"""Added to the variance of each direction before whitening, in units of the mean variance."""
 
 
 def space_of(found: Sequence[Example], vectors: Mapping[str, NDArray[np.float32]]) -> Space | None:
-    """Return the space that the needs among the examples make; None where they are too few."""
+    """Return the space of the needs among the examples; None if they are too few."""
     needs: dict[str, list[str]] = {}
     for example in found:
         if example.need:
@@ -37,11 +37,11 @@ def space_of(found: Sequence[Example], vectors: Mapping[str, NDArray[np.float32]
     means = np.stack([group.mean(axis=0) for group in groups])
     mean = np.concatenate(groups).mean(axis=0)
     inside = np.concatenate([group - own for group, own in zip(groups, means, strict=True)])
-    # One thread: two would add up in another order.
+    # One thread, since several can add numbers in another order.
     with threadpool_limits(limits=1, user_api="blas"):
         variances, directions = np.linalg.eigh(inside.T @ inside / len(inside))
         even = directions / np.sqrt(variances + EVENED * variances.mean()) @ directions.T
         _, _, apart = np.linalg.svd((means - mean) @ even, full_matrices=False)
         axes = apart[:AXES] @ even
-    # Only directions count, not lengths; so that float16 holds them.
+    # Scale to the range of float16: only directions matter, not lengths.
     return Space(mean=mean.astype(np.float32), axes=(axes / np.abs(axes).max()).astype(np.float16).astype(np.float32))

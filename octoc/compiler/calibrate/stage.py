@@ -12,7 +12,7 @@ from octoc.bundle.model import Gate
 from octoc.compiler.cache.store import Cache, cache_key
 from octoc.compiler.calibrate.needs.library import Need
 from octoc.compiler.calibrate.own import all_examples, all_needs
-from octoc.compiler.calibrate.precision import FEWEST, Chosen, choose, judge_fixtures
+from octoc.compiler.calibrate.precision import FEWEST, ChosenThreshold, choose, judge_fixtures
 from octoc.compiler.calibrate.texts import Example, follow_up_lines, further_background
 from octoc.compiler.context import Context
 from octoc.compiler.model.build import Build
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 KIND = "gate"
 _WHAT = "calibrating the gate"
 OCTOMIND_PROFILES: Mapping[str, float] = {"public": OCTOMIND_THRESHOLD, "newest": OCTOMIND_NEWER_THRESHOLD}
-"""The thresholds that Octomind has published and has in its newest code; the margin of both is the same."""
+"""The thresholds of Octomind's published version and of its newest code, which have the same margin."""
 
 BALANCED = "balanced"
 RECIPE = 9
-"""Counts changes of how the gate is learned, so that no cache brings an older one back."""
+"""Version of the training method, so that no cache returns the gate of an older method."""
 
 
 def calibrate(build: Build, context: Context) -> Build:
@@ -52,7 +52,7 @@ def calibrate(build: Build, context: Context) -> Build:
 
 
 def calibrated_of(build: Build, context: Context) -> Calibrated:
-    """Return the gate that the workspace names; none where there is nothing to route, or Octomind's has no vectors."""
+    """Return the workspace's gate; none without triggers, or for Octomind's gate without vectors."""
     resolved, settings = build.resolved, build.settings
     routing = settings.routing
     if not any(capability.triggers for capability in resolved.capabilities):
@@ -100,27 +100,27 @@ def calibrated_of(build: Build, context: Context) -> Calibrated:
 
 def _by_fixtures(
     build: Build, data: Mapping[str, Any], arrays: Arrays, thresholds: Mapping[str, Mapping[str, float]]
-) -> dict[str, Chosen | None]:
-    """Return what the fixtures choose for each model that there is: by vectors, and by words alone."""
+) -> dict[str, ChosenThreshold | None]:
+    """Return the threshold that the fixtures choose, for each existing model: `vectors` and `words`."""
     from octoc.routing.classifier import Classifier
 
     precision = build.settings.routing.precision
     classifier = Classifier.of(data, arrays)
-    found: dict[str, Chosen | None] = {}
+    chosen: dict[str, ChosenThreshold | None] = {}
     for how in ("vectors", "words") if "mean" in arrays else ("words",):
         vectors = build.embedded.texts if how == "vectors" else None
         judged = judge_fixtures(build, classifier, vectors, int(data.get("max_per_message", 1)))
         eager, cautious = thresholds[how]["eager"], thresholds[how]["cautious"]
-        found[how] = None if precision is None else choose(judged, precision, eager, cautious)
-    return found
+        chosen[how] = None if precision is None else choose(judged, precision, eager, cautious)
+    return chosen
 
 
-def _threshold(chosen: Chosen | None, profile: float) -> float:
+def _threshold(chosen: ChosenThreshold | None, profile: float) -> float:
     return profile if chosen is None else chosen.threshold
 
 
 def _report_precision(
-    chosen: Chosen | None, asked: float, profile: str, settings: WorkspaceSettings, context: Context
+    chosen: ChosenThreshold | None, asked: float, profile: str, settings: WorkspaceSettings, context: Context
 ) -> None:
     at = settings.place.child("routing", "precision")
     if chosen is None:
@@ -156,15 +156,15 @@ def _report_method(classes: int, settings: WorkspaceSettings, context: Context) 
 
 
 def _learned(build: Build, context: Context) -> tuple[Mapping[str, Any], Arrays, str]:
-    """Return the classifier's data and arrays, out of the cache when the same texts and vectors were learned before.
+    """Return the classifier's data and arrays, and the digest of their training data.
 
-    The last is the digest of all that they are learned from.
+    They come from the cache if an earlier build had the same texts and vectors.
     """
     found = all_examples(build)
     vectors = None if build.embedded.triggers is None else build.embedded.texts
     needs = all_needs(build) if vectors is not None else ()
     digest = _made_of(found, needs, build.embedded.identity)
-    # Other versions may give other numbers, and that is no other input.
+    # Other versions can give other numbers for the same input.
     key = cache_key(digest, *map(version, ("numpy", "scikit-learn", "scipy")))
     cached = _from_cache(context.cache, key)
     if cached is not None:
@@ -183,7 +183,7 @@ def _learned(build: Build, context: Context) -> tuple[Mapping[str, Any], Arrays,
     context.progress(_WHAT, 1, 1)
     for name, array in arrays.items():
         context.cache.put_array(KIND, cache_key(key, name), array)
-    # Last, so that whoever finds it finds the arrays too.
+    # Last, so that a reader that finds this entry also finds the arrays.
     context.cache.put_json(KIND, key, {"data": data, "arrays": sorted(arrays)})
     return data, arrays, digest
 
@@ -198,7 +198,7 @@ def _from_cache(cache: Cache, key: str) -> tuple[Mapping[str, Any], Arrays] | No
 
 
 def _made_of(found: Sequence[Example], needs: Sequence[Need], identity: str) -> str:
-    """Return the digest of all that shapes the classifier; the vectors are in it as the encoder's identity."""
+    """Return the digest of the training data; the encoder's identity stands for the vectors."""
     texts = [[example.text, example.capability, example.weight] for example in (*found, *further_background())]
     library = [[need.name, need.about, *need.says] for need in needs]
     return cache_key(RECIPE, identity, texts, library, list(follow_up_lines().items()))

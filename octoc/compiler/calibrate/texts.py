@@ -1,4 +1,4 @@
-"""The texts that routing is calibrated on: which there are, what each is an example of, and how much it weighs."""
+"""The training texts of routing, with their classes and weights."""
 
 from __future__ import annotations
 
@@ -28,10 +28,13 @@ _WORD = re.compile(r"[^\W_]+")
 
 @attrs.frozen
 class Example:
-    """One training text: the capability it speaks for, None for the background, and its weight (1.0 a trigger's).
+    """One training text.
 
-    `own` tells that it stands in the workspace: of such texts the vocabulary is made. `need` is the need that it is a
-    message of, "" for all that is of none.
+    Args:
+        capability: its class; None is the background.
+        weight: 1.0 for a trigger.
+        own: whether it is a text of the workspace; the vocabulary consists of such texts.
+        need: the need that it is a message of; "" without one.
     """
 
     text: str
@@ -42,16 +45,13 @@ class Example:
 
 
 def examples(capabilities: Sequence[Capability]) -> tuple[Example, ...]:
-    """Return every training text: of each capability with triggers, in order, and then of the background.
-
-    A capability without triggers is no class, so nothing of it is here.
-    """
+    """Return the training texts of each capability with triggers, in order, and then those of the background."""
     classes = [capability for capability in capabilities if capability.triggers]
     return (*_own(classes), *_background(classes))
 
 
 def own_texts(capability: Capability) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return a capability's triggers, and what else says what it is: its name as words, title and description."""
+    """Return a capability's triggers, and its descriptive texts: its name as words, title and description."""
     triggers = dict.fromkeys(trigger.value for trigger in capability.triggers)
     described = dict.fromkeys([" ".join(_words(capability.name)), capability.title, capability.description])
     return tuple(triggers), tuple(text for text in described if text.strip())
@@ -66,21 +66,21 @@ def _own(classes: Sequence[Capability]) -> Iterator[Example]:
 
 def _background(classes: Sequence[Capability]) -> Iterator[Example]:
     yield from (Example(text, None, BACKGROUND_WEIGHT) for text in background_lines())
-    # A trigger that two capabilities share is shortened by a word of each; what is left may be the same.
+    # Shortening triggers of two capabilities can give the same text.
     yield from (Example(text, None, COUNTER_WEIGHT) for text in dict.fromkeys(counter_triggers(classes)))
 
 
 @cache
 def background_lines() -> tuple[str, ...]:
-    """Return the texts that ship with octoc as examples of what no capability should answer."""
+    """Return the texts that ship with octoc as examples for no capability."""
     return _lines("background.txt")
 
 
 @cache
 def further_background() -> tuple[Example, ...]:
-    """Return more examples of what no capability should answer, which the library of needs is learned with.
+    """Return more examples for no capability, for training with the library of needs.
 
-    They are words in another sense, requests that leave open what they are for, and what is said behind a request.
+    They are words in another sense, requests without their purpose, and remarks after a request.
     """
     weights = (
         ("other_senses.txt", OTHER_SENSE_WEIGHT),
@@ -92,7 +92,7 @@ def further_background() -> tuple[Example, ...]:
 
 @cache
 def follow_up_lines() -> Mapping[str, bool]:
-    """Return texts that ship with octoc -> whether each goes on with what was asked before it."""
+    """Return text that ships with octoc -> whether it follows up an earlier message."""
     return {
         **dict.fromkeys((*_lines("no_follow_ups.txt"), *background_lines()), False),
         **dict.fromkeys(_lines("follow_ups.txt"), True),
@@ -106,20 +106,20 @@ def _lines(name: str) -> tuple[str, ...]:
 
 
 def counter_triggers(classes: Sequence[Capability]) -> Iterator[str]:
-    """Yield each trigger without its most capability-specific word: a message that names no capability any more.
+    """Yield each trigger without its most capability-specific word, as a message for no capability.
 
-    The word is the one with the highest count in the capability's own texts times its inverse document frequency over
-    capabilities; of several the first. A trigger of one word yields nothing.
+    The word has the highest count in the capability's own texts times its inverse document frequency over
+    capabilities; the first of several. A trigger of one word yields nothing.
     """
     counts = [Counter(_words(" ".join(example.text for example in _own([capability])))) for capability in classes]
-    known_to = Counter(word for count in counts for word in count)
+    document_frequency = Counter(word for count in counts for word in count)
     for capability, count in zip(classes, counts, strict=True):
         for trigger in capability.triggers:
             shortened = _without(
                 trigger.value,
                 max(
                     _words(trigger.value),
-                    key=lambda word: count[word] * math.log((1 + len(classes)) / known_to[word]),
+                    key=lambda word: count[word] * math.log((1 + len(classes)) / document_frequency[word]),
                     default="",
                 ),
             )
@@ -128,7 +128,7 @@ def counter_triggers(classes: Sequence[Capability]) -> Iterator[str]:
 
 
 def _without(text: str, word: str) -> str:
-    """Return `text` without every occurrence of `word`, in any case; "" when no word is left."""
+    """Return `text` without any occurrence of `word`, ignoring case; "" if no other word remains."""
     left = " ".join(_WORD.sub(lambda found: "" if found.group().lower() == word else found.group(), text).split())
     return left if _WORD.search(left) else ""
 
@@ -138,5 +138,5 @@ def _words(text: str) -> list[str]:
 
 
 def distinct_texts(found: Iterable[Example]) -> tuple[str, ...]:
-    """Return each text once, in the order in which it first stands."""
+    """Return the texts without repeated ones, in order."""
     return tuple(dict.fromkeys(example.text for example in found))

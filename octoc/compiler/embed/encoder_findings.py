@@ -19,7 +19,7 @@ def report_missing(settings: WorkspaceSettings, context: Context, *, use: str) -
     """Report that no plugin has the workspace's encoder.
 
     Args:
-        use: what then goes by words alone, `ROUTING` or `SEARCH`.
+        use: `ROUTING` or `SEARCH`, which then uses only words.
     """
     name = settings.routing.encoder
     context.sink.report(
@@ -35,7 +35,7 @@ def report_failed(problem: str, settings: WorkspaceSettings, context: Context, *
     """Report what went wrong in the workspace's encoder.
 
     Args:
-        problem: the reason, with what to do where the plugin knows it.
+        problem: the reason, and what to do if the plugin knows it.
         use: as for `report_missing`.
     """
     context.sink.report(
@@ -48,12 +48,12 @@ def report_failed(problem: str, settings: WorkspaceSettings, context: Context, *
 
 
 def is_chosen(settings: WorkspaceSettings) -> bool:
-    """Tell whether the workspace wants its encoder for search alone: its `[plugins] use` may leave the plugin out."""
+    """Tell whether the workspace wants its encoder for search too: `[plugins] use` can leave out its plugin."""
     return settings.routing.encoder not in _PACKAGES or _PLUGIN in settings.plugins
 
 
 def has_failed(context: Context) -> bool:
-    """Tell whether the build wanted an encoder, could not use it, and was not allowed to do without."""
+    """Tell whether the build needs an encoder, cannot use it, and may not build without it."""
     return any(
         found.rule in (ENCODER_MISSING, ENCODER_FAILED) and found.severity is Severity.ERROR
         for found in context.sink.diagnostics

@@ -1,7 +1,7 @@
-"""`[routing.encoder_settings]`: what an encoder is told at build time, and what the bundle says of it.
+"""`[routing.encoder_settings]`: the settings of an encoder at build time and in the bundle.
 
-One setting is octoc's own: `path`, a folder relative to the workspace. The encoder gets it absolute; the bundle has it
-only when it does not ship the encoder's files, and then relative to `${workspaceFolder}`.
+octoc reads one of them: `path`, a folder relative to the workspace. The encoder gets it absolute. The bundle has it
+only if it does not ship the encoder's files, and then relative to `${workspaceFolder}`.
 """
 
 from __future__ import annotations
@@ -23,38 +23,38 @@ def settings_in_bundle(settings: Mapping[str, str], root: Path, *, is_shipped: b
     Args:
         settings: as written.
         root: the workspace's folder, absolute.
-        is_shipped: whether the bundle holds the encoder's files, so that it needs no path.
+        is_shipped: whether the bundle contains the encoder's files, so that it needs no path.
 
-    Raises: PluginError when the path is needed and leads out of the workspace.
+    Raises: PluginError for a needed path outside the workspace.
     """
-    found = {name: value for name, value in settings.items() if name != PATH}
+    others = {name: value for name, value in settings.items() if name != PATH}
     if is_shipped or PATH not in settings:
-        return found
+        return others
     inside = os.path.relpath(located(settings, root)[PATH], root)
     if inside == os.pardir or inside.startswith(f"{os.pardir}{os.sep}"):
         raise PluginError(
             f"its folder `{settings[PATH]}` lies outside the workspace, where no other machine finds it: "
             "move it inside, or set `ship_encoder = true`"
         )
-    return {**found, PATH: f"{WORKSPACE_FOLDER}/{Path(inside).as_posix()}"}
+    return {**others, PATH: f"{WORKSPACE_FOLDER}/{Path(inside).as_posix()}"}
 
 
 def folder_stamp(settings: Mapping[str, str], root: Path) -> list[list[str | int]]:
-    """Return what changes when the encoder's folder does: name, size and time of each file, two levels deep.
+    """Return name, size and time of each file in the encoder's folder, two levels deep, to detect changes.
 
-    Not their digests: the model is large, and this is asked before each build that might have nothing to do.
+    Digests would take too long: the model is large, and also a build without changes needs this.
     """
     if PATH not in settings:
         return []
     folder = Path(located(settings, root)[PATH])
     if not is_folder(folder):
         return []
-    found: list[list[str | int]] = []
+    files: list[list[str | int]] = []
     for path in sorted([*folder.glob("*"), *folder.glob("*/*")]):
         try:
             stat = path.stat()
         except OSError:
-            continue  # a link that leads nowhere is as good as absent
+            continue  # a broken link counts as absent
         if path.is_file():
-            found.append([path.relative_to(folder).as_posix(), stat.st_size, stat.st_mtime_ns])
-    return found
+            files.append([path.relative_to(folder).as_posix(), stat.st_size, stat.st_mtime_ns])
+    return files

@@ -1,9 +1,8 @@
-"""Vectors of the texts that ship with octoc, made beforehand: a build needs thousands, and they are always the same.
+"""Precomputed vectors of the texts that ship with octoc, since each build needs thousands of them.
 
-They are those of the library of needs, of the background and of search's deeds.
-
-`precomputed/<encoder identity>.npy` has them for the default encoder. Any other encoder makes its own, in the build.
-`python -m benchmarks.precomputed_vectors` writes the file anew.
+The texts are the library of needs, the background and the deeds of search. `precomputed/<encoder identity>.npy` has
+their vectors for the default encoder; a build with another encoder computes them.
+`python -m benchmarks.precomputed_vectors` writes the file.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ _STEPS = 127
 
 
 def shipped_texts() -> tuple[str, ...]:
-    """Return every text that ships with octoc and becomes a vector in a build, each once."""
+    """Return the texts that ship with octoc and that a build encodes, without repeated ones."""
     library = (*library_texts(shipped_needs()), *distinct_texts(further_background()))
     return tuple(dict.fromkeys((*library, *background_lines(), *follow_up_lines(), *texts_of(deeds()))))
 
 
 def packed(vectors: Mapping[bytes, Vector]) -> NDArray[np.uint8]:
-    """Return vectors as rows of a digest, a scale as float32 and a signed byte per dimension, sorted by digest."""
+    """Return vectors as rows of a digest, a scale as float32 and a signed byte for each dimension, sorted by digest."""
     rows: list[bytes] = []
     for digest in sorted(vectors):
         vector = vectors[digest]
@@ -46,11 +45,11 @@ def packed(vectors: Mapping[bytes, Vector]) -> NDArray[np.uint8]:
 def precomputed_vectors(
     identity: str, dimension: int, folder: Path = FOLDER, *, unit: bool = True
 ) -> dict[bytes, Vector]:
-    """Return the vectors that ship for an encoder, by digest; none where there are none for it.
+    """Return digest -> vector of the texts that ship; empty for an encoder without precomputed vectors.
 
     Args:
-        unit: L2-normalise them. As they were packed they are so but for a thousandth part, and whoever packs them the
-            same way, as `octoc.search.index.Rows` does, has the very steps and scale of the vector that was encoded.
+        unit: L2-normalise the vectors. Their packed form differs from unit length by a thousandth. Without `unit`,
+            packing them again as `octoc.search.index.Rows` does gives exactly the steps and scale of the file.
     """
     path = folder / f"{identity}.npy"
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""Stage embed: every text that routing needs becomes a vector; only texts not seen before are encoded."""
+"""Stage embed: encode every text that routing needs; the cache has the vectors of earlier texts."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def embed(build: Build, context: Context) -> Build:
 
 
 def embedded_of(build: Build, context: Context) -> Embedded:
-    """Return vectors of triggers, of what the calibrated gate learns from, and of phrases in skills' rules.
+    """Return vectors of triggers, of the calibrated gate's training texts, and of phrases in skills' rules.
 
-    Without any trigger or such a phrase there is nothing to compare, and no encoder is made. An encoder that is missing
-    or fails is an error, with `context.allow_degraded` a warning, and `triggers` of the product is None.
+    Without such texts no encoder is loaded. An encoder that is missing or fails is an error, or a warning with
+    `context.allow_degraded`; `triggers` of the product is then None.
     """
     resolved, settings = build.resolved, build.settings
     phrases = phrases_of(rule.value for skill in resolved.skills for rule in skill.source.rules)
@@ -49,7 +49,7 @@ def embedded_of(build: Build, context: Context) -> Embedded:
         embedder = _made(settings, context)
         if embedder is None:
             return Embedded()
-        from octoc.compiler.embed.vectors import vectors_of  # loads numpy, which checking alone never needs
+        from octoc.compiler.embed.vectors import vectors_of  # loads numpy, which a check never needs
 
         vectors = vectors_of(texts, embedder, context.cache, _advance(context))
         files = embedder.files() if settings.routing.ship_encoder else {}
@@ -58,7 +58,7 @@ def embedded_of(build: Build, context: Context) -> Embedded:
         return attrs.evolve(made, phrases=_stacked(vectors, phrases), encoder_settings=own)
     except PluginError as error:
         problem = str(error)
-    except Exception as error:  # noqa: BLE001  # a plugin's own fault, of whatever type, must not take the build down
+    except Exception as error:  # noqa: BLE001  # no exception of a plugin may stop the build
         problem = words_of(error) or "it does not say why"
     report_failed(problem, settings, context, use=ROUTING)
     return Embedded()
@@ -77,7 +77,7 @@ def _texts(build: Build) -> tuple[str, ...]:
 
 
 def _made(settings: WorkspaceSettings, context: Context) -> Embedder | None:
-    """Return the encoder that the workspace names; None, and a finding, when no plugin has it. Raises: PluginError."""
+    """Return the workspace's encoder; report one that no plugin has and return None. Raises: PluginError."""
     name = settings.routing.encoder
     embedder = context.plugins.make_embedder(name, located(settings.routing.encoder_settings, context.root))
     if embedder is None:

@@ -1,4 +1,4 @@
-"""The vectors of a build's texts, out of the cache where they were encoded before."""
+"""The vectors of a build's texts, from the cache or from the encoder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Vector = NDArray[np.float32]
 
 KIND = "vectors"
 SEARCH = "search"
-"""The use whose vectors are packed again, as those that ship are."""
+"""The use that packs vectors again as the precomputed ones are packed."""
 
 WORKERS = 2
 
@@ -30,26 +30,25 @@ WORKERS = 2
 def vectors_of(
     texts: Sequence[str], embedder: Embedder, cache: Cache, advance: Callable[[int, int], None], *, use: str = ""
 ) -> dict[str, Vector]:
-    """Return the vector of each text, and encode those alone that are not known, one at a time.
+    """Return text -> vector; encode only the texts that neither the cache nor the precomputed vectors have.
 
-    The cache holds one array per encoder identity: a row is a text's digest and its vector, so a full hit is one file.
-    It keeps what this build uses, and of the rest at most as much again. Texts that ship with octoc have vectors that
-    ship too, for the default encoder: see `octoc.compiler.embed.precomputed`.
+    The cache has one array for each encoder identity, with a digest and a vector in each row, so that a full hit reads
+    one file. It keeps the vectors of this build and at most as many other ones.
 
     Args:
-        texts: NFC is applied; two that become equal by it have one vector.
-        embedder: asked for its identity always, for a vector only when one is missing.
+        texts: texts with equal NFC forms have one vector.
+        embedder: the encoder; it computes only missing vectors.
         cache: the build's cache.
-        advance: called with how many texts are encoded, and of how many.
-        use: what they are for: each use has an array of its own, so that one does not push out another's. Vectors that
-            ship are L2-normalised but for `SEARCH`.
+        advance: called with the number of encoded texts and of all missing ones.
+        use: each use has its own array in the cache, so that it does not evict the vectors of another one. Precomputed
+            vectors are L2-normalised, except for `SEARCH`.
 
     Raises: PluginError when the embedder fails.
     """
     wanted = {text: digest_of(text) for text in texts}
     key = cache_key(embedder.identity, use) if use else cache_key(embedder.identity)
     stored = _unpack(cache.get_array(KIND, key), embedder.dimension)
-    # Before the cache, so that a bundle does not hang on what an earlier version left there.
+    # Precomputed vectors come first, so that a bundle does not depend on a cache of an earlier version.
     ready = precomputed_vectors(embedder.identity, embedder.dimension, unit=use != SEARCH)
     missing = {digest: text for text, digest in wanted.items() if digest not in stored and digest not in ready}
     if missing:
@@ -63,25 +62,25 @@ def vectors_of(
 
 
 def encode(texts: Sequence[str], embedder: Embedder, advance: Callable[[int, int], None]) -> list[Vector]:
-    """Return the vector of each text. Raises: PluginError when one has another shape than the embedder says."""
+    """Return the vector of each text. Raises: PluginError for a vector of a wrong shape."""
     advance(0, len(texts))
-    found: list[Vector] = []
-    # Texts are independent, so two threads that share one model change no bit of a vector.
+    vectors: list[Vector] = []
+    # Each text is encoded by itself, so two threads give the same bits as one.
     with ThreadPoolExecutor(WORKERS, thread_name_prefix="octoc-embed") as pool:
         try:
             for vector in pool.map(embedder.embed, texts):
                 if vector.shape != (embedder.dimension,):
                     raise PluginError(f"a vector has shape {vector.shape}, expected ({embedder.dimension},)")
-                found.append(vector)
-                advance(len(found), len(texts))
+                vectors.append(vector)
+                advance(len(vectors), len(texts))
         except BaseException:
-            pool.shutdown(cancel_futures=True)  # one failure, or Ctrl-C, must not wait for hundreds of texts
+            pool.shutdown(cancel_futures=True)  # do not encode the other texts after a failure or Ctrl-C
             raise
-    return found
+    return vectors
 
 
 def digest_of(text: str) -> bytes:
-    """Return what a text's vector is kept under: a part of the sha256 of its NFC."""
+    """Return the key of a text's vector: a part of the sha256 of its NFC form."""
     normal = unicodedata.normalize("NFC", text)
     return hashlib.sha256(normal.encode("utf-8", "surrogatepass")).digest()[:KEY_BYTES]
 
@@ -92,7 +91,7 @@ def _pack(vectors: Mapping[bytes, Vector]) -> NDArray[np.uint8]:
 
 
 def _unpack(packed: NDArray[np.generic] | None, dimension: int) -> dict[bytes, Vector]:
-    """Return the vectors by digest; nothing when the array is not of the form that `_pack` makes."""
+    """Return digest -> vector; empty for an array of another form than that of `_pack`."""
     if packed is None or packed.dtype != np.uint8 or packed.ndim != 2 or packed.shape[1] != KEY_BYTES + 4 * dimension:
         return {}
     keys = np.ascontiguousarray(packed[:, :KEY_BYTES]).view(f"V{KEY_BYTES}")[:, 0]

@@ -1,4 +1,4 @@
-"""What else people say for capabilities: plugins are asked, and their answers written to a file that is reviewed."""
+"""Ask plugins for more triggers of capabilities, and write the answers to a file for review."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from octoc.plugin.manager import Plugins
 from octoc.routing.clean import clean_intent, is_routable
 
 MOST = 100
-"""How many texts a capability has at most; what plugins say beyond is left out."""
+"""Maximum number of texts of a capability; further answers are dropped."""
 
 LONGEST = 300
-"""Characters of a text at most: a message is short, and what is longer is an explanation of one."""
+"""Maximum length of a text in characters: a longer one explains a message instead of being one."""
 
 
 @attrs.frozen(kw_only=True)
-class Asked:
-    """What came of asking for one capability. `new` are texts that were not there before."""
+class ExpandedCapability:
+    """The result of asking for one capability. `new` are texts that the file did not have; `kept` counts the others."""
 
     capability: str
     new: tuple[str, ...] = ()
@@ -41,17 +41,17 @@ class Asked:
 
 
 @attrs.frozen(kw_only=True)
-class Expanded:
-    """What came of an expansion.
+class ExpansionReport:
+    """The result of an expansion.
 
     Args:
-        answers: False when no plugin expands triggers: nothing was asked or written.
-        current: capabilities that were not asked for, since nothing of them changed.
-        gone: capabilities that no tap has any more and whose texts were left out.
+        answers: False if no plugin expands triggers, so that nothing was asked or written.
+        current: capabilities without changes since they were last asked for.
+        gone: capabilities that no tap has, whose texts were removed.
     """
 
     answers: bool = True
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[ExpandedCapability, ...] = ()
     current: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     changed: bool = False
@@ -66,15 +66,15 @@ def expand(
     names: Collection[str] = (),
     again: bool = False,
     advance: Progress = no_progress,
-) -> Expanded:
-    """Ask plugins for each capability with triggers that was not asked for as it is worded now, and write the file.
+) -> ExpansionReport:
+    """Ask plugins for each capability with triggers that is new or reworded, and write the file.
 
-    A text that was answered before and is not in the file was deleted by somebody, and stays so. What a plugin cannot
-    answer is reported, and leaves what the file has for that capability.
+    A text of an earlier answer that is not in the file was deleted in a review, and is not added again. A failure of a
+    plugin is reported, and the file keeps its texts for that capability.
 
     Args:
-        names: capabilities, every one by default.
-        again: ask also for those that did not change.
+        names: capabilities, by default all.
+        again: ask also for capabilities without changes.
 
     Raises: OSError when the file cannot be written.
     """
@@ -89,7 +89,7 @@ def expand(
     there = {source.capability: source for source in build.sources.expansions}
     wanted = [name for name in sorted(known) if not names or name in names]
     due = [name for name in wanted if again or name not in there or there[name].triggers != told_digest(known[name])]
-    asked: list[Asked] = []
+    asked: list[ExpandedCapability] = []
     gone = tuple(sorted(there.keys() - known.keys()))
 
     def write() -> bool:
@@ -101,35 +101,34 @@ def expand(
         advance("expanding triggers", number, len(due))
         capability = known[name]
         try:
-            told = plugins.expand_triggers(
+            answer = plugins.expand_triggers(
                 name, capability.title, capability.description, [trigger.value for trigger in capability.triggers]
             )
         except PluginError as error:
             sink.report(EXPANSION_FAILED, f"capability `{name}` was not expanded: {error}", at=capability.place)
             continue
-        if told is None:
-            return Expanded(answers=False)
-        there[name], outcome = _merged(capability, told, there.get(name))
+        if answer is None:
+            return ExpansionReport(answers=False)
+        there[name], outcome = _merged(capability, answer, there.get(name))
         asked.append(outcome)
-        # At once: an answer may have cost money, and the next one may be interrupted.
+        # After each answer, which may have cost money: the next one may be interrupted.
         changed |= write()
     changed |= write()
-    return Expanded(
+    return ExpansionReport(
         asked=tuple(asked), current=tuple(name for name in wanted if name not in due), gone=gone, changed=changed
     )
 
 
 def _merged(
-    capability: Capability, told: Sequence[str], before: ExpansionSource | None
-) -> tuple[ExpansionSource, Asked]:
-    """Return what the file is to say: what it has, and of the new texts those that are messages nobody deleted."""
+    capability: Capability, answer: Sequence[str], before: ExpansionSource | None
+) -> tuple[ExpansionSource, ExpandedCapability]:
+    """Return the new content of the file: its texts, and the answer's usable texts that no review deleted."""
     says = dict.fromkeys(before.says if before is not None else ())
     answered = dict.fromkeys(before.answered if before is not None else ())
     kept = len(says)
     own = {trigger.value.casefold() for trigger in capability.triggers} | {text.casefold() for text in says}
     new: list[str] = []
-    usable = list(_usable(told))
-    for text in usable:
+    for text in _usable(answer):
         if text.casefold() in own or answer_digest(text) in answered or len(says) >= MOST:
             continue
         own.add(text.casefold())
@@ -143,12 +142,13 @@ def _merged(
         answered=tuple(answered),
         says=tuple(says),
     )
-    return source, Asked(capability=capability.name, new=tuple(new), kept=kept, dropped=len(told) - len(new))
+    dropped = len(answer) - len(new)
+    return source, ExpandedCapability(capability=capability.name, new=tuple(new), kept=kept, dropped=dropped)
 
 
-def _usable(told: Iterable[object]) -> Iterable[str]:
-    """Yield what is a message: text of one line, long enough to route, without what looks like a secret."""
-    for text in told:
+def _usable(answer: Iterable[object]) -> Iterable[str]:
+    """Yield the texts that can be messages: one line, long enough to route, and without a likely secret."""
+    for text in answer:
         if not isinstance(text, str):
             continue
         line = " ".join(text.split())

@@ -1,4 +1,4 @@
-"""What stands in `routing/expanded.toml`: digests of what was asked and answered, and the file's text."""
+"""The content of `routing/expanded.toml`: texts, with digests of the questions and answers."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _ANSWER = 12
 
 
 def told_digest(capability: Capability) -> str:
-    """Return the digest, 16 digits, of all that plugins are told of a capability."""
+    """Return the digest, 16 digits, of the description of a capability that plugins get."""
     triggers = [trigger.value for trigger in capability.triggers]
     told = [capability.name, capability.title, capability.description, triggers]
     return sha256_hex(canonical_json(told))[:_TOLD]
 
 
 def answer_digest(text: str) -> str:
-    """Return the digest, 12 digits, by which an answer is known again after somebody deleted it."""
+    """Return the digest, 12 digits, that identifies an answer after a user deleted it from the file."""
     return sha256_hex(text.encode())[:_ANSWER]
 
 
 def expanded_text(expansions: Iterable[ExpansionSource]) -> str:
-    """Return the file: tables and texts sorted, a text a line, so that a difference is read line by line."""
+    """Return the text of the file, sorted and with one line for each text, so that diffs are readable."""
     tables = [
         "\n".join(
             [

@@ -1,4 +1,4 @@
-"""What tools do and how people ask for it: octoc's own texts, and the arrays that they become."""
+"""Deeds, kinds of tools with the requests of people for them: texts that ship with octoc, and their arrays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from octoc.search.words import hashed, terms
 
 @attrs.frozen(kw_only=True)
 class Deed:
-    """A kind of tool: `about` as such tools say it of themselves, `says` as people ask, mostly in none of its words."""
+    """A kind of tool. `about` are descriptions of such tools, `says` requests of people, mostly in other words."""
 
     about: tuple[str, ...]
     says: tuple[str, ...]
@@ -32,7 +32,7 @@ def deeds() -> tuple[Deed, ...]:
 
 
 def texts_of(known: Sequence[Deed]) -> tuple[str, ...]:
-    """Return every text that is to be encoded, once."""
+    """Return the texts to encode, without repeated ones."""
     return tuple(dict.fromkeys(text for deed in known for text in (*deed.about, *deed.says)))
 
 

@@ -1,4 +1,4 @@
-"""The dense part of a search index, of vectors that were encoded before: a vector a tool, and the deeds it is for."""
+"""The dense part of a search index: a vector for each tool, and the deeds nearest to it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from octoc.search.words import words
 
 
 def texts_of(tools: Sequence[ToolText], servers: Sequence[str]) -> tuple[str, ...]:
-    """Return every text that `dense_arrays` wants a vector of, once."""
+    """Return the texts whose vectors `dense_arrays` needs, without repeated ones."""
     wanted = dict.fromkeys([*map(_spoken, servers), *own.texts_of(own.deeds())])
     for tool in tools:
         wanted.update(dict.fromkeys(text for text in views(tool) if text.strip()))
@@ -26,16 +26,18 @@ def texts_of(tools: Sequence[ToolText], servers: Sequence[str]) -> tuple[str, ..
 def dense_arrays(
     tools: Sequence[ToolText], servers: Sequence[str], vectors: Mapping[str, Vector]
 ) -> dict[str, NDArray[Any]]:
-    """Return every array of an index but `servers`. `vectors` has each text of `texts_of`."""
+    """Return every array of an index except `servers`. `vectors` has each text of `texts_of`."""
     of_servers = np.stack([vectors[_spoken(name)] for name in servers]).astype(np.float32)
     matrix = np.stack([np.zeros_like(of_servers[0]), *(_vector(tool, vectors) for tool in tools)])[1:]
     stored = Rows.of(matrix)
     of_deeds = own.deed_arrays(own.deeds(), vectors)
-    known = Deeds.of(of_deeds)
-    nearest, weights = known.nearest(matrix)
-    told = [attrs.evolve(tool, expansion=known.terms_of(nearest[row], weights[row])) for row, tool in enumerate(tools)]
+    deeds = Deeds.of(of_deeds)
+    nearest, weights = deeds.nearest(matrix)
+    expanded = [
+        attrs.evolve(tool, expansion=deeds.terms_of(nearest[row], weights[row])) for row, tool in enumerate(tools)
+    ]
     return {
-        **lexical_arrays(told),
+        **lexical_arrays(expanded),
         "vectors": stored.whole,
         "scales": stored.scales,
         "server_vectors": of_servers,

@@ -1,4 +1,4 @@
-"""Stage index: from tools to the arrays that `find_tools` searches."""
+"""Stage index: make the arrays that `find_tools` searches."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _WHAT = "indexing tools"
 
 
 def index(build: Build, context: Context) -> Build:
-    """Fill `search` with the index; with none where there is no tool to find, or Octo's own rule ranks.
+    """Fill `search` with the index, unless no agent has the proxy or Octo's own rule ranks the tools.
 
-    An encoder is used where it serves routing and is there already, and where a list could be longer than an answer.
+    The index has vectors if routing uses an encoder, or if an agent has more tools than an answer of `find_tools`.
     Without a server there is no text to encode.
     """
     rank = build.settings.search.rank
@@ -49,8 +49,8 @@ def index(build: Build, context: Context) -> Build:
 def tool_texts(build: Build) -> list[ToolText]:
     """Return the tools as search reads them, in the order of their numbers.
 
-    One index serves all agents, and what a capability is for tells of it: so its triggers say what a tool is for only
-    where every agent that searches for the tool has the capability, too, or is under no scopes.
+    One index serves all agents, and triggers reveal a capability. So a tool has the triggers of a capability only if
+    every agent with scopes that searches for the tool has the capability too.
     """
     from octoc.search.fields import ToolText  # a check runs no search
 
@@ -79,13 +79,13 @@ def tool_texts(build: Build) -> list[ToolText]:
 
 
 def _is_long(build: Build) -> bool:
-    """Tell whether some agent searches more than an answer holds; how much is on unlisted servers nobody knows."""
+    """Tell whether an agent searches more tools than an answer has; unlisted servers count as many tools."""
     searched = (registry for registry in build.scoped.registries.values() if registry.proxy)
     return any(len(registry.tools) > DEFAULT_LIMIT or registry.unlisted for registry in searched)
 
 
 def _encoder(build: Build, context: Context) -> Embedder | None:
-    """Return the encoder, None when there is none: what routing wanted and could not have was reported before."""
+    """Return the encoder or None; report a missing or failing one, unless the embed stage did so for routing."""
     if build.embedded.encoder is not None:
         return build.embedded.encoder
     settings = build.settings
@@ -124,20 +124,20 @@ def _with_vectors(build: Build, tools: Sequence[ToolText], embedder: Embedder, c
         return attrs.evolve(build, embedded=embedded, search=search)
     except PluginError as error:
         problem = str(error)
-    except Exception as error:  # noqa: BLE001  # a plugin's own fault, of whatever type, must not take the build down
+    except Exception as error:  # noqa: BLE001  # no exception of a plugin may stop the build
         problem = words_of(error) or "it does not say why"
     report_failed(problem, settings, context, use=SEARCH)
     return attrs.evolve(build, search=SearchIndex(arrays=_lexical(build, tools)))
 
 
 def _lexical(build: Build, tools: Sequence[ToolText]) -> dict[str, NDArray[Any]]:
-    from octoc.search.index import lexical_arrays  # loads numpy, which checking alone never needs
+    from octoc.search.index import lexical_arrays  # loads numpy, which a check never needs
 
     return {**lexical_arrays(tools), "servers": _servers(build)}
 
 
 def _servers(build: Build) -> NDArray[np.unsignedinteger[Any]]:
-    """Return the number of each tool's server, by its place among the bundle's servers."""
+    """Return the number of each tool's server in the list of the bundle's servers."""
     import numpy as np
 
     from octoc.search.index import small

@@ -1,4 +1,4 @@
-"""Which folder and which provider a capability's name means, and what it then grants."""
+"""Choose the folder and the provider of each capability, and look up what it grants."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from octoc.lists import name_list
 from octoc.names import BUILTIN
 
 HIGH_TRUST_SERVERS = frozenset({"runtime", "agent", "orchestration"})
-"""Builtin servers of Octomind that change what may be called, run other agents or defer messages.
+"""Builtin servers of Octomind that change which tools may be called, run other agents or defer messages.
 
-`core` is none of them: its one tool keeps a plan, and every agent of the public tap has it.
+`core` is not one of them: its one tool keeps a plan, and every agent of the public tap has it.
 """
 
 
@@ -48,9 +48,9 @@ class Chosen:
 def choose_providers(
     sources: Iterable[CapabilitySource], settings: WorkspaceSettings, sink: DiagnosticSink
 ) -> dict[str, tuple[Chosen, ...]]:
-    """Return by name every folder that has the provider asked for, in the order of `sources`: the first one wins.
+    """Return capability name -> the folders with the requested provider, in the order of `sources`: the first one wins.
 
-    The provider is the workspace's for this name, else the one that `default.toml` is or names.
+    The workspace requests a provider by `[providers]`; otherwise it is the one that `default.toml` is or names.
     """
     folders: dict[str, list[CapabilitySource]] = {}
     for source in sources:
@@ -96,7 +96,7 @@ def choose_providers(
 def report_shadowed(
     sources: Iterable[CapabilitySource], used: Iterable[Chosen], winners: Mapping[str, Chosen], sink: DiagnosticSink
 ) -> None:
-    """Report the folders that an earlier tap hides from everybody."""
+    """Report the folders that no agent can use because an earlier tap has one of the same name."""
     seen = {(choice.source.tap, choice.source.name) for choice in used}
     for source in sources:
         winner = winners.get(source.name)
@@ -111,7 +111,7 @@ def report_shadowed(
 
 
 def _check_additions(chosen: Chosen, sink: DiagnosticSink) -> None:
-    """Report what a `config.toml` without a provider beside it says in vain."""
+    """Report keys without effect in a `config.toml` that has no provider beside it."""
     for addition in chosen.additions:
         config = addition.config
         if config is None:
@@ -141,7 +141,7 @@ def resolve_capability(
     """Return the capability with its server references and patterns looked up.
 
     Args:
-        name: what it is called in the bundle. One that only its own tap's agents have is `<tap>/<name>`, and no
+        name: its name in the bundle. A capability that only agents of its own tap have is `<tap>/<name>`, and no
             message activates it.
         allowed: the capabilities of `[routing] allow_high_trust`.
     """
@@ -192,7 +192,7 @@ def resolve_capability(
 
 
 def _triggers(chosen: Chosen) -> tuple[Located[str], ...]:
-    """Return the capability's own triggers, then those that other taps add, each text once."""
+    """Return the capability's own triggers, then those that other taps add, without repeated texts."""
     if chosen.source.config is None:
         return ()
     triggers = list(chosen.source.config.triggers)
@@ -206,7 +206,7 @@ def _triggers(chosen: Chosen) -> tuple[Located[str], ...]:
 
 
 def _provider(source: CapabilitySource, wanted: str | None) -> ProviderSource | None:
-    # `default` is the file that the tap's link stands for, whether it is named or not.
+    # `default` means the file that the tap's link points to.
     if wanted not in {None, "default"}:
         return source.providers.get(wanted)
     name = source.default.provider if source.default is not None else "default"

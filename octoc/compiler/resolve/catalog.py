@@ -1,4 +1,4 @@
-"""Which tap's capability a reference means."""
+"""Find the capability of a tap that a reference means."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ _BASELINE = {"octomind": "muvon/tap"}
 
 @attrs.frozen(kw_only=True)
 class Catalog:
-    """Every capability by name, the first tap's first, and the taps in order of precedence."""
+    """Every capability by name, in the order of the taps, and the taps in order of precedence."""
 
     choices: Mapping[str, tuple[Chosen, ...]]
     taps: tuple[str, ...]
 
     def winners(self) -> dict[str, Chosen]:
-        """Return by bare name the capability that counts where no tap is preferred."""
+        """Return bare name -> the capability of the first tap that has it."""
         return {name: choices[0] for name, choices in self.choices.items()}
 
     def name_of(self, chosen: Chosen) -> str:
-        """Return what a capability is called in the bundle: the bare name for the winner, else `<tap>/<name>`."""
+        """Return a capability's name in the bundle: the bare name for the winner, otherwise `<tap>/<name>`."""
         source = chosen.source
         return source.name if self.choices[source.name][0].source is source else f"{source.tap}/{source.name}"
 
     def find(self, reference: str, own_tap: str | None) -> Chosen | None:
-        """Return what a reference means, None when there is no such capability.
+        """Return the capability that a reference means; None for an unknown one.
 
-        A bare name means that of `own_tap`, else the first tap that has it. `<tap>/<name>` and `<org>/<name>` mean that
-        of one tap. Source: Octomind, capability references.
+        A bare name means the capability of `own_tap`, otherwise that of the first tap that has it. `<tap>/<name>` and
+        `<org>/<name>` mean the capability of one tap. Source: Octomind, capability references.
         """
         prefix, _, bare = reference.rpartition("/")
         choices = self.choices.get(bare, ())
@@ -48,7 +48,7 @@ class Catalog:
         return own or next(iter(choices), None)
 
     def tap_of(self, prefix: str) -> str | None:
-        """Return the tap of this name, else the first one whose name starts with `<prefix>/`."""
+        """Return the tap named `prefix`, otherwise the first one whose name starts with `<prefix>/`."""
         if prefix in self.taps:
             return prefix
         of_org = next((tap for tap in self.taps if tap.startswith(f"{prefix}/")), None)
@@ -56,19 +56,19 @@ class Catalog:
         return of_org or (baseline if baseline in self.taps else None)
 
     def used(self, references: Iterable[tuple[str, str | None]]) -> tuple[Chosen, ...]:
-        """Return the winners, then what (reference, own tap) pairs mean besides, each once."""
-        found = {self.name_of(chosen): chosen for chosen in self.winners().values()}
+        """Return the winners, then the other capabilities that (reference, own tap) pairs mean."""
+        by_name = {self.name_of(chosen): chosen for chosen in self.winners().values()}
         for reference, own_tap in references:
             chosen = self.find(reference, own_tap)
             if chosen is not None:
-                found.setdefault(self.name_of(chosen), chosen)
-        return tuple(found.values())
+                by_name.setdefault(self.name_of(chosen), chosen)
+        return tuple(by_name.values())
 
 
 def known_capabilities(
     references: Sequence[Located[str]], catalog: Catalog, what: str, sink: DiagnosticSink, own_tap: str | None = None
 ) -> tuple[str, ...]:
-    """Return the bundle's names of what `references` mean, each once, in the order written; report the unknown ones."""
+    """Return the bundle's names of the capabilities that `references` mean, in their order; report unknown ones."""
     names: dict[str, None] = {}
     for reference in references:
         chosen = catalog.find(reference.value, own_tap)

@@ -1,4 +1,4 @@
-"""Every definition of a server as its file has it, and every text in one that may hold a reference."""
+"""Every definition of a server as its file has it, and every text of one that can contain a reference."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Definition:
 
 @attrs.frozen(kw_only=True)
 class Value:
-    """A text of a definition. `field` is `command`, `args`, `env`, …; `name` the variable, header or key that holds it.
+    """A text of a definition. `field` is `command`, `args`, `env`, …; `name` is its variable, header or key.
 
-    In messages it is called by `str()`: `env.API_KEY`, `args[2]`.
+    Messages use `str()`: `env.API_KEY`, `args[2]`.
     """
 
     field: str
@@ -60,7 +60,7 @@ def dialect_of_agent(agent: AgentSource) -> Dialect:
 
 
 def values_of(server: ServerSource | Server) -> Iterator[Value]:
-    """Yield every text of a definition in which a reference is replaced when the server is connected."""
+    """Yield every text of a definition whose references are replaced when the server is connected."""
     at = server.place
     if server.command is not None:
         yield Value(field="command", text=server.command, place=at.child("command"))

@@ -1,4 +1,4 @@
-"""What the capabilities in use need on the machine: one dependency a name, with the script of its own tap."""
+"""Dependencies of the capabilities in use: one for each name, with the script of a tap."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PROGRAM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 def dependencies(chosen: Iterable[Chosen], build: Build) -> tuple[Dependency, ...]:
     """Return the dependencies of the chosen providers, by name.
 
-    Two taps may have a script of one name: that of the tap with precedence is used for both, and run once.
+    If two taps have a script of one name, the script of the tap with precedence serves both, and runs once.
 
     Source: Octomind's tap, `[deps]`.
     """
@@ -27,8 +27,8 @@ def dependencies(chosen: Iterable[Chosen], build: Build) -> tuple[Dependency, ..
     for choice in chosen:
         tap = choice.source.tap
         for dep in choice.provider.deps:
-            known = owners.setdefault(dep.value, tap)
-            if precedence.get(tap, 0) < precedence.get(known, 0):
+            owner = owners.setdefault(dep.value, tap)
+            if precedence.get(tap, 0) < precedence.get(owner, 0):
                 owners[dep.value] = tap
     return tuple(
         _dependency(name, tap, build.documents.scripts.get((tap, name))) for name, tap in sorted(owners.items())
@@ -40,7 +40,7 @@ def _dependency(name: str, tap: str, script: str | None) -> Dependency:
 
 
 def checked_program(script: str) -> str | None:
-    """Return the program that the script's `# check:` line names, or None when it has none, or names none plainly.
+    """Return the program that the script's `# check:` line names; None without such a line or a plain name.
 
     `# check: uv`, `# check: uv --version` and `# check: command -v uv` all name `uv`.
     """

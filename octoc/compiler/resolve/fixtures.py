@@ -1,8 +1,8 @@
-"""Fixtures whose names mean something: capabilities, agents and tools are looked up, and contradictions reported."""
+"""Look up the names in fixtures, and report unknown names, repeated fixtures and contradictions."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 import attrs
 
@@ -25,8 +25,8 @@ from octoc.routing.fixtures import Fixtures, RoutingFixture, SearchFixture
 
 
 @attrs.frozen(kw_only=True)
-class Known:
-    """The names that fixtures may use. `tools` are `server/tool`; `unlisted` servers may have any tool."""
+class FixtureNames:
+    """The names that fixtures may use. `tools` are `server/tool`; `unlisted` servers can have any tool."""
 
     capabilities: Collection[str]
     agents: Collection[str]
@@ -34,24 +34,23 @@ class Known:
     unlisted: Collection[str] = ()
 
 
-def known_of(capabilities: Iterable[Capability], agents: Iterable[Agent], servers: Iterable[Server]) -> Known:
+def names_of(capabilities: Iterable[Capability], agents: Iterable[Agent], servers: Sequence[Server]) -> FixtureNames:
     """Return the names of a workspace."""
-    found = tuple(servers)
-    return Known(
+    return FixtureNames(
         capabilities={capability.name for capability in capabilities},
         agents={agent.name for agent in agents},
-        tools={f"{server.name}/{tool.name}" for server in found for tool in server.tools},
-        unlisted={server.name for server in found if not server.listed},
+        tools={f"{server.name}/{tool.name}" for server in servers for tool in server.tools},
+        unlisted={server.name for server in servers if not server.listed},
     )
 
 
-def resolve_fixtures(sources: Iterable[FixturesSource], known: Known, sink: DiagnosticSink) -> Fixtures:
-    """Return the fixtures whose names are known, each once; the others are reported and left out."""
+def resolve_fixtures(sources: Iterable[FixturesSource], names: FixtureNames, sink: DiagnosticSink) -> Fixtures:
+    """Return the fixtures with known names, without repeated ones; report the others."""
     taken: dict[object, tuple[frozenset[str], Place]] = {}
     messages, searches = [], []
     for source in sources:
         for message in source.messages:
-            fixture = _message(message, known, sink)
+            fixture = _message(message, names, sink)
             if fixture is None:
                 continue
             same = (fixture.text, fixture.before, fixture.agent)
@@ -59,7 +58,7 @@ def resolve_fixtures(sources: Iterable[FixturesSource], known: Known, sink: Diag
             if _is_new(same, expected, message.place, taken, what=f"message `{fixture.text}`", sink=sink):
                 messages.append(fixture)
         for query in source.queries:
-            wanted = _query(query, known, sink)
+            wanted = _query(query, names, sink)
             if wanted is None:
                 continue
             expected = frozenset(wanted.tools)
@@ -69,16 +68,16 @@ def resolve_fixtures(sources: Iterable[FixturesSource], known: Known, sink: Diag
     return Fixtures(messages=tuple(messages), searches=tuple(searches))
 
 
-def _message(source: MessageSource, known: Known, sink: DiagnosticSink) -> RoutingFixture | None:
-    agent = _agent(source.agent, known, sink)
-    unknown = [name for name in source.expect if name.value not in known.capabilities]
+def _message(source: MessageSource, names: FixtureNames, sink: DiagnosticSink) -> RoutingFixture | None:
+    agent = _agent(source.agent, names, sink)
+    unknown = [name for name in source.expect if name.value not in names.capabilities]
     for name in unknown:
         sink.report(
             UNKNOWN_CAPABILITY,
             f"a message expects capability `{name.value}`, which no tap has",
             at=name.place,
-            help=did_you_mean(name.value, known.capabilities) or 'write `expect = "none"` where nothing should happen',
-            fix=renamed(name.place, name.value, known.capabilities),
+            help=did_you_mean(name.value, names.capabilities) or 'write `expect = "none"` where nothing should happen',
+            fix=renamed(name.place, name.value, names.capabilities),
         )
     if agent is None or unknown:
         return None
@@ -92,20 +91,20 @@ def _message(source: MessageSource, known: Known, sink: DiagnosticSink) -> Routi
     )
 
 
-def _query(source: QuerySource, known: Known, sink: DiagnosticSink) -> SearchFixture | None:
-    agent = _agent(source.agent, known, sink)
-    unknown = [tool for tool in source.tools if tool.value not in known.tools]
+def _query(source: QuerySource, names: FixtureNames, sink: DiagnosticSink) -> SearchFixture | None:
+    agent = _agent(source.agent, names, sink)
+    unknown = [tool for tool in source.tools if tool.value not in names.tools]
     for tool in unknown:
         server = tool.value.partition("/")[0]
         sink.report(
             UNKNOWN_TOOL,
             f"a query expects tool `{tool.value}`, "
-            + ("whose server is not listed" if server in known.unlisted else "which no server has"),
+            + ("whose server is not listed" if server in names.unlisted else "which no server has"),
             at=tool.place,
             help=f"run `octoc pin {server}`: only recorded tools can be found"
-            if server in known.unlisted
-            else did_you_mean(tool.value, known.tools),
-            fix=renamed(tool.place, tool.value, known.tools),
+            if server in names.unlisted
+            else did_you_mean(tool.value, names.tools),
+            fix=renamed(tool.place, tool.value, names.tools),
         )
     if agent is None or unknown:
         return None
@@ -118,18 +117,18 @@ def _query(source: QuerySource, known: Known, sink: DiagnosticSink) -> SearchFix
     )
 
 
-def _agent(named: Located[str] | None, known: Known, sink: DiagnosticSink) -> str | None:
-    """Return the agent's name, None when there is no such agent, which is reported."""
+def _agent(named: Located[str] | None, names: FixtureNames, sink: DiagnosticSink) -> str | None:
+    """Return the agent's name; report an unknown agent and return None."""
     if named is None:
         return SUPERVISOR
-    if named.value in known.agents:
+    if named.value in names.agents:
         return named.value
     sink.report(
         UNKNOWN_AGENT,
         f"a fixture is for agent `{named.value}`, which is not defined",
         at=named.place,
-        help=did_you_mean(named.value, known.agents),
-        fix=renamed(named.place, named.value, known.agents),
+        help=did_you_mean(named.value, names.agents),
+        fix=renamed(named.place, named.value, names.agents),
     )
     return None
 
@@ -143,7 +142,7 @@ def _is_new(
     what: str,
     sink: DiagnosticSink,
 ) -> bool:
-    """Tell whether no fixture has been `same`; one that has is reported."""
+    """Tell whether the fixture with key `same` is the first of its kind; report another one."""
     if same not in taken:
         taken[same] = (expected, place)
         return True

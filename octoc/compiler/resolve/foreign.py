@@ -1,4 +1,4 @@
-"""What a tap's server takes of the machine that is not its own: files, the keyring, credentials of other services."""
+"""References of a tap's server to files, the keyring and credentials of other services."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from octoc.references import VARIABLE_KINDS, find_references
 
 @attrs.frozen
 class Service:
-    """A service whose credentials many machines have set. `words` name it in commands, `domains` are its addresses."""
+    """A service with well-known credentials. `words` name it in commands, `domains` are its addresses."""
 
     variables: str
     words: tuple[str, ...]
@@ -56,23 +56,23 @@ SERVICES = (
     Service(r"SLACK_.*", ("slack",), ("slack.com",)),
     Service(r"HF_.*|HUGGING_?FACE_.*", ("huggingface", "hugging-face", "hf"), ("huggingface.co",)),
 )
-# Not by the words of their names, and credentials all the same.
+# Credentials whose names do not look like one.
 _CREDENTIALS = re.compile(r"KUBECONFIG|SSH_AUTH_SOCK|GOOGLE_APPLICATION_CREDENTIALS|.*_KEY(?:_ID)?")
 
 
 @attrs.frozen
 class Foreign:
-    """A reference of a tap's server: its name as `[secrets] allow` has it, and the value that holds it."""
+    """A reference of a tap's server: its name as in `[secrets] allow`, and the value that contains it."""
 
     name: str
     value: Value
 
 
 def foreign_references(server: ServerSource, owner: str) -> tuple[Foreign, ...]:
-    """Return what a tap's server takes that is not its own, in the order of its definition.
+    """Return the foreign references of a tap's server, in the order of its definition.
 
-    That is each `file:`, `keyring:` and `cred:` reference, each env file, and each variable with a credential of a
-    well-known service that neither the server's address nor, without one, its command or its name is of.
+    These are each `file:`, `keyring:` and `cred:` reference, each env file, and each credential of another well-known
+    service. The server's address tells its service; without an address, its command and its name do.
 
     Args:
         owner: the capability or agent that defines it.
@@ -81,10 +81,10 @@ def foreign_references(server: ServerSource, owner: str) -> tuple[Foreign, ...]:
 
 
 def report_foreign(
-    found: Sequence[Foreign], server: str, tap: str, settings: WorkspaceSettings, sink: DiagnosticSink
+    references: Sequence[Foreign], server: str, tap: str, settings: WorkspaceSettings, sink: DiagnosticSink
 ) -> None:
-    """Report what the workspace does not allow: a warning in development, an error in production."""
-    for one in found:
+    """Report references that the workspace does not allow: a warning in development, an error in production."""
+    for one in references:
         if any_glob_matches(settings.secrets.allow, one.name):
             continue
         kind = one.name.partition(":")[0]
@@ -117,7 +117,7 @@ def _is_of_another(variable: str, server: ServerSource, owner: str) -> bool:
     if service is None or not (is_secret_name(variable) or _CREDENTIALS.fullmatch(variable)):
         return False
     if server.url is not None:
-        # By its address alone: a name is the tap's own choice.
+        # Only the address counts: the tap chooses the name.
         try:
             host = urlsplit(server.url).hostname or ""
         except ValueError:

@@ -1,4 +1,4 @@
-"""Tool patterns against servers: `allowed_tools` is a filter on the servers of its own file, before any merge."""
+"""Apply the tool patterns of `allowed_tools` to the servers of their own file."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ EVERY = ("*",)
 def resolve_patterns(
     allowed: Sequence[Located[str]] | None, servers: Mapping[str, Server], at: Place, sink: DiagnosticSink
 ) -> tuple[ServerGrant, ...]:
-    """Return what `allowed` grants of `servers`, in their order.
+    """Return the grants of `servers` by `allowed`, in the order of `servers`.
 
     Args:
         allowed: the patterns; None or empty grants every tool of every server.
-        servers: the file's own servers by the name that the file uses; a value's own name may be another (renamed).
-        at: where to report a server that is left without tools.
+        servers: the file's own servers by the name that the file uses, which differs from a renamed server's name.
+        at: where to report a server without tools.
     """
     if not allowed:
         return tuple(grant_of(server, EVERY) for server in servers.values())
@@ -50,7 +50,7 @@ def resolve_patterns(
         grant = grant_of(server, tuple(dict.fromkeys(globs[name])))
         if grant.tools or (not server.listed and grant.globs):
             grants.append(grant)
-        elif not broken:  # a pattern that failed has told why already
+        elif not broken:  # otherwise a pattern is reported already
             sink.report(
                 SERVER_WITHOUT_TOOLS,
                 f"no pattern in `allowed_tools` leaves server `{name}` a tool",
@@ -61,7 +61,7 @@ def resolve_patterns(
 
 
 def grant_of(server: Server, globs: tuple[str, ...]) -> ServerGrant:
-    """Return what `globs` grant of one server."""
+    """Return the grant of one server's tools that match `globs`."""
     return ServerGrant(
         server=server.name,
         globs=globs,
@@ -110,7 +110,7 @@ def _bare(
         if servers:
             _report_unknown(pattern, entry, servers, sink)
         return ()
-    if len(servers) > 1:  # with one server there is nothing to guess
+    if len(servers) > 1:  # with one server the tool can only be there
         sink.report(
             TOOL_ON_UNLISTED_SERVER,
             f"tool `{pattern}` could only be on {_quoted(unlisted)}, not listed yet",

@@ -1,4 +1,4 @@
-"""Literal secrets of a server definition become references, so that nothing behind this point can hold one."""
+"""Replace literal secrets of a server definition by references, so that no later stage has a secret."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Refer = Callable[[str, str, Place], str]
 
 
 def without_secrets(server: ServerSource, sink: DiagnosticSink, dialect: Dialect = CLAUDE) -> ServerSource:
-    """Return the definition with each literal that looks like a secret replaced by a reference, and report each.
+    """Replace each literal that looks like a secret by a reference, and report it without its value.
 
-    An environment variable becomes `${<KEY>}`, anything else `${<SERVER>_<WHAT>}`. No message has the value.
+    An environment variable becomes `${<KEY>}`, any other text `${<SERVER>_<WHAT>}`.
     """
     at = server.place
 
@@ -71,7 +71,7 @@ def _args(server: ServerSource, refer: Refer) -> Iterator[str]:
     before = ""
     for index, written in enumerate(server.args):
         what, place = f"`args[{index}]`", server.place.child("args", index)
-        # A flag that has its value behind `=` says nothing about the next argument.
+        # A flag with `=` already has its value, and does not take the next argument.
         flag = before if before.startswith("-") and "=" not in before else ""
         name = flag.lstrip("-")
         arg = _without_defaults(written, name, what, place, refer)
@@ -94,14 +94,14 @@ def _url(server: ServerSource, refer: Refer) -> str | None:
     place = server.place.child("url")
     url = _without_defaults(server.url, "", "`url`", place, refer)
     found = credentials_in(url)
-    # A token in the path cannot be named: the variable is then the whole URL.
+    # A token in the path has no name, so the variable replaces the whole URL.
     if any(one.name in {"", "url"} for one in found):
         return refer(_variable(server.name, "url"), "`url`", place)
     return _replaced(server.name, url, "url", "`url`", place, refer)
 
 
 def _plain(server: str, value: Any, field: str, place: Place, refer: Refer) -> Any:
-    """Return a JSON value in which each text that is or has a secret is a reference."""
+    """Return a JSON value with each text that contains a secret replaced by a reference."""
     if isinstance(value, Mapping):
         return {key: _kept(server, str(key), item, field, place.child(key), refer) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -122,14 +122,14 @@ def _kept(server: str, key: str, value: Any, field: str, place: Place, refer: Re
 
 
 def _replaced(server: str, text: str, fallback: str, what: str, place: Place, refer: Refer) -> str:
-    """Return a text with each credential in it replaced by a reference, and what is around it as it is."""
+    """Return a text with each credential in it replaced by a reference."""
     text = _without_defaults(text, "", what, place, refer)
     found = credentials_in(text)
     references = [reference.span for reference in find_references(text)]
     pieces: list[str] = []
     done = 0
     for one in found:
-        # A reference that the credential has a part of goes with it.
+        # Replace also a reference that overlaps with the credential.
         touched = [span for span in references if span[0] < one.end and one.start < span[1]]
         start = max(done, min([one.start, *(begin for begin, _ in touched)]))
         end = max([one.end, *(end for _, end in touched)])
@@ -140,7 +140,7 @@ def _replaced(server: str, text: str, fallback: str, what: str, place: Place, re
 
 
 def _without_defaults(text: str, name: str, what: str, place: Place, refer: Refer) -> str:
-    """Return a text in which a reference keeps no default that has a credential in it."""
+    """Return a text without the defaults of references that contain a credential."""
     found = credentials_in(text, name) if ":-" in text else ()
     for reference in reversed(find_references(text) if found else ()):
         start, end = reference.span

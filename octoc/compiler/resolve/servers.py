@@ -1,4 +1,4 @@
-"""Which server a definition is: one name, one server; a second definition of a name gets a name of its own."""
+"""Make servers of definitions: equal definitions of one name are one server, and a different one is renamed."""
 
 from __future__ import annotations
 
@@ -39,15 +39,17 @@ from octoc.results import ListedTool
 
 DEFAULT_TIMEOUT_S = 30.0
 _REACHED = ("transport", "command", "args", "env", "cwd", "env_file", "url", "headers", "auth", "settings")
-"""What reaches a server: the digest of its definition is over these."""
+"""The fields that a server receives; the digest of its definition covers them."""
 
 
 @attrs.frozen(kw_only=True)
-class Definition:
-    """One definition, who makes it (a capability, an agent, or a file's stem), and whether all agents may see it whole.
+class OwnedDefinition:
+    """A definition and its owner: a capability, an agent, or the stem of a file.
 
-    `private_to` names the agent whose own file defines the server; `open` is a file of `[mcp] files`; `tap` is empty
-    for the workspace's own.
+    Args:
+        open: the definition is in a file of `[mcp] files`, so that every agent may see the whole server.
+        private_to: the agent whose own file defines the server.
+        tap: the tap of the definition; empty for the workspace's own files.
     """
 
     source: ServerSource
@@ -60,7 +62,7 @@ class Definition:
 
 @attrs.frozen(kw_only=True)
 class Servers:
-    """All servers in order of precedence, and the final name behind each definition's place."""
+    """All servers in order of precedence, and place of a definition -> name of its server."""
 
     all: tuple[Server, ...]
     name_at: Mapping[Place, str]
@@ -71,12 +73,12 @@ class Servers:
 
 
 def resolve_servers(
-    definitions: Iterable[Definition],
+    definitions: Iterable[OwnedDefinition],
     snapshots: Iterable[SnapshotSource],
     sink: DiagnosticSink,
     settings: WorkspaceSettings,
 ) -> Servers:
-    """Give every definition its server, in the order given: the first definition of a name keeps it."""
+    """Make the servers of `definitions`; the first definition of a name keeps the name."""
     made: dict[str, Server] = {}
     variants: dict[str, list[str]] = {}
     name_at: dict[Place, str] = {}
@@ -107,7 +109,7 @@ def owner_of_file(display: str) -> str:
     return PurePosixPath(display).name.lstrip(".").split(".")[0]
 
 
-def _server(definition: Definition, sink: DiagnosticSink) -> Server:
+def _server(definition: OwnedDefinition, sink: DiagnosticSink) -> Server:
     source = without_secrets(definition.source, sink, definition.dialect)
     reached: dict[str, Any] = {name: getattr(source, name) for name in _REACHED}
     package = package_of(source.command, source.args) if source.command else None
@@ -144,7 +146,7 @@ def _merged(one: Server, other: Server) -> Server:
 
 def _named(
     server: Server,
-    definition: Definition,
+    definition: OwnedDefinition,
     made: Mapping[str, Server],
     variants: dict[str, list[str]],
     sink: DiagnosticSink,
@@ -193,7 +195,7 @@ def _with_snapshots(
 
 
 def _with_prefixes(server: Server, sink: DiagnosticSink) -> Server:
-    """Return a server whose exclusions have no `*` but at their end: wider where one had, which is reported."""
+    """Return the server with each exclusion cut at its first inner `*`, so that it excludes more; report the cuts."""
     for glob in server.exclude:
         if "*" in glob[:-1]:
             sink.report(
@@ -247,16 +249,16 @@ def _listed(server: Server, snapshot: SnapshotSource | None, sink: DiagnosticSin
                 at=server.place,
                 help=did_you_mean(glob.rstrip("*"), names),
             )
-    server = attrs.evolve(server, exclude=(*server.exclude, *_meant(server, names, sink)))
+    server = attrs.evolve(server, exclude=(*server.exclude, *_corrected(server, names, sink)))
     return attrs.evolve(server, snapshot=snapshot, tools=tuple(t for t in snapshot.listing.tools if _passes(server, t)))
 
 
-def _meant(server: Server, names: Sequence[str], sink: DiagnosticSink) -> list[str]:
-    """Report each exclusion that matches no recorded tool; return what it nearly names, or all of the server's tools.
+def _corrected(server: Server, names: Sequence[str], sink: DiagnosticSink) -> list[str]:
+    """Report each exclusion that matches no recorded tool, and return the near names, or `*` if no name is near.
 
-    So a slip never gives anybody a tool.
+    So a misspelled exclusion never gives an agent a tool.
     """
-    meant: list[str] = []
+    corrected: list[str] = []
     for glob in server.exclude:
         if any(glob_matches(glob, name) for name in names):
             continue
@@ -269,8 +271,8 @@ def _meant(server: Server, names: Sequence[str], sink: DiagnosticSink) -> list[s
             at=server.place,
             help=did_you_mean(glob.rstrip("*"), names) or "delete it, or name a tool that the server has",
         )
-        meant += near or ["*"]
-    return meant
+        corrected += near or ["*"]
+    return corrected
 
 
 def _passes(server: Server, tool: ListedTool) -> bool:

@@ -1,4 +1,4 @@
-"""How a tool may be written: `server/tool`, `server:tool`, `server__tool`, `mcp__server__tool`, and what `*` means."""
+"""Read the spellings of a tool: `server/tool`, `server:tool`, `server__tool`, `mcp__server__tool`, and globs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def stem(glob: str) -> str:
 
 
 def meet(one: str, other: str) -> str | None:
-    """Return the glob for what both globs match, None for nothing: of two prefixes one holds the other, or neither."""
+    """Return the glob for the names that both globs match: the narrower of the two, or None if they are disjoint."""
     if glob_covers(one, other):
         return other
     return one if glob_covers(other, one) else None

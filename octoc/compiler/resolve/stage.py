@@ -1,4 +1,4 @@
-"""Stage resolve: names become things. A name that means nothing is reported, and the rest goes on."""
+"""Stage resolve: look up the things that names mean, and report unknown names."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from octoc.compiler.resolve.capabilities import Chosen, choose_providers, report
 from octoc.compiler.resolve.catalog import Catalog, known_capabilities
 from octoc.compiler.resolve.definitions import definitions, dialect_of_agent
 from octoc.compiler.resolve.deps import dependencies
-from octoc.compiler.resolve.fixtures import known_of, resolve_fixtures
+from octoc.compiler.resolve.fixtures import names_of, resolve_fixtures
 from octoc.compiler.resolve.patterns import EVERY, grant_of, resolve_patterns
 from octoc.compiler.resolve.scopes.scopes import resolve_scopes
-from octoc.compiler.resolve.servers import Definition, Servers, owner_of_file, resolve_servers
+from octoc.compiler.resolve.servers import OwnedDefinition, Servers, owner_of_file, resolve_servers
 from octoc.compiler.resolve.texts import resolve_expansions, resolve_needs
 from octoc.compiler.resolve.tuning import tuned
 from octoc.diagnostics.model import DiagnosticSink, Place
@@ -33,12 +33,12 @@ Named = TypeVar("Named", AgentSource, SkillSource)
 
 
 def resolve(build: Build, context: Context) -> Build:
-    """Choose providers, tell servers apart, look every reference up, and fill `resolved`."""
+    """Choose providers, merge equal servers, look every reference up, and fill `resolved`."""
     return attrs.evolve(build, resolved=resolved_of(build, context.sink))
 
 
 def resolved_of(build: Build, sink: DiagnosticSink) -> Resolved:
-    """Return the things that the sources name; report names that mean nothing."""
+    """Return the things that the sources name, and report unknown names."""
     settings, sources = build.settings, build.sources
     catalog = Catalog(
         choices=choose_providers(sources.capabilities, settings, sink),
@@ -79,22 +79,24 @@ def resolved_of(build: Build, sink: DiagnosticSink) -> Resolved:
         dependencies=dependencies(chosen, build),
         needs=resolve_needs(sources.needs, sink),
         expansions=resolve_expansions(sources.expansions, capabilities, sink),
-        fixtures=resolve_fixtures(sources.fixtures, known_of(capabilities.values(), agents, servers.all), sink),
+        fixtures=resolve_fixtures(sources.fixtures, names_of(capabilities.values(), agents, servers.all), sink),
     )
 
 
 def _definitions(
     build: Build, catalog: Catalog, chosen: Iterable[Chosen], agents: Iterable[AgentSource]
-) -> Iterable[Definition]:
+) -> Iterable[OwnedDefinition]:
     """Return every definition in (precedence, path) order: MCP files, the workspace's agents, then tap by tap."""
     for file in build.sources.mcp_files:
         owner = owner_of_file(file.place.file)
-        yield from (Definition(source=server, owner=owner, dialect=file.dialect, open=True) for server in file.servers)
+        yield from (
+            OwnedDefinition(source=server, owner=owner, dialect=file.dialect, open=True) for server in file.servers
+        )
     precedence = {tap.name: tap.precedence for tap in build.discovered.taps}
-    in_taps: list[tuple[int, str, Definition]] = []
+    in_taps: list[tuple[int, str, OwnedDefinition]] = []
     for agent in agents:
         for server in agent.inline_servers:
-            definition = Definition(
+            definition = OwnedDefinition(
                 source=server,
                 owner=agent.name,
                 dialect=dialect_of_agent(agent),
@@ -110,7 +112,7 @@ def _definitions(
             (
                 precedence[choice.source.tap],
                 choice.provider.place.file,
-                Definition(source=s, owner=catalog.name_of(choice), dialect=OCTOMIND, tap=choice.source.tap),
+                OwnedDefinition(source=s, owner=catalog.name_of(choice), dialect=OCTOMIND, tap=choice.source.tap),
             )
             for s in choice.provider.servers
         )
@@ -152,7 +154,7 @@ def _own_grants(source: AgentSource, servers: Servers, sink: DiagnosticSink) -> 
 
 
 def _first_of_each(sources: Iterable[Named], what: str, sink: DiagnosticSink) -> tuple[Named, ...]:
-    """Return the first source of each name; a later one is shadowed, or an error when it lies in the same folder."""
+    """Return the first source of each name; report a later one as shadowed, or as an error in the same folder."""
     first: dict[str, Named] = {}
     for source in sources:
         winner = first.setdefault(source.name, source)

@@ -1,4 +1,4 @@
-"""What the gate learns from beside capabilities: the workspace's own needs, and what plugins said for capabilities."""
+"""Look up texts that train the gate: the workspace's own needs, and the triggers that plugins wrote."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from octoc.diagnostics.suggest import did_you_mean
 
 
 def resolve_needs(sources: Iterable[NeedSource], sink: DiagnosticSink) -> tuple[Need, ...]:
-    """Return the needs sorted by name; of several with one name the first."""
+    """Return the needs sorted by name; the first one of a name wins, and the others are reported."""
     first: dict[str, NeedSource] = {}
     for source in sources:
         winner = first.setdefault(source.name, source)
@@ -32,8 +32,8 @@ def resolve_needs(sources: Iterable[NeedSource], sink: DiagnosticSink) -> tuple[
 def resolve_expansions(
     sources: Iterable[ExpansionSource], capabilities: Mapping[str, Capability], sink: DiagnosticSink
 ) -> dict[str, tuple[str, ...]]:
-    """Return the texts by capability, sorted by name; what is stale is reported."""
-    found: dict[str, tuple[str, ...]] = {}
+    """Return capability -> expanded triggers, sorted by name; report stale ones."""
+    expansions: dict[str, tuple[str, ...]] = {}
     for source in sorted(sources, key=lambda source: source.capability):
         capability = capabilities.get(source.capability)
         if capability is None:
@@ -54,5 +54,5 @@ def resolve_expansions(
                 help=f"run `octoc expand {source.capability}`, and review what it writes",
             )
         if source.says and capability.triggers:
-            found[source.capability] = source.says
-    return found
+            expansions[source.capability] = source.says
+    return expansions

@@ -1,4 +1,4 @@
-"""`[servers.NAME]` of octoc.toml: how a server that others define is used."""
+"""Apply `[servers.NAME]` of octoc.toml to servers that other files define."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from octoc.names import glob_matches
 
 
 def tuned(servers: Servers, defined: Iterable[str], settings: WorkspaceSettings, sink: DiagnosticSink) -> Servers:
-    """Return the servers with what octoc.toml sets for them; report settings for what is not there.
+    """Return the servers with their settings of octoc.toml; report settings of unknown servers and tools.
 
     Args:
-        defined: names of all definitions, also of those that are disabled or that no capability in use has.
+        defined: names of all definitions, also of disabled ones and those that no capability in use has.
     """
     at = settings.place.child("servers")
     names, elsewhere = servers.by_name, frozenset(defined)
@@ -65,7 +65,7 @@ def _there_are(names: Mapping[str, Server]) -> str:
 
 
 def _tuned(server: Server, settings: ServerSettings, at: Place, sink: DiagnosticSink) -> Server:
-    # What was recorded, before the server's own filter: a glob over a tool that is filtered out is no slip.
+    # Tools before the server's filter: a glob that matches a filtered tool is not a mistake.
     recorded = [tool.name for tool in server.snapshot.listing.tools] if server.snapshot is not None else []
     for glob in settings.tools:
         if server.listed and not any(glob_matches(glob, name) for name in recorded):

@@ -1,4 +1,4 @@
-"""What agents' models call tools: bare names that one agent has twice are reported."""
+"""Aliases of an agent's tools, and the report of bare names that one agent has twice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def style_of(settings: WorkspaceSettings) -> AliasStyle:
 
 
 def aliases_in(registry: Registry, tools: Sequence[ScopedTool], style: AliasStyle) -> Mapping[int, str]:
-    """Return what an agent's model calls its tools: their aliases among themselves, as the runtime has them."""
+    """Return tool number -> the alias that an agent's model uses, as the runtime makes it among the agent's tools."""
     if not any(tools[index].contested for index in registry.tools):
         return {index: tools[index].alias for index in registry.tools}
     made = make_aliases((tools[index].id for index in registry.tools), style)
@@ -29,19 +29,19 @@ def aliases_in(registry: Registry, tools: Sequence[ScopedTool], style: AliasStyl
 def check_aliases(
     registries: Mapping[str, Registry], tools: Sequence[ScopedTool], build: Build, sink: DiagnosticSink
 ) -> None:
-    """Report tools of one bare name that one agent has; those of two agents are nobody's to tell apart."""
+    """Report tools of one agent with the same bare name."""
     contested = frozenset(index for index, tool in enumerate(tools) if tool.contested)
     if style_of(build.settings) != "bare" or not contested:
         return
     places = {server.name: server.place for server in build.resolved.servers}
-    told: set[frozenset[str]] = set()
+    reported: set[frozenset[str]] = set()
     for agent, registry in registries.items():
         mine = (tools[index].id for index in registry.tools if index in contested)
         for clash in alike(mine, "bare"):
             first, *others = clash
-            if frozenset(map(str, clash)) in told:
+            if frozenset(map(str, clash)) in reported:
                 continue
-            told.add(frozenset(map(str, clash)))
+            reported.add(frozenset(map(str, clash)))
             sink.report(
                 ALIAS_CLASH,
                 f"tool `{first.tool}` of agent `{agent}` is on {len(clash)} servers, and aliases are bare",

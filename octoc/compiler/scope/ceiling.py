@@ -1,4 +1,4 @@
-"""What one agent may have at most, and why: its grants under `deny`, all that nobody withholds under `allow`."""
+"""The most that one agent may have, and why: its grants under `deny`, all that is not withheld under `allow`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Way:
 
 @attrs.frozen(kw_only=True)
 class Ceiling:
-    """The most that an agent may have. `capabilities` and `skills` None are all of them; `ways` say why."""
+    """The most that an agent may have. None means all `capabilities` or `skills`; `ways` are the reasons."""
 
     tools: Tools
     capabilities: frozenset[str] | None = None
@@ -34,7 +34,7 @@ class Ceiling:
 
 @attrs.frozen(kw_only=True)
 class Limits:
-    """What ceilings are made from."""
+    """The scopes of a workspace, prepared to make ceilings."""
 
     scopes: Scopes
     owners: Owners
@@ -43,13 +43,13 @@ class Limits:
     brought: Mapping[str, Tools]
     """Capability -> all its tools."""
     given: Mapping[int, tuple[Way, ...]]
-    """Grant, by the identity of the object -> its tools and those of its capabilities: all its agents have them."""
+    """Identity of a grant object -> its tools and those of its capabilities, which all its agents have."""
     denied: tuple[Tools, ...]
-    """What each `[[deny]]` denies."""
+    """The tools of each `[[deny]]`."""
     owned: Tools
-    """The tools that any group withholds from anybody."""
+    """The tools that a group withholds from any agent."""
     by_group: Mapping[int, OwnedGroup]
-    """Group, by the identity of the object -> its tools."""
+    """Identity of a group object -> its tools."""
 
     @classmethod
     def of(cls, scopes: Scopes, fleet: Fleet) -> Limits:
@@ -84,7 +84,7 @@ class Limits:
                 ways=ways,
             )
         given = self.owners.given(agent)
-        # Nothing is left of an unlisted server of which something is withheld but what a group names.
+        # If a group withholds a part of an unlisted server, only the globs that a group names remain.
         touched = {server for server, _ in withheld.globs}
         whole = frozenset((server, "*") for server, _ in self.everything.globs if server not in touched)
         parts = frozenset((server, glob) for server, glob in given.globs if server in touched)
@@ -93,8 +93,8 @@ class Limits:
         )
 
     def allowed(self, agent: str, tools: Tools) -> Tools:
-        """Return what of `tools` nobody withholds from the agent."""
-        # What a group of its own names stays, also where another group withholds more than that.
+        """Return the `tools` that no group withholds from the agent."""
+        # Tools that a group of the agent names remain, also if another group withholds more.
         kept = Tools(frozenset(), common(tools.globs, self.owners.given(agent).globs))
         return tools.without(self.owners.withheld(agent)) | kept
 
@@ -111,7 +111,7 @@ class Limits:
             yield from self.given[id(grant)]
 
     def _open(self, agent: str) -> Iterator[Way]:
-        """Yield why an agent has what it has under `allow`: its own groups and areas, then the profile for the rest."""
+        """Yield the reasons under `allow`: the agent's own groups and areas, then the profile for all other tools."""
         areas = self.owners.areas_of(agent)
         for one in self.owners.groups:
             if not one.gives_to(agent, areas):
@@ -127,7 +127,7 @@ class Limits:
 
 
 def tools_of(grants: tuple[ServerGrant, ...], fleet: Fleet) -> Tools:
-    """Return the tools of grants: of listed servers by number, of others by glob."""
+    """Return the tools of grants: numbers for listed servers, globs for other ones."""
     return Tools(
         frozenset(fleet.index[tool] for grant in grants for tool in grant.tools),
         unlisted_of(grants, fleet.servers),
@@ -142,7 +142,7 @@ def unlisted_of(grants: tuple[ServerGrant, ...], servers: Mapping[str, Server]) 
 
 
 def granted_to(agent: str, scopes: Scopes) -> tuple[ScopeGrant, ...]:
-    """Return the grants that count for an agent."""
+    """Return the enabled grants to an agent."""
     return tuple(grant for grant in scopes.grants if grant.source.enabled and agent in grant.agents)
 
 

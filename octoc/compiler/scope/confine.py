@@ -1,4 +1,4 @@
-"""A registry held to its agent's ceiling: what is above it is not there, under whatever name."""
+"""Limit a registry to its agent's ceiling, so that nothing above it exists under any name."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from octoc.compiler.scope.tools import Tools, union
 
 
 def confined(agent: Agent, registry: Registry, ceiling: Ceiling, limits: Limits) -> Registry:
-    """Return a registry without what the ceiling does not have.
+    """Return a registry with only the parts that the ceiling contains.
 
-    A capability of which nothing is left does not exist for the agent; of unlisted servers it brings no more than the
-    registry says. Without the proxy a tool has to be direct or of a capability that is left.
+    A capability without any remaining tool does not exist for the agent; it brings only the globs of unlisted servers
+    that the registry has. Without the proxy, a tool must be direct or of a remaining capability.
     """
 
     def exists(name: str) -> bool:
@@ -32,7 +32,7 @@ def confined(agent: Agent, registry: Registry, ceiling: Ceiling, limits: Limits)
         return Tools(tools.numbers, uncovered(tools.globs, excluded))
 
     excluded = unlisted(registry.excluded)
-    # With the proxy all that a capability may bring is in the registry.
+    # With the proxy, the registry already contains all tools of capabilities.
     all_there = reached(registry) if registry.proxy else limits.everything
     capabilities = tuple(name for name in registry.capabilities if exists(name))
     reserved = tuple(name for name in registry.reserved if exists(name))
@@ -43,7 +43,7 @@ def confined(agent: Agent, registry: Registry, ceiling: Ceiling, limits: Limits)
         direct &= union([own, *(limits.brought[name] for name in boot)])
     there = reached(registry)
     if not registry.proxy:
-        # Nothing of these is there before a capability brings it.
+        # Only a capability brings these tools.
         brought = union(limits.brought[name] for name in (*capabilities, *reserved, *boot))
         there = Tools(there.numbers & (direct | brought).numbers, unlisted(registry.unlisted) | brought.globs)
     direct, there = left(direct), left(there)
@@ -62,15 +62,15 @@ def confined(agent: Agent, registry: Registry, ceiling: Ceiling, limits: Limits)
 
 
 def reached(registry: Registry) -> Tools:
-    """Return all that a confined registry has, now or when a capability is active."""
+    """Return all tools of a confined registry, including those of capabilities."""
     globs = unlisted(registry.unlisted) | unlisted(registry.unlisted_direct)
     return Tools(frozenset((*registry.tools, *registry.direct)), globs)
 
 
 def reached_of(registry: Registry, asked: Tools) -> Tools:
-    """Return what of `asked` a confined registry has, and does not exclude."""
-    found = reached(registry) & asked
-    return Tools(found.numbers, uncovered(found.globs, unlisted(registry.excluded)))
+    """Return the tools of `asked` that a confined registry has and does not exclude."""
+    both = reached(registry) & asked
+    return Tools(both.numbers, uncovered(both.globs, unlisted(registry.excluded)))
 
 
 def unlisted(grants: Iterable[Grant]) -> Globs:
@@ -79,7 +79,7 @@ def unlisted(grants: Iterable[Grant]) -> Globs:
 
 
 def _grants(globs: Globs) -> tuple[Grant, ...]:
-    """Return one grant a server, globs sorted."""
+    """Return one grant for each server, with sorted globs."""
     by_server: dict[str, list[str]] = {}
     for server, glob in sorted(globs):
         by_server.setdefault(server, []).append(glob)

@@ -1,4 +1,4 @@
-"""Grants that contradict whose tools are whose, and groups that nobody has."""
+"""Report grants of tools that another area or agent owns, and groups that no agent has."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _check_capability(
         owners,
         sink,
         help_=f"grant it inside {_whose(owners[0])}, or its other tools by themselves",
-        # A glob means what there is to be had.
+        # A glob grants only the tools that the agent may have.
         severity=Severity.ERROR if is_all and not entry.value.endswith("*") else Severity.WARNING,
     )
 
@@ -176,7 +176,7 @@ def _check_ungranted(one: OwnedGroup, limits: Limits, sink: DiagnosticSink) -> N
 
 
 def _shares(one: OwnedGroup, groups: Collection[OwnedGroup]) -> bool:
-    """Tell whether a global group has a tool that an area's or agent's group would withhold without it."""
+    """Tell whether a global group shares a tool that the group of an area or agent would otherwise withhold."""
     return any(not other.group.source.is_global and other.tools & one.tools for other in groups)
 
 

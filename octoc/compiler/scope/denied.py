@@ -1,4 +1,4 @@
-"""`[[deny]]`: what must never be reachable, held against every registry."""
+"""Apply `[[deny]]` to every registry, and report the ways on which an agent reaches a denied tool."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from octoc.diagnostics.rules.resolve import BROKEN_DENY
 def held_to_denials(
     agent: Agent, registry: Registry, ceiling: Ceiling, limits: Limits, sink: DiagnosticSink
 ) -> Registry:
-    """Report each denial that the agent's registry breaks, with the way on which it is broken; return it without."""
+    """Report each denial that the agent's registry breaks, with the way to the tool; return it without those tools."""
     for deny, denied in zip(limits.scopes.deny, limits.denied, strict=True):
         if agent.name not in deny.agents:
             continue
@@ -56,7 +56,7 @@ def _report(
     related: dict[str, Place] = {}
     for way in ways:
         related |= _steps(way)
-    # What gives it; what the agent's own file asks for would be nothing without.
+    # Skip the agent's own file: it only selects from the tools that a scope gives.
     giving = next((way for way in ways if way.kind != "agent-file"), None)
     sink.report(
         BROKEN_DENY,

@@ -1,4 +1,4 @@
-"""What an agent's `disallowedTools` take away, whether or not a server's tools are recorded."""
+"""Read an agent's `disallowedTools` for servers with and without recorded tools."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from octoc.lists import some_names
 from octoc.names import ToolId, glob_matches
 
 FOREIGN = ("plugin_", "claude_ai_")
-"""How clients begin the names of servers that a plugin or a connector brings: no workspace defines these."""
+"""Prefixes of servers that a plugin or a connector of the client defines; no workspace defines them."""
 _MCP = "mcp__"
 _PARTS = re.compile(r"/|:|__")
 
 
 @attrs.frozen(kw_only=True)
 class Exclusions:
-    """What an agent may not have: recorded tools, globs of unlisted servers, and tools of the host by name.
+    """The excluded tools of an agent: recorded tools, globs of unlisted servers, and names of the host's tools.
 
-    A glob matches a tool's own name, or the name that a model API makes of it.
+    A glob matches a tool's own name, or its name in a model API.
     """
 
     tools: frozenset[ToolId] = frozenset()
@@ -38,7 +38,7 @@ class Exclusions:
     hosts: frozenset[str] = frozenset()
 
     def left_of(self, globs: Globs) -> Globs:
-        """Return those globs of unlisted servers that may match a tool which is not excluded."""
+        """Return the globs of unlisted servers that can match a tool that is not excluded."""
         return uncovered(globs, self.globs)
 
 
@@ -46,9 +46,9 @@ NOTHING = Exclusions()
 
 
 def exclusions_of(agent: Agent, fleet: Fleet, sink: DiagnosticSink) -> Exclusions:
-    """Return what the agent's `disallowedTools` exclude; report each entry that excludes nothing.
+    """Return the tools that the agent's `disallowedTools` exclude; report each entry that excludes nothing.
 
-    An entry that is a mistake excludes what it is nearest to, so that no slip gives an agent a tool.
+    A misspelled entry excludes the nearest names, so that a mistake never gives an agent a tool.
     """
     if not agent.source.disallowed_tools:
         return NOTHING
@@ -80,7 +80,7 @@ def is_excluded(tool: str, globs: Iterable[str]) -> bool:
 
 
 def _targets(text: str, servers: Iterable[str]) -> list[tuple[str, str]]:
-    """Return (server, glob) of every way to read an entry: `a__b__c` is a tool of `a` and one of `a__b`."""
+    """Return (server, glob) for every reading of an entry: `a__b__c` is a tool of `a` and one of `a__b`."""
     named = [(name, glob) for name in servers if (glob := _glob_on(text, name)) is not None]
     if named or text.startswith(_MCP) or "/" in text:
         return named
@@ -103,7 +103,7 @@ def _glob_on(text: str, server: str) -> str | None:
 
 
 def _is_in_force(text: str, targets: Iterable[tuple[str, str]], servers: Mapping[str, Server]) -> bool:
-    """Tell whether an entry excludes a recorded tool, one of the host, or what a server that it names may list."""
+    """Tell whether an entry excludes a recorded tool, one of the host, or a future tool of a server that it names."""
     if host_name(text) != text or text in HOST_TOOLS:
         return True
     return any(
@@ -114,7 +114,7 @@ def _is_in_force(text: str, targets: Iterable[tuple[str, str]], servers: Mapping
 
 
 def _mistaken(entry: Located[str], agent: Agent, fleet: Fleet, sink: DiagnosticSink) -> list[tuple[str, str]] | None:
-    """Report an entry that can only be a mistake; return what it is nearest to, None where it may well be meant."""
+    """Report a mistaken entry and return the nearest tools; return None if the entry may be right."""
     text, servers = entry.value, fleet.servers
     named = [name for name in servers if _glob_on(text, name) is not None]
     if named:
@@ -127,23 +127,23 @@ def _mistaken(entry: Located[str], agent: Agent, fleet: Fleet, sink: DiagnosticS
         if plain.startswith(FOREIGN):
             return None
         near, is_known = slips_of(head, servers), True
-        found = [(name, "*") for name in near]
+        targets = [(name, "*") for name in near]
         why = f"no server is called `{head}`"
     else:
         by_name: dict[str, list[tuple[str, str]]] = {name: [] for name in HOST_TOOLS}
         for tool in fleet.index:
             by_name.setdefault(tool.tool, []).append((tool.server, tool.tool))
         head, near = text, slips_of(text, by_name)
-        found = [target for name in near for target in by_name[name]]
+        targets = [target for name in near for target in by_name[name]]
         why, is_known = "no tool is called that", all(server.listed for server in servers.values())
     if not near and (agent.source.tap is None or not is_known):
         return None
     _report(entry, agent, why, did_you_mean(head, near), sink)
-    return found
+    return targets
 
 
 def _report_foreign(foreign: Sequence[Located[str]], agent: Agent, sink: DiagnosticSink) -> None:
-    """Report what nothing here is called: once an agent, as clients ignore such entries, too."""
+    """Report entries that match nothing here, once for each agent: clients ignore such entries too."""
     names = some_names([one.value for one in foreign], 3)
     verb = "matches" if len(foreign) == 1 else "match"
     sink.report(
@@ -165,7 +165,7 @@ def _report(entry: Located[str], agent: Agent, why: str, advice: str | None, sin
 
 
 def _without_inner_star(entry: Located[str], agent: Agent, sink: DiagnosticSink) -> str:
-    """Return an entry whose only `*` is at its end: wider where it has another, which is reported."""
+    """Return an entry cut after its first `*`, so that it excludes more; report the cut."""
     text = entry.value
     stem, star, rest = text.partition("*")
     if not rest or host_name(text) != text:

@@ -1,4 +1,4 @@
-"""Everything of one workspace that registries are made from, by name."""
+"""The input of registries: servers, capabilities, tools and skills of a workspace by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from octoc.names import ToolId
 
 @attrs.frozen(kw_only=True)
 class Fleet:
-    """What registries are made from: everything of one bundle, by name."""
+    """Servers, capabilities, tools and skills of a workspace by name."""
 
     servers: Mapping[str, Server]
     capabilities: Mapping[str, Capability]

@@ -1,6 +1,6 @@
-"""Sets of globs that are asked for what meets a glob without looking at each: one server may have thousands of names.
+"""Sets of globs with an index, since a server can have thousands of names.
 
-Only a `*` at the end is a wildcard: two globs have a name in common where one of them covers the other.
+Only a `*` at the end is a wildcard, so two globs overlap only if one covers the other.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class _Server:
     stems: tuple[tuple[str, str], ...]
     prefixes: frozenset[str]
     lengths: tuple[int, ...]
-    """The lengths that prefixes have."""
+    """The lengths of the prefixes."""
 
     @classmethod
     def of(cls, globs: frozenset[str]) -> _Server:
@@ -43,7 +43,7 @@ class _Server:
         )
 
     def within(self, glob: str) -> Iterator[str]:
-        """Yield those that `glob` covers."""
+        """Yield the globs that `glob` covers."""
         if not glob.endswith("*"):
             if glob in self.globs:
                 yield glob
@@ -57,30 +57,30 @@ class _Server:
 
 
 def meets(server: str, glob: str, by: Globs) -> bool:
-    """Tell whether a name may match `glob` and one of `by`."""
+    """Tell whether a name can match both `glob` and one of `by`."""
     others = _indexed(by).get(server)
     return others is not None and (others.covers(glob) or next(others.within(glob), None) is not None)
 
 
 def common(ones: Globs, others: Globs) -> Globs:
-    """Return what globs of both sets match."""
+    """Return globs for the names that both sets match."""
     few, many = (ones, others) if len(ones) <= len(others) else (others, ones)
     if not few:
         return frozenset()
     index = _indexed(many)
-    found: set[tuple[str, str]] = set()
+    both: set[tuple[str, str]] = set()
     for server, glob in few:
-        of = index.get(server)
-        if of is None:
+        indexed = index.get(server)
+        if indexed is None:
             continue
-        if of.covers(glob):
-            found.add((server, glob))
-        found.update((server, other) for other in of.within(glob))
-    return frozenset(found)
+        if indexed.covers(glob):
+            both.add((server, glob))
+        both.update((server, other) for other in indexed.within(glob))
+    return frozenset(both)
 
 
 def uncovered(globs: Globs, by: Globs) -> Globs:
-    """Return those that no glob of `by` matches as a whole."""
+    """Return the globs that no glob of `by` covers."""
     if not globs or not by:
         return globs
     index = _indexed(by)
@@ -88,11 +88,11 @@ def uncovered(globs: Globs, by: Globs) -> Globs:
 
 
 def disjoint(globs: Globs, by: Globs) -> Globs:
-    """Return those that have nothing in common with any glob of `by`."""
+    """Return the globs that overlap with no glob of `by`."""
     return frozenset((server, glob) for server, glob in globs if not meets(server, glob, by)) if by else globs
 
 
-@lru_cache(maxsize=_KEPT)  # the set that many agents are held against is one object, whose hash is known
+@lru_cache(maxsize=_KEPT)  # many agents share one set of globs
 def _indexed(globs: Globs) -> dict[str, _Server]:
     servers: dict[str, set[str]] = {}
     for server, glob in globs:

@@ -1,10 +1,10 @@
-"""Tools that the host brings, not a server: their names, and how entries of agents' files write them."""
+"""Tools of the host, which no server has: their names, and their form in agents' files."""
 
 from __future__ import annotations
 
 import re
 
-# Tools that the host brings, not a server: Octo's built-in and lifecycle tools, and those of Claude Code.
+# Octo's built-in and lifecycle tools, and those of Claude Code.
 # Source: Claude Code, tools reference (2.1), with the names that older versions had.
 HOST_TOOLS = frozenset({
     "Read", "Grep", "Glob", "Edit", "Bash", "task_complete", "escalate_question",
@@ -25,6 +25,6 @@ def restricts_host_tool(text: str) -> bool:
 
 
 def host_name(text: str) -> str:
-    """Return the tool that an entry names, without what it allows of it: `Bash` of `Bash(git log:*)`."""
+    """Return the tool that an entry names, without its restriction: `Bash` for `Bash(git log:*)`."""
     match = _CALL.match(text)
     return match["name"] if match else text

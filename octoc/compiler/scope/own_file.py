@@ -1,4 +1,4 @@
-"""What an agent's own file asks for and its scope does not have: said once, with both places."""
+"""Report tools, capabilities and skills that an agent's own file asks for and its scope does not have."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from octoc.names import glob_matches
 def check_own_file(
     agent: Agent, before: Registry, after: Registry, ceiling: Ceiling, limits: Limits, sink: DiagnosticSink
 ) -> None:
-    """Report what `before`, the registry by the agent's file alone, has and `after`, the confined one, has not."""
+    """Report what only `before` has: the registry by the agent's file. `after` is the confined registry."""
     source = agent.source
     for entry in source.capabilities:
         name = entry.value.rpartition("/")[2]
@@ -48,7 +48,7 @@ def _lost(asked: Tools, ceiling: Ceiling) -> bool:
 
 
 def _asked(entry: Located[str], before: Registry, limits: Limits) -> Tools:
-    """Return what of the registry an entry of the agent's `tools` means."""
+    """Return the tools of the registry that an entry of the agent's `tools` means."""
     named = qualified(entry.value, limits.fleet.servers)
     has = reached(before)
     ids = {number: tool for tool, number in limits.fleet.index.items() if number in has.numbers}

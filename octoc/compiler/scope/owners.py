@@ -1,4 +1,4 @@
-"""Whose tools are whose: what the groups of areas and agents withhold from everybody else."""
+"""Owners of tools: what the groups of areas and agents withhold from all other agents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from octoc.names import ToolId
 
 @attrs.frozen
 class OwnedGroup:
-    """A group and its tools by number; `withheld` are those that others may not have because of it."""
+    """A group and its tools. `withheld` are the tools that it withholds from other agents."""
 
     group: Group
     tools: Tools
@@ -32,7 +32,7 @@ class OwnedGroup:
 
 @attrs.define(kw_only=True)
 class Owners:
-    """All groups of a workspace, and where its agents are."""
+    """All groups of a workspace, and the areas of its agents."""
 
     groups: tuple[OwnedGroup, ...]
     members: Mapping[str, Member]
@@ -56,7 +56,7 @@ class Owners:
         return () if member is None else member.areas
 
     def standing(self, agent: str) -> Hashable:
-        """Return what is equal of agents that may have the same: of the same areas, without groups of their own."""
+        """Return a key that is equal for agents with the same tools: the same areas and no groups of their own."""
         return (frozenset(self.areas_of(agent)), agent if agent in self._with_groups else None)
 
     def given(self, agent: str) -> Tools:
@@ -64,9 +64,10 @@ class Owners:
         return self._standing(agent)[0]
 
     def withheld(self, agent: str) -> Tools:
-        """Return what the agent may not have: tools of other areas' and agents' groups that no group gives to it, too.
+        """Return the tools that groups of other areas and agents withhold and that no group gives to the agent.
 
-        A group that is switched off gives to nobody, and withholds what it names: switching off never widens.
+        A group that is switched off gives its tools to no agent and still withholds them, so that switching it off
+        never gives a tool.
         """
         return self._standing(agent)[1]
 

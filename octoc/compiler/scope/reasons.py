@@ -1,4 +1,4 @@
-"""Why an agent has a tool: every way, worked out for the agents that somebody asks about."""
+"""Why an agent has a tool: every way, computed for an agent when it is first needed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from octoc.compiler.scope.ceiling import Ceiling, Limits
 
 
 class Reasons(Mapping[str, Mapping[int, tuple[Reason, ...]]]):
-    """Agent -> tool -> its reasons: why it may have it, then what in its own file asks for it."""
+    """Agent -> tool -> reasons: why the agent may have the tool, then what in its own file asks for it."""
 
     def __init__(self, registries: Mapping[str, Registry], agents: Mapping[str, Agent], limits: Limits) -> None:
         self._registries = registries

@@ -18,15 +18,15 @@ from octoc.diagnostics.model import DiagnosticSink
 
 @attrs.define
 class Registries:
-    """Makes the registries of agents. It makes once what is the same for several of them."""
+    """Makes the registries of agents, and shares the parts that several agents have."""
 
     fleet: Fleet
     _visible: dict[frozenset[str], tuple[ServerGrant, ...]] = attrs.field(factory=dict)
-    """Servers of an agent's own -> what such an agent reaches."""
+    """An agent's private servers -> all that such an agent reaches."""
     _by_proxy: dict[frozenset[str], Registry] = attrs.field(factory=dict)
 
     def of(self, agent: Agent, sink: DiagnosticSink) -> Registry | None:
-        """Return the agent's registry, or None when its `tools` resolve to nothing, which is reported.
+        """Return the agent's registry; report `tools` that resolve to no tool and return None.
 
         =================================  =====================================  ==========================
         agent                              direct                                 otherwise
@@ -61,14 +61,14 @@ class Registries:
         return _without(registry, excluded, fleet)
 
     def visible_grants(self, agent: Agent) -> tuple[ServerGrant, ...]:
-        """Return all that an agent without `tools` reaches: open servers whole, others by what capabilities grant."""
+        """Return all that an agent without `tools` reaches: all of open servers, and the grants of capabilities."""
         private = self._private(agent)
         if private not in self._visible:
             self._visible[private] = _visible(private, self.fleet)
         return self._visible[private]
 
     def _whole(self, agent: Agent) -> Registry:
-        """Return the registry of all that is visible, by the proxy."""
+        """Return the registry of an agent that reaches all visible tools through the proxy."""
         private = self._private(agent)
         if private not in self._by_proxy:
             self._by_proxy[private] = _registry((), self.visible_grants(agent), self.fleet, proxy=True)
@@ -79,7 +79,7 @@ class Registries:
 
 
 def _without(registry: Registry, excluded: Exclusions, fleet: Fleet) -> Registry:
-    """Return a registry with its exclusions, and without the capabilities of which they leave nothing."""
+    """Return a registry with its exclusions, and without capabilities that they exclude completely."""
 
     def is_left(name: str) -> bool:
         grants = fleet.capabilities[name].grants
@@ -110,7 +110,7 @@ def _without(registry: Registry, excluded: Exclusions, fleet: Fleet) -> Registry
 def _visible(private: frozenset[str], fleet: Fleet) -> tuple[ServerGrant, ...]:
     globs: dict[str, dict[str, None]] = {}
     for name, server in fleet.servers.items():
-        if server.include == ():  # filtered to nothing, whatever it will list
+        if server.include == ():  # the filter excludes every tool
             continue
         if server.open or name in private:
             globs[name] = dict.fromkeys(EVERY)
@@ -175,7 +175,7 @@ def _indexes(grants: Iterable[ServerGrant], fleet: Fleet) -> set[int]:
 
 
 def _unlisted(grants: Iterable[ServerGrant], fleet: Fleet) -> tuple[Grant, ...]:
-    """Return one grant a server, globs joined, of those whose tools are not known before they are connected."""
+    """Return one grant for each unlisted server, with joined globs."""
     globs: dict[str, dict[str, None]] = {}
     for grant in grants:
         if not fleet.servers[grant.server].listed and grant.globs:

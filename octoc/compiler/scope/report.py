@@ -1,4 +1,4 @@
-"""What scopes come to, for people and hosts: an agent's whole scope, and who can reach a tool."""
+"""The scope of an agent, and the agents that reach a tool, for people and hosts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from octoc.bundle.model import AgentSettings, Registry
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.located import Located
 from octoc.compiler.model.scopes import Member, Reason, Scopes
-from octoc.compiler.resolve.scopes.names import Known
+from octoc.compiler.resolve.scopes.names import NameLookup
 from octoc.compiler.resolve.spelling import meet
 from octoc.compiler.scope.ceiling import Ceiling, Limits, granted_to
 from octoc.compiler.scope.confine import reached, reached_of
@@ -36,7 +36,7 @@ class Reached:
 
 @attrs.frozen(kw_only=True)
 class Named:
-    """A capability or a skill that an agent may use. `boot`: it has the capability from the start."""
+    """A capability or a skill that an agent may use. `boot`: active from the start."""
 
     name: str
     boot: bool = False
@@ -59,7 +59,7 @@ class Excluded:
 
 @attrs.frozen(kw_only=True)
 class AgentScope:
-    """All that one agent may reach, and why; octoc's own tools and the host's are apart from it."""
+    """All that one agent may reach, and why, without octoc's own tools and the host's."""
 
     name: str
     areas: tuple[str, ...] = ()
@@ -106,17 +106,17 @@ def _scope(build: Build, agent: str, limits: Limits) -> AgentScope:
 
 
 def who_can(build: Build, tool: str) -> tuple[tuple[tuple[str, Reached], ...], tuple[Diagnostic, ...]]:
-    """Return (agent, what it reaches) for each agent that reaches a tool that `tool`, a name or pattern, means.
+    """Return (agent, tool) for each agent and each tool that it reaches and that `tool`, a name or pattern, matches.
 
-    The second part says why `tool` means nothing, where it does.
+    The second part has the findings for a `tool` without a match.
     """
     sink = DiagnosticSink()
     resolved = build.resolved
-    known = Known(
+    lookup = NameLookup(
         servers={server.name: server for server in resolved.servers}, agents=(), capabilities=(), skills=(), sink=sink
     )
     asked = Tools.of(
-        known.reach(Located(tool, Place(file="")), "the question"),
+        lookup.reach(Located(tool, Place(file="")), "the question"),
         {one.id: n for n, one in enumerate(build.scoped.tools)},
     )
     return tuple(_reaching(build, asked)), sink.diagnostics
@@ -135,7 +135,7 @@ def _reaching(build: Build, asked: Tools) -> Iterator[tuple[str, Reached]]:
 
 
 def scopes_of(build: Build) -> Scopes:
-    """Return the scopes of a workspace; those of one that has none give everything."""
+    """Return the scopes of a workspace; without tables of scopes they give everything."""
     return build.resolved.scopes or Scopes(at=build.settings.place)
 
 
@@ -181,7 +181,7 @@ def _of_glob(server: str, glob: str, ceiling: Ceiling) -> tuple[Reason, ...]:
 
 
 def _naming(agent: str, what: str, name: str, scopes: Scopes) -> tuple[Reason, ...]:
-    """Return the grants that name a capability or a skill; the profile where none has to."""
+    """Return the grants that name a capability or a skill; under `allow` the profile is the reason."""
     if scopes.profile == "allow":
         return (Reason("profile", "allow", scopes.at),)
     return tuple(

@@ -1,4 +1,4 @@
-"""An agent's own `tools`: names in every spelling that Octo and Claude Code use."""
+"""Read an agent's own `tools`, in every spelling that Octo and Claude Code use."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CLAUDE_PREFIX = "mcp__"
 
 @attrs.frozen(kw_only=True)
 class Selection:
-    """What a tool list means: grants in server order, and the host's own tools as written."""
+    """The tools that a list selects: grants in server order, and the host's tools as written."""
 
     grants: tuple[ServerGrant, ...]
     host_tools: tuple[str, ...] = ()
@@ -48,9 +48,9 @@ def select_tools(
     *,
     deny_only: bool = False,
 ) -> Selection | None:
-    """Return what the agent's `tools` select of what is visible to it, less what is excluded.
+    """Return the visible tools that the agent's `tools` select, without excluded ones.
 
-    `deny_only` starts from everything that is visible. None when `tools` has entries and none of them resolves.
+    `deny_only` starts from all visible tools. Returns None if `tools` has entries and no entry matches a tool.
     """
     servers = {grant.server: fleet.servers[grant.server] for grant in visible}
     reach = {grant.server: grant for grant in visible}
@@ -105,7 +105,7 @@ def _targets(
     reach: Mapping[str, ServerGrant],
     sink: DiagnosticSink,
 ) -> list[tuple[str, str]] | None:
-    """Return the (server, glob) pairs that one entry means; None when it means nothing, which is reported."""
+    """Return the (server, glob) pairs that one entry means; report an entry without a match and return None."""
     text = entry.value
     if restricts_host_tool(text):
         _report_unknown(entry, agent, sorted(HOST_TOOLS), servers, sink)
@@ -146,7 +146,7 @@ def _targets(
 
 
 def _known(reach: Mapping[str, ServerGrant]) -> list[str]:
-    """Return the tools that are visible, by identity and by bare name."""
+    """Return the names of visible tools, with and without their server."""
     tools = [tool for grant in reach.values() for tool in grant.tools]
     return [*map(str, tools), *(tool.tool for tool in tools)]
 
@@ -162,7 +162,7 @@ def _foreign_server(text: str, servers: Mapping[str, Server]) -> str | None:
 def _report_foreign(
     entries: Sequence[tuple[Located[str], str]], agent: Agent, sink: DiagnosticSink, *, is_left_out: bool
 ) -> None:
-    """Report once what an agent names of servers that a plugin, a connector or the user's own settings may define."""
+    """Report once an agent's tools of servers that a plugin, a connector or the user's own settings may define."""
     servers = tuple(dict.fromkeys(server for _, server in entries))
     shown = name_list(servers[:_SHOWN]) + (", …" if len(servers) > _SHOWN else "")
     effect = "octoc leaves the agent out" if is_left_out else "octoc gives the agent its other tools"
@@ -194,7 +194,7 @@ def _meant(text: str, known: Sequence[str]) -> str | None:
 
 
 def _about_server(text: str, servers: Mapping[str, Server]) -> str | None:
-    """Return a hint on the server that an entry names, when there is none of the name."""
+    """Return a hint on an unknown server that an entry names."""
     if text == host_name(text) and text.isidentifier() and "__" not in text:
         return "a server's tool is written `mcp__<server>__<tool>`"
     plain = text.removeprefix(_CLAUDE_PREFIX)

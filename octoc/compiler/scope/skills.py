@@ -1,4 +1,4 @@
-"""Which skills an agent may use."""
+"""The skills that an agent may use."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from octoc.diagnostics.suggest import did_you_mean
 def skills_of(agent: Agent, fleet: Fleet, sink: DiagnosticSink) -> tuple[str, ...]:
     """Return the names of the agent's skills, sorted.
 
-    An agent that names skills has these, and none with `skills: []`. Any other has the skills of its domain and those
-    of no domain; without a domain, what `[routing] domainless` says of capabilities. Project agents, and those whose
-    `tools` are named, have only skills that they name.
+    An agent has the skills that it names; `skills: []` names none. Otherwise it has the skills of its domain and those
+    without a domain; for an agent without a domain `[routing] domainless` decides, as for capabilities. Project agents
+    and agents with `tools` have only skills that they name.
     """
     source = agent.source
     if source.skills is not None:

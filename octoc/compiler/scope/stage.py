@@ -1,4 +1,4 @@
-"""Stage scope: each agent's registry, which has nothing that the agent may not see. Tools are numbered and named."""
+"""Stage scope: number and name the tools, and make each agent's registry with only the tools that it may use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from octoc.names import ToolId
 def scope(build: Build, context: Context) -> Build:
     """Number all tools in server order, build every agent's registry, and fill `scoped`.
 
-    What an agent's type, tools and capabilities would give it is held to what the scopes let it have.
+    The scopes limit the tools that an agent's type, file and capabilities give it.
     """
     resolved = build.resolved
     tools = _numbered(build)
@@ -53,7 +53,7 @@ def scope(build: Build, context: Context) -> Build:
 
 
 def _limited(agent: Agent, registry: Registry, limits: Limits, sink: DiagnosticSink) -> Registry:
-    """Return what the scopes leave of a registry: all of it where they withhold nothing from anybody."""
+    """Return the part of a registry that the scopes allow: all of it if they withhold nothing."""
     scopes = limits.scopes
     if scopes.limits_nothing and not scopes.deny:
         return registry

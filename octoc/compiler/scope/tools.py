@@ -1,4 +1,4 @@
-"""Sets of tools, by number, and of what unlisted servers may have, by glob."""
+"""Sets of tools: numbers of recorded tools, and globs for tools of unlisted servers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from octoc.names import ToolId
 
 @attrs.frozen
 class Tools:
-    """Recorded tools by number, and (server, glob) of unlisted servers: what they will list and the glob matches."""
+    """Recorded tools by number, and (server, glob) for the future tools of unlisted servers."""
 
     numbers: frozenset[int] = frozenset()
     globs: Globs = frozenset()
@@ -30,7 +30,7 @@ class Tools:
         return Tools(self.numbers & other.numbers, common(self.globs, other.globs))
 
     def without(self, other: Tools) -> Tools:
-        """Return what is left. A glob that may match a part of what is taken away goes as a whole: globs only widen."""
+        """Return the tools that are not in `other`; a glob is removed if it overlaps with one of `other`."""
         return Tools(self.numbers - other.numbers, disjoint(self.globs, other.globs))
 
     def __bool__(self) -> bool:
@@ -38,12 +38,12 @@ class Tools:
 
 
 def missing(asked: Tools, has: Tools) -> Tools:
-    """Return what of `asked` is not in `has`."""
+    """Return the tools of `asked` that are not in `has`."""
     return Tools(asked.numbers - has.numbers, uncovered(asked.globs, has.globs))
 
 
 def union(sets: Iterable[Tools]) -> Tools:
-    """Return all that is in one of `sets`."""
+    """Return the tools of all `sets`."""
     numbers: set[int] = set()
     globs: set[tuple[str, str]] = set()
     for one in sets:

@@ -1,4 +1,4 @@
-"""Grants that an agent can make nothing of: its kind reaches tools by another way than the one that it is granted."""
+"""Report grants without effect: the kind of the agent reaches tools in another way."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHOWN = 3
 
 @attrs.frozen
 class _Given:
-    """One entry of a grant: what it is in words, where, its tools, and the capability that it is, if it is one."""
+    """One entry of a grant: its description, place, tools, and the capability that it names."""
 
     what: str
     at: Place
@@ -32,7 +32,7 @@ class _Given:
 
 @attrs.frozen
 class _Why:
-    """How an agent comes to its tools, in words that follow its name; and what to do."""
+    """How an agent gets its tools, in words that follow its name, and what to do."""
 
     words: str
     advice: str
@@ -41,12 +41,12 @@ class _Why:
 def check_unreached(
     registries: Mapping[str, Registry], agents: Mapping[str, Agent], limits: Limits, sink: DiagnosticSink
 ) -> None:
-    """Report each entry of a grant of which agents reach nothing, although nobody withholds it from them.
+    """Report each entry of a grant that has no effect for some agents, although nothing withholds it from them.
 
-    An agent that only a glob of the grant means is passed over, unless no agent of the grant reaches anything of the
-    entry: a glob means whom there is to be given it.
+    An agent that only a glob of the grant matches is not reported, unless the entry has no effect for all agents of
+    the grant: a glob grants an entry only to the agents that can use it.
     """
-    # With the proxy an agent reaches all that it may have.
+    # With the proxy an agent reaches all its tools.
     narrow = {name: _reached(registry, limits) for name, registry in registries.items() if not registry.proxy}
     if not narrow:
         return
@@ -62,7 +62,7 @@ def check_unreached(
 
 
 def _reached(registry: Registry, limits: Limits) -> Tools:
-    """Return what a registry without the proxy leads to: direct tools, and those of its capabilities."""
+    """Return the tools of a registry without the proxy: direct tools, and those of its capabilities."""
     brought = union(limits.brought[name] for name in (*registry.capabilities, *registry.reserved, *registry.boot))
     return Tools(frozenset(registry.direct), unlisted(registry.unlisted_direct)) | (brought & reached(registry))
 
@@ -93,7 +93,7 @@ def _lost(agent: str, given: _Given, registry: Registry, narrow: Mapping[str, To
     for deny, denied in zip(limits.scopes.deny, limits.denied, strict=True):
         if agent in deny.agents:
             left = left.without(denied)
-    # What others have for themselves, and what is denied, is said elsewhere.
+    # Other rules report denied tools and those that other agents own.
     return bool(left) and not left & narrow[agent]
 
 

@@ -20,7 +20,7 @@ from octoc.compiler.model.documents import Discovered, FoundFile
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import FixturesSource
 from octoc.compiler.read.stage import read_files
-from octoc.compiler.resolve.fixtures import Known, resolve_fixtures
+from octoc.compiler.resolve.fixtures import FixtureNames, resolve_fixtures
 from octoc.compiler.structure.stage import sources_of
 from octoc.compiler.workspace.load import load_workspace
 from octoc.compiler.workspace.paths import WORKSPACE_FILE, display_path
@@ -61,14 +61,14 @@ def load_fixtures(root: Path, files: Sequence[Path] = ()) -> Loaded:
     return Loaded(sources=sources_of(documents, discovered).fixtures, settings=settings, context=loaded.context)
 
 
-def look_up(loaded: Loaded, known: Known) -> Fixtures:
+def look_up(loaded: Loaded, names: FixtureNames) -> Fixtures:
     """Return the fixtures whose names a bundle knows, each once; the others are reported."""
-    return resolve_fixtures(loaded.sources, known, loaded.context.sink)
+    return resolve_fixtures(loaded.sources, names, loaded.context.sink)
 
 
-def known_in(bundle: Bundle) -> Known:
+def known_in(bundle: Bundle) -> FixtureNames:
     """Return the names that fixtures may use of a bundle."""
-    return Known(
+    return FixtureNames(
         capabilities={entry.name for entry in bundle.capabilities},
         agents={entry.name for entry in bundle.agents},
         tools={f"{tool.server}/{tool.name}" for tool in bundle.tools},

@@ -13,7 +13,7 @@ import pytest
 
 from octoc.compiler.calibrate.own import EXPANDED_WEIGHT, all_examples
 from octoc.compiler.checkup.check import check_workspace
-from octoc.compiler.expand.ask_plugins import Expanded, expand
+from octoc.compiler.expand.ask_plugins import ExpansionReport, expand
 from octoc.compiler.inputs.routing import EXPANDED_FILE
 from octoc.compiler.workspace.build import build, resolve_workspace
 from octoc.diagnostics.model import DiagnosticSink
@@ -54,7 +54,7 @@ def workspace(root: Path, triggers: Sequence[str] = TRIGGERS) -> None:
     builder.capability("notes", ["write this down", "keep a note", "find my note"], server="time").write()
 
 
-def run(root: Path, *plugins: object, **options: Any) -> tuple[Expanded, DiagnosticSink]:
+def run(root: Path, *plugins: object, **options: Any) -> tuple[ExpansionReport, DiagnosticSink]:
     """Expand the workspace."""
     made, _, _ = resolve_workspace(root, plugins=plugins_of())
     assert made is not None

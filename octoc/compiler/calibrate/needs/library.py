@@ -12,7 +12,7 @@ import attrs
 
 @attrs.frozen
 class Need:
-    """Something that people ask for: `about` in one sentence, `says` as they put it."""
+    """A purpose of users. `about` describes it in one sentence; `says` are messages of users."""
 
     name: str
     about: str
@@ -26,22 +26,22 @@ class Need:
 
 @cache
 def shipped_needs() -> tuple[Need, ...]:
-    """Return the needs that ship with octoc, sorted by name; one that stands in two files is taken from the last."""
-    found: dict[str, Need] = {}
+    """Return the needs that ship with octoc, sorted by name; the last file wins for a repeated name."""
+    needs: dict[str, Need] = {}
     for path in sorted(Path(__file__).parent.glob("*.toml")):
         with path.open("rb") as file:
             tables = tomllib.load(file)
         for name, table in tables.items():
-            found[name] = Need(name, table["about"], tuple(dict.fromkeys(table["says"])))
-    return tuple(found[name] for name in sorted(found))
+            needs[name] = Need(name, table["about"], tuple(dict.fromkeys(table["says"])))
+    return tuple(needs[name] for name in sorted(needs))
 
 
 def with_own(shipped: Sequence[Need], own: Sequence[Need]) -> tuple[Need, ...]:
-    """Return the library and a workspace's own needs, sorted by name; one of its own stands in for one of that name."""
-    found = {need.name: need for need in (*shipped, *own)}
-    return tuple(found[name] for name in sorted(found))
+    """Return the library and a workspace's own needs, sorted by name; an own need replaces one of the library."""
+    needs = {need.name: need for need in (*shipped, *own)}
+    return tuple(needs[name] for name in sorted(needs))
 
 
 def library_texts(needs: Sequence[Need]) -> tuple[str, ...]:
-    """Return every text of the needs, each once."""
+    """Return the texts of the needs without repeated ones."""
     return tuple(dict.fromkeys(text for need in needs for text in (*need.says, *need.described)))

@@ -1,4 +1,4 @@
-"""Which agents are in which areas, whose tenants may use them, and what they have otherwise than the workspace."""
+"""Find the areas, tenants and own settings of each agent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.model.located import Located
 from octoc.compiler.model.scopes import AreaSource, Member, OverrideSource, ScopeTables, TenantSource
 from octoc.compiler.model.settings import WorkspaceSettings
-from octoc.compiler.resolve.scopes.names import Known
+from octoc.compiler.resolve.scopes.names import NameLookup
 from octoc.compiler.resolve.scopes.tuning import settings_of
 from octoc.compiler.resolve.scopes.twice import Unique
 from octoc.diagnostics.model import Place
@@ -27,7 +27,7 @@ from octoc.names import glob_matches
 
 @attrs.frozen(kw_only=True)
 class Membership:
-    """Areas and tenants in effect, where each agent is, and which agents the bundle does not have."""
+    """Areas and tenants in effect, the membership of each agent, and the agents that the bundle leaves out."""
 
     tenants: Mapping[str, TenantSource]
     areas: Mapping[str, AreaSource]
@@ -35,16 +35,19 @@ class Membership:
     members: Mapping[str, Member]
     left_out: frozenset[str]
     doubtful: bool
-    """An area with a tenant, or an override that switches off, names nobody: whom it means would be in the open."""
+    """Whether an area with a tenant, or an override that switches off, names no agent.
+
+    The agent that it should name would be open to all users.
+    """
 
 
 @attrs.define(kw_only=True)
 class _Work:
-    known: Known
+    lookup: NameLookup
     tenants: Unique[TenantSource]
     areas: Unique[AreaSource]
     unusable: set[str]
-    """Areas whose tenant is not known."""
+    """Areas with an unknown tenant."""
     left_out: set[str] = attrs.field(factory=set)
     doubtful: bool = False
 
@@ -53,20 +56,20 @@ class _Work:
         return area.enabled and (tenant is None or tenant.enabled)
 
 
-def membership(tables: ScopeTables, settings: WorkspaceSettings, known: Known) -> Membership:
+def membership(tables: ScopeTables, settings: WorkspaceSettings, lookup: NameLookup) -> Membership:
     """Look up areas, tenants and overrides.
 
-    An agent whose place cannot be told (two homes, a tenant that nobody defines, a table that is there twice) is left
-    out: it must not become everybody's by a mistake.
+    The bundle leaves out an agent with an unclear membership (two areas, an unknown tenant, a repeated table), so that
+    a mistake does not open it to all users.
     """
-    tenants = Unique.of(tables.tenants, "tenant", known.sink)
-    areas = Unique.of(tables.areas, "area", known.sink)
-    work = _Work(known=known, tenants=tenants, areas=areas, unusable=set())
+    tenants = Unique.of(tables.tenants, "tenant", lookup.sink)
+    areas = Unique.of(tables.areas, "area", lookup.sink)
+    work = _Work(lookup=lookup, tenants=tenants, areas=areas, unusable=set())
     for area in tables.areas:
         _check_tenant(area, work)
     inside = _inside(tables.areas, work)
     members: dict[str, Member] = {}
-    for agent in sorted(known.agents):
+    for agent in sorted(lookup.agents):
         found = [areas.first[name] for name in inside.get(agent, ())]
         override_of_none = _switched_off(agent, tables.overrides)
         if override_of_none is not None:
@@ -79,18 +82,18 @@ def membership(tables: ScopeTables, settings: WorkspaceSettings, known: Known) -
         whose = {area.tenant.value for area in on if area.tenant is not None}
         before = [area for area in found if area.tenant is not None]
         if before and not whose:
-            # Without this, switching a tenant's area off would give the agent to everybody.
+            # Otherwise switching a tenant's area off would open the agent to all users.
             _leave_out(agent, "the area of its tenant", before[0].place, work)
             continue
         own = settings_of(agent, on[0] if on else None, tables.overrides, settings)
         member = Member(areas=tuple(area.name for area in on), tenants=tuple(sorted(whose)), settings=own)
         if member != Member():
             members[agent] = member
-    for override in Unique.of(tables.overrides, "override", known.sink, name=lambda one: one.glob).later:
-        work.left_out.update(agent for agent in known.agents if glob_matches(override.glob, agent))
+    for override in Unique.of(tables.overrides, "override", lookup.sink, name=lambda one: one.glob).later:
+        work.left_out.update(agent for agent in lookup.agents if glob_matches(override.glob, agent))
     for override in tables.overrides:
         glob = Located(override.glob, override.place.key())
-        if not known.matched(glob, known.agents, UNKNOWN_AGENT, "an override", "agent"):
+        if not lookup.matched(glob, lookup.agents, UNKNOWN_AGENT, "an override", "agent"):
             work.doubtful |= override.enabled is False
     on_areas = {name: area for name, area in areas.first.items() if work.is_on(area) and name not in work.unusable}
     for area in areas.first.values():
@@ -110,7 +113,7 @@ def _check_tenant(area: AreaSource, work: _Work) -> None:
         return
     work.unusable.add(area.name)
     name = area.tenant.value
-    work.known.sink.report(
+    work.lookup.sink.report(
         UNKNOWN_SCOPE,
         f"area `{area.name}` is of tenant `{name}`, which no table defines; its agents are left out",
         at=area.tenant.place,
@@ -120,15 +123,15 @@ def _check_tenant(area: AreaSource, work: _Work) -> None:
 
 
 def _inside(areas: Iterable[AreaSource], work: _Work) -> dict[str, tuple[str, ...]]:
-    """Return each agent's areas by name, the one that it lives in first; those that cannot be told are left out."""
-    known = work.known
+    """Return agent -> names of its areas, its own area first; without agents of an unclear membership."""
+    lookup = work.lookup
     homes: dict[str, dict[str, Place]] = {}
     shared: dict[str, dict[str, Place]] = {}
     for area in areas:
         is_lost = area.name in work.unusable or area in work.areas.later
         for entries, into in ((area.shared, shared), (area.agents, homes)):
             for entry in entries:
-                found = known.matched(entry, known.agents, UNKNOWN_AGENT, f"area `{area.name}`", "agent")
+                found = lookup.matched(entry, lookup.agents, UNKNOWN_AGENT, f"area `{area.name}`", "agent")
                 work.doubtful |= not found and area.tenant is not None
                 for agent in found:
                     if is_lost:
@@ -142,7 +145,7 @@ def _inside(areas: Iterable[AreaSource], work: _Work) -> dict[str, tuple[str, ..
         if len(only) > 1:
             work.left_out.add(agent)
             first, second = only[:2]
-            known.sink.report(
+            lookup.sink.report(
                 AGENT_IN_TWO_AREAS,
                 f"agent `{agent}` lives in area `{first}` and in area `{second}`; it is left out",
                 at=lives[second],
@@ -156,28 +159,28 @@ def _inside(areas: Iterable[AreaSource], work: _Work) -> dict[str, tuple[str, ..
 
 
 def _switched_off(agent: str, overrides: Iterable[OverrideSource]) -> Place | None:
-    """Return where an agent is switched off: of the globs that match it and say so, the longest counts."""
-    said = [one for one in overrides if one.enabled is not None and glob_matches(one.glob, agent)]
-    longest = max(said, key=lambda one: len(one.glob), default=None)
+    """Return the place that switches an agent off. The longest matching glob with `enabled` decides."""
+    matching = [one for one in overrides if one.enabled is not None and glob_matches(one.glob, agent)]
+    longest = max(matching, key=lambda one: len(one.glob), default=None)
     return None if longest is None or longest.enabled else longest.place.child("enabled")
 
 
 def _leave_out(agent: str, why: str, at: Place, work: _Work) -> None:
     work.left_out.add(agent)
-    work.known.sink.report(AGENT_LEFT_OUT, f"agent `{agent}` is not in the bundle: {why} is switched off", at=at)
+    work.lookup.sink.report(AGENT_LEFT_OUT, f"agent `{agent}` is not in the bundle: {why} is switched off", at=at)
 
 
 def _check_default(area: AreaSource, inside: Mapping[str, tuple[str, ...]], work: _Work) -> None:
-    default, known = area.default_agent, work.known
+    default, lookup = area.default_agent, work.lookup
     if default is None or area.name in inside.get(default.value, ()):
         return
     if default.value not in inside and default.value in work.left_out:
-        return  # its place cannot be told, which was said
-    if default.value not in known.agents:
-        known.matched(default, known.agents, UNKNOWN_AGENT, f"area `{area.name}`", "agent")
+        return  # its unclear membership is reported already
+    if default.value not in lookup.agents:
+        lookup.matched(default, lookup.agents, UNKNOWN_AGENT, f"area `{area.name}`", "agent")
         return
     members = [agent for agent, areas in inside.items() if area.name in areas]
-    known.sink.report(
+    lookup.sink.report(
         DEFAULT_AGENT_OUTSIDE,
         f"`{default.value}` is the default agent of area `{area.name}`, and is not in it",
         at=default.place,

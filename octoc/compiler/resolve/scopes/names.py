@@ -1,4 +1,4 @@
-"""Names in tables of scopes looked up: agents, tools, capabilities, skills. What means nothing is an error."""
+"""Look up names in tables of scopes: agents, tools, capabilities, skills. An unknown name is an error."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ EVERYTHING = "*"
 
 
 @attrs.define(kw_only=True)
-class Known:
-    """The names that tables may use, and where to say that one means nothing.
+class NameLookup:
+    """The names that tables may use, and the sink that gets unknown ones.
 
-    `disabled` are servers that are switched off: a tool of one is nothing, and no mistake.
+    `disabled` are servers that are switched off: naming a tool of one has no effect and is not a mistake.
     """
 
     servers: Mapping[str, Server]
@@ -38,10 +38,10 @@ class Known:
     _tools: dict[str, dict[str, ToolId]] = attrs.field(factory=dict, init=False, repr=False, eq=False)
 
     def matched(self, named: Located[str], names: Collection[str], rule: Rule, what: str, kind: str) -> tuple[str, ...]:
-        """Return those of `names` that a name or glob means, sorted; report one that means none.
+        """Return the sorted `names` that a name or glob matches; report one without a match.
 
         Args:
-            what: who asks for it, as `grant`; `kind`: what it should be, as `agent`.
+            what: the table for messages, such as `a grant`; `kind`: the kind of thing, such as `agent`.
         """
         found: tuple[str, ...]
         if named.value.endswith("*"):
@@ -61,7 +61,7 @@ class Known:
         return found
 
     def reach(self, entry: Located[str], what: str) -> Reach:
-        """Return the tools that an entry of `tools` means; report one that means none."""
+        """Return the tools that an entry of `tools` matches; report an entry without a match."""
         text = entry.value
         if text == EVERYTHING:
             return _all_of(self.servers.values())
@@ -77,13 +77,13 @@ class Known:
             return Reach(tools=tools)
         if not server.listed and inner is None:
             return Reach(globs=frozenset({(server.name, glob)}))
-        known = [f"{server.name}/{tool.name}" for tool in server.tools]
+        tools_of_server = [f"{server.name}/{tool.name}" for tool in server.tools]
         self.sink.report(
             UNKNOWN_TOOL,
             f"{what} names tool `{text}`, and server `{server.name}` has none that matches",
             at=entry.place,
-            help=inner or _near_tool(server, glob) or _some("tool", known),
-            fix=renamed(entry.place, text, known),
+            help=inner or _near_tool(server, glob) or _some("tool", tools_of_server),
+            fix=renamed(entry.place, text, tools_of_server),
         )
         return Reach()
 
@@ -96,7 +96,7 @@ class Known:
         return frozenset(tool for name, tool in own.items() if glob_matches(glob, name))
 
     def whole_server(self, entry: Located[str]) -> Reach | None:
-        """Return all tools of the server that an entry names; None where there is no such server."""
+        """Return all tools of the server that an entry names; None for an unknown server."""
         named = qualified(entry.value, self.servers)
         if named is None:
             return Reach() if self._is_disabled(entry.value) else None
@@ -135,13 +135,13 @@ def _all_of(servers: Collection[Server]) -> Reach:
 
 
 def _parts(text: str) -> tuple[str, str, str]:
-    """Return what stands before the first mark between server and tool, the mark, and what stands behind."""
+    """Return the server, the separator and the tool; an empty server and separator if there is no separator."""
     parts = re.split(r"(/|:|__)", text.removeprefix("mcp__"), maxsplit=1)
     return (parts[0], parts[1], parts[2]) if len(parts) > 1 else ("", "", text)
 
 
 def _near_tool(server: Server, glob: str) -> str | None:
-    # By bare names: the server's own, which all of them have, would make all of them near.
+    # Compare bare names: the common prefix of the server would make all of them near.
     near = near_names(glob.rstrip("*"), [tool.name for tool in server.tools], limit=1)
     return f"did you mean `{server.name}/{near[0]}`?" if near else None
 

@@ -1,4 +1,4 @@
-"""Tables of scopes with their names looked up: who is where, and who is granted what. See docs/scopes.md."""
+"""Look up the names in tables of scopes: members of areas, groups, grants, denials. See docs/scopes.md."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from octoc.compiler.model.scopes import (
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.resolve.definitions import definitions
 from octoc.compiler.resolve.scopes.members import Membership, membership
-from octoc.compiler.resolve.scopes.names import Known
+from octoc.compiler.resolve.scopes.names import NameLookup
 from octoc.compiler.resolve.scopes.twice import Unique
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.resolve import (
@@ -47,15 +47,15 @@ def resolve_scopes(
     skills: Iterable[str],
     sink: DiagnosticSink,
 ) -> Scopes:
-    """Look up all names in tables of scopes, and report those that mean nothing.
+    """Look up all names in tables of scopes, and report unknown ones.
 
-    What is unsound gives nothing and withholds all that it names.
+    An unsound table grants nothing and withholds all that it names.
     """
     settings, sources = build.settings, build.sources
     tables = sources.scopes
-    known = Known(
+    lookup = NameLookup(
         servers={server.name: server for server in servers},
-        # Looked up by name again and again, listed in their order.
+        # Dictionaries keep the order and find a name fast.
         agents=dict.fromkeys(agent.name for agent in agents),
         capabilities=dict.fromkeys(capabilities),
         skills=dict.fromkeys(skills),
@@ -63,19 +63,19 @@ def resolve_scopes(
         disabled=frozenset(each.source.name for each in definitions(sources) if each.source.disabled),
     )
     at, profile = _profile(settings, tables, len(sources.agents), sink)
-    members = membership(tables, settings, known)
-    groups = _groups(tables, members, known)
+    members = membership(tables, settings, lookup)
+    groups = _groups(tables, members, lookup)
     closed = (
         sources.scopes_unsound or members.doubtful or (profile == "allow" and any(group.unread for group in groups))
     )
     if closed:
         sink.report(
             UNREAD_SCOPES,
-            "a table of scopes could not be read, so no agent is in the bundle until it can"
+            "a table of scopes could not be read, so the bundle has no agent"
             if sources.scopes_unsound
-            else "a table of scopes withholds what is not there, so no agent is in the bundle until it is mended",
+            else "a table of scopes withholds an unknown thing, so the bundle has no agent",
             at=settings.place,
-            help="mend the errors in octoc.toml and in the files of scopes",
+            help="fix the errors in octoc.toml and in the files of scopes",
         )
     return Scopes(
         at=at,
@@ -83,16 +83,16 @@ def resolve_scopes(
         tenants=members.tenants,
         areas=members.areas,
         groups=groups,
-        grants=tuple(_grant(grant, {g.name: g for g in reversed(groups)}, known) for grant in tables.grants),
-        deny=tuple(_deny(deny, known) for deny in tables.deny),
+        grants=tuple(_grant(grant, {g.name: g for g in reversed(groups)}, lookup) for grant in tables.grants),
+        deny=tuple(_deny(deny, lookup) for deny in tables.deny),
         members=members.members,
-        left_out=frozenset(known.agents) if closed else members.left_out,
+        left_out=frozenset(lookup.agents) if closed else members.left_out,
         closed=closed,
     )
 
 
 def _profile(settings: WorkspaceSettings, tables: ScopeTables, agents: int, sink: DiagnosticSink) -> tuple[Place, str]:
-    """Return where the profile is written, and which it is: `allow` unless one is written or production wants one."""
+    """Return the profile and its place. Without a written profile it is `allow`, and `deny` in production."""
     written = settings.scopes.profile
     if written is not None:
         return settings.place.child("scopes", "profile"), written
@@ -108,37 +108,37 @@ def _profile(settings: WorkspaceSettings, tables: ScopeTables, agents: int, sink
     return settings.place, STRICTEST
 
 
-def _groups(tables: ScopeTables, members: Membership, known: Known) -> tuple[Group, ...]:
-    unique = Unique.of(tables.groups, "group", known.sink)
-    return tuple(_group(source, members, known, is_second=source in unique.later) for source in tables.groups)
+def _groups(tables: ScopeTables, members: Membership, lookup: NameLookup) -> tuple[Group, ...]:
+    unique = Unique.of(tables.groups, "group", lookup.sink)
+    return tuple(_group(source, members, lookup, is_second=source in unique.later) for source in tables.groups)
 
 
-def _group(source: GroupSource, members: Membership, known: Known, *, is_second: bool) -> Group:
+def _group(source: GroupSource, members: Membership, lookup: NameLookup, *, is_second: bool) -> Group:
     area, agent, what = source.area, source.agent, f"group `{source.name}`"
     broken = is_second
     if area is not None and area.value not in members.all_areas:
         broken = True
-        known.sink.report(
+        lookup.sink.report(
             UNKNOWN_SCOPE,
             f"{what} is of area `{area.value}`, which no table defines; no agent has its tools",
             at=area.place,
             help=did_you_mean(area.value, members.all_areas) or f"add `[areas.{area.value}]` with its `agents`",
             fix=renamed(area.place, area.value, members.all_areas),
         )
-    if agent is not None and agent.value not in known.agents:
+    if agent is not None and agent.value not in lookup.agents:
         broken = True
-        known.sink.report(
+        lookup.sink.report(
             UNKNOWN_AGENT,
             f"{what} is of agent `{agent.value}`, which is not defined; no agent has its tools",
             at=agent.place,
             help="a group is of one agent: name an area for several"
             if agent.value.endswith("*")
-            else did_you_mean(agent.value, known.agents),
-            fix=renamed(agent.place, agent.value, known.agents),
+            else did_you_mean(agent.value, lookup.agents),
+            fix=renamed(agent.place, agent.value, lookup.agents),
         )
-    tools = {entry: known.reach(entry, what) for entry in source.tools}
-    # Of what an entry withholds that matches nothing no more is known than its server.
-    unmet = [] if source.is_global else [known.whole_server(entry) for entry, reach in tools.items() if not reach]
+    tools = {entry: lookup.reach(entry, what) for entry in source.tools}
+    # An entry without a match withholds its whole server, since the tool that it means is unknown.
+    unmet = [] if source.is_global else [lookup.whole_server(entry) for entry, reach in tools.items() if not reach]
     return Group(
         source=source,
         tools=tools,
@@ -148,13 +148,13 @@ def _group(source: GroupSource, members: Membership, known: Known, *, is_second:
     )
 
 
-def _grant(source: GrantSource, groups: Mapping[str, Group], known: Known) -> ScopeGrant:
+def _grant(source: GrantSource, groups: Mapping[str, Group], lookup: NameLookup) -> ScopeGrant:
     found: dict[Located[str], Group] = {}
     for entry in source.groups:
         if entry.value in groups:
             found[entry] = groups[entry.value]
             continue
-        known.sink.report(
+        lookup.sink.report(
             UNKNOWN_SCOPE,
             f"a grant names group `{entry.value}`, which no table defines",
             at=entry.place,
@@ -164,37 +164,37 @@ def _grant(source: GrantSource, groups: Mapping[str, Group], known: Known) -> Sc
     what = "a grant"
     grant = ScopeGrant(
         source=source,
-        agents=_agents(source.agents, what, known),
+        agents=_agents(source.agents, what, lookup),
         groups=found,
-        tools={entry: known.reach(entry, what) for entry in source.tools},
+        tools={entry: lookup.reach(entry, what) for entry in source.tools},
         capabilities={
-            entry: known.matched(entry, known.capabilities, UNKNOWN_CAPABILITY, what, "capability")
+            entry: lookup.matched(entry, lookup.capabilities, UNKNOWN_CAPABILITY, what, "capability")
             for entry in source.capabilities
         },
-        skills={entry: known.matched(entry, known.skills, UNKNOWN_SKILL, what, "skill") for entry in source.skills},
+        skills={entry: lookup.matched(entry, lookup.skills, UNKNOWN_SKILL, what, "skill") for entry in source.skills},
     )
-    _check_empty(grant, known.sink)
+    _check_empty(grant, lookup.sink)
     return grant
 
 
-def _deny(source: DenySource, known: Known) -> Deny:
+def _deny(source: DenySource, lookup: NameLookup) -> Deny:
     what = "a `[[deny]]`"
-    tools = {entry: known.reach(entry, what) for entry in source.tools}
-    # A misspelt tool denies its server's: a mistake never widens.
-    doubtful = (known.whole_server(entry) for entry, reach in tools.items() if not reach)
+    tools = {entry: lookup.reach(entry, what) for entry in source.tools}
+    # A misspelled tool denies all tools of its server, so that a mistake never gives a tool.
+    doubtful = (lookup.whole_server(entry) for entry, reach in tools.items() if not reach)
     reach = joined([*tools.values(), *(one for one in doubtful if one is not None)])
-    return Deny(source=source, agents=_agents(source.agents, what, known), reach=reach)
+    return Deny(source=source, agents=_agents(source.agents, what, lookup), reach=reach)
 
 
 def _check_empty(grant: ScopeGrant, sink: DiagnosticSink) -> None:
-    """Report what gives nothing and has no mistake in it that says so already."""
+    """Report a grant that gives nothing, unless another mistake in it is reported."""
     source = grant.source
     given = (*source.groups, *source.tools, *source.capabilities, *source.skills)
     off = [group for group in grant.groups.values() if not group.source.enabled]
     if not source.enabled:
         return
     if not source.agents:
-        help_ = "name those who are granted it in `agents`"
+        help_ = "name the agents in `agents`"
         sink.report(EMPTY_GRANT, "a grant has no agent", at=source.place, help=help_)
     elif not given:
         sink.report(
@@ -213,7 +213,7 @@ def _check_empty(grant: ScopeGrant, sink: DiagnosticSink) -> None:
         )
 
 
-def _agents(entries: Iterable[Located[str]], what: str, known: Known) -> frozenset[str]:
+def _agents(entries: Iterable[Located[str]], what: str, lookup: NameLookup) -> frozenset[str]:
     return frozenset(
-        agent for entry in entries for agent in known.matched(entry, known.agents, UNKNOWN_AGENT, what, "agent")
+        agent for entry in entries for agent in lookup.matched(entry, lookup.agents, UNKNOWN_AGENT, what, "agent")
     )

@@ -14,13 +14,13 @@ from octoc.names import glob_matches
 def settings_of(
     agent: str, area: AreaSource | None, overrides: Iterable[OverrideSource], settings: WorkspaceSettings
 ) -> AgentSettings:
-    """Return what an agent has otherwise than the workspace.
+    """Return the settings of an agent that differ from the workspace's.
 
-    For each key the longest override that matches the agent counts, then the area that it lives in. A quota of its
-    own stands on the workspace's: a key that it does not have is as there.
+    For each key the longest override that matches the agent wins, then the agent's area. The agent's quota inherits
+    missing keys from the workspace's.
 
     Args:
-        area: the one that it lives in; None for none.
+        area: the agent's own area; None without one.
     """
     matching = sorted((one for one in overrides if glob_matches(one.glob, agent)), key=lambda one: len(one.glob))
     layers = [*([] if area is None else [area.defaults]), *(one.tuning for one in matching)]
@@ -43,7 +43,7 @@ def settings_of(
 
 
 def quota_of(values: Mapping[str, Number]) -> Quota | None:
-    """Return a quota as the bundle has it; None where nothing is limited."""
+    """Return a quota as the bundle has it; None without limits."""
     named: dict[str, Any] = {("window_s" if key == "window" else key): value for key, value in values.items()}
     return Quota(**named) if named else None
 

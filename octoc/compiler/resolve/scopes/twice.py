@@ -1,4 +1,4 @@
-"""Tables that several files have under one name."""
+"""Find tables that several files define under one name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @attrs.frozen(kw_only=True)
 class Unique(Generic[T]):
-    """The first table of each name, and those that came later."""
+    """The first table of each name, and the later ones of the same name."""
 
     first: Mapping[str, T]
     later: tuple[T, ...]
@@ -24,7 +24,7 @@ class Unique(Generic[T]):
     def of(
         cls, tables: Iterable[T], what: str, sink: DiagnosticSink, *, name: Callable[[Any], str] = lambda one: one.name
     ) -> Unique[T]:
-        """Tell tables of one kind apart, and report each that comes later with the place of the first."""
+        """Separate tables of one kind by name, and report each later one with the place of the first."""
         first: dict[str, Any] = {}
         later: list[T] = []
         for table in tables:
