@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from octoc.bundle.address import ServerAddress
 from octoc.bundle.digest import canonical_json, sha256_hex
 
 
@@ -39,13 +40,11 @@ class ToolPolicy:
 
 
 @attrs.frozen(kw_only=True)
-class ServerDefinition:
-    """How to reach one MCP server. Secrets are references (`${VAR}`, `{{ENV:VAR}}`), resolved when it is connected.
+class ServerDefinition(ServerAddress):
+    """How to reach and use one MCP server. Its secrets are references (`${VAR}`, `{{ENV:VAR}}`), resolved late.
 
-    `transport` is the key of a transport kind, `builtin` for tools that the host or a plugin binds.
-    `settings` are what a plugin's kind takes beside.
     `include` and `exclude` are the server's own filter over bare tool names (globs); `include` None means no filter.
-    `definition` is the digest of what reaches the server: command, args, env, cwd, url, headers and auth.
+    `definition` is the digest of the address without the name.
 
     Args:
         max_connections: how many connections calls are spread over; one is opened when all others are busy.
@@ -62,17 +61,6 @@ class ServerDefinition:
             connection from the first call.
     """
 
-    name: str
-    transport: str
-    command: str | None = None
-    args: tuple[str, ...] = ()
-    env: Mapping[str, str] = attrs.field(factory=dict)
-    cwd: str | None = None
-    env_file: str | None = None
-    url: str | None = None
-    headers: Mapping[str, str] = attrs.field(factory=dict)
-    auth: Mapping[str, Any] | None = None
-    settings: Mapping[str, Any] = attrs.field(factory=dict)
     timeout_s: float = 30.0
     include: tuple[str, ...] | None = None
     exclude: tuple[str, ...] = ()

@@ -86,6 +86,8 @@ def _made(server: ServerDefinition, resolving: _Resolving, workspace: Path, kind
         auth=None if server.auth is None else resolving.auth(server.auth),
         settings=resolving.plain(server.settings),
         timeout_s=server.timeout_s,
+        max_body_bytes=server.max_body_bytes,
+        max_elements=server.max_elements,
         login=login_of(server, kind),
     )
     if resolving.missing:

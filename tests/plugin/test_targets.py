@@ -43,6 +43,12 @@ def test_every_text_is_expanded(tmp_path: Path) -> None:
     assert target.production
 
 
+def test_a_target_has_the_limits_of_its_server(tmp_path: Path) -> None:
+    """Runtime and `octoc pin` read with the same limits: those that the server's settings give."""
+    target = make_target(entry(max_body_bytes=9, max_elements=8), VALUES.get, tmp_path, production=False)
+    assert (target.max_body_bytes, target.max_elements) == (9, 8)
+
+
 def test_what_is_not_set_is_named(tmp_path: Path) -> None:
     """Every variable without a value is named once, in order."""
     with pytest.raises(NotReadyError, match=r"^server `s` needs `A`, `B`, which are not set$") as raised:

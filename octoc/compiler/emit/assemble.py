@@ -21,7 +21,6 @@ from octoc.bundle.model import (
     Grant,
     Registry,
     ResultSettings,
-    SearchSettings,
     ServerDefinition,
     ServerEntry,
     Settings,
@@ -48,6 +47,7 @@ from octoc.compiler.model.resolved import (
 from octoc.compiler.model.scopes import Member, Scopes
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.read.text import UTF8_BOM
+from octoc.compiler.resolve.bundle_fields import bundle_fields
 from octoc.compiler.resolve.scopes.tuning import quota_of
 from octoc.compiler.workspace.paths import CORE_TAP
 from octoc.names import ToolId
@@ -56,7 +56,6 @@ from octoc.references import unescaped
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-_WITH_PATHS = frozenset({"command", "args", "env", "cwd", "env_file", "url", "headers", "auth", "settings"})
 
 
 def assemble(build: Build, root: Path, *, plugins: Mapping[str, str], inputs: str, workspace: str = "") -> Parts:
@@ -118,37 +117,15 @@ def assemble(build: Build, root: Path, *, plugins: Mapping[str, str], inputs: st
 
 
 def _settings(settings: WorkspaceSettings, scopes: Scopes | None) -> Settings:
-    results, runtime, skills = settings.results, settings.runtime, settings.skills
     return Settings(
+        **bundle_fields(Settings, settings.routing),
+        **bundle_fields(Settings, settings.runtime),
         mode=settings.mode,
-        max_active=settings.routing.max_active,
-        max_active_tokens=settings.routing.max_active_tokens,
-        activate_timeout_s=settings.routing.activate_timeout,
         kept=settings.routing.keep,
         alias_style=settings.alias_style,
-        results=ResultSettings(
-            profile=results.profile,
-            max_chars=results.max_chars,
-            max_tokens=results.max_tokens,
-            keep=results.keep,
-            max_media_bytes=results.max_media_bytes,
-            store_memory_bytes=results.store_memory_bytes,
-            store_disk_bytes=results.store_disk_bytes,
-            store_s=results.store_seconds,
-        ),
-        search=SearchSettings(rank=settings.search.rank, max_tokens=settings.search.max_tokens),
-        arguments=runtime.arguments,
-        deps=runtime.deps,
-        deps_timeout_s=runtime.deps_timeout,
-        breaker_failures=runtime.breaker_failures,
-        breaker_s=runtime.breaker_seconds,
-        skills=SkillSettings(
-            auto=skills.auto,
-            max_per_message=skills.max_per_message,
-            validate=skills.validate,
-            validate_timeout_s=skills.validate_timeout,
-            max_retries=skills.max_retries,
-        ),
+        results=ResultSettings(**bundle_fields(ResultSettings, settings.results)),
+        search=settings.search,
+        skills=SkillSettings(**bundle_fields(SkillSettings, settings.skills)),
         scopes=Settings().scopes if scopes is None else scopes.profile,
         scoped=scopes is not None and not scopes.is_unlimited,
         quota=quota_of(settings.quota),
@@ -156,9 +133,9 @@ def _settings(settings: WorkspaceSettings, scopes: Scopes | None) -> Settings:
 
 
 def _server(server: Server, relocated: Callable[[Any], Any]) -> ServerEntry:
-    shared = {name: getattr(server, name) for name in attrs.fields_dict(ServerDefinition)}
+    own = {name: getattr(server, name) for name in attrs.fields_dict(ServerDefinition)}
     return ServerEntry(
-        **{name: relocated(value) if name in _WITH_PATHS else value for name, value in shared.items()},
+        **{**own, **relocated(server.reached)},
         listed=server.snapshot is not None,
         instructions=None if server.snapshot is None else server.snapshot.listing.instructions,
         tools=server.policies,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import attrs
 
+from octoc.bundle.model import SearchSettings
 from octoc.compiler.inputs.agents.claude import CLAUDE as CLAUDE_AGENTS
 from octoc.compiler.inputs.agents.octo import OCTO
 from octoc.compiler.inputs.mcp.claude import MCP_FILE
@@ -79,14 +80,6 @@ class TestSettings:
     min_search_recall: float | None = None
     min_search_ndcg: float | None = None
     min_search_nothing: float | None = None
-
-
-@attrs.frozen(kw_only=True)
-class SearchSettings:
-    """`[search]`: as `octoc.bundle.model.SearchSettings` says."""
-
-    rank: str = "default"
-    max_tokens: int = 4000
 
 
 @attrs.frozen(kw_only=True)

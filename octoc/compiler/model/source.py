@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
+from octoc.bundle.address import ServerAddress
 from octoc.compiler.model.documents import Comment, DefaultLink, SkillFolder
 from octoc.compiler.model.located import (
     KEY,
@@ -27,28 +27,16 @@ from octoc.routing.fixtures import NOTHING
 
 
 @attrs.frozen(kw_only=True)
-class ServerSource:
+class ServerSource(ServerAddress):
     """One definition of an MCP server, whatever dialect it came from.
 
-    `transport` is the key of a transport kind, `settings` what a plugin's kind takes beside. Values are as written,
-    references unresolved, secrets still in place: only `resolve` sees them, and it replaces them.
+    Values are as written, references unresolved, secrets still in place: only `resolve` sees and replaces them.
     `include` None is every tool and `()` is none (`include_tools`, `toolFilter`; Octomind's `tools = []` is
     None).
-    `timeout_s` None is the default of 30 s. `extra` holds unknown keys, which are reported and not carried further.
+    `timeout_s` None is the default of 30 s.
     """
 
-    name: str
     place: Place
-    transport: str
-    command: str | None = None
-    args: tuple[str, ...] = ()
-    env: Mapping[str, str] = attrs.field(factory=dict, repr=False)
-    cwd: str | None = None
-    env_file: str | None = None
-    url: str | None = None
-    headers: Mapping[str, str] = attrs.field(factory=dict, repr=False)
-    auth: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
-    settings: Mapping[str, Any] = attrs.field(factory=dict, repr=False)
     timeout_s: float | None = None
     include: tuple[str, ...] | None = None
     exclude: tuple[str, ...] = ()

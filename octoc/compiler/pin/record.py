@@ -73,7 +73,7 @@ async def pin_live(server: Server, plugins: Plugins, workspace: Path, *, product
         target = make_target(server, plugins.resolve_secret, workspace, production=production, kind=kind)
     except NotReadyError as error:
         return NotPinned(reason=str(error), needs=error.missing)
-    target = attrs.evolve(target, max_body_bytes=server.max_body_bytes, on_secret=given.append)
+    target = attrs.evolve(target, on_secret=given.append)
     try:
         transport = plugins.make_transport(server.transport)
         if transport is None:

@@ -61,21 +61,13 @@ def dialect_of_agent(agent: AgentSource) -> Dialect:
 
 def values_of(server: ServerSource | Server) -> Iterator[Value]:
     """Yield every text of a definition whose references are replaced when the server is connected."""
-    at = server.place
-    if server.command is not None:
-        yield Value(field="command", text=server.command, place=at.child("command"))
-    for index, text in enumerate(server.args):
-        yield Value(field="args", text=text, place=at.child("args", index), index=index)
-    for name, text in server.env.items():
-        yield Value(field="env", text=text, place=at.child("env", name), name=name)
-    single = (("cwd", "cwd", server.cwd), ("envFile", "envFile", server.env_file), ("url", "url", server.url))
-    for field, key, written in single:
-        if written is not None:
-            yield Value(field=field, text=written, place=at.child(key))
-    for name, text in server.headers.items():
-        yield Value(field="headers", text=text, place=at.child("headers", name), name=name)
-    yield from _plain(server.auth, "auth", at.child("auth"), "")
-    yield from _plain(server.settings, "settings", at.child("settings"), "")
+    for field, value in server.reached.items():
+        key = "envFile" if field == "env_file" else field
+        if field == "args":
+            for index, text in enumerate(server.args):
+                yield Value(field=key, text=text, place=server.place.child(key, index), index=index)
+        elif field != "transport":
+            yield from _plain(value, key, server.place.child(key), "")
 
 
 def _plain(value: Any, field: str, place: Place, name: str) -> Iterator[Value]:

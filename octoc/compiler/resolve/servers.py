@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import Any
 
 import attrs
 
 from octoc.bundle.digest import canonical_json, sha256_hex
+from octoc.bundle.model import ServerDefinition
 from octoc.compiler.inputs.mcp.claude import CLAUDE
 from octoc.compiler.model.resolved import Server
 from octoc.compiler.model.settings import WorkspaceSettings
@@ -37,9 +37,7 @@ from octoc.plugin.file_kinds import Dialect
 from octoc.references import variables_needed
 from octoc.results import ListedTool
 
-DEFAULT_TIMEOUT_S = 30.0
-_REACHED = ("transport", "command", "args", "env", "cwd", "env_file", "url", "headers", "auth", "settings")
-"""The fields that a server receives; the digest of its definition covers them."""
+DEFAULT_TIMEOUT_S: float = attrs.fields_dict(ServerDefinition)["timeout_s"].default or 0.0
 
 
 @attrs.frozen(kw_only=True)
@@ -111,7 +109,7 @@ def owner_of_file(display: str) -> str:
 
 def _server(definition: OwnedDefinition, sink: DiagnosticSink) -> Server:
     source = without_secrets(definition.source, sink, definition.dialect)
-    reached: dict[str, Any] = {name: getattr(source, name) for name in _REACHED}
+    reached = source.reached
     package = package_of(source.command, source.args) if source.command else None
     return Server(
         name=source.name,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import attrs
 
-from octoc.bundle.model import ToolPolicy
+from octoc.bundle.model import ServerDefinition, ToolPolicy
 from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.model.resolved import Server
-from octoc.compiler.model.settings import ServerSettings, ToolSettings, WorkspaceSettings
+from octoc.compiler.model.settings import ServerSettings, WorkspaceSettings
+from octoc.compiler.resolve.bundle_fields import bundle_fields
 from octoc.compiler.resolve.servers import Servers
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
@@ -78,37 +78,12 @@ def _tuned(server: Server, settings: ServerSettings, at: Place, sink: Diagnostic
                 severity=Severity.WARNING,
                 fix=None if glob.endswith("*") else renamed(key, glob, recorded),
             )
-    written: dict[str, Any] = {
-        "timeout_s": settings.timeout,
-        "max_connections": settings.max_connections,
-        "max_concurrent": settings.max_concurrent,
-        "idle_close_s": settings.idle_close,
-        "max_body_bytes": settings.max_body_bytes,
-        "max_elements": settings.max_elements,
-        "inherit_env": settings.inherit_env,
-        "retry": settings.retry,
-        "trusted": settings.trusted,
-        "elicitation": settings.elicitation,
-        "sampling": settings.sampling,
-        "roots": settings.roots,
-    }
-    return attrs.evolve(
-        server,
-        **{field: value for field, value in written.items() if value is not None},
-        policies=tuple(_policy(glob, settings.tools[glob]) for glob in sorted(settings.tools, key=_specific_first)),
+    policies = tuple(
+        ToolPolicy(glob=glob, **bundle_fields(ToolPolicy, settings.tools[glob]))
+        for glob in sorted(settings.tools, key=_specific_first)
     )
+    return attrs.evolve(server, policies=policies, **bundle_fields(ServerDefinition, settings))
 
 
 def _specific_first(glob: str) -> tuple[bool, int, str]:
     return (glob.endswith("*"), -len(glob), glob)
-
-
-def _policy(glob: str, tool: ToolSettings) -> ToolPolicy:
-    return ToolPolicy(
-        glob=glob,
-        timeout_s=tool.timeout,
-        retry=tool.retry,
-        arguments=tool.arguments,
-        max_chars=tool.max_chars,
-        keep=tool.keep,
-    )

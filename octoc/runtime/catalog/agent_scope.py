@@ -117,12 +117,7 @@ class AgentScope:
 
         # It neither needs nor names the variables of servers without grants in scope.
         left = (self._servers[grant.server] for grant in grants)
-        needed = variables_needed(
-            [
-                (one.command, one.args, one.env, one.cwd, one.env_file, one.url, one.headers, one.auth, one.settings)
-                for one in left
-            ]
-        )
+        needed = variables_needed([server.reached for server in left])
         required = tuple(name for name in entry.requires_env if name in needed)
         return attrs.evolve(entry, grants=grants, requires_env=required)
 

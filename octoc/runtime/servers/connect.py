@@ -133,13 +133,7 @@ class Connector:
             raise unreachable("timeout", message) from None
         except NotReadyError as missing:
             raise unreachable("not_ready", str(missing), final=True) from None
-        target = attrs.evolve(
-            target,
-            max_body_bytes=entry.max_body_bytes,
-            max_elements=entry.max_elements,
-            on_secret=lambda secret: self._remember(entry.name, (secret,)),
-            renew=renewed,
-        )
+        target = attrs.evolve(target, on_secret=lambda secret: self._remember(entry.name, (secret,)), renew=renewed)
         self._remember(entry.name, target.secrets)
         try:
             transport = plugins.make_transport(entry.transport)
