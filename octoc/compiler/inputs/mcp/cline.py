@@ -1,10 +1,10 @@
 """Cline's `cline_mcp_settings.json`, which belongs to a user. Time limits are seconds."""
 
-from octoc.compiler.inputs.mcp.convert import Entry, seconds
+from octoc.compiler.inputs.mcp.convert import ServerDraft, seconds
 from octoc.plugin.file_kinds import Dialect
 
 
-def _shape(entry: Entry) -> None:
+def _shape(entry: ServerDraft) -> None:
     seconds(entry, "timeout")
 
 

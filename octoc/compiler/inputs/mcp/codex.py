@@ -1,6 +1,6 @@
 """Codex's `.codex/config.toml`: a table for each server. Seen in the documentation of Codex CLI 0.154."""
 
-from octoc.compiler.inputs.mcp.convert import Entry, seconds
+from octoc.compiler.inputs.mcp.convert import ServerDraft, seconds
 from octoc.plugin.file_kinds import Dialect
 
 _UNUSED = frozenset({
@@ -11,7 +11,7 @@ _UNUSED = frozenset({
 _ROOT = ("model", "model_reasoning_effort", "approval_policy", "sandbox_mode", "web_search", "personality", "notify")
 
 
-def _shape(entry: Entry) -> None:
+def _shape(entry: ServerDraft) -> None:
     seconds(entry, "tool_timeout_sec")
     entry.rename("http_headers", "headers")
     entry.add_references("env_http_headers", "headers")

@@ -14,7 +14,7 @@ _REFERENCE = re.compile(r"\$\{[A-Za-z_]\w*\}")
 _LISTS = (SERVERS, "servers")
 
 
-class Entry:
+class ServerDraft:
     """One definition while it changes: what is left of the client's keys, and octoc's keys with their origins."""
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
@@ -130,8 +130,8 @@ def _is_server(fields: Mapping[str, Any]) -> bool:
     return not {"command", "url"}.isdisjoint(fields)
 
 
-def _entry(fields: Mapping[str, Any], dialect: Dialect) -> Entry:
-    entry = Entry({key: value for key, value in fields.items() if key not in dialect.unused})
+def _entry(fields: Mapping[str, Any], dialect: Dialect) -> ServerDraft:
+    entry = ServerDraft({key: value for key, value in fields.items() if key not in dialect.unused})
     if dialect.shape is not None:
         load_function(dialect.shape)(entry)
     if entry.is_elsewhere:
@@ -166,7 +166,7 @@ def _replaced(value: Any, pattern: re.Pattern[str], replacement: str) -> Any:
     return [_replaced(item, pattern, replacement) for item in value] if isinstance(value, list) else value
 
 
-def seconds(entry: Entry, key: str) -> None:
+def seconds(entry: ServerDraft, key: str) -> None:
     """Make a time limit in seconds octoc's in milliseconds."""
     limit = entry.left.get(key)
     if isinstance(limit, int | float) and not isinstance(limit, bool):

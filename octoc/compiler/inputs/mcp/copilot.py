@@ -1,10 +1,10 @@
 """GitHub Copilot's `.github/mcp.json` and `mcp-config.json`: `tools` lists what may be used, `*` is all."""
 
-from octoc.compiler.inputs.mcp.convert import Entry
+from octoc.compiler.inputs.mcp.convert import ServerDraft
 from octoc.plugin.file_kinds import Dialect
 
 
-def _shape(entry: Entry) -> None:
+def _shape(entry: ServerDraft) -> None:
     if entry.left.get("type") == "local":
         entry.put("type", "stdio", "type")
         del entry.left["type"]

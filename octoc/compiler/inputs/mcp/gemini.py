@@ -1,12 +1,12 @@
 """Gemini CLI's settings and extensions. Seen in the source of version 0.56."""
 
-from octoc.compiler.inputs.mcp.convert import Entry
+from octoc.compiler.inputs.mcp.convert import ServerDraft
 from octoc.plugin.file_kinds import Dialect
 
 _OAUTH = ("clientId", "clientSecret", "scopes")
 
 
-def _shape(entry: Entry) -> None:
+def _shape(entry: ServerDraft) -> None:
     # It wins over `url`, and is always Streamable HTTP.
     if "httpUrl" in entry.left:
         entry.left.pop("url", None)

@@ -1,13 +1,13 @@
 """OpenCode's `opencode.json`: one list for a program and its arguments. Version 2 has the servers in `mcp.servers`."""
 
-from octoc.compiler.inputs.mcp.convert import Entry
+from octoc.compiler.inputs.mcp.convert import ServerDraft
 from octoc.plugin.file_kinds import Dialect
 
 _TYPES = {"local": "stdio", "remote": "http"}
 _OAUTH = {"clientId": "clientId", "clientSecret": "clientSecret", "scope": "scope", "redirectUri": "redirect_uri"}
 
 
-def _shape(entry: Entry) -> None:
+def _shape(entry: ServerDraft) -> None:
     # `enabled` alone switches a server of the organisation on or off.
     if entry.left.keys().isdisjoint({"type", "command", "url"}):
         entry.is_elsewhere = True

@@ -1,10 +1,10 @@
 """Roo Code's `.roo/mcp.json`. Seen in the source of Roo Code 3: time limits are seconds."""
 
-from octoc.compiler.inputs.mcp.convert import Entry, seconds
+from octoc.compiler.inputs.mcp.convert import ServerDraft, seconds
 from octoc.plugin.file_kinds import Dialect
 
 
-def _shape(entry: Entry) -> None:
+def _shape(entry: ServerDraft) -> None:
     seconds(entry, "timeout")
 
 

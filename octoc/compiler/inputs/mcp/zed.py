@@ -1,10 +1,10 @@
 """Zed's `.zed/settings.json`: servers in `context_servers`, in two forms, beside those of extensions."""
 
-from octoc.compiler.inputs.mcp.convert import Entry
+from octoc.compiler.inputs.mcp.convert import ServerDraft
 from octoc.plugin.file_kinds import Dialect
 
 
-def _shape(entry: Entry) -> None:
+def _shape(entry: ServerDraft) -> None:
     command = entry.left.get("command")
     if command is None and "url" not in entry.left:
         entry.is_elsewhere = True  # an extension has the rest
