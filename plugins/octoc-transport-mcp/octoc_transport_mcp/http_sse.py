@@ -34,7 +34,7 @@ from octoc_transport_mcp.redirects import stream_within_origin
 _MAX_PASSED_OVER = 4
 """An event that is this many times longer than the limit ends the session."""
 
-_LAST_WORDS, _LAST_WORDS_S = 10, 0.02
+_LAST_ANSWERS, _LAST_ANSWERS_S = 10, 0.02
 """How often, and how long each time, an ended session waits for the answers to its POSTs, which give a reason."""
 
 Incoming = SessionMessage | Exception
@@ -51,24 +51,24 @@ class EventLink:
             max_bytes, ElementLimits.of(state.target), state.claims, all_messages=True, error_of=self._error
         )
         self._posts: dict[RequestId, anyio.CancelScope] = {}
+        self._to_session, self._from_server = anyio.create_memory_object_stream[Incoming](0)
 
     @contextlib.asynccontextmanager
     async def streams(
         self,
     ) -> AsyncIterator[tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage]]]:
         """Yield the SDK's streams, once the server has sent the address for messages. Raises: HttpFaultError."""
-        to_session, from_server = anyio.create_memory_object_stream[Incoming](0)
         to_server, from_session = anyio.create_memory_object_stream[SessionMessage](0)
         try:
             async with self._opened() as response, anyio.create_task_group() as tasks:
-                endpoint = await tasks.start(self._read, response, to_session)
-                tasks.start_soon(self._write, endpoint, from_session, to_session)
+                endpoint = await tasks.start(self._read, response)
+                tasks.start_soon(self._write, endpoint, from_session)
                 try:
-                    yield from_server, to_server
+                    yield self._from_server, to_server
                 finally:
                     tasks.cancel_scope.cancel()
         finally:
-            for stream in (to_session, from_server, to_server, from_session):
+            for stream in (self._to_session, self._from_server, to_server, from_session):
                 stream.close()
 
     @contextlib.asynccontextmanager
@@ -89,9 +89,7 @@ class EventLink:
             body = await refusal_of(response)
             raise HttpFaultError(self._state.of_status(response, body, in_session=in_session))
 
-    async def _read(
-        self, response: httpx2.Response, to_session: MemoryObjectSendStream[Incoming], *, task_status: TaskStatus[str]
-    ) -> None:
+    async def _read(self, response: httpx2.Response, *, task_status: TaskStatus[str]) -> None:
         """Pass the server's messages to the session until the stream ends, and then end the session."""
         cutter = EventCutter(self._max_bytes)
         started = False
@@ -102,14 +100,14 @@ class EventLink:
                     if isinstance(whole, DroppedEvent):
                         fault = LineFault(kind="too_large", reason=f"an event of more than {self._max_bytes} bytes")
                         data = parse_event(whole.head).data
-                        await self._pass(self._pending.fail(data[:END_BYTES], data[-END_BYTES:], fault), to_session)
+                        await self._pass(self._pending.fail(data[:END_BYTES], data[-END_BYTES:], fault))
                         continue
                     event = parse_event(whole)
                     if event.name == "endpoint" and not started:
                         task_status.started(self._endpoint(event.data))
                         started = True
                     elif event.name == "message" and event.data and started:
-                        await self._pass(self._pending.admit(event.data), to_session)
+                        await self._pass(self._pending.admit(event.data))
                 if cutter.passed_over > _MAX_PASSED_OVER * self._max_bytes:
                     ended = "sends an event without end"
                     break
@@ -123,14 +121,13 @@ class EventLink:
             raise HttpFaultError(Fault(kind="protocol", reason=f"{ended} before it said where messages go"))
         self._state.lost = True
         self._state.ended = ended
-        await self._hear_out()
-        to_session.close()
+        await self._wait_for_answers()
+        self._to_session.close()
 
-    async def _hear_out(self) -> None:
-        for _ in range(_LAST_WORDS):
-            if not self._pending.requests:
-                return
-            await anyio.sleep(_LAST_WORDS_S)
+    async def _wait_for_answers(self) -> None:
+        for _ in range(_LAST_ANSWERS):
+            if self._pending.requests:
+                await anyio.sleep(_LAST_ANSWERS_S)
 
     def _endpoint(self, data: bytes) -> str:
         """Return the address for messages. Raises: HttpFaultError, if it is at another server."""
@@ -142,7 +139,7 @@ class EventLink:
             raise HttpFaultError(Fault(kind="protocol", reason=reason, permanent=True))
         return endpoint
 
-    async def _pass(self, admitted: list[Admitted], to_session: MemoryObjectSendStream[Incoming]) -> None:
+    async def _pass(self, admitted: list[Admitted]) -> None:
         """Send what the pending requests make of an event to the session, and end the POSTs that it answers."""
         for one in admitted:
             settled = [one]
@@ -151,17 +148,14 @@ class EventLink:
             for whole in settled:
                 self._pending.note(whole)
                 item = self._pending.read(whole)
-                if item is not None:
-                    await self._send(item, to_session)
+                if item is None:
+                    continue
+                if isinstance(item.message, (mcp_types.JSONRPCResponse, mcp_types.JSONRPCError)):
+                    self._end_post(item.message.id)
+                await self._to_session.send(item)
 
-    async def _send(self, item: SessionMessage, to_session: MemoryObjectSendStream[Incoming]) -> None:
-        message = item.message
-        if isinstance(message, (mcp_types.JSONRPCResponse, mcp_types.JSONRPCError)) and message.id is not None:
-            self._end_post(message.id)
-        await to_session.send(item)
-
-    def _end_post(self, request: RequestId) -> None:
-        scope = self._posts.pop(coerce_request_id(request), None)
+    def _end_post(self, request: RequestId | None) -> None:
+        scope = None if request is None else self._posts.pop(coerce_request_id(request), None)
         if scope is not None:
             scope.cancel()
 
@@ -171,34 +165,22 @@ class EventLink:
     def _failed(self, request: RequestId, fault: Fault) -> mcp_types.JSONRPCError:
         return mcp_types.JSONRPCError.model_validate(self._state.error(request, fault))
 
-    async def _write(
-        self,
-        endpoint: str,
-        from_session: MemoryObjectReceiveStream[SessionMessage],
-        to_session: MemoryObjectSendStream[Incoming],
-    ) -> None:
+    async def _write(self, endpoint: str, from_session: MemoryObjectReceiveStream[SessionMessage]) -> None:
         async with anyio.create_task_group() as posts:
             async for item in from_session:
                 message = item.message
                 self._pending.note_sent(message)
                 if isinstance(message, mcp_types.JSONRPCRequest):
                     scope = self._posts[coerce_request_id(message.id)] = anyio.CancelScope()
-                    posts.start_soon(self._ask, endpoint, message, scope, to_session)
+                    posts.start_soon(self._ask, endpoint, message, scope)
                 elif isinstance(message, mcp_types.JSONRPCNotification) and message.method.endswith("/initialized"):
                     await self._notify(endpoint, message)  # before any other message
                 else:
-                    given_up = cancelled_id(message) if isinstance(message, mcp_types.JSONRPCNotification) else None
-                    if given_up is not None:
-                        self._end_post(given_up)
+                    if isinstance(message, mcp_types.JSONRPCNotification):
+                        self._end_post(cancelled_id(message))
                     posts.start_soon(self._notify, endpoint, message)
 
-    async def _ask(
-        self,
-        endpoint: str,
-        message: mcp_types.JSONRPCRequest,
-        scope: anyio.CancelScope,
-        to_session: MemoryObjectSendStream[Incoming],
-    ) -> None:
+    async def _ask(self, endpoint: str, message: mcp_types.JSONRPCRequest, scope: anyio.CancelScope) -> None:
         with scope:
             try:
                 await self._post(endpoint, message)
@@ -211,7 +193,7 @@ class EventLink:
             self._posts.pop(coerce_request_id(message.id), None)
             if self._pending.requests.pop(coerce_request_id(message.id), None) is not None:
                 with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
-                    await to_session.send(SessionMessage(self._failed(message.id, fault)))
+                    await self._to_session.send(SessionMessage(self._failed(message.id, fault)))
 
     async def _notify(self, endpoint: str, message: mcp_types.JSONRPCMessage) -> None:
         """Send a message that gets no answer. A failure shows at the next message that gets one."""
