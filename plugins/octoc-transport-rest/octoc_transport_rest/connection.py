@@ -147,12 +147,12 @@ class RestConnection:
             if not limit.expired():
                 limit.reschedule(min(limit.when() or 0.0, loop.time() + HEALTH_S))
 
-        opening = _Opening(taken)
+        request = _Request("GET", "/health", taken=taken)
         try:
             async with asyncio.timeout(self._target.timeout_s) as limit:
-                answer = await self._send("GET", "/health", opening)
+                answer = await self._send(request)
         except TimeoutError:
-            if not opening.sent:
+            if not request.sent:
                 late = f"`{origin(self._endpoint.base)}` did not answer within {self._target.timeout_s:g} s"
                 raise ConnectFailedError(one_line(late, self._secrets), kind="timeout") from None
             log.debug("`%s` did not report its health in time", self._target.name)
@@ -171,7 +171,7 @@ class RestConnection:
         name = self._target.name
         try:
             async with self._within(self._target.timeout_s, "list its tools"):
-                answer = await self._send("GET", "/tools", _Opening())
+                answer = await self._send(_Request("GET", "/tools"))
             self._expect_success(answer, "the list of its tools")
             if answer.body.cut:
                 raise RestError(
@@ -196,20 +196,20 @@ class RestConnection:
 
     async def call(self, call: ToolCall) -> ToolResult | ToolFailure:
         """Call a tool. Never raises for a failure of server, tool or connection; cancellation passes through."""
-        opening = _Opening()
+        request = _Request("POST", f"/tool/{call.tool}/call")
         try:
             # This also keeps a name from being a path.
             if not TOOL_NAME.fullmatch(call.tool):
                 raise self._fault("not_found", f"has no tool `{call.tool}`")
-            content, headers = _content(call), _headers(call)
+            request.content, request.headers = _content(call), _headers(call)
             async with self._within(call.timeout_s, f"answer `{call.tool}`", call.told_limit_s):
-                answer = await self._send("POST", f"/tool/{call.tool}/call", opening, content, headers)
+                answer = await self._send(request)
                 return await self._result(answer, call.tool)
         except RestError as fault:
-            return fault.failure(sent=opening.sent)
+            return fault.failure(sent=request.sent)
         except RecursionError:
             deep = self._fault("protocol", f"answered `{call.tool}` with too deep a JSON value")
-            return deep.failure(sent=opening.sent)
+            return deep.failure(sent=request.sent)
 
     async def _result(self, answer: Answer, tool: str) -> ToolResult:
         """Return the tool's answer, or its own error. Raises: RestError, for a fault of the server."""
@@ -293,24 +293,17 @@ class RestConnection:
                 "timeout", f"`{name}` did not {verb} within {seconds if whole is None else whole:g} s"
             ) from None
 
-    async def _send(
-        self,
-        method: str,
-        path: str,
-        opening: _Opening,
-        content: bytes | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Answer:
-        """Send a request and read its answer, without a time limit; `opening` notes its progress.
+    async def _send(self, request: _Request) -> Answer:
+        """Send a request and read its answer, without a time limit.
 
         After a 401, which means that the request was not executed, send it again if the credentials have changed.
 
         Raises: RestError.
         """
         used = self._endpoint
-        answer = await self._sent(method, path, opening, content, headers)
+        answer = await self._send_once(request)
         if answer.status == UNAUTHORIZED and await self._renewed(used):
-            answer = await self._sent(method, path, opening, content, headers)
+            answer = await self._send_once(request)
         return answer
 
     async def _renewed(self, used: Endpoint) -> bool:
@@ -333,21 +326,14 @@ class RestConnection:
             self._client.headers.update(endpoint.headers)
             return True
 
-    async def _sent(
-        self,
-        method: str,
-        path: str,
-        opening: _Opening,
-        content: bytes | None,
-        headers: Mapping[str, str] | None,
-    ) -> Answer:
+    async def _send_once(self, request: _Request) -> Answer:
         try:
             async with self._client.stream(
-                method,
-                self._endpoint.base + path,
-                content=content,
-                headers=headers,
-                extensions={"trace": opening.trace},
+                request.method,
+                self._endpoint.base + request.path,
+                content=request.content,
+                headers=request.headers,
+                extensions={"trace": request.trace},
             ) as response:
                 return Answer(
                     status=response.status_code,
@@ -360,7 +346,7 @@ class RestConnection:
         except Exception as error:  # noqa: BLE001  # the contract: each failure is a value
             raise of_exception(error, self._target, self._secrets) from None
         finally:
-            await opening.abandon()
+            await request.abandon()
 
     async def close(self) -> None:
         """End the connection and all running calls. Idempotent, and limited in time."""
@@ -376,16 +362,21 @@ class RestConnection:
                 await self._client.aclose()
 
 
-class _Opening:
-    """The socket of a request before it is sent: httpcore2 leaves it open when a handshake is cancelled.
+@attrs.define(eq=False)
+class _Request:
+    """A request and its progress.
 
-    Once a connection exists, `taken` is called, and `sent` is true: the server may get the request.
+    Once a connection exists, `taken` is called, and `sent` is true: the server may get the request. Before that,
+    `abandon` closes its socket, which httpcore2 leaves open when a handshake is cancelled.
     """
 
-    def __init__(self, taken: Callable[[], None] | None = None) -> None:
-        self._taken = taken
-        self.sent = False
-        self._stream: Any = None
+    method: str
+    path: str
+    content: bytes | None = None
+    headers: Mapping[str, str] = attrs.field(factory=dict)
+    taken: Callable[[], None] | None = None
+    sent: bool = False
+    _stream: Any = None
 
     async def trace(self, event: str, info: Mapping[str, Any]) -> None:
         """Note how far a request has come, as httpcore2 traces it."""
@@ -394,8 +385,8 @@ class _Opening:
         elif event == "http11.send_request_headers.started":
             self._stream = None
             self.sent = True
-            if self._taken is not None:
-                self._taken()
+            if self.taken is not None:
+                self.taken()
 
     async def abandon(self) -> None:
         """Close the socket, unless the request has been sent over it."""
