@@ -13,9 +13,8 @@ import sys
 from pathlib import Path
 
 from octoc.compiler import build
-from octoc.results import ToolFailure, ToolResult
-from octoc.runtime import Runtime, Session
-from octoc.tokens import APPROXIMATE
+from octoc.plugin import ToolFailure, ToolResult
+from octoc.runtime import APPROXIMATE, Runtime, Session
 
 HERE = Path(__file__).resolve().parent
 MESSAGES = (

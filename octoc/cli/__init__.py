@@ -10,6 +10,8 @@ import click
 
 from octoc.cli.root import root
 
+__all__ = ["main", "root"]
+
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 

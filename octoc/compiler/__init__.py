@@ -11,16 +11,31 @@ first used, so that a build without changes loads no stage.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from octoc.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from octoc.compiler.checkup.check import CheckOutcome, check_workspace
     from octoc.compiler.checkup.paths import CheckedPaths, check_paths
     from octoc.compiler.model.build import Build
     from octoc.compiler.model.tokens import AgentTokens, CapabilityTokens, TokenReport
+    from octoc.compiler.pin.record import write_snapshot
     from octoc.compiler.workspace.build import BuildOutcome, build, resolve_workspace
     from octoc.compiler.workspace.paths import find_workspace
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "octoc.compiler.checkup.check": "CheckOutcome check_workspace",
+            "octoc.compiler.checkup.paths": "CheckedPaths check_paths",
+            "octoc.compiler.model.build": "Build",
+            "octoc.compiler.model.tokens": "AgentTokens CapabilityTokens TokenReport",
+            "octoc.compiler.pin.record": "write_snapshot",
+            "octoc.compiler.workspace.build": "BuildOutcome build resolve_workspace",
+            "octoc.compiler.workspace.paths": "find_workspace",
+        },
+    )
 
 __all__ = [
     "AgentTokens",
@@ -35,20 +50,5 @@ __all__ = [
     "check_workspace",
     "find_workspace",
     "resolve_workspace",
+    "write_snapshot",
 ]
-
-_MODULES = {
-    "checkup.check": ("CheckOutcome", "check_workspace"),
-    "checkup.paths": ("CheckedPaths", "check_paths"),
-    "model.build": ("Build",),
-    "model.tokens": ("AgentTokens", "CapabilityTokens", "TokenReport"),
-    "workspace.build": ("BuildOutcome", "build", "resolve_workspace"),
-    "workspace.paths": ("find_workspace",),
-}
-
-
-def __getattr__(name: str) -> object:
-    for module, names in _MODULES.items():
-        if name in names:
-            return getattr(import_module(f"octoc.compiler.{module}"), name)
-    raise AttributeError(f"module `octoc.compiler` has no attribute `{name}`")

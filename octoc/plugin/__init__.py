@@ -1,55 +1,151 @@
-"""The boundary to plugins: hooks, protocols, and the manager that loads them."""
+"""What plugins are made of: hooks, the protocols of their objects, and the values that they exchange with octoc.
 
-from octoc.diagnostics.rule import Need, Rule, Scope, Severity
-from octoc.plugin.audit import AuditLog
-from octoc.plugin.file_kinds import Dialect, FileKind
-from octoc.plugin.hookspecs import PROJECT, hookimpl, hookspec
-from octoc.plugin.lint import LintCheck, LintWorkspace, lint_check
-from octoc.plugin.protocols import (
-    AskingConnection,
-    ConnectFailedError,
-    Connection,
-    Embedder,
-    Explainer,
-    FailedCall,
-    Host,
-    Login,
-    LoginState,
-    PluginError,
-    PythonTool,
-    ServerTarget,
-    TokenCounter,
-    Transport,
-)
-from octoc.transport_kinds import TransportKind
+`octoc.plugin.toolkit` has functions that plugins share with octoc. All other modules below are private. A name is
+imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octoc.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from octoc.caller import Caller
+    from octoc.diagnostics.model import DiagnosticSink, Place
+    from octoc.diagnostics.rule import Need, Rule, Scope, Severity
+    from octoc.plugin.audit import AuditLog
+    from octoc.plugin.commands import CliCommand
+    from octoc.plugin.file_kinds import Dialect, FileKind
+    from octoc.plugin.hookspecs import PROJECT, hookimpl, hookspec
+    from octoc.plugin.lint import LintCheck, LintServer, LintSnapshot, LintWorkspace, lint_check
+    from octoc.plugin.manager import Plugins, load_plugins, plugins_of
+    from octoc.plugin.pages import (
+        AGENTS,
+        AgentAccess,
+        AgentOverview,
+        Application,
+        ClientView,
+        PageAccess,
+        RecentCall,
+        RoutedMessage,
+        ToolFilter,
+        ToolView,
+        WebPage,
+    )
+    from octoc.plugin.protocols import (
+        AskingConnection,
+        ConnectFailedError,
+        Connection,
+        Embedder,
+        Explainer,
+        FailedCall,
+        Host,
+        Login,
+        LoginState,
+        PluginError,
+        PythonTool,
+        ServerTarget,
+        TokenCounter,
+        Transport,
+    )
+    from octoc.results import (
+        ContentPart,
+        FailureKind,
+        ListedTool,
+        Progress,
+        ServerListing,
+        ToolCall,
+        ToolFailure,
+        ToolResult,
+        Truncation,
+    )
+    from octoc.transport_kinds import STANDARD, TransportKind
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "octoc.caller": "Caller",
+            "octoc.diagnostics.model": "DiagnosticSink Place",
+            "octoc.diagnostics.rule": "Need Rule Scope Severity",
+            "octoc.plugin.audit": "AuditLog",
+            "octoc.plugin.commands": "CliCommand",
+            "octoc.plugin.file_kinds": "Dialect FileKind",
+            "octoc.plugin.hookspecs": "PROJECT hookimpl hookspec",
+            "octoc.plugin.lint": "LintCheck LintServer LintSnapshot LintWorkspace lint_check",
+            "octoc.plugin.manager": "Plugins load_plugins plugins_of",
+            "octoc.plugin.pages": (
+                "AGENTS AgentAccess AgentOverview Application ClientView PageAccess RecentCall RoutedMessage "
+                "ToolFilter ToolView WebPage"
+            ),
+            "octoc.plugin.protocols": (
+                "AskingConnection ConnectFailedError Connection Embedder Explainer FailedCall Host Login "
+                "LoginState PluginError PythonTool ServerTarget TokenCounter Transport"
+            ),
+            "octoc.results": (
+                "ContentPart FailureKind ListedTool Progress ServerListing ToolCall ToolFailure ToolResult Truncation"
+            ),
+            "octoc.transport_kinds": "STANDARD TransportKind",
+        },
+    )
 
 __all__ = [
+    "AGENTS",
     "PROJECT",
+    "STANDARD",
+    "AgentAccess",
+    "AgentOverview",
+    "Application",
     "AskingConnection",
     "AuditLog",
+    "Caller",
+    "CliCommand",
+    "ClientView",
     "ConnectFailedError",
     "Connection",
+    "ContentPart",
+    "DiagnosticSink",
     "Dialect",
     "Embedder",
     "Explainer",
     "FailedCall",
+    "FailureKind",
     "FileKind",
     "Host",
     "LintCheck",
+    "LintServer",
+    "LintSnapshot",
     "LintWorkspace",
+    "ListedTool",
     "Login",
     "LoginState",
     "Need",
+    "PageAccess",
+    "Place",
     "PluginError",
+    "Plugins",
+    "Progress",
     "PythonTool",
+    "RecentCall",
+    "RoutedMessage",
     "Rule",
     "Scope",
+    "ServerListing",
     "ServerTarget",
     "Severity",
     "TokenCounter",
+    "ToolCall",
+    "ToolFailure",
+    "ToolFilter",
+    "ToolResult",
+    "ToolView",
     "Transport",
     "TransportKind",
+    "Truncation",
+    "WebPage",
     "hookimpl",
     "hookspec",
     "lint_check",
+    "load_plugins",
+    "plugins_of",
 ]

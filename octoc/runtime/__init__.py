@@ -6,15 +6,24 @@ Hosts and plugins import all that they need from here; the modules below change 
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from octoc.lazy_exports import lazy_exports
 from octoc.runtime.runtime import Runtime
 from octoc.runtime.session import Session
 from octoc.runtime.shares import Accounts, account_of, account_to_evict, may_take
 from octoc.runtime.values import Routing, SearchHit, UnknownNameError, UsedSkill
 
 if TYPE_CHECKING:
+    from octoc.bundle.model import AgentEntry
+    from octoc.bundle.reader import OpenBundle
+    from octoc.bundle.refusal import BundleFileError
+    from octoc.caller import Caller
+    from octoc.formats.own_tools import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT, SKILL
+    from octoc.formats.render import shown
+    from octoc.results import ContentPart, Progress, ToolCall, ToolFailure, ToolResult
+    from octoc.routing.decision import Reason
+    from octoc.routing.explain import Explanation
     from octoc.runtime.activation.explain_route import explain_route
     from octoc.runtime.catalog.cache_report import CacheReport
     from octoc.runtime.catalog.catalog import CatalogTool
@@ -36,20 +45,62 @@ if TYPE_CHECKING:
     from octoc.runtime.skills.use import SkillChange
     from octoc.runtime.skills.validate import Refusal
     from octoc.runtime.tools.server_call import Outcome
+    from octoc.tokens import APPROXIMATE
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "octoc.bundle.model": "AgentEntry",
+            "octoc.bundle.reader": "OpenBundle",
+            "octoc.bundle.refusal": "BundleFileError",
+            "octoc.caller": "Caller",
+            "octoc.formats.own_tools": "CALL_MCP_TOOL CAPABILITY FIND_TOOLS READ_RESULT SKILL",
+            "octoc.formats.render": "shown",
+            "octoc.results": "ContentPart Progress ToolCall ToolFailure ToolResult",
+            "octoc.routing.decision": "Reason",
+            "octoc.routing.explain": "Explanation",
+            "octoc.runtime.activation.explain_route": "explain_route",
+            "octoc.runtime.catalog.cache_report": "CacheReport",
+            "octoc.runtime.catalog.catalog": "CatalogTool",
+            "octoc.runtime.catalog.tool_forms": "COUNTED_FORMAT tool_text",
+            "octoc.runtime.history": "Aged Fifo Fitted Message Pruner Repaired SlidingWindow Summarize Summarizer",
+            "octoc.runtime.inspection": "Inspection",
+            "octoc.runtime.results.failures": "as_mcp_result failure",
+            "octoc.runtime.servers.drift": "Drift",
+            "octoc.runtime.skills.use": "SkillChange",
+            "octoc.runtime.skills.validate": "Refusal",
+            "octoc.runtime.tools.server_call": "Outcome",
+            "octoc.tokens": "APPROXIMATE",
+        },
+    )
 
 __all__ = [
+    "APPROXIMATE",
+    "CALL_MCP_TOOL",
+    "CAPABILITY",
     "COUNTED_FORMAT",
+    "FIND_TOOLS",
+    "READ_RESULT",
+    "SKILL",
     "Accounts",
     "Aged",
+    "AgentEntry",
+    "BundleFileError",
     "CacheReport",
+    "Caller",
     "CatalogTool",
+    "ContentPart",
     "Drift",
+    "Explanation",
     "Fifo",
     "Fitted",
     "Inspection",
     "Message",
+    "OpenBundle",
     "Outcome",
+    "Progress",
     "Pruner",
+    "Reason",
     "Refusal",
     "Repaired",
     "Routing",
@@ -60,6 +111,9 @@ __all__ = [
     "SlidingWindow",
     "Summarize",
     "Summarizer",
+    "ToolCall",
+    "ToolFailure",
+    "ToolResult",
     "UnknownNameError",
     "UsedSkill",
     "account_of",
@@ -68,31 +122,6 @@ __all__ = [
     "explain_route",
     "failure",
     "may_take",
+    "shown",
     "tool_text",
 ]
-
-_LATER = {
-    "activation.explain_route": ("explain_route",),
-    "catalog.cache_report": ("CacheReport",),
-    "catalog.catalog": ("CatalogTool",),
-    "catalog.tool_forms": ("COUNTED_FORMAT", "tool_text"),
-    "history": (
-        *("Aged", "Fifo", "Fitted", "Message", "Pruner", "Repaired", "SlidingWindow", "Summarize", "Summarizer"),
-    ),
-    "inspection": ("Inspection",),
-    "results.failures": ("as_mcp_result", "failure"),
-    "servers.drift": ("Drift",),
-    "skills.use": ("SkillChange",),
-    "skills.validate": ("Refusal",),
-    "tools.server_call": ("Outcome",),
-}
-"""Module -> the names that it exports here."""
-
-
-def __getattr__(name: str) -> Any:
-    """Import an exported name with its first use. Raises: AttributeError for any other."""
-    module = next((module for module, names in _LATER.items() if name in names), None)
-    if module is None:
-        raise AttributeError(f"module `{__name__}` has no attribute `{name}`")
-    value = globals()[name] = getattr(importlib.import_module(f"{__name__}.{module}"), name)
-    return value

@@ -4,6 +4,7 @@ A workspace builder, a fake embedder, a scripted explainer, in-process MCP serve
 transports, and `assert_routes` for fixtures.
 """
 
+from octoc.routing.fixtures import RoutingFixture
 from octoc.testing.contracts import EmbedderContract, TransportContract
 from octoc.testing.embedder import FakeEmbedder, fake_embedder
 from octoc.testing.explainer import ScriptedExplainer
@@ -15,6 +16,7 @@ __all__ = [
     "EmbedderContract",
     "FakeEmbedder",
     "InProcessPlugin",
+    "RoutingFixture",
     "ScriptedExplainer",
     "TransportContract",
     "WorkspaceBuilder",

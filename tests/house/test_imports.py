@@ -20,6 +20,7 @@ LAYER_OF = {
     "json_types": "base",
     "linear_regex": "base",
     "lists": "base",
+    "lazy_exports": "base",
     "caller": "base",
     "json_limits": "base",
     "server_environment": "base",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from octoc.plugin.hookspecs import hookimpl
+from octoc.plugin import hookimpl
 
 if TYPE_CHECKING:
-    from octoc.plugin.pages import Application, PageAccess, WebPage
+    from octoc.plugin import Application, PageAccess, WebPage
 
 __all__ = ["octoc_pages"]
 
@@ -16,7 +16,7 @@ __all__ = ["octoc_pages"]
 @hookimpl
 def octoc_pages() -> Iterable[WebPage]:
     """Return the dashboard, which answers every path that no other page has."""
-    from octoc.plugin.pages import WebPage
+    from octoc.plugin import WebPage
 
     return (WebPage(prefix="/", make=_make, access="sign-in"),)
 

@@ -16,8 +16,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from octoc.bundle.refusal import BundleFileError
-from octoc.plugin.pages import ToolFilter
+from octoc.plugin import ToolFilter
+from octoc.runtime import BundleFileError
 from octoc_dashboard.forms import first_values, read_form
 from octoc_dashboard.login_sessions import SESSION_S, LoginSessions, read_cookie, write_cookie
 from octoc_dashboard.templates import TEMPLATES
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from octoc.plugin.pages import PageAccess
+    from octoc.plugin import PageAccess
 
 logger = logging.getLogger(__name__)
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.routing.decision import Reason
+from octoc.runtime import Reason
 
 if TYPE_CHECKING:
-    from octoc.plugin.pages import RoutedMessage
-    from octoc.routing.explain import Explanation
+    from octoc.plugin import RoutedMessage
+    from octoc.runtime import Explanation
 
 _MAX_BARS = 10
 _MIN_BARS = 3

@@ -12,7 +12,7 @@ import markupsafe
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.templating import Jinja2Templates
 
-from octoc.diagnostics.render import escape
+from octoc.plugin.toolkit import escape
 from octoc_dashboard.formats import counted, duration, percent, thousands
 
 

@@ -12,7 +12,7 @@ from octoc_dashboard.formats import counted
 from octoc_dashboard.routing import routing_context
 
 if TYPE_CHECKING:
-    from octoc.plugin.pages import AgentOverview, RecentCall, RoutedMessage, ToolFilter
+    from octoc.plugin import AgentOverview, RecentCall, RoutedMessage, ToolFilter
 
 MAX_MESSAGE_CHARS = 10_000
 MAX_CLIENTS = 100

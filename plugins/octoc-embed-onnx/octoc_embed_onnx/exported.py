@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from octoc.lists import name_list
 from octoc.plugin import PluginError
+from octoc.plugin.toolkit import name_list
 from octoc_embed_onnx.session import open_session
 
 if TYPE_CHECKING:

@@ -26,9 +26,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from octoc.installation import install_command
-from octoc.lists import name_list
 from octoc.plugin import PluginError
+from octoc.plugin.toolkit import install_command, name_list
 from octoc_embed_onnx.exported import POOLINGS, ExportedModel
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
-from octoc.plugin.folders import user_cache
-from octoc.whole_files import PRIVATE, write_whole
+from octoc.plugin.toolkit import PRIVATE, user_cache, write_whole
 
 _TRAILER = 66  # a newline, 64 hex digits, a newline
 

@@ -7,8 +7,8 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from octoc.installation import install_command
 from octoc.plugin import PluginError
+from octoc.plugin.toolkit import install_command
 
 _SILENT = "ORT_DISABLE_TELEMETRY"
 _CPU = Path("/proc/cpuinfo")

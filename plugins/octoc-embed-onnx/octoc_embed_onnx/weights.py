@@ -13,9 +13,8 @@ from pathlib import Path
 
 import attrs
 
-from octoc.installation import install_command
-from octoc.lists import name_list
 from octoc.plugin import PluginError
+from octoc.plugin.toolkit import install_command, name_list
 from octoc_embed_onnx import made
 
 MODEL = "model.onnx"

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from octoc.bundle.reader import OpenBundle
-from octoc.compiler.workspace.build import build
-from octoc.installation import install_command
-from octoc.runtime import Runtime
+from octoc.compiler import build
+from octoc.plugin.toolkit import install_command
+from octoc.runtime import OpenBundle, Runtime
 from octoc.testing import WorkspaceBuilder
 from octoc_embed_onnx import weights
 

@@ -17,11 +17,10 @@ from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 import octoc_embed_onnx
-from octoc.bundle.reader import OpenBundle
-from octoc.compiler.workspace.build import BuildOutcome, build
-from octoc.installation import install_command
+from octoc.compiler import BuildOutcome, build
 from octoc.plugin import Embedder, PluginError
-from octoc.runtime import Runtime
+from octoc.plugin.toolkit import install_command
+from octoc.runtime import OpenBundle, Runtime
 from octoc.testing import EmbedderContract, WorkspaceBuilder
 from octoc_embed_onnx import folder as module
 from octoc_embed_onnx.folder import FolderEmbedder, make_folder

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import octoc_embed_onnx
-from octoc.installation import install_command
 from octoc.plugin import Embedder, PluginError
+from octoc.plugin.toolkit import install_command
 from octoc.testing import EmbedderContract
 from octoc_embed_onnx import session, weights
 from octoc_embed_onnx.minilm import MiniLm, make_minilm

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from octoc.diagnostics.suggest import did_you_mean
+from octoc.plugin.toolkit import did_you_mean
 from octoc.runtime import UnknownNameError
 from octoc_serve.paths import DEFAULT_PATH, named_by
 from octoc_serve.session_store import ClientKey
@@ -14,8 +14,7 @@ from octoc_serve.settings import ALL_AGENTS, GatewayError
 from octoc_serve.tokens import StoredToken, Tokens, bearer_of
 
 if TYPE_CHECKING:
-    from octoc.bundle.model import AgentEntry
-    from octoc.runtime import Runtime
+    from octoc.runtime import AgentEntry, Runtime
     from octoc_serve.settings import GatewaySettings
     from octoc_serve.tokens import TokenEntry
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.json_limits import LARGE_BYTES, excess, odd_number
+from octoc.plugin.toolkit import LARGE_BYTES, excess, odd_number
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope

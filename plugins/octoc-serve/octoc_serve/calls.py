@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import mcp_types as types
 
-from octoc.results import Progress, ToolFailure, ToolResult
+from octoc.plugin import Progress, ToolFailure, ToolResult
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext

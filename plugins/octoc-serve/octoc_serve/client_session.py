@@ -14,11 +14,20 @@ import mcp_types as types
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from octoc.bundle.refusal import BundleFileError
-from octoc.formats.own_tools import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT, SKILL
-from octoc.lists import name_list
-from octoc.results import ContentPart, ToolFailure, ToolResult
-from octoc.runtime import UnknownNameError, account_of, as_mcp_result, failure
+from octoc.plugin import ContentPart, ToolFailure, ToolResult
+from octoc.plugin.toolkit import name_list
+from octoc.runtime import (
+    CALL_MCP_TOOL,
+    CAPABILITY,
+    FIND_TOOLS,
+    READ_RESULT,
+    SKILL,
+    BundleFileError,
+    UnknownNameError,
+    account_of,
+    as_mcp_result,
+    failure,
+)
 from octoc_serve.calls import CURRENT_CALL, RunningCall, SuspendedCalls, progress_of
 from octoc_serve.running_calls import RunningCalls
 

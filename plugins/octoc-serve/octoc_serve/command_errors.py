@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from octoc.bundle.refusal import BundleFileError
 from octoc.cli.toolkit import FindingsError, UserError
-from octoc.runtime import UnknownNameError
+from octoc.runtime import BundleFileError, UnknownNameError
 from octoc_serve.settings import GatewayError
 
 

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.addresses import is_loopback
-from octoc.bundle.reader import OpenBundle
+from octoc.plugin.toolkit import is_loopback
+from octoc.runtime import OpenBundle
 from octoc_serve.admission import check_agents, may_use
 from octoc_serve.paths import path_of
 from octoc_serve.settings import ALL_AGENTS, GatewayError, GatewaySettings
 from octoc_serve.tokens import Tokens
 
 if TYPE_CHECKING:
-    from octoc.bundle.model import AgentEntry
+    from octoc.runtime import AgentEntry
 
 NAME = "octoc"
 _TOKEN = {"claude": "${{{env}}}", "cursor": "${{env:{env}}}", "vscode": "${{input:{input}}}"}

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import uvicorn
 
-from octoc.addresses import is_loopback
-from octoc.installation import install_command
+from octoc.plugin.toolkit import install_command, is_loopback
 from octoc.runtime import Runtime
 from octoc_serve.admission import Admission, check_agents, refuse_other
 from octoc_serve.connection_limits import protocol_of

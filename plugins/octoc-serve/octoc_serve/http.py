@@ -14,7 +14,7 @@ import attrs
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 
-from octoc.addresses import is_loopback
+from octoc.plugin.toolkit import is_loopback
 from octoc_serve.admission import Admission, bearer_text
 from octoc_serve.bodies import bounded
 from octoc_serve.connection_limits import CONNECTION
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
-    from octoc.plugin.pages import WebPage
+    from octoc.plugin import WebPage
     from octoc.runtime import Accounts
     from octoc_serve.settings import GatewaySettings
 

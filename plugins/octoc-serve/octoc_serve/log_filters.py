@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import anyio
 from starlette.requests import ClientDisconnect
 
-from octoc.plain_text import cut_session_ids
+from octoc.plugin.toolkit import cut_session_ids
 
 _DISCONNECTS = (anyio.ClosedResourceError, anyio.BrokenResourceError, ClientDisconnect)
 _FOREIGN = ("Unsupported upgrade request", "No supported WebSocket library", "Invalid HTTP request received")

@@ -10,7 +10,7 @@ import attrs
 from octoc_serve import queries
 
 if TYPE_CHECKING:
-    from octoc.plugin.pages import AgentOverview, RoutedMessage, ToolFilter
+    from octoc.plugin import AgentOverview, RoutedMessage, ToolFilter
     from octoc_serve.admission import Admission
     from octoc_serve.server import GatewayServer
     from octoc_serve.session_store import ClientKey

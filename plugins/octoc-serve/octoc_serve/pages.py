@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.datastructures import Headers
 
-from octoc.plugin.manager import load_plugins
-from octoc.plugin.pages import AGENTS
+from octoc.plugin import AGENTS, load_plugins
 from octoc_serve.admission import bearer_text
 from octoc_serve.error_boundary import error_boundary, tell
 from octoc_serve.paths import DEFAULT_PATH
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
-    from octoc.plugin.pages import Application, PageAccess, WebPage
+    from octoc.plugin import Application, PageAccess, WebPage
     from octoc.runtime import Runtime
 
 logger = logging.getLogger(__name__)

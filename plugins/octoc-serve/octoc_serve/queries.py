@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.formats.render import shown
-from octoc.plugin.pages import AgentOverview, ClientView, RoutedMessage, ToolFilter, ToolView
-from octoc.runtime import COUNTED_FORMAT, explain_route, tool_text
+from octoc.plugin import AgentOverview, ClientView, RoutedMessage, ToolFilter, ToolView
+from octoc.runtime import COUNTED_FORMAT, explain_route, shown, tool_text
 from octoc_serve.client_session import ClientSession
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections import OrderedDict, deque
 
 import attrs
 
-from octoc.plugin.pages import RecentCall
+from octoc.plugin import RecentCall
 from octoc_serve.session_store import ClientKey
 
 MOST = 100

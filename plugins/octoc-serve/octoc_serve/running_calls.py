@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from octoc.results import ToolFailure
+from octoc.plugin import ToolFailure
 from octoc.runtime import failure, may_take
 
 

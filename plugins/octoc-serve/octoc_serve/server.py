@@ -16,9 +16,8 @@ from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from octoc import __version__
-from octoc.bundle.refusal import BundleFileError
-from octoc.plugin.pages import RecentCall
-from octoc.runtime import UnknownNameError
+from octoc.plugin import RecentCall
+from octoc.runtime import BundleFileError, UnknownNameError
 from octoc_serve.client_session import ClientSession
 from octoc_serve.elicitation import Elicitation
 from octoc_serve.error_boundary import tell

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import attrs
 
-from octoc.caller import Caller
+from octoc.plugin import Caller
 from octoc.runtime import account_of
 from octoc_serve.error_boundary import error_boundary
 from octoc_serve.session_shares import SessionShares

@@ -7,7 +7,7 @@ from typing import Literal
 
 import attrs
 
-from octoc.names import SUPERVISOR
+from octoc.plugin.toolkit import SUPERVISOR
 
 ALL_AGENTS = "all"
 """In `GatewaySettings.agents`: every agent of the bundle."""

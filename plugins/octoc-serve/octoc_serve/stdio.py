@@ -17,7 +17,7 @@ from mcp.server import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
 from mcp_types import PARSE_ERROR
 
-from octoc.json_limits import excess, odd_number
+from octoc.plugin.toolkit import excess, odd_number
 
 logger = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import attrs
 
-from octoc.whole_files import PRIVATE, write_whole
+from octoc.plugin.toolkit import PRIVATE, write_whole
 from octoc_serve.settings import GatewayError
 
 VERSION = 1

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octoc.bundle.refusal import BundleFileError
+from octoc.runtime import BundleFileError
 from octoc_serve.error_boundary import error_boundary
 from octoc_serve.session_store import SessionStore
 

@@ -14,7 +14,7 @@ import attrs
 import pytest
 from click.testing import CliRunner
 
-from octoc.cli.root import root as cli
+from octoc.cli import root as cli
 from octoc_serve.admission import may_use
 from octoc_serve.paths import is_mcp, named_by, path_of
 from octoc_serve.tokens import Tokens
@@ -171,7 +171,7 @@ def test_what_cannot_be_served_is_refused_at_the_start(root: Path, tmp_path: Pat
 
 def test_an_agent_of_tenants_is_for_these_alone() -> None:
     """An agent without tenants is for all; any other is unknown to a token of another tenant or of none."""
-    from octoc.bundle.model import AgentEntry
+    from octoc.runtime import AgentEntry
 
     free = AgentEntry(name="free", kind="octo")
     agents = {"free": free, "acmes": attrs.evolve(free, name="acmes", tenants=("acme", "umbrella"))}

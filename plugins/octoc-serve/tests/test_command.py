@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from octoc.installation import install_command
+from octoc.plugin.toolkit import install_command
 from octoc.testing import WorkspaceBuilder
 from octoc_serve.command import command
 

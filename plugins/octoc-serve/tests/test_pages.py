@@ -17,8 +17,8 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from octoc.installation import install_command
-from octoc.plugin.pages import AGENTS, AgentAccess, Application, PageAccess, ToolFilter, WebPage
+from octoc.plugin import AGENTS, AgentAccess, Application, PageAccess, ToolFilter, WebPage
+from octoc.plugin.toolkit import install_command
 from octoc.runtime import Runtime
 from octoc_serve.admission import Admission
 from octoc_serve.http import HttpApp

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import octoc.testing.faulty_stdio
-from octoc.cli.root import root as cli
+from octoc.cli import root as cli
 from octoc.testing import WorkspaceBuilder
 from octoc_serve.tokens import Tokens
 

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from octoc.cli.root import root as cli
+from octoc.cli import root as cli
 
 Ask = Callable[..., tuple[int, dict[str, str], str]]
 

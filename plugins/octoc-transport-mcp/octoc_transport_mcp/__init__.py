@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from octoc.plugin.hookspecs import hookimpl
-from octoc.transport_kinds import STANDARD, TransportKind
+from octoc.plugin import STANDARD, TransportKind, hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from octoc.plugin.protocols import Connection, Host, Login, ServerTarget, Transport
+    from octoc.plugin import Connection, Host, Login, ServerTarget, Transport
 
 __all__ = ["McpTransport", "octoc_make_login", "octoc_make_transport", "octoc_transport_kinds"]
 

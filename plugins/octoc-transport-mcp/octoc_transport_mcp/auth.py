@@ -15,7 +15,7 @@ from typing import Protocol
 import attrs
 import httpx2
 
-from octoc.plugin.protocols import ConnectFailedError, ServerTarget
+from octoc.plugin import ConnectFailedError, ServerTarget
 from octoc_transport_mcp.auth_sdk import client_credentials_provider, drive, refreshing_provider, stored_of
 from octoc_transport_mcp.auth_settings import AuthSettings, refused, settings_of
 from octoc_transport_mcp.auth_store import Store, StoredLogin

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from mcp.shared.auth import AuthorizationCodeResult
 
-from octoc.plugin.protocols import ConnectFailedError
+from octoc.plugin import ConnectFailedError
 
 _MAX_REQUEST_BYTES = 32 * 1024
 _MAX_SECONDS = 10.0

@@ -14,8 +14,8 @@ import httpx2
 from mcp.client.auth import OAuthClientProvider
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull
 
-from octoc.network_errors import reason_of
-from octoc.plugin.protocols import ConnectFailedError, LoginState, ServerTarget
+from octoc.plugin import ConnectFailedError, LoginState, ServerTarget
+from octoc.plugin.toolkit import reason_of
 from octoc_transport_mcp.auth import store_of
 from octoc_transport_mcp.auth_callback import Callback, listening
 from octoc_transport_mcp.auth_sdk import ClientMetadata, MemoryStorage, drive, stored_of

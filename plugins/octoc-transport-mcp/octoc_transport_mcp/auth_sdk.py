@@ -27,11 +27,8 @@ from mcp.shared.auth import (
 )
 from mcp.shared.exceptions import MCPDeprecationWarning
 
-from octoc.addresses import is_loopback
-from octoc.network_errors import reason_of
-from octoc.plain_text import because
-from octoc.plugin.protocols import ConnectFailedError, ServerTarget
-from octoc.secrets import redact
+from octoc.plugin import ConnectFailedError, ServerTarget
+from octoc.plugin.toolkit import because, is_loopback, reason_of, redact
 from octoc_transport_mcp.auth_settings import AuthSettings
 from octoc_transport_mcp.auth_store import StoredLogin
 from octoc_transport_mcp.http_bounds import BoundedTransport

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from octoc.addresses import is_loopback
-from octoc.plugin.protocols import ConnectFailedError, ServerTarget
+from octoc.plugin import ConnectFailedError, ServerTarget
+from octoc.plugin.toolkit import is_loopback
 
 Kind = Literal["none", "bearer", "client_credentials", "oauth"]
 Method = Literal["none", "client_secret_basic", "client_secret_post"]

@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from octoc.whole_files import PRIVATE, write_whole
+from octoc.plugin.toolkit import PRIVATE, write_whole
 
 VERSION = 1
 _FOLDER_MODE = 0o700

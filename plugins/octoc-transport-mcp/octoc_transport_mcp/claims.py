@@ -19,7 +19,7 @@ import attrs
 from mcp.shared.dispatcher import coerce_request_id
 from mcp.shared.exceptions import MCPError
 
-from octoc.results import Caller
+from octoc.plugin import Caller
 from octoc_transport_mcp.outbound import Sender
 
 if TYPE_CHECKING:

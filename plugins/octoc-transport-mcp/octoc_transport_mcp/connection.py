@@ -17,9 +17,21 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from octoc import __version__
-from octoc.plain_text import because, words_of
-from octoc.plugin.protocols import ConnectFailedError, Connection, Host, ServerTarget
-from octoc.results import Caller, ContentPart, ListedTool, Progress, ServerListing, ToolCall, ToolFailure, ToolResult
+from octoc.plugin import (
+    Caller,
+    ConnectFailedError,
+    Connection,
+    ContentPart,
+    Host,
+    ListedTool,
+    Progress,
+    ServerListing,
+    ServerTarget,
+    ToolCall,
+    ToolFailure,
+    ToolResult,
+)
+from octoc.plugin.toolkit import because, words_of
 from octoc_transport_mcp.claims import ATTEMPT, CLAIM, Attempt, Claim, ClaimedCalls
 from octoc_transport_mcp.direct_calls import direct_calls
 from octoc_transport_mcp.failures import (

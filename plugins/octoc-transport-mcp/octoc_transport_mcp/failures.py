@@ -9,11 +9,8 @@ import attrs
 import mcp_types
 from mcp.shared.exceptions import MCPError
 
-from octoc.addresses import origin
-from octoc.plain_text import because, plain_error, shortened
-from octoc.plugin.protocols import ConnectFailedError, ServerTarget
-from octoc.results import ContentPart, FailureKind, ToolFailure, ToolResult
-from octoc.secrets import plain_redactor, redactor
+from octoc.plugin import ConnectFailedError, ContentPart, FailureKind, ServerTarget, ToolFailure, ToolResult
+from octoc.plugin.toolkit import because, origin, plain_error, plain_redactor, redactor, shortened
 from octoc_transport_mcp.messages import LineFault
 from octoc_transport_mcp.process import ServerProcess
 

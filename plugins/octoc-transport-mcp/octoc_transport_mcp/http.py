@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
-from octoc.addresses import is_loopback
-from octoc.plugin.protocols import ConnectFailedError, ServerTarget
+from octoc.plugin import ConnectFailedError, ServerTarget
+from octoc.plugin.toolkit import is_loopback
 from octoc_transport_mcp.http_bounds import DEFAULT_MAX_BODY_BYTES, BoundedTransport
 from octoc_transport_mcp.http_client import GuardedClient
 from octoc_transport_mcp.http_logs import quiet_addresses

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx2
 
-from octoc.addresses import is_loopback
+from octoc.plugin.toolkit import is_loopback
 
 DEFAULT_MAX_BODY_BYTES = 16 * 1024 * 1024
 EVENT_STREAM = "text/event-stream"

@@ -13,11 +13,8 @@ import httpx2
 import mcp_types
 from mcp.shared.exceptions import MCPError
 
-from octoc.addresses import origin
-from octoc.network_errors import reason_of, retry_after_s
-from octoc.plugin.protocols import ConnectFailedError, ServerTarget
-from octoc.results import FailureKind, ToolFailure
-from octoc.secrets import redact
+from octoc.plugin import ConnectFailedError, FailureKind, ServerTarget, ToolFailure
+from octoc.plugin.toolkit import origin, reason_of, redact, retry_after_s
 from octoc_transport_mcp.failures import one_line
 from octoc_transport_mcp.http_bounds import BodyTooLargeError, BrokenEncodingError, media_type
 

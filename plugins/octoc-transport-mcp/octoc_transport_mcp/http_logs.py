@@ -8,9 +8,8 @@ from collections.abc import Iterator
 
 import httpx2
 
-from octoc.plain_text import cut_session_ids
-from octoc.plugin.protocols import ServerTarget
-from octoc.secrets import redactor
+from octoc.plugin import ServerTarget
+from octoc.plugin.toolkit import cut_session_ids, redactor
 from octoc_transport_mcp.failures import secrets_of
 
 _LOGGERS = ("httpx2", "mcp.client.streamable_http")

@@ -15,7 +15,7 @@ import mcp_types
 from mcp_types.methods import validate_server_result
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from octoc.plain_text import because, plain
+from octoc.plugin.toolkit import because, plain
 from octoc_transport_mcp.outbound import Sender
 
 if TYPE_CHECKING:

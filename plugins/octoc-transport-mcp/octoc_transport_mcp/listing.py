@@ -12,8 +12,8 @@ import mcp_types
 from mcp.client.subscriptions import ListenNotSupportedError
 from mcp.shared.exceptions import MCPError
 
-from octoc.plain_text import plain
-from octoc.plugin.protocols import ConnectFailedError, ServerTarget
+from octoc.plugin import ConnectFailedError, ServerTarget
+from octoc.plugin.toolkit import plain
 from octoc_transport_mcp.lenient import MAX_NAME_CHARS, META_LEFT_OUT, REST, PageRest
 from octoc_transport_mcp.pending_requests import MAX_TOOLS
 

@@ -9,9 +9,8 @@ import re
 import attrs
 import mcp_types
 
-from octoc.json_limits import LARGE_BYTES, MAX_ELEMENTS, MAX_LISTING_ELEMENTS, excess, may_have_odd_number, parse
-from octoc.plugin.protocols import ServerTarget
-from octoc.results import FailureKind
+from octoc.plugin import FailureKind, ServerTarget
+from octoc.plugin.toolkit import LARGE_BYTES, MAX_ELEMENTS, MAX_LISTING_ELEMENTS, excess, may_have_odd_number, parse
 from octoc_transport_mcp.lone_surrogates import without_lone_surrogates
 
 MAX_PARTS = 10_000

@@ -17,7 +17,7 @@ from mcp.shared.dispatcher import coerce_request_id
 from mcp.shared.message import SessionMessage
 from mcp_types import RequestId
 
-from octoc.json_limits import LARGE_BYTES
+from octoc.plugin.toolkit import LARGE_BYTES
 from octoc_transport_mcp.framing import END_BYTES, DroppedLine
 from octoc_transport_mcp.messages import ElementLimits, LineFault, ReadResult, read
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, cast
 
 import anyio
 
-from octoc.plugin.protocols import ServerTarget
-from octoc.server_environment import usual_environment
+from octoc.plugin import ServerTarget
+from octoc.plugin.toolkit import usual_environment
 from octoc_transport_mcp.guard import Guard
 from octoc_transport_mcp.messages import ElementLimits
 from octoc_transport_mcp.pending_requests import PendingRequests

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import attrs
 import mcp_types
 
-from octoc.plugin.protocols import Host
-from octoc.results import ContentPart, ToolFailure, ToolResult
+from octoc.plugin import ContentPart, Host, ToolFailure, ToolResult
 from octoc_transport_mcp.claims import CLAIM, ELICITATION, ROOTS, SAMPLING, Claim, Claims
 
 if TYPE_CHECKING:

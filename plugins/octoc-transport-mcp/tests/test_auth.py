@@ -17,8 +17,7 @@ import attrs
 import httpx2
 import pytest
 
-from octoc.plugin import ConnectFailedError, LoginState, ServerTarget
-from octoc.results import ToolCall, ToolFailure, ToolResult
+from octoc.plugin import ConnectFailedError, LoginState, ServerTarget, ToolCall, ToolFailure, ToolResult
 from octoc.testing.oauth_server import CLIENT_ID, CLIENT_SECRET, OAuthServer, oauth_server
 from octoc_transport_mcp import octoc_make_login, octoc_make_transport
 from octoc_transport_mcp.auth import auth_for

@@ -12,8 +12,7 @@ import pytest
 from mcp_types import JSONRPCRequest, JSONRPCResponse
 
 import octoc.testing.faulty_stdio
-from octoc.plugin import AskingConnection, Connection, Host, ServerTarget
-from octoc.results import Caller, ToolCall, ToolResult
+from octoc.plugin import AskingConnection, Caller, Connection, Host, ServerTarget, ToolCall, ToolResult
 from octoc_transport_mcp import octoc_make_transport
 from octoc_transport_mcp.claims import ELICITATION, MAX_QUESTIONS, QUESTIONS, ROOTS, SAMPLING, Claim, Claims
 from octoc_transport_mcp.pending_requests import PendingRequests

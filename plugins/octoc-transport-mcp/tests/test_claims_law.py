@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from octoc.results import Caller
+from octoc.plugin import Caller
 from octoc_transport_mcp.claims import ELICITATION, QUESTIONS, ROOTS, SAMPLING, Claim, Claims, Owner
 
 LIMIT_S = 30.0

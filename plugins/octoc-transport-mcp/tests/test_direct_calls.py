@@ -13,8 +13,7 @@ import mcp.client.session
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from octoc.plugin import ServerTarget
-from octoc.results import ToolCall, ToolResult
+from octoc.plugin import ServerTarget, ToolCall, ToolResult
 from octoc.testing.faulty_http import Era, faulty_http
 from octoc_transport_mcp import octoc_make_transport
 from octoc_transport_mcp.claims import FIRST_ID

@@ -12,8 +12,16 @@ from typing import Any, ClassVar
 import attrs
 import pytest
 
-from octoc.plugin import ConnectFailedError, Connection, ServerTarget, Transport
-from octoc.results import ServerListing, ToolCall, ToolFailure, ToolResult
+from octoc.plugin import (
+    ConnectFailedError,
+    Connection,
+    ServerListing,
+    ServerTarget,
+    ToolCall,
+    ToolFailure,
+    ToolResult,
+    Transport,
+)
 from octoc.testing import TransportContract
 from octoc_transport_mcp import octoc_make_transport
 

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from octoc.plugin import Connection, Host, ServerTarget
-from octoc.results import Caller, ToolCall, ToolResult
+from octoc.plugin import Caller, Connection, Host, ServerTarget, ToolCall, ToolResult
 from octoc_transport_mcp import octoc_make_transport
 
 SERVER = Path(__file__).with_name("asking_web.py")

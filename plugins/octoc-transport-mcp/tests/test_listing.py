@@ -11,8 +11,7 @@ import mcp_types.methods
 import pytest
 
 import octoc.testing.faulty_stdio
-from octoc.plugin.protocols import ServerTarget
-from octoc.results import ServerListing
+from octoc.plugin import ServerListing, ServerTarget
 from octoc_transport_mcp import octoc_make_transport
 from octoc_transport_mcp.lenient import TOOLS_AT_ONCE
 

@@ -12,8 +12,7 @@ import attrs
 import pytest
 
 import octoc.testing.faulty_stdio
-from octoc.plugin import ConnectFailedError, Connection, Host, ServerTarget
-from octoc.results import Progress, ToolCall, ToolFailure, ToolResult
+from octoc.plugin import ConnectFailedError, Connection, Host, Progress, ServerTarget, ToolCall, ToolFailure, ToolResult
 from octoc_transport_mcp import octoc_make_transport
 
 ERAS = ("handshake", "modern")

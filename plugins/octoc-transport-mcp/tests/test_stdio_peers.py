@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from octoc.plugin import Connection, Host, ServerTarget
-from octoc.results import Progress, ServerListing, ToolCall, ToolResult
+from octoc.plugin import Connection, Host, Progress, ServerListing, ServerTarget, ToolCall, ToolResult
 from octoc_transport_mcp import octoc_make_transport
 
 Scenario = Callable[[Connection], Awaitable[None]]

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from octoc.plugin.hookspecs import hookimpl
-from octoc.transport_kinds import STANDARD, TransportKind
+from octoc.plugin import STANDARD, TransportKind, hookimpl
 from octoc_transport_rest.protocol import KIND
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from octoc.plugin.lint import LintCheck
-    from octoc.plugin.protocols import Connection, Host, ServerTarget, Transport
+    from octoc.plugin import Connection, Host, LintCheck, ServerTarget, Transport
 
 __all__ = ["KIND", "RestTransport", "octoc_lint_rules", "octoc_make_transport", "octoc_transport_kinds"]
 

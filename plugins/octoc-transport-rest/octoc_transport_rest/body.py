@@ -9,7 +9,7 @@ import zlib
 import attrs
 import httpx2
 
-from octoc.results import Truncation
+from octoc.plugin import Truncation
 
 _GZIP = 16 + zlib.MAX_WBITS
 

@@ -15,11 +15,18 @@ from typing import Any
 import attrs
 import httpx2
 
-from octoc.addresses import origin
-from octoc.json_limits import LARGE_BYTES, MAX_ELEMENTS, MAX_LISTING_ELEMENTS
-from octoc.plain_text import because
-from octoc.plugin.protocols import ConnectFailedError, Connection, ServerTarget
-from octoc.results import ContentPart, FailureKind, ServerListing, ToolCall, ToolFailure, ToolResult
+from octoc.plugin import (
+    ConnectFailedError,
+    Connection,
+    ContentPart,
+    FailureKind,
+    ServerListing,
+    ServerTarget,
+    ToolCall,
+    ToolFailure,
+    ToolResult,
+)
+from octoc.plugin.toolkit import LARGE_BYTES, MAX_ELEMENTS, MAX_LISTING_ELEMENTS, because, origin
 from octoc_transport_rest.body import Body, BrokenBodyError, read_body
 from octoc_transport_rest.endpoint import Endpoint, caller_headers, endpoint_of
 from octoc_transport_rest.faults import (

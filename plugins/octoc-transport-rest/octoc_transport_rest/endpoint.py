@@ -9,9 +9,8 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from octoc.addresses import is_loopback
-from octoc.plugin.protocols import ConnectFailedError, ServerTarget
-from octoc.results import Caller
+from octoc.plugin import Caller, ConnectFailedError, ServerTarget
+from octoc.plugin.toolkit import is_loopback
 from octoc_transport_rest.protocol import JSON_TYPE
 
 log = logging.getLogger(__name__)

@@ -10,12 +10,18 @@ from typing import Any
 
 import httpx2
 
-from octoc.addresses import origin
-from octoc.network_errors import causes_of, reason_of, retry_after_s
-from octoc.plain_text import plain_error, shortened
-from octoc.plugin.protocols import ConnectFailedError, ServerTarget
-from octoc.results import FailureKind, ToolFailure, bounded_wait
-from octoc.secrets import SHORTEST_SECRET, redactor
+from octoc.plugin import ConnectFailedError, FailureKind, ServerTarget, ToolFailure
+from octoc.plugin.toolkit import (
+    SHORTEST_SECRET,
+    bounded_wait,
+    causes_of,
+    origin,
+    plain_error,
+    reason_of,
+    redactor,
+    retry_after_s,
+    shortened,
+)
 
 log = logging.getLogger(__name__)
 

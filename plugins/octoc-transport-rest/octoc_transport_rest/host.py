@@ -18,9 +18,8 @@ from typing import Any
 
 import attrs
 
-from octoc.addresses import is_loopback
-from octoc.plugin.protocols import PythonTool
-from octoc.results import Caller
+from octoc.plugin import Caller, PythonTool
+from octoc.plugin.toolkit import is_loopback
 from octoc_transport_rest.endpoint import CORRELATION, TENANT, USER
 from octoc_transport_rest.host_tools import INTERNAL, HostTools, PythonTools, Registry, RegistryTools, dump
 from octoc_transport_rest.http import MAX_HEAD_BYTES, RefusedError, Request, read_body, read_head, response

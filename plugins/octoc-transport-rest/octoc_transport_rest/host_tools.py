@@ -15,9 +15,8 @@ from typing import Any, Literal, Protocol
 
 import attrs
 
-from octoc.diagnostics.suggest import near_names
-from octoc.plugin.protocols import PythonTool
-from octoc.results import Caller, FailureKind, ToolFailure, ToolResult
+from octoc.plugin import Caller, FailureKind, PythonTool, ToolFailure, ToolResult
+from octoc.plugin.toolkit import near_names
 from octoc_transport_rest.http import RefusedError
 from octoc_transport_rest.protocol import MAX_BODY_BYTES, MAX_TOOLS, TOOL_NAME
 

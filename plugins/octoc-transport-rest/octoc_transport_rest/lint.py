@@ -11,7 +11,7 @@ from octoc.plugin import LintWorkspace, Need, Rule, Scope, Severity, lint_check
 from octoc_transport_rest.protocol import KIND, LEFT_OUT, MAX_TOOLS, TOOL_NAME
 
 if TYPE_CHECKING:
-    from octoc.diagnostics.model import DiagnosticSink
+    from octoc.plugin import DiagnosticSink
 
 rule = partial(
     Rule,

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from octoc.results import ListedTool
+from octoc.plugin import ListedTool
 from octoc_transport_rest.faults import one_line, without_secrets
 from octoc_transport_rest.protocol import MAX_TOOLS, TOOL_NAME
 

@@ -6,7 +6,7 @@ import re
 from json import JSONDecodeError
 from typing import Any
 
-from octoc.json_limits import MAX_ELEMENTS, excess, parse
+from octoc.plugin.toolkit import MAX_ELEMENTS, excess, parse
 
 KIND = "rest"
 PROTOCOL = "octopus-rest"

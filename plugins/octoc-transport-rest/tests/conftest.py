@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from octoc.plugin import Connection
-from octoc.results import ServerListing, ToolCall, ToolFailure, ToolResult
+from octoc.plugin import Connection, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc.testing.raw_rest import Talk, visited
 from octoc_transport_rest import octoc_make_transport
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from octoc.plugin import ConnectFailedError
-from octoc.results import ToolFailure, ToolResult, Truncation
+from octoc.plugin import ConnectFailedError, ToolFailure, ToolResult, Truncation
 from octoc.testing.raw_rest import answer, says
 
 LIMIT = 4 * 1024 * 1024

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from octoc.plugin import ConnectFailedError, Connection, ServerTarget
-from octoc.results import ToolCall, ToolFailure, ToolResult
+from octoc.plugin import ConnectFailedError, Connection, ServerTarget, ToolCall, ToolFailure, ToolResult
 from octoc_transport_rest import octoc_make_transport
 
 ONE = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: 1\r\n\r\n1"

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from octoc.plugin import ConnectFailedError
-from octoc.results import ToolFailure, ToolResult
+from octoc.plugin import ConnectFailedError, ToolFailure, ToolResult
 from octoc.testing.raw_rest import TOKEN, Talk, answer, says, slowly
 
 LIMIT = 4 * 1024 * 1024

@@ -7,11 +7,8 @@ from typing import Any
 import pytest
 
 import octoc_transport_rest
-from octoc.compiler.pin.record import write_snapshot
-from octoc.compiler.workspace.build import build, resolve_workspace
-from octoc.diagnostics.model import DiagnosticSink
-from octoc.plugin.manager import plugins_of
-from octoc.results import ListedTool, ServerListing
+from octoc.compiler import build, resolve_workspace, write_snapshot
+from octoc.plugin import DiagnosticSink, ListedTool, ServerListing, plugins_of
 from octoc.testing import WorkspaceBuilder
 
 CODES = {"OCT446", "REST001", "REST002"}

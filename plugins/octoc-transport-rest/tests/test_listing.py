@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from octoc.plugin import ConnectFailedError
-from octoc.results import ServerListing
+from octoc.plugin import ConnectFailedError, ServerListing
 from octoc.testing.raw_rest import TOKEN, answer, says
 
 

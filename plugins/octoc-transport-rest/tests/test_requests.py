@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from octoc.plugin import Connection
-from octoc.results import Caller, ToolCall, ToolFailure, ToolResult
+from octoc.plugin import Caller, Connection, ToolCall, ToolFailure, ToolResult
 from octoc.testing.raw_rest import TOKEN, Faulty, answer, says, visited
 from octoc_transport_rest import octoc_make_transport
 

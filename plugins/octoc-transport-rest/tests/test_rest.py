@@ -11,9 +11,17 @@ from typing import Any, ClassVar
 
 import pytest
 
-from octoc.plugin import ConnectFailedError, PythonTool, ServerTarget, Transport
-from octoc.plugin.manager import load_plugins
-from octoc.results import ContentPart, ToolCall, ToolFailure, ToolResult
+from octoc.plugin import (
+    ConnectFailedError,
+    ContentPart,
+    PythonTool,
+    ServerTarget,
+    ToolCall,
+    ToolFailure,
+    ToolResult,
+    Transport,
+    load_plugins,
+)
 from octoc.testing import TransportContract
 from octoc_transport_rest import octoc_make_transport
 from octoc_transport_rest.endpoint import endpoint_of

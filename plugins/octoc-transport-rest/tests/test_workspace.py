@@ -8,10 +8,8 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from octoc.cli.root import root as cli
-from octoc.plugin import PythonTool
-from octoc.plugin.manager import load_plugins
-from octoc.results import Caller, ToolFailure, ToolResult
+from octoc.cli import root as cli
+from octoc.plugin import Caller, PythonTool, ToolFailure, ToolResult, load_plugins
 from octoc.runtime import Runtime
 from octoc.testing import WorkspaceBuilder
 from octoc_transport_rest.host import caller, serve
