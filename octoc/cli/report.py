@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from octoc.diagnostics.fold import folded
 from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.render import Paint, ansi, plain, render_concise, render_full, render_json, summary, wrapped
 from octoc.diagnostics.rule import Severity
@@ -37,13 +38,15 @@ def print_diagnostics(
 ) -> None:
     """Write findings to stdout, or to stderr with `err`, and their summary to stderr.
 
-    Infos are counted, and shown only with `verbose`; `json` has all of them.
+    Infos are counted, and shown only with `verbose`; `json` has all of them. Findings that say the same of several
+    places are one.
 
     Args:
         root: what the paths of spans are relative to.
         fail_on: as the option; `junit` calls a failure what the exit status does.
         files: what was looked at, absolute; `junit` has a test case for each.
     """
+    found = folded(found)
     shown = [diagnostic for diagnostic in found if verbose or diagnostic.severity > Severity.INFO]
     paint, columns = paint_for(err=err), columns_of(err=err)
     if output_format == "json":

@@ -80,7 +80,10 @@ class Fix:
 
 @attrs.frozen(kw_only=True)
 class Diagnostic:
-    """One finding. `message` is one line without a full stop and true without the notes and the help."""
+    """One finding. `message` is one line without a full stop and true without the notes and the help.
+
+    Findings of one rule with one `subject` are shown as one with a count; without a subject each stands alone.
+    """
 
     rule: Rule
     message: str
@@ -91,6 +94,7 @@ class Diagnostic:
     notes: tuple[str, ...] = ()
     help: str | None = None
     fix: Fix | None = None
+    subject: str = ""
 
     @property
     def sort_key(self) -> tuple[Any, ...]:
@@ -139,6 +143,7 @@ class DiagnosticSink:
         help: str | None = None,  # noqa: A002  # rustc's and ruff's word for it
         severity: Severity | None = None,
         fix: Callable[[Locator], Fix | None] | None = None,
+        subject: str = "",
     ) -> None:
         """Add a finding, unless the policy silences it. A finding with the same rule, place and message is added once.
 
@@ -146,6 +151,7 @@ class DiagnosticSink:
             fix: makes the fix, from the locator that turns places into spans; called only when the finding stays.
             related: text of a secondary label -> its place.
             severity: the rule's own unless given.
+            subject: what findings have in common that are shown as one.
 
         Raises: UndeclaredRuleError from a sink of `only` other rules.
         """
@@ -165,6 +171,7 @@ class DiagnosticSink:
             ),
             notes=tuple(map(mask_values, notes)),
             help=None if help is None else mask_values(help),
+            subject=mask_values(subject),
         )
         kept = diagnostic if self._policy is None else self._policy(diagnostic)
         if kept is None or kept.sort_key in self._found:

@@ -161,6 +161,7 @@ def _plain(found: Diagnostic) -> dict[str, Any]:
         "notes": list(found.notes),
         "help": found.help,
         "fix": None if found.fix is None else encode(found.fix),
+        "subject": found.subject,
     }
 
 
@@ -201,4 +202,5 @@ def _diagnostic(plain: Mapping[str, Any]) -> Diagnostic:
         notes=tuple(plain["notes"]),
         help=plain["help"],
         fix=None if plain["fix"] is None else decode(Fix, plain["fix"]),
+        subject=plain["subject"],
     )

@@ -10,7 +10,7 @@ from octoc.compiler.fixes.edits import renamed
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
-from octoc.diagnostics.suggest import did_you_mean
+from octoc.diagnostics.suggest import did_you_mean, slips_of
 
 
 def report_unknown_fields(
@@ -25,13 +25,14 @@ def report_unknown_fields(
         if key in known or str(key).startswith(("x-", "_")):
             continue
         place = Place(file=inspection.file.display, path=(*path, key), part="key")
-        near = did_you_mean(str(key), known)
-        inspection.report(
+        # Where other programs add keys, only a slip of a known key is meant to be it.
+        near = did_you_mean(str(key), slips_of(str(key), known) if open_ended else known)
+        inspection.sink.report(
             rules.UNKNOWN_FIELD,
             f"unknown field `{key}`{f' in `{inspection.dotted(path)}`' if path else ''}",
-            (*path, key),
-            key=True,
+            at=place,
             help=near,
             severity=Severity.INFO if open_ended and not near else None,
+            subject=f"{inspection.file.kind}:{key}",
             fix=renamed(place, str(key), known - {str(other) for other in values}),
         )

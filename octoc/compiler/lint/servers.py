@@ -39,6 +39,7 @@ def check_pins(build: Build, sink: DiagnosticSink) -> None:
             at=_place_of(server, package),
             help=_advice(package),
             severity=Severity.INFO if server.open else None,
+            subject=package.name,
             fix=_pinned(server, package),
         )
 

@@ -221,6 +221,7 @@ def _listed(server: Server, snapshot: SnapshotSource | None, sink: DiagnosticSin
             f"the tools of server `{server.name}` are not recorded",
             at=server.place,
             help=f"run `octoc pin {server.name}`",
+            subject="all",
         )
         return server
     if snapshot.definition != server.definition:

@@ -185,6 +185,7 @@ def _report_unknown(
         help=_meant(entry.value, known) or _about_server(entry.value, servers),
         severity=Severity.WARNING,
         fix=renamed(entry.place, entry.value, known),
+        subject=entry.value,
     )
 
 

@@ -1,0 +1,39 @@
+"""Findings that say the same of many places are shown as one."""
+
+import attrs
+
+from octoc.diagnostics.fold import folded
+from octoc.diagnostics.model import Diagnostic, Edit, Fix, Span
+from octoc.diagnostics.rule import Severity
+from octoc.diagnostics.rules.check import UNKNOWN_FIELD
+
+
+def finding(line: int, subject: str = "mcp:size") -> Diagnostic:
+    """Return a finding about one field at a line of one file."""
+    span = Span(file=".mcp.json", line=line, column=1, end_line=line, end_column=4)
+    return Diagnostic(
+        rule=UNKNOWN_FIELD, message=f"unknown field in {line}", severity=Severity.WARNING, span=span, subject=subject
+    )
+
+
+def test_findings_with_one_subject_are_the_first_with_a_count() -> None:
+    """A note names three other places and counts the rest."""
+    (one,) = folded(finding(line) for line in range(1, 8))
+    assert one.message == "unknown field in 1 (and 6 more)"
+    assert one.notes == ("also at `.mcp.json:2`, `.mcp.json:3`, `.mcp.json:4` and 3 more places",)
+    assert folded([finding(1), finding(2)])[0].notes == ("also at `.mcp.json:2`",)
+
+
+def test_other_findings_stay_apart() -> None:
+    """Another subject, another severity, no subject or a fix is another finding, and the order stays."""
+    fix = Fix(title="write `b`", edits=(Edit(span=Span(file=".mcp.json"), text="b"),))
+    apart = (
+        finding(1),
+        finding(2, "mcp:other"),
+        attrs.evolve(finding(3), severity=Severity.INFO),
+        finding(4, ""),
+        finding(5, ""),
+        attrs.evolve(finding(6), fix=fix),
+        attrs.evolve(finding(7), fix=fix),
+    )
+    assert folded(apart) == apart
