@@ -84,6 +84,7 @@ class Dialect:
             `**` for any number of folders.
         folders: for agents, the folders that `octoc init` names.
         home: the client's own folder: a file in it that no pattern tells is in this dialect.
+        marks: keys that tell this dialect where no path does, each with the values that do; no values are any value.
         rank: which of several MCP files is the project's own: that of the lowest rank.
         is_in_project: a project holds such a file, and `octoc init` names it.
         reads_subfolders: for agents, the client reads all folders below `folders`.
@@ -119,6 +120,7 @@ class Dialect:
     patterns: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     home: str = ""
+    marks: Mapping[str, frozenset[str]] = attrs.field(factory=dict, hash=False)
     rank: int = 100
     is_in_project: bool = True
     reads_subfolders: bool = False
@@ -200,6 +202,7 @@ class FileKind:
         role: what it brings into a build.
         syntax: what it is written in.
         read: reads a file of a syntax that octoc does not know.
+        bare: returns the values of Markdown without front matter, `(file, sink)`; None leaves it to be reported.
         schema: the JSON Schema that its values meet; None is `schemas/<name>.v1.json`.
         units: what one mistake makes unusable, as key paths where `*` is any key or index: the longest that the path of
             the mistake starts with is cut, the whole file where none does. An element may be cut only where fewer
@@ -228,6 +231,7 @@ class FileKind:
     role: Role = "other"
     syntax: Syntax = "toml"
     read: Read | None = None
+    bare: Function | None = None
     schema: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
     units: tuple[tuple[str, ...], ...] = attrs.field(default=(), repr=False)
     has_defaults: bool = False

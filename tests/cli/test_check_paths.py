@@ -62,8 +62,49 @@ def test_cursors_habit_is_no_mistake_in_its_own_file(octoc: Run, here: Path) -> 
 @pytest.mark.parametrize("path", [".claude/agents/deep/a.md", "x/y/AGENT.md", ".octo/agents/a/AGENT.md", "agents/a.md"])
 def test_agents_are_found_and_checked_against_servers(octoc: Run, here: Path, path: str) -> None:
     """Agents are found where clients keep them, and what their tools name is looked up in the project's servers."""
-    _write(here, {path: AGENT.replace("---\nBe", "tools: [mcp__gone__read]\n---\nBe") % "a"})
+    _write(here, {path: AGENT.replace("---\nBe", "tools: [mcp__doc__read]\n---\nBe") % "a"})
+    _write(here, {".mcp.json": '{"mcpServers": {"docs": {"command": "docs-mcp"}}}'})
     assert sorted(_found(octoc)) == [("OCT321", path), ("OCT330", path)]
+
+
+def test_prose_is_never_an_agent_or_a_tap(octoc: Run, here: Path) -> None:
+    """An AGENT.md without front matter defines nothing, and skills of other clients make no tap of their folder."""
+    _write(here, {"AGENT.md": "# For agents\n\nRun the tests.\n", ".mcp.json": '{"mcpServers": {}}'})
+    plain = "---\nname: %s\ndescription: Writes notes.\n---\nWrite.\n"
+    _write(
+        here,
+        {"skills/notes/SKILL.md": plain % "notes", "skills/shared/helper.py": "", "skills/a_b/SKILL.md": plain % "a-b"},
+    )
+    _write(
+        here, {"skills/notes/agents/openai.yaml": "", ".claude/skills/bare/SKILL.md": "Says what the skill teaches.\n"}
+    )
+    _write(here, {".claude/skills/unnamed/SKILL.md": "---\ndescription: Reads notes.\n---\nRead.\n"})
+    _write(
+        here,
+        {"agents/helper.md": (AGENT % "helper").replace("---\nBe", "model: opus\nskills: [bare, unnamed]\n---\nBe")},
+    )
+    assert _found(octoc) == [("OCT112", ".claude/skills/bare/SKILL.md")]
+    shown = octoc("check", "-v", "--output-format", "concise").out
+    assert "warning[OCT112]" in shown
+    assert not [code for code in ("OCT127", "OCT421", "OCT427", "OCT457", "OCT307", "OCT202") if code in shown]
+
+
+def test_agents_of_other_clients_are_not_judged_as_known_ones(octoc: Run, here: Path) -> None:
+    """An agent in the hidden folder of a client whose agents octoc does not read has no finding."""
+    copilot = (AGENT % "helper").replace("---\nBe", "tools: [read, search/codebase]\n---\nBe")
+    _write(here, {".github/agents/helper.md": copilot, ".github/agents/other.agent.md": copilot})
+    _write(here, {".opencode/agents/helper.md": copilot, ".mcp.json": '{"mcpServers": {}}'})
+    assert _found(octoc) == []
+
+
+def test_a_skill_that_other_clients_skip_is_an_error(octoc: Run, here: Path) -> None:
+    """Without front matter or a name a skill works in Claude Code alone, so in other folders it is broken."""
+    _write(here, {".agents/skills/bare/SKILL.md": "Says what the skill teaches.\n", ".mcp.json": '{"mcpServers": {}}'})
+    _write(here, {".agents/skills/unnamed/SKILL.md": "---\ndescription: Reads notes.\n---\nRead.\n"})
+    assert _found(octoc) == [
+        ("OCT112", ".agents/skills/bare/SKILL.md"),
+        ("OCT202", ".agents/skills/unnamed/SKILL.md"),
+    ]
 
 
 def test_documents_are_not_agents(octoc: Run, here: Path) -> None:

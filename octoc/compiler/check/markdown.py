@@ -12,17 +12,20 @@ from octoc.compiler.check.inspection import Inspection
 from octoc.compiler.check.mcp import check_entry
 from octoc.compiler.check.schemas import fields
 from octoc.compiler.inputs.agents.markdown import AGENT_MD
-from octoc.compiler.inputs.agents.octo import AGENT_FILE
-from octoc.compiler.inputs.skill import SKILL
+from octoc.compiler.inputs.agents.octo import AGENT_FILE, AGENT_TYPES
+from octoc.compiler.inputs.skill import SKILL, needs_front_matter
 from octoc.compiler.model.documents import kept
+from octoc.diagnostics.model import Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.lists import one_of
 from octoc.names import is_name
 
-AGENT_TYPES = ("supervisor", "worker", "deep_research", "project")
-_USUAL_AGENT_NAME = re.compile(r"[a-z][a-z0-9-]*\Z")
+_RESTRICTING = frozenset({"allowed-tools", "allowed_tools", "allowedTools"})
+"""What skills and commands of Claude Code, and other clients, call the tools of an agent."""
+_NAMES = "expected letters, digits, `-`, `_` and `.`, starting with a letter or a digit"
+_USUAL_AGENT_NAME = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
 
 
 def agent_name_from_path(display: str) -> str:
@@ -47,7 +50,17 @@ def is_documentation(values: Mapping[str, Any], inspection: Inspection) -> bool:
 
 def check_agent(values: Mapping[str, Any], inspection: Inspection) -> None:
     """Check an agent in Markdown whose schema is met; one unsound inline server is cut, not the agent."""
-    report_unknown_fields(values, fields(AGENT_MD), (), inspection, open_ended=True)
+    restricting = _RESTRICTING & values.keys()
+    for key in sorted(restricting):
+        inspection.report(
+            rules.RESTRICTION_NOT_IN_FORCE,
+            f"{inspection.file.dialect.client} does not read `{key}` in an agent"
+            + ("" if "tools" in values else ", so the agent has every tool"),
+            (key,),
+            key=True,
+            help="call it `tools`" if "tools" not in values else "delete it: `tools` says what the agent has",
+        )
+    report_unknown_fields(values, fields(AGENT_MD) | restricting, (), inspection, open_ended=True)
     name = values.get("name")
     if name is None:
         name = agent_name_from_path(inspection.file.display)
@@ -82,13 +95,57 @@ def check_agent(values: Mapping[str, Any], inspection: Inspection) -> None:
 def check_skill(values: Mapping[str, Any], inspection: Inspection) -> None:
     """Check a skill whose schema is met."""
     report_unknown_fields(values, fields(SKILL), (), inspection, open_ended=True)
+    if needs_front_matter(inspection.file.display, inspection.file.tap):
+        _check_strict_skill(values, inspection)
+    else:
+        _check_lenient_skill(values, inspection)
+
+
+def _check_strict_skill(values: Mapping[str, Any], inspection: Inspection) -> None:
+    """Check what Octomind, Octo and Codex want of a skill."""
     folder = PurePosixPath(inspection.file.display).parent.name
-    if values["name"] != folder:
+    for key in ("name", "description"):
+        if key not in values:
+            message = f"the file has no `{key}`"
+            inspection.report(
+                rules.MISSING_KEY, message, (), cut=(), help=f"add `{key}`: clients skip the skill without it"
+            )
+    name = values.get("name", folder)
+    if not is_name(name):
+        inspection.report(rules.BAD_NAME, f"`{name}` is not a valid name: {_NAMES}", ("name",), cut=())
+    elif name != folder:
         inspection.report(
             rules.SKILL_NAME_DIFFERS,
-            f"skill `{values['name']}` is in folder `{folder}`: Octomind never activates it",
+            f"skill `{name}` is in folder `{folder}`: Octomind never activates it",
             ("name",),
             help="give folder and skill the same name",
+        )
+
+
+def _check_lenient_skill(values: Mapping[str, Any], inspection: Inspection) -> None:
+    """Check a skill that Claude Code takes without a name or a description."""
+    place = Place(file=inspection.file.display)
+    folder = PurePosixPath(inspection.file.display).parent.name
+    if "description" not in values and "name" in values:
+        inspection.sink.report(
+            rules.MISSING_KEY,
+            "the skill has no `description`: Claude Code takes its first paragraph, and other clients skip it",
+            at=place,
+            help="add `description`: what the skill teaches and when it is needed",
+            severity=Severity.WARNING,
+            subject="lenient",
+        )
+    name = values.get("name", folder)
+    if not is_name(name):
+        inspection.cuts.add(("name",))
+    if name != folder:
+        inspection.sink.report(
+            rules.SKILL_NAME_DIFFERS if is_name(name) else rules.BAD_NAME,
+            f"skill `{name}` is in folder `{folder}`" if is_name(name) else f"`{name}` is not a valid name: {_NAMES}",
+            at=place.child("name"),
+            help=f"the Agent Skills specification wants the folder's name; Claude Code calls the skill `{folder}`",
+            severity=Severity.INFO,
+            subject="lenient",
         )
 
 

@@ -47,15 +47,15 @@ def kind_from_content(path: Path, text: str, kinds: FileKinds) -> Known | None:
         if kind.syntax != syntax or kind.recognize is None or path.name in kind.other_names:
             continue
         if kind.recognize(values) if values is not None else any(mark in text for mark in kind.marks):
-            return known_as(path, kind, kinds)
+            return known_as(path, kind, kinds, kinds.dialect_of_values(kind, path, values or {}))
     return None
 
 
 def _values(syntax: Syntax, text: str) -> Mapping[str, Any] | None:
-    """Return the values of a text, of front matter only the keys; None when it cannot be parsed."""
+    """Return the values of a text, of front matter what each line has after its key; None when it cannot be parsed."""
     if syntax == "markdown":
         lines = text.partition("\n---")[0].split("\n") if opens(text) else ()
-        return {line.partition(":")[0]: None for line in lines}
+        return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
     try:
         values: Any = tomllib.loads(text) if syntax == "toml" else json.loads(text)
     except (ValueError, RecursionError):

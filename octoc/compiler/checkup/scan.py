@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import attrs
@@ -19,6 +20,7 @@ from octoc.compiler.inputs.mcp.claude import MCP_FILE
 from octoc.compiler.inputs.registry import FileKinds
 from octoc.compiler.model.documents import Discovered, Tap
 from octoc.compiler.model.settings import WorkspaceSettings
+from octoc.compiler.read.fences import opens
 from octoc.compiler.workspace.paths import WORKSPACE_FILE, display_path
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.read import WALK_CUT_SHORT
@@ -33,6 +35,7 @@ _SKIPPED = frozenset({
 })  # fmt: skip
 _VENV_MARK = "pyvenv.cfg"
 _HEAD_BYTES = 65_536
+_LOOKED_INTO = 20  # skills of a folder that tell whether it is a tap
 
 
 @attrs.frozen(kw_only=True)
@@ -47,6 +50,7 @@ class Scan:
 class _Seen:
     files: list[tuple[Path, Known]] = attrs.field(factory=list)
     taps: list[Path] = attrs.field(factory=list)
+    skill_folders: list[Path] = attrs.field(factory=list)
     workspaces: list[Path] = attrs.field(factory=list)
 
 
@@ -58,12 +62,15 @@ def scan_folder(base: Path, folder: Path, settings: WorkspaceSettings, sink: Dia
         settings: the defaults.
     """
     seen = _Seen()
-    for here, names in _walk(base, folder, sink, kinds.hidden_folders):
+    hidden = {part for path in settings.skills.paths for part in Path(path).parts if part.startswith(".")}
+    for here, names in _walk(base, folder, sink, kinds.hidden_folders | hidden):
         if here != folder and WORKSPACE_FILE in names:
             seen.workspaces.append(here)
             continue
         if looks_like_tap(here):
             seen.taps.append(here)
+        elif here.name == "skills" and not looks_like_tap(here.parent):
+            seen.skill_folders.append(here)
         seen.files.extend(_known_files(here, names, kinds))
     root = Root(real=os.path.realpath(folder), what=f"`{display_path(base, folder)}`")
     projects = {folder, *(_project_of(*file) for file in seen.files if file[1].kind.role == "servers")}
@@ -71,20 +78,31 @@ def scan_folder(base: Path, folder: Path, settings: WorkspaceSettings, sink: Dia
     for project in sorted(projects):
         inside = [(path, known) for path, known in seen.files if _nearest(path, projects) == project]
         taps = [tap for tap in seen.taps if _nearest(tap, projects) == project]
-        together.extend(_of_project(base, project, inside, taps, root, settings, sink))
+        skills = [path for path in seen.skill_folders if _nearest(path, projects) == project]
+        together.extend(_of_project(base, inside, taps, skills, root, settings, sink))
     return Scan(together=tuple(together), workspaces=tuple(seen.workspaces))
 
 
 def looks_like_tap(folder: Path) -> bool:
-    """Tell whether a folder holds capabilities or skills. A hidden folder is another program's."""
+    """Tell whether a folder holds capabilities, or skills with keys of Octomind. A hidden folder is another program's.
+
+    Skills of other clients make no tap: plugins and projects have them, too.
+    """
     if folder.name.startswith("."):
         return False
-    return any(
-        path.is_file()
-        for part, pattern in (("capabilities", "*/*.toml"), ("skills", "*/SKILL.md"))
-        if (folder / part).is_dir()
-        for path in (folder / part).glob(pattern)
-    )
+    if any(path.is_file() for path in _files_in(folder, "capabilities", "*/*.toml")):
+        return True
+    return any(_of_octomind(_head(path)) for path in islice(_files_in(folder, "skills", "*/SKILL.md"), _LOOKED_INTO))
+
+
+def _files_in(folder: Path, part: str, pattern: str) -> Iterator[Path]:
+    return (folder / part).glob(pattern) if (folder / part).is_dir() else iter(())
+
+
+def _of_octomind(text: str) -> bool:
+    """Tell whether front matter has a key that only Octomind's skills have."""
+    keys = text.partition("\n---")[0].split("\n") if opens(text) else ()
+    return any(line.partition(":")[0] in ("capabilities", "domains", "rules") for line in keys)
 
 
 def enclosing_tap(path: Path) -> Path | None:
@@ -99,9 +117,9 @@ def enclosing_tap(path: Path) -> Path | None:
 
 def _of_project(
     base: Path,
-    project: Path,
     files: list[tuple[Path, Known]],
     taps: list[Path],
+    skill_folders: list[Path],
     root: Root,
     settings: WorkspaceSettings,
     sink: DiagnosticSink,
@@ -112,11 +130,10 @@ def _of_project(
     own, in_taps = Found(sink=sink), Found(sink=sink)
     for path, known in [*mcp[:1], *sorted(others, key=lambda entry: entry[0])]:
         _add(base, path, known, root, own)
-    if (project / MCP_FILE).is_file():  # what is built there has the skills, too
-        for folder in (project / path for path in settings.skills.paths):
-            entry = enter(folder, display_path(base, folder), root, sink) if folder.is_dir() else None
-            if entry is not None:
-                add_skills(entry, "", own)
+    for folder in skill_folders:
+        entry = enter(folder, display_path(base, folder), root, sink)
+        if entry is not None:
+            add_skills(entry, "", own)
     for path in taps:
         display = display_path(base, path)
         place = Place(file=display)
@@ -128,6 +145,7 @@ def _of_project(
         yield Discovered(
             root=base,
             settings=settings,
+            is_scanned=True,
             taps=tuple(in_taps.taps),
             files=(*own.files, *in_taps.files),
             default_links=tuple(in_taps.default_links),
@@ -166,6 +184,8 @@ def _known_files(folder: Path, names: list[str], kinds: FileKinds) -> Iterator[t
     for name in names:
         path = folder / name
         known = kind_from_path(path, kinds)
+        if known is not None and known.kind.syntax == "markdown" and not opens(_head(path)):
+            continue  # prose, whatever the file is called
         if known is None or known.kind.scan == "never":
             known = _looked_into(path, kinds)
         # Others use the names of these folders as well.
@@ -182,7 +202,10 @@ def _looked_into(path: Path, kinds: FileKinds) -> Known | None:
     kind = kinds.of_workspace(path)
     if kind is not None:
         return known_as(path, kind, kinds)
-    return kind_from_content(path, _head(path), kinds) if kinds.has_content_at(path) else None
+    # What another client's own folder holds is in that client's form.
+    if path.parent.parent.name.startswith(".") or not kinds.has_content_at(path):
+        return None
+    return kind_from_content(path, _head(path), kinds)
 
 
 def _is_wanted(path: Path, kind: FileKind) -> bool:

@@ -140,8 +140,11 @@ def _own_stem(entry: Entry) -> str | None:
 def _add_skill(folder: Entry, tap: str, found: Found) -> None:
     file = child(folder, "SKILL.md", found.sink)
     if file is None or file.is_dir:
-        message = f"skill `{folder.name}` has no `SKILL.md`"
-        found.sink.report(rules.INCOMPLETE_FOLDER, message, at=folder.place, help=f"add `{folder.display}/SKILL.md`")
+        if tap:  # a project's folder of skills may group them in others
+            message = f"skill `{folder.name}` has no `SKILL.md`"
+            found.sink.report(
+                rules.INCOMPLETE_FOLDER, message, at=folder.place, help=f"add `{folder.display}/SKILL.md`"
+            )
         return
     found.add(file, SKILL, tap=tap or None, key={"skill": folder.name})
     # Whatever lies in the folder may be read by the model, or executed for it, also what no list names.

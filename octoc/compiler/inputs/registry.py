@@ -134,6 +134,13 @@ class FileKinds:
         inside = [one for one in dialects if one.home and one.home in path.parts]
         return min(listed or inside, key=self._order, default=kind.dialect or NO_DIALECT)
 
+    def dialect_of_values(self, kind: FileKind, path: PurePath, values: Mapping[str, object]) -> Dialect:
+        """Return the dialect of a file that has these values: by its path, else by the marks of dialects."""
+        told = self.dialect_of(kind, path)
+        if told is not kind.dialect or told.project_of(path) is not None:
+            return told
+        return next((one for one in self.dialects_of(kind) if _is_marked(one, values)), told)
+
     @cached_property
     def named(self) -> Mapping[str, Form]:
         """What `--kind` takes: a file's kind, and its dialect where clients have files of it."""
@@ -182,6 +189,11 @@ class FileKinds:
 def _is_there(path: PurePath, dialect: Dialect) -> bool:
     """Tell whether a file that must be beside one at `path` is there."""
     return not dialect.beside or any(Path(path.parent, name).is_file() for name in dialect.beside)
+
+
+def _is_marked(dialect: Dialect, values: Mapping[str, object]) -> bool:
+    marked = (values[key] in wanted or not wanted for key, wanted in dialect.marks.items() if key in values)
+    return any(marked)
 
 
 class _Patterns(Generic[T]):

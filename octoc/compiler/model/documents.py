@@ -134,6 +134,8 @@ class Discovered:
     dep_scripts: tuple[DepScript, ...] = ()
     dep_trees: tuple[DepTree, ...] = ()
     attachments: tuple[Attachment, ...] = ()
+    is_scanned: bool = False
+    """Whether no octoc.toml puts the files in an order: plugins that lie side by side hide nothing of each other."""
     scopes_missed: bool = False
     """Whether a file of scopes is asked for that is not there, or that may not be used."""
 

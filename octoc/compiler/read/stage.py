@@ -135,6 +135,10 @@ def _parsed(file: FoundFile, text: str, digest: str, sink: DiagnosticSink) -> Do
         if file.path.name not in kind.definitions and not opens(text):
             sink.report(rules.NOT_AN_AGENT, f"`{file.display}` has no front matter, so it defines no agent", at=place)
             return None
+        if kind.bare is not None and not opens(text):
+            bare = load_function(kind.bare)(file, sink)
+            if bare is not None:
+                return Document(file=file, values=bare, digest=digest, body=text)
         from octoc.compiler.read.frontmatter import read_front_matter  # loads PyYAML
 
         found = read_front_matter(text, place, sink)

@@ -44,8 +44,9 @@ def resolved_of(build: Build, sink: DiagnosticSink) -> Resolved:
         choices=choose_providers(sources.capabilities, settings, sink),
         taps=tuple(tap.name for tap in build.discovered.taps),
     )
-    agent_sources = _first_of_each(sources.agents, "agent", sink)
-    skill_sources = _first_of_each(sources.skills, "skill", sink)
+    is_ordered = not build.discovered.is_scanned
+    agent_sources = _first_of_each(sources.agents, "agent", sink, is_ordered=is_ordered)
+    skill_sources = _first_of_each(sources.skills, "skill", sink, is_ordered=is_ordered)
     chosen = catalog.used(
         [(one.value, agent.tap) for agent in agent_sources for one in agent.capabilities]
         + [(one.value, None) for skill in skill_sources for one in skill.capabilities]
@@ -153,7 +154,7 @@ def _own_grants(source: AgentSource, servers: Servers, sink: DiagnosticSink) -> 
     return tuple(grant_of(server, EVERY) for server in own.values())
 
 
-def _first_of_each(sources: Iterable[Named], what: str, sink: DiagnosticSink) -> tuple[Named, ...]:
+def _first_of_each(sources: Iterable[Named], what: str, sink: DiagnosticSink, *, is_ordered: bool) -> tuple[Named, ...]:
     """Return the first source of each name; report a later one as shadowed, or as an error in the same folder."""
     first: dict[str, Named] = {}
     for source in sources:
@@ -169,7 +170,7 @@ def _first_of_each(sources: Iterable[Named], what: str, sink: DiagnosticSink) ->
                 related=related,
                 help="give one of them another name",
             )
-        else:
+        elif is_ordered or source.tap:
             sink.report(SHADOWED, f"{what} `{source.name}` is shadowed", at=source.place, related=related)
     return tuple(first.values())
 

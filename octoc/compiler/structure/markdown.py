@@ -8,6 +8,7 @@ from typing import Any
 
 from octoc.compiler.check.markdown import agent_name_from_path
 from octoc.compiler.inputs.agents.octo import AGENT_FILE, OCTO
+from octoc.compiler.inputs.skill import first_paragraph
 from octoc.compiler.model.documents import Document, kept
 from octoc.compiler.model.located import MARKDOWN, Located
 from octoc.compiler.model.source import AgentSource, ServerSource, SkillSource
@@ -40,7 +41,18 @@ def markdown_agent(document: Document) -> AgentSource:
 def skill_source(document: Document) -> SkillSource:
     """Return the skill of a SKILL.md; the text after the front matter is its body."""
     tap, body = document.file.tap or "", document.body.strip()
-    return structured(SkillSource, document.values, document.place(), tap=tap, body=body, folder=None)
+    name = document.values.get("name") or PurePosixPath(document.file.display).parent.name
+    description = document.values.get("description") or first_paragraph(body)
+    return structured(
+        SkillSource,
+        document.values,
+        document.place(),
+        name=name,
+        description=description,
+        tap=tap,
+        body=body,
+        folder=None,
+    )
 
 
 def _servers(values: Mapping[str, Any], place: Place) -> tuple[tuple[ServerSource, ...], tuple[Located[str], ...]]:

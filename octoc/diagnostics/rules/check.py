@@ -87,6 +87,13 @@ UNUSUAL_AGENT_NAME = rule(
 EXTRA_ROLES = rule(
     "OCT243", "extra-roles", "An agent manifest has more than one role.", Severity.WARNING, kinds=groups.MANIFESTS
 )
+RESTRICTION_NOT_IN_FORCE = rule(
+    "OCT746",
+    "restriction-not-in-force",
+    "An agent names its tools by a key that its client does not read.",
+    Severity.WARNING,
+    kinds=groups.AGENT_MD,
+)
 SKILL_NAME_DIFFERS = rule(
     "OCT244",
     "skill-name-differs",

@@ -78,11 +78,16 @@ def check_text() -> Check:
     return _check_text
 
 
-def _check_text(kind: FileKind, text: str, dialect: str = "", display: str = "") -> Outcome:
+def _check_text(kind: FileKind, text: str, dialect: str = "", display: str = "", tap: str | None = "acme") -> Outcome:
     display = display or DISPLAY[kind]
     dialect = dialect or {MCP: "claude", AGENT_MD: "octo"}.get(kind, "")
     file = FoundFile(
-        path=Path(display), display=display, kind=kind, key=KEY.get(kind, {}), dialect=dialect_named(kind, dialect)
+        path=Path(display),
+        display=display,
+        kind=kind,
+        tap=tap,
+        key=KEY.get(kind, {}),
+        dialect=dialect_named(kind, dialect),
     )
     # What the values' reader says of the text is another stage's.
     document = parse(file, text, "0" * 64, DiagnosticSink())

@@ -157,7 +157,7 @@ def test_one_files_mistake_never_hides_another(write: Write, find: Find) -> None
         "OCT122 .claude/agents/gone.md",
         "OCT116 agents/README.md",
         "OCT105 agents/bad0/AGENT.md",
-        "OCT112 agents/bad1/AGENT.md",
+        "OCT116 agents/bad1/AGENT.md",
         "OCT113 agents/bad2/AGENT.md",
         "OCT114 agents/bad3/AGENT.md",
         "OCT104 agents/bin.md",

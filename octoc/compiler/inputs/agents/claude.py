@@ -10,6 +10,7 @@ CLAUDE = Dialect(
     patterns=(".claude/agents/**/*.md", f".claude/**/{AGENT_FILE}"),
     folders=(".claude/agents",),
     home=".claude",
+    marks={"name": frozenset()},
     reads_subfolders=True,
     needs_name=True,
 )

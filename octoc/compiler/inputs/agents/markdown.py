@@ -36,7 +36,6 @@ AGENT_MD = FileKind(
     ),
     check="octoc.compiler.check.markdown:check_agent",
     exclude="octoc.compiler.check.markdown:is_documentation",
-    definitions=frozenset({AGENT_FILE}),
     content_patterns=("agents/*.md",),
     recognize=lambda keys: ("name" in keys or "tools" in keys) and not is_skill(keys),
     other_names=PROSE_FILES | {SKILL_FILE},

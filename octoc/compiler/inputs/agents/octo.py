@@ -3,6 +3,7 @@
 from octoc.plugin.file_kinds import Dialect
 
 AGENT_FILE = "AGENT.md"
+AGENT_TYPES = ("supervisor", "worker", "deep_research", "project")
 
 OCTO = Dialect(
     kind="agent-md",
@@ -10,4 +11,5 @@ OCTO = Dialect(
     client="Octo",
     patterns=(AGENT_FILE,),
     folders=("agents", ".octo/agents"),
+    marks={"type": frozenset(AGENT_TYPES)},
 )

@@ -41,7 +41,7 @@ def check_descriptions(build: Build, sink: DiagnosticSink) -> None:
     """Report a description that Octo's routing cuts, at the part that it does not show."""
     for agent in _markdown(build):
         shown = shown_length(agent.description)
-        if shown < len(agent.description):
+        if agent.kind == "octo" and shown < len(agent.description):
             sink.report(
                 LONG_DESCRIPTION,
                 f"the description of agent `{agent.name}` has {len(agent.description)} characters: "

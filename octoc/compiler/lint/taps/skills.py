@@ -8,6 +8,7 @@ from octoc.compiler.lint.taps.letter_case import needs_capitals
 from octoc.compiler.lint.taps.lookup import inside, meant
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.located import Located
+from octoc.compiler.model.source import SkillSource
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint_taps import (
@@ -43,6 +44,8 @@ def check_activation(build: Build, sink: DiagnosticSink) -> None:
     """Report a skill that only its name activates."""
     for skill in build.resolved.skills:
         source = skill.source
+        if not _is_octominds(source):
+            continue
         missing = [key for key, value in (("rules", source.rules), ("domains", source.domains)) if not value]
         if missing:
             lacks = " and no ".join(f"`{key}`" for key in missing)
@@ -89,7 +92,7 @@ def check_folders(build: Build, sink: DiagnosticSink) -> None:
     """Report a folder beside a SKILL.md that neither octoc nor Octomind lists to the model."""
     for skill in build.resolved.skills:
         folder = skill.source.folder
-        for name in folder.unlisted if folder is not None else ():
+        for name in folder.unlisted if folder is not None and _is_octominds(skill.source) else ():
             near = near_names(name, RESOURCE_FOLDERS)
             listed = ", ".join(f"`{folder_name}/`" for folder_name in RESOURCE_FOLDERS)
             sink.report(
@@ -101,6 +104,11 @@ def check_folders(build: Build, sink: DiagnosticSink) -> None:
                 # A folder of another purpose, such as `tests/`, is often unlisted on purpose.
                 severity=None if near else Severity.INFO,
             )
+
+
+def _is_octominds(source: SkillSource) -> bool:
+    """Tell whether Octomind reads the skill: it is in a tap, or has keys that only Octomind knows."""
+    return bool(source.tap or source.rules or source.domains or source.capabilities)
 
 
 def _report_problem(problem: RuleProblem, line: Located[str], sink: DiagnosticSink, *, is_alone: bool) -> None:

@@ -25,6 +25,7 @@ _JOINERS = "\u200c\u200d"
 _MARKS = "\u200e\u200f"
 _TAGS = range(0xE0000, 0xE0080)
 _SELECTORS = range(0xFE00, 0xFE10)
+_OF_EMOJI = "\ufe0e\ufe0f"
 _MORE_SELECTORS = range(0xE0100, 0xE01F0)
 
 LOOKALIKES = str.maketrans(
@@ -78,7 +79,10 @@ def _is_writing(run: str, before: str, after: str, *, has_right_to_left: bool) -
         return False
     if marks and not has_right_to_left:
         return False
-    if selectors and (not before or before.isspace() or (before.isascii() and before.isalpha())):
+    if selectors and before.isascii() and before.isalpha():
+        return False
+    # A deleted emoji leaves its selector behind, which carries nothing.
+    if selectors and (not before or before.isspace()) and selectors[0] not in _OF_EMOJI:
         return False
     # A joiner stands between letters of scripts that join, or between the parts of one emoji.
     return not joiners or (_joins(before) and (bool(selectors) or _joins(after) or joiners == ["\u200c"]))
