@@ -26,7 +26,7 @@ def test_check_shows_a_mistake_with_its_place(octoc: Run, workspace: Path) -> No
     _break(workspace)
     done = octoc("check", "--workspace", str(workspace))
     assert done.status == 1
-    assert done.out.startswith("error[OCT301] unknown-server: ")
+    assert done.out.startswith("error[OCT301] [*] unknown-server: ")
     assert f"--> {BAD_PROVIDER}:5:16\n" in done.out
     assert '5 | server_refs = ["tiem"]\n   |                ^^^^^^' in done.out
     assert "info[" not in done.out

@@ -22,6 +22,7 @@ HARMLESS = {
     "$schema",
     "$id",
     "$comment",
+    "deprecated",
     "$defs",
     "$ref",
     "title",
