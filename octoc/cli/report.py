@@ -55,9 +55,11 @@ def print_diagnostics(
         text = _for_ci(output_format, shown, root, fail_on, files)
     elif output_format == "concise":
         text = render_concise(shown, paint)
-    else:
+    elif output_format == "full":
         text = render_full(shown, line_reader(root), paint, columns)
         text += "\n" if text else ""
+    else:
+        raise ValueError(f"unknown output format `{output_format}`")
     if output_format in FOR_PEOPLE and os.environ.get("GITHUB_ACTIONS") == "true":
         from octoc.diagnostics.render.github import defuse
 
@@ -92,6 +94,8 @@ def _for_ci(output_format: str, shown: Sequence[Diagnostic], root: Path, fail_on
         from octoc.diagnostics.render.junit import render_junit
 
         return render_junit(moved, files=[_below(base, file) for file in files], fail_on=least_failing(fail_on))
+    if output_format != "sarif":
+        raise ValueError(f"unknown output format `{output_format}`")
     from octoc import __version__
     from octoc.diagnostics.pages import page_of
     from octoc.diagnostics.render.sarif import render_sarif

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator
 
+from octoc.cli.report import print_diagnostics
 from octoc.diagnostics.model import Diagnostic, Edit, Fix, Label, Span
 from octoc.diagnostics.pages import page_of
 from octoc.diagnostics.render import escape, render_concise, render_full, render_json
@@ -300,3 +301,11 @@ def test_json_is_one_array_whatever_the_text(found: list[Diagnostic]) -> None:
     # Two halves of a surrogate pair are one character to JSON.
     messages = [one.message.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass") for one in found]
     assert [one["message"] for one in json.loads(text)] == messages
+
+
+@pytest.mark.parametrize("for_ci", [False, True])
+def test_an_unknown_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, for_ci: bool) -> None:
+    """A format that no branch renders is an error, and not another format's output."""
+    monkeypatch.setattr("octoc.cli.report._FOR_CI", {"new"} if for_ci else set())
+    with pytest.raises(ValueError, match="unknown output format `new`"):
+        print_diagnostics((), tmp_path, output_format="new", verbose=False)
