@@ -149,7 +149,9 @@ def _guards_of(group: int) -> list[str]:
     return [command for command in commands if "octoc-guard" in command and command.rstrip("\0").endswith(f"\0{group}")]
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks processes up in /proc")
+@pytest.mark.skipif(
+    not Path("/proc/self/stat").exists(), reason="finds processes of the host in /proc, which only Linux has"
+)
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.fault)
 def test_a_fault_of_the_host_leaves_no_server(bundle: Path, tmp_path: Path, row: Row) -> None:
     """The host ends as the row states; no server and no guard outlives it, and only `kill -9` leaves a folder."""

@@ -17,7 +17,7 @@ from octoc.plugin.manager import Plugins
 from octoc.results import ToolFailure
 from octoc.runtime import Runtime
 from octoc.testing.faulty_http import Era, faulty_http
-from octoc.testing.oauth_server import CLIENT_ID, oauth_server
+from octoc.testing.oauth_server import CLIENT_ID, OAuthServer, oauth_server
 from octoc_transport_mcp import octoc_make_login
 
 if TYPE_CHECKING:
@@ -28,11 +28,18 @@ REFERENCES = {"env": "${TOKEN}", "file": "${file:token}", "resolver": "${cred:7}
 
 
 class Helper:
-    """A credential helper; `value` is what it gives, `asked` how often it was asked."""
+    """A secret in a variable, a file and a credential helper, which counts how often it was asked."""
 
-    def __init__(self) -> None:
-        self.value = OLD
+    def __init__(self, folder: Path) -> None:
         self.asked = 0
+        self.env: dict[str, str] = {}
+        self.file = folder / "token"
+        self.rotate(OLD)
+
+    def rotate(self, value: str) -> None:
+        """Change the secret in all three places."""
+        self.value = self.env["TOKEN"] = value
+        self.file.write_text(value)
 
     @hookimpl
     def octoc_resolve_secret(self, reference: str) -> str | None:
@@ -55,12 +62,7 @@ def _fields(kind: str, place: str) -> dict[str, Any]:
 )
 def test_a_rotated_token_is_resolved_again(fleet: Fleet, tmp_path: Path, era: Era, kind: str, place: str) -> None:
     """The model sees no failure; a call whose token stays wrong fails after one more look, and is never sent twice."""
-    helper, env = Helper(), {"TOKEN": OLD}
-    (tmp_path / "token").write_text(OLD)
-
-    def rotate(value: str) -> None:
-        helper.value = env["TOKEN"] = value
-        (tmp_path / "token").write_text(value)
+    helper = Helper(tmp_path)
 
     async def run() -> None:
         async with faulty_http(era) as server:
@@ -69,7 +71,7 @@ def test_a_rotated_token_is_resolved_again(fleet: Fleet, tmp_path: Path, era: Er
             fleet.server("s", ["echo"], transport=transport, url=server.url, timeout_s=60.0, **_fields(kind, place))
             fleet.settings = Settings(breaker_failures=0)
             fleet.agent(proxy=True)
-            plugins = Plugins(["transport-mcp", "transport-rest"], [helper], env)
+            plugins = Plugins(["transport-mcp", "transport-rest"], [helper], helper.env)
             async with Runtime.open(fleet.write(), plugins=plugins, workspace=tmp_path) as runtime:
                 session = runtime.session()
 
@@ -81,7 +83,7 @@ def test_a_rotated_token_is_resolved_again(fleet: Fleet, tmp_path: Path, era: Er
 
                 assert (await echo("first")).ok
                 server.token = NEW
-                rotate(NEW)
+                helper.rotate(NEW)
                 assert (await echo("second")).ok
                 assert (await echo("third")).ok
                 assert (calls("second"), calls("third")) == (2, 1)
@@ -92,7 +94,7 @@ def test_a_rotated_token_is_resolved_again(fleet: Fleet, tmp_path: Path, era: Er
                 assert (refused.kind, refused.sent) == ("unauthorized", False)
                 assert calls("fourth") == 1
                 assert helper.asked - asked == (kind == "resolver")
-                rotate(NEW[::-1])
+                helper.rotate(NEW[::-1])
                 server.token = "none of them"
                 refused = await echo("fifth")
                 assert isinstance(refused, ToolFailure)
@@ -102,49 +104,50 @@ def test_a_rotated_token_is_resolved_again(fleet: Fleet, tmp_path: Path, era: Er
     asyncio.run(run())
 
 
+async def _rotate_secret(fleet: Fleet, helper: Helper, server: OAuthServer, kind: str, auth: dict[str, str]) -> None:
+    """Assert that a rotated client secret is resolved again, and that one that stays wrong costs one more look."""
+    grant = "refresh_token" if auth["type"] == "oauth" else auth["type"]
+    auth = {**auth, "client_secret": REFERENCES[kind]}
+    fleet.server("s", ["echo"], transport="http", url=server.url, timeout_s=60.0, auth=auth)
+    fleet.settings = Settings(breaker_failures=0)
+    fleet.agent(proxy=True)
+    plugins = Plugins(["transport-mcp"], [helper], helper.env)
+    async with Runtime.open(fleet.write(), plugins=plugins, workspace=helper.file.parent) as runtime:
+        session = runtime.session()
+
+        async def echo(words: str) -> Any:
+            return await session.call("s__echo", {"words": words})
+
+        assert (await echo("first")).text == "first"
+        server.client_secret = NEW
+        server.expire()
+        helper.rotate(NEW)
+        grants, asked = len(server.grants), helper.asked
+        assert (await echo("second")).text == "second"
+        assert (await echo("third")).text == "third"
+        assert server.grants[grants:] == [grant, grant]
+        assert helper.asked - asked == (kind == "resolver")
+        server.client_secret = "another one"
+        server.expire()
+        grants, asked = len(server.grants), helper.asked
+        refused = await echo("fourth")
+        assert isinstance(refused, ToolFailure)
+        assert (refused.kind, refused.sent) == ("unauthorized", False)
+        assert server.grants[grants:] == [grant]
+        assert helper.asked - asked == (kind == "resolver")
+        assert not any(secret in refused.text for secret in (OLD, NEW))
+
+
 @pytest.mark.parametrize("kind", ["env", "file", "resolver"])
 def test_a_rotated_client_secret_is_resolved_again(fleet: Fleet, tmp_path: Path, kind: str) -> None:
     """The model sees no failure; a call whose secret stays wrong fails after one more look."""
-    helper, env = Helper(), {"TOKEN": OLD}
-
-    def rotate(value: str) -> None:
-        helper.value = env["TOKEN"] = value
-        (tmp_path / "token").write_text(value)
+    helper = Helper(tmp_path)
 
     async def run() -> None:
         with oauth_server() as server:
             server.client_secret = OLD
-            rotate(OLD)
-            auth = {"type": "client_credentials", "client_id": CLIENT_ID, "client_secret": REFERENCES[kind]}
-            fleet.server("s", ["echo"], transport="http", url=server.url, timeout_s=60.0, auth=auth)
-            fleet.settings = Settings(breaker_failures=0)
-            fleet.agent(proxy=True)
-            plugins = Plugins(["transport-mcp"], [helper], env)
-            async with Runtime.open(fleet.write(), plugins=plugins, workspace=tmp_path) as runtime:
-                session = runtime.session()
-
-                async def echo(words: str) -> Any:
-                    return await session.call("s__echo", {"words": words})
-
-                assert (await echo("first")).text == "first"
-                server.client_secret = NEW
-                server.expire()
-                rotate(NEW)
-                grants, asked = len(server.grants), helper.asked
-                assert (await echo("second")).text == "second"
-                assert len(server.grants) - grants == 2
-                assert helper.asked - asked == (kind == "resolver")
-                assert (await echo("third")).text == "third"
-                assert len(server.grants) - grants == 2
-                server.client_secret = "another one"
-                server.expire()
-                grants, asked = len(server.grants), helper.asked
-                refused = await echo("fourth")
-                assert isinstance(refused, ToolFailure)
-                assert (refused.kind, refused.sent) == ("unauthorized", False)
-                assert len(server.grants) - grants == 1
-                assert helper.asked - asked == (kind == "resolver")
-                assert not any(secret in refused.text for secret in (OLD, NEW))
+            auth = {"type": "client_credentials", "client_id": CLIENT_ID}
+            await _rotate_secret(fleet, helper, server, kind, auth)
 
     asyncio.run(run())
 
@@ -165,11 +168,7 @@ def test_a_rotated_client_secret_of_a_login_is_resolved_again(
 ) -> None:
     """A login is refreshed with the new secret and the model sees no failure; a wrong one costs one more look."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    helper, env = Helper(), {"TOKEN": OLD}
-
-    def rotate(value: str) -> None:
-        helper.value = env["TOKEN"] = value
-        (tmp_path / "token").write_text(value)
+    helper = Helper(tmp_path)
 
     async def run() -> None:
         with oauth_server() as server, socket.create_server(("127.0.0.1", 0)) as listener:
@@ -177,45 +176,11 @@ def test_a_rotated_client_secret_of_a_login_is_resolved_again(
             listener.close()
             server.registered[CLIENT_ID] = {"redirect_uris": [redirect]}
             server.client_secret = OLD
-            rotate(OLD)
             auth = {"type": "oauth", "client_id": CLIENT_ID, "redirect_uri": redirect}
             login = octoc_make_login("http")
             assert login is not None
             target = ServerTarget(name="s", transport="http", url=server.url, auth={**auth, "client_secret": OLD})
             await login.login(target, _open, 120.0)
-            fleet.server(
-                "s",
-                ["echo"],
-                transport="http",
-                url=server.url,
-                timeout_s=60.0,
-                auth={**auth, "client_secret": REFERENCES[kind]},
-            )
-            fleet.settings = Settings(breaker_failures=0)
-            fleet.agent(proxy=True)
-            plugins = Plugins(["transport-mcp"], [helper], env)
-            async with Runtime.open(fleet.write(), plugins=plugins, workspace=tmp_path) as runtime:
-                session = runtime.session()
-
-                async def echo(words: str) -> Any:
-                    return await session.call("s__echo", {"words": words})
-
-                assert (await echo("first")).text == "first"
-                server.client_secret = NEW
-                server.expire()
-                rotate(NEW)
-                grants, asked = len(server.grants), helper.asked
-                assert (await echo("second")).text == "second"
-                assert server.grants[grants:] == ["refresh_token", "refresh_token"]
-                assert helper.asked - asked == (kind == "resolver")
-                server.client_secret = "another one"
-                server.expire()
-                grants, asked = len(server.grants), helper.asked
-                refused = await echo("third")
-                assert isinstance(refused, ToolFailure)
-                assert (refused.kind, refused.sent) == ("unauthorized", False)
-                assert server.grants[grants:] == ["refresh_token"]
-                assert helper.asked - asked == (kind == "resolver")
-                assert not any(secret in refused.text for secret in (OLD, NEW))
+            await _rotate_secret(fleet, helper, server, kind, auth)
 
     asyncio.run(run())
