@@ -41,9 +41,7 @@ def test_the_seven_files_of_the_reading_order_are_there() -> None:
 
 def test_every_room_of_the_tour_is_there() -> None:
     """Each folder in the table of folders exists, and the table has every part of `octoc/`."""
-    rooms = re.findall(
-        r"`([^`]+)`", " ".join(re.findall(r"^\| ([^|]+) \|", section("Folders"), re.MULTILINE))
-    )
+    rooms = re.findall(r"`([^`]+)`", " ".join(re.findall(r"^\| ([^|]+) \|", section("Folders"), re.MULTILINE)))
     rooms = [room.replace("<name>", "") for room in rooms]
     folders = [room for room in rooms if room.endswith("/")]
     assert [room for room in folders if not (ROOT / room.replace("//", "/")).is_dir()] == []

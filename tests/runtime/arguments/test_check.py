@@ -233,13 +233,6 @@ def test_the_schemas_that_are_kept_are_bounded(monkeypatch: pytest.MonkeyPatch) 
     assert [tool.tool for tool in checks._tools] == ["c", "a", "d"]
 
 
-def test_text_in_place_of_an_object_is_told(fleet: Fleet) -> None:
-    """Arguments that are an object in text are named as that."""
-    assert _call(_github(fleet), "create", '{"repo": "a"}').text == (
-        "[Error] arguments must be a JSON object, not text that has one in it"
-    )
-
-
 @pytest.mark.parametrize(
     "arguments, told",
     [
