@@ -19,7 +19,7 @@ def install_command(*requirements: str, options: str = "") -> str:
     are on the index that octoc was installed from. Distributions of others are named as they are.
 
     Args:
-        options: of `pip install`, put before the requirements.
+        options: those for `pip install`, put before the requirements.
     """
     import shlex
 

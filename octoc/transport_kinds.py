@@ -30,7 +30,7 @@ class TransportKind:
         has_logins: whether a person can log in to such a server (`octoc auth`).
         network: what carries it, as OpenTelemetry calls it; None is unknown.
         is_mcp: whether it speaks MCP.
-        per_account: whether a server that is said to ask its callers has connections for each account from the start.
+        per_account: whether a server with settings that let it ask has one connection for each account.
             A transport that knows which call a question belongs to needs none.
         dialect: the dialect of JSON Schema of tools that name none; None is 2020-12.
     """

@@ -303,8 +303,8 @@ class FaultyServer:
                 self._note("notifications/tools/list_changed")
             self._text(number, "changed")
         elif mode == "wrong-id":
-            self._text(999_999, "for nobody")
-            self._text("nobody", "for nobody")
+            self._text(999_999, "for no call")
+            self._text("no-call", "for no call")
             self._text(number, "for you")
         elif mode == "twice":
             self._text(number, "once")

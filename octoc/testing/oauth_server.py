@@ -156,7 +156,7 @@ def _app(state: OAuthServer) -> Any:
         state.asked.append(Asked(method=scope["method"], path=scope["path"], authorization=header))
         if scope["path"] != "/mcp":
             await open_(scope, receive, send)
-        elif state._lets_in(header):  # noqa: SLF001  # of this module
+        elif state._lets_in(header):  # noqa: SLF001  # this module's own
             await guarded(scope, receive, send)
         else:
             where = f'Bearer resource_metadata="{state.base}/.well-known/oauth-protected-resource/mcp"'

@@ -1,4 +1,4 @@
-"""Plain English: habits that make texts hard to read, and how many of each folder's texts still have one."""
+"""Plain English: no text has one of the habits that make texts hard to read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import json
 import re
 import tokenize
 import tomllib
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -15,7 +14,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = tomllib.loads((ROOT / "tests" / "house" / "language.toml").read_text(encoding="utf-8"))
-ALLOWED: Mapping[str, int] = DATA["allowed"]
 HABITS = [(re.compile(habit["pattern"], re.MULTILINE | re.IGNORECASE), habit) for habit in DATA["habit"]]
 ANY = re.compile("|".join(habit["pattern"] for habit in DATA["habit"]), re.MULTILINE | re.IGNORECASE)
 PATTERNS = ("*.md", "docs/**/*.md", "octoc/**/*", "plugins/**/*", "schemas/*.json", "benchmarks/*", "tests/**/*.py")
@@ -57,11 +55,6 @@ def found(text: str) -> Iterator[tuple[str, str]]:
             yield " ".join(around.split()), habit["instead"]
 
 
-def folder_of(path: str) -> str:
-    """Return the longest name in [allowed] that a path begins with."""
-    return max((name for name in ALLOWED if path == name or path.startswith(f"{name}/")), key=len, default="")
-
-
 def files() -> Iterator[Path]:
     """Yield every file with prose."""
     for pattern in PATTERNS:
@@ -70,20 +63,16 @@ def files() -> Iterator[Path]:
                 yield path
 
 
-def test_no_folder_gains_a_habit() -> None:
-    """No folder has more of the habits than [allowed] says; a folder that is not named there has none."""
-    counts: Counter[str] = Counter()
-    lines: dict[str, list[str]] = {}
-    for path in files():
-        name = path.relative_to(ROOT).as_posix()
-        if name in ("tests/house/test_language.py", "tests/house/language.toml"):
-            continue
-        for words, instead in found(prose(path)):
-            counts[folder_of(name)] += 1
-            lines.setdefault(folder_of(name), []).append(f"{name}: …{words}… -> {instead}")
-    over = {folder: lines[folder] for folder, count in counts.items() if count > ALLOWED.get(folder, 0)}
-    report = [line for folder, several in over.items() for line in [f"{folder}: {len(several)}", *several]]
-    assert not over, "\n".join(report)
+def test_no_text_has_a_habit() -> None:
+    """No comment, docstring, message or page has one of the habits."""
+    own = {Path(__file__), Path(__file__).with_name("language.toml")}
+    report = [
+        f"{path.relative_to(ROOT).as_posix()}: …{words}… -> {instead}"
+        for path in files()
+        if path not in own
+        for words, instead in found(prose(path))
+    ]
+    assert not report, "\n".join(report)
 
 
 @pytest.mark.parametrize("habit", DATA["habit"], ids=lambda habit: habit["example"])
@@ -105,8 +94,3 @@ def test_a_planted_habit_is_found(habit: Mapping[str, str]) -> None:
 def test_plain_english_passes(text: str) -> None:
     """Common phrases near a habit are not taken for one."""
     assert list(found(text)) == []
-
-
-def test_an_allowance_is_of_a_place_that_exists() -> None:
-    """Each name in [allowed] is a file or a folder of the project."""
-    assert [name for name in ALLOWED if not (ROOT / name).exists()] == []

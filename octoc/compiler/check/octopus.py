@@ -99,7 +99,7 @@ class _Check:
     """Agent -> tenant of each area that it is in, and where the area says so."""
 
     def check_spelling(self) -> None:
-        """Report keys that are known ones in another spelling: `area_id` left aside would make a group everybody's."""
+        """Report keys that are known ones in another spelling: without `area_id` a group would belong to all areas."""
         schema = schema_of(OCTOPUS_EXPORT)
         self.spelled(self.values, (), schema["properties"])
         for name, what in _DEFINITIONS.items():
@@ -248,7 +248,7 @@ class _Check:
                 self.report(rules.UNEXPECTED_VALUE, message, (*path, key, index), "write out the tools that are meant")
 
     def tenant_of(self, entity: Listed, what: str) -> str | None:
-        """Return whose an entity is; report where several tenants leave it open, since it would be everybody's."""
+        """Return the tenant of an entity; report where several are possible, since all of them would have it."""
         own = named(entity.values, "tenantId")
         if own is not None:
             return own if self.leads("tenants", own, (*entity.path, "tenantId")) else None
@@ -279,7 +279,7 @@ class _Check:
 
 
 def tenants_of(values: Mapping[str, Any]) -> list[str]:
-    """Return the ids of an export's tenants: of `tenants`, else of all that its areas and agents name."""
+    """Return the ids of an export's tenants: those in `tenants`, else all that its areas and agents name."""
     if "tenants" in values:
         found = [id_of(tenant, "tenants") for tenant in listed(values, "tenants")]
         return [one[1] for one in found if one is not None]

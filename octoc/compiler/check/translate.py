@@ -149,7 +149,7 @@ def report_not_allowed(
     """Report a word that is not one of `allowed`, and cut what it makes unusable; `what` is what the word is."""
     inspection.report(
         rule,
-        f"`{value}` is no {what or f'`{path[-1]}`'} that octoc knows: expected {one_of(allowed)}",
+        f"`{value}` is not a {what or f'`{path[-1]}`'} that octoc knows: expected {one_of(allowed)}",
         path,
         cut=inspection.file.kind.cut_of(path),
         help=did_you_mean(value, allowed),

@@ -65,7 +65,7 @@ class CheckOutcome:
 def check_workspace(
     root: Path, *, plugins: Plugins | None = None, progress: Progress = no_progress, use_cache: bool = True
 ) -> CheckOutcome:
-    """Return every mistake in the workspace in `root`. Write nothing but the cache, and encode no text.
+    """Return every mistake in the workspace in `root`. Write only the cache, and encode no text.
 
     Args:
         root: a folder, with or without an octoc.toml.
@@ -148,9 +148,9 @@ def _key(target: Target, together: tuple[Discovered, ...], before: tuple[Diagnos
         # What reading octoc.toml and looking through folders has found is part of the answer.
         "before": [repr(found) for found in before],
         "found": [repr(found) for found in context.sink.diagnostics],
-        # Where its keys stand, and the silences in its comments, are no settings.
+        # The settings do not have the places of its keys and the suppressions in its comments.
         "workspace": _digest(context.root / WORKSPACE_FILE),
-        # Recorded tools are held against the lock, which is no input of a build.
+        # Recorded tools are compared with the lock, which a build does not read.
         "lock": _digest(context.root / LOCK_FILE),
         "environment": None if context.environment is None else sorted(context.environment.names.items()),
     }

@@ -1,4 +1,4 @@
-"""One file by itself: its kind is told, or taken from its path, then from its content."""
+"""One file by itself: its kind is given, or known from its path, then from its content."""
 
 from __future__ import annotations
 

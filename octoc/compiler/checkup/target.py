@@ -20,7 +20,7 @@ class Target:
         root: the folder that display paths are relative to; absolute.
         folder: looked through as one without octoc.toml. None for a workspace, which is `root`, and for a file.
         file: checked by itself.
-        kind: of `file`, a key of `kinds.KINDS`; None when path and content tell.
+        kind: the kind of `file`, as `--kind` takes it; None when path and content tell.
         shown: only findings in these files and folders are shown; None shows all.
     """
 
@@ -31,7 +31,7 @@ class Target:
     shown: frozenset[Path] | None = None
 
     def shows(self, found: Diagnostic) -> bool:
-        """Tell whether a finding is one that was asked for. What has no place concerns everybody."""
+        """Tell whether a finding is one that was asked for. A finding without a place always is."""
         if self.shown is None or found.span is None:
             return True
         return self.covers(_normal(file_at(self.root, found.span.file)))

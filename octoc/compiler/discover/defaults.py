@@ -74,7 +74,7 @@ def _copied(path: Path, providers: Mapping[str, Entry]) -> str | None:
 
 
 def _target(path: Path) -> str | None:
-    """Return what the link at `path` names, or None when `path` is no link of either kind."""
+    """Return what the link at `path` names, or None when `path` is not a link of either kind."""
     try:
         if path.is_symlink():
             return os.readlink(path)  # noqa: PTH115  # the text of the link, as it stands

@@ -60,7 +60,7 @@ def files_matching(
 
     Args:
         setting: where the list of patterns stands.
-        may_be_none: whether a pattern that matches nothing is no error.
+        may_be_none: whether a pattern may match nothing.
     """
     seen: set[str] = set()
     for index, pattern in enumerate(patterns):

@@ -46,7 +46,7 @@ class Found:
 
 
 def named(entry: Entry, name: str, what: str, sink: DiagnosticSink) -> bool:
-    """Tell whether `name`, which the path of `entry` gives to `what`, is a name; report it when it is none."""
+    """Tell whether `name`, which the path of `entry` gives to `what`, is a name; report it when it is not."""
     if is_name(name):
         return True
     sink.report(

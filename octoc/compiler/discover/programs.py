@@ -98,7 +98,7 @@ def _words(server: Server) -> Iterator[str]:
 
 
 def _expanded(text: str, root: Path) -> str | None:
-    """Return `text` with the workspace's folder in it; None when it has other references, or can be no path."""
+    """Return `text` with the workspace's folder in it; None when it has other references, or cannot be a path."""
     text = text.replace(WORKSPACE_FOLDER, os.fspath(root))
     return None if "${" in text or "\0" in text else text
 

@@ -89,7 +89,7 @@ def _add_tap(root: Path, ref: TapRef, found: Found) -> None:
             help=f"correct `path`, relative to the workspace's folder, or write `{CORE_TAP}` for the tap that ships",
         )
         return
-    # The workspace has named this folder, so it may be anywhere, also behind a link. Its contents may not leave.
+    # The workspace names this folder, so it may be anywhere, and may be a link. Its contents may not lead out of it.
     boundary = Root(real=os.path.realpath(path), what=f"tap `{ref.name}`")
     tap = Tap(name=ref.name, root=path, display=display, precedence=len(found.taps), place=ref.place)
     found.taps.append(tap)

@@ -30,7 +30,7 @@ class Root:
 
 @attrs.frozen(kw_only=True)
 class Entry:
-    """A file or folder below a root. `display` is its path as diagnostics name it; `is_dir` is told behind links."""
+    """A file or folder below a root. `display` is its path as diagnostics name it; `is_dir` follows links."""
 
     path: Path
     display: str
@@ -115,7 +115,7 @@ def child(folder: Entry, name: str, sink: DiagnosticSink) -> Entry | None:
 
 
 def subfolder(folder: Entry, name: str, sink: DiagnosticSink) -> Entry | None:
-    """Return the folder `name` of `folder`, or None; a file of that name is none."""
+    """Return the folder `name` of `folder`, or None; a file of that name does not count."""
     found = child(folder, name, sink)
     return found if found is not None and found.is_dir else None
 

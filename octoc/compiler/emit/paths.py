@@ -32,7 +32,7 @@ def bundle_target(settings: WorkspaceSettings, context: Context) -> Path:
 def relocator(root: Path) -> Callable[[Any], Any]:
     """Return a function that writes what lies inside `root` as `${workspaceFolder}/…`, in every text of a plain value.
 
-    The folder is known by the path that was given and by the one behind its links.
+    The folder is known by the given path and by the path that its links lead to.
     """
     folders = sorted({os.fspath(root), os.path.realpath(root)} - {"/"}, key=len, reverse=True)
     if not folders:

@@ -18,7 +18,7 @@ def tenants_of(scopes: Scopes | None) -> tuple[TenantEntry, ...]:
 
 
 def areas_of(scopes: Scopes | None, agents: Collection[str]) -> tuple[AreaEntry, ...]:
-    """Return the areas, by name. `agents` are those of the bundle: another one is nobody's default."""
+    """Return the areas, by name. `agents` are those of the bundle: no other agent is a default."""
     return tuple(
         AreaEntry(
             name=name,

@@ -24,7 +24,7 @@ def emit(build: Build, context: Context) -> Build:
 
     Nothing is written with `context.locked`, nor for a reason that `why_withheld` gives: an old file stays.
     `Emitted.path` is then None; else it is where the bundle is, whether or not it had to be written. With
-    `context.locked` a file that is there is held against the bytes.
+    `context.locked` an existing file is compared with the bytes.
     """
     path = bundle_target(build.settings, context)
     data = file_of(build.locked.parts)

@@ -1,4 +1,4 @@
-"""Fixes of findings: which can be applied together, whether they mend what they say, and writing them whole.
+"""Fixes of findings: which can be applied together, whether they remove their findings, and writing them whole.
 
 Everything is tried in memory first. A fix is kept when its files can still be read and its finding is gone; so long as
 kept fixes bring up others, those are tried too. Only then files are written, all or none.
@@ -19,12 +19,12 @@ from octoc.diagnostics.rule import Severity
 from octoc.whole_files import write_whole
 
 MAX_ROUNDS = 12
-"""How often what was mended is looked through for more to mend."""
+"""How often the fixed files are checked for more to fix."""
 
 Recheck = Callable[[Mapping[str, bytes]], tuple[Diagnostic, ...]]
 """Returns what is found when these files, by display path, have these bytes."""
 Locate = Callable[[str], Path | None]
-"""Returns the file behind a display path, links followed; None for one that may not be changed."""
+"""Returns the file of a display path, links followed; None for one that may not be changed."""
 
 
 @attrs.frozen(kw_only=True)
@@ -42,8 +42,8 @@ class Fixed:
     """What fixing comes to.
 
     Args:
-        applied: the findings that are mended.
-        refused: those whose fix does not fit its file, does not mend it, or would leave a file that cannot be read.
+        applied: the findings that are fixed.
+        refused: those whose fix does not fit its file, does not remove it, or would leave a file that cannot be read.
         outside: those whose fix is for a file that may not be changed.
     """
 
@@ -116,7 +116,7 @@ def apply_edits(data: bytes, edits: Sequence[Edit]) -> bytes | None:
         text = data.removeprefix(mark).decode("utf-8")
     except UnicodeDecodeError:
         return None
-    # As the reader has it: a line ends with LF, and a CR before that is no part of the line.
+    # As the reader has it: a line ends with LF, and does not include a CR before that.
     lines = text.split("\n")
     starts = [0]
     for line in lines:
@@ -126,7 +126,7 @@ def apply_edits(data: bytes, edits: Sequence[Edit]) -> bytes | None:
     def offset(line: int, column: int) -> int | None:
         if not 1 <= line <= len(lines):
             return None
-        # The last line has no LF behind it, so a CR at its end is part of it.
+        # No LF follows the last line, so a CR at its end is part of it.
         content = lines[line - 1].removesuffix("\r") if line < len(lines) else lines[line - 1]
         return starts[line - 1] + column - 1 if 1 <= column <= len(content) + 1 else None
 
@@ -287,6 +287,6 @@ def _id(found: Diagnostic) -> tuple[object, ...]:
 
 
 def inside(folder: Path, path: Path) -> Path | None:
-    """Return the file at `path`, links followed; None when it lies outside of `folder`, or is no file."""
+    """Return the file at `path`, links followed; None when it lies outside of `folder`, or is not a file."""
     real = Path(os.path.realpath(path))
     return real if real.is_file() and real.is_relative_to(os.path.realpath(folder)) else None

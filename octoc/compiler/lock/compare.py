@@ -65,7 +65,7 @@ def changes(old: LockContent, new: LockContent) -> tuple[Change, ...]:
 
 
 def _all(old: LockContent, new: LockContent) -> Iterator[Change]:
-    # An older lock does not have what is an input only since then: that alone is no change.
+    # An older lock does not have what became an input since then: that alone does not count as a change.
     before = _what_it_has(old, new) if old.revision < new.revision else old
     yield from _each(STALE_TAP, "tap", before.taps, new.taps, _tap)
     yield from _each(STALE_FILE, "file", before.files, new.files, _other)
@@ -89,7 +89,7 @@ def _what_it_has(old: LockContent, new: LockContent) -> LockContent:
     for name, tap in old.taps.items():
         now = new.taps.get(name, tap)
         files = {**now.files, **tap.files}
-        # The digest covers more since then; what an older one covers beside the files cannot be told from it.
+        # The digest covers more since then; what an older one covers beside the files cannot be taken from it.
         digest = now.digest if files == now.files else tap.digest
         taps[name] = TapLock(digest=digest, files=files, executable=now.executable)
     return attrs.evolve(old, files={**new.files, **old.files}, taps=taps, executable=new.executable)

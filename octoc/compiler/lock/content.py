@@ -96,7 +96,7 @@ class GateLock:
 
 @attrs.frozen(kw_only=True)
 class SearchLock:
-    """Of an index made with an encoder: `deeds` is the digest of what octoc knows of tools and of how people ask."""
+    """An index made with an encoder: `deeds` is the digest of what octoc knows of tools and of how people ask."""
 
     deeds: str
 
@@ -169,7 +169,7 @@ def content_of(
         snapshots=_snapshots(resolved.servers),
         encoder=encoder,
         gate=gate,
-        # An index of words alone has nothing but what stands in the snapshots.
+        # An index of words alone has only what stands in the snapshots.
         search=SearchLock(deeds=deeds_digest()) if "says" in build.search.arrays else None,
         plugins=dict(plugins),
         agents=agents_of(build),
@@ -240,7 +240,7 @@ def _gate(kind: str, settings: WorkspaceSettings) -> GateLock:
 
 @cache
 def shipped_texts() -> Mapping[str, str]:
-    """Return the digest of each text file that routing learns from beside the background: of what it says."""
+    """Return the digest of each text file that routing learns from beside the background, computed from its texts."""
     folder = Path(__file__).parents[1] / "calibrate"
     files = sorted({*folder.glob("*.txt"), *folder.joinpath("needs").glob("*.toml")} - {folder / "background.txt"})
     names = (path.relative_to(folder).with_suffix("").as_posix() for path in files)

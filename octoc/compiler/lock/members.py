@@ -20,7 +20,7 @@ class BundleLock:
     """The bundle that was built.
 
     Args:
-        digest: of every member that does not depend on the CPU, with its name; `members` has 16 digits of each.
+        digest: covers every member that does not depend on the CPU, with its name; `members` has 16 digits of each.
         made_of: digests of all that vectors and fitted arrays are made of: texts, encoder, method.
     """
 

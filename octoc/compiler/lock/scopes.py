@@ -18,7 +18,7 @@ class AgentLock:
 
     Args:
         tools: how many recorded tools.
-        digest: of all that it may reach and who may use it, by name; also of its own settings.
+        digest: covers all that it may reach, who may use it, by name, and its own settings.
         reach: its tools, `server/tool`, or `server/*` where it has all of a server; of servers that are not listed the
             globs, and `!server/glob` for what it excludes of these.
         capabilities: also those that it has from the start.

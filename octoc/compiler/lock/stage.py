@@ -104,7 +104,7 @@ def _plugins(settings: WorkspaceSettings, context: Context) -> Mapping[str, str]
             why = context.plugins.broken[name]
             context.sink.report(PLUGIN_BROKEN, f"plugin `{name}` cannot be used: {why}", at=at)
         elif name in context.plugins.missing and name not in expected:
-            # Without one of those that every workspace has, whoever needs it says so.
+            # A stage that needs one of those that every workspace has reports it when it is missing.
             context.sink.report(
                 PLUGIN_MISSING,
                 f"plugin `{name}` is not installed",
@@ -117,7 +117,7 @@ def _plugins(settings: WorkspaceSettings, context: Context) -> Mapping[str, str]
 def _read(path: Path, context: Context) -> LockContent | None:
     """Return the lock that is there, or None when there is none, or one that the build may write over.
 
-    Raises: _UnusableLockError after reporting why the lock can neither be held against the build nor be written over.
+    Raises: _UnusableLockError after reporting why the lock can neither be compared with the build nor be overwritten.
     """
     whole = Span(file=LOCK_FILE)
     if not os.path.lexists(path):

@@ -14,7 +14,7 @@ from octoc.diagnostics.model import DiagnosticSink, Place
 
 HEADER = """\
 # Written by `octoc build`; commit it, and review what changes in it.
-# Digests are sha256 of what the build reads. A tool has three: of all that its server lists of it, and the first
+# Digests are sha256 of what the build reads. A tool has three: one covers all that its server lists, and the first
 # 16 digits of its description's and its input schema's.
 """
 
@@ -36,7 +36,7 @@ def text_of(content: LockContent) -> str:
 def parse(text: str) -> LockContent:
     """Return what a lock says; keys of a newer revision are passed over.
 
-    Raises: NewerLockError for a newer version; BundleError, with the place as far as it is known, when it is no lock.
+    Raises: NewerLockError for a newer version; BundleError, with the place if it is known, when it is not a lock.
     """
     sink = DiagnosticSink()
     plain = read_toml(text, Place(file="octoc.lock"), sink)
@@ -61,7 +61,7 @@ def _table(path: tuple[str, ...], table: Mapping[str, Any]) -> Iterator[str]:
     lines = {key: value for key, value in table.items() if not isinstance(value, Mapping)}
     if path and lines:
         yield f"\n[{'.'.join(_key(part) for part in path)}]\n"
-    # The version comes first, where whoever opens the file looks.
+    # The version comes first, where a reader of the file looks.
     for key in sorted(lines, key=lambda key: (key != "version", key != "revision", key)):
         yield f"{_key(key)} = {_value(lines[key])}\n"
     for key in sorted(table.keys() - lines.keys()):
@@ -86,6 +86,6 @@ def _value(value: Any) -> str:
 
 
 def _string(text: str) -> str:
-    # JSON's escapes are TOML's, but for DEL. What UTF-8 cannot hold, as a file name of other bytes, TOML cannot either.
+    # JSON's escapes are TOML's, except DEL. What UTF-8 cannot hold, as a file name of other bytes, TOML cannot either.
     sound = text.encode("utf-8", "replace").decode()
     return encode_basestring(sound).replace("\x7f", "\\u007f")

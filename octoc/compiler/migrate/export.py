@@ -28,7 +28,7 @@ class Named:
 
 @attrs.frozen(kw_only=True)
 class Tenant(Named):
-    """A tenant: what hosts and tools are told is its id, so that is its name in octoc, too."""
+    """A tenant: hosts and tools get its id, so the id is its name in octoc, too."""
 
 
 @attrs.frozen(kw_only=True)

@@ -1,4 +1,4 @@
-"""What is said of a migration: what has no place in octoc, gathered by field, and what somebody should look at."""
+"""Notes of a migration: what has no place in octoc, gathered by field, and what a person should look at."""
 
 from __future__ import annotations
 

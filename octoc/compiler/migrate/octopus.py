@@ -39,7 +39,7 @@ _AGENTS = "agents"
 
 @attrs.frozen(kw_only=True)
 class Migration:
-    """Path relative to the workspace -> text, octoc.toml last; and what is to be said, a line each."""
+    """Path relative to the workspace -> text, octoc.toml last; and the notes, a line each."""
 
     files: Mapping[str, str]
     notes: tuple[str, ...]

@@ -94,7 +94,7 @@ class _Work:
                 lines.append(pair("description", group.description))
             lines.append(pair("tools", [self.plan.tools[tool] for tool in group.tools]))
             if not on:
-                lines.append(f"{_OFF}  # nobody has it; octoc refuses a group that does nothing")
+                lines.append(f"{_OFF}  # no agent has it; octoc refuses a group that does nothing")
                 self.notes.add(f"tool group `{group.name}` is not assigned to any agent, and is disabled")
         lines += self.notes.kept("tool group", group.label, group.extras)
         lines += self.notes.kept("assignment", group.label, [extra for one in own for extra in one.extras])
@@ -118,7 +118,7 @@ class _Work:
         return lines if enabled else [*lines, _OFF]
 
     def homeless(self) -> Iterable[list[str]]:
-        """Yield an area for each tenant whose agents are in none: outside of areas they would be everybody's."""
+        """Yield an area for each tenant whose agents are in none: outside of areas all tenants would have them."""
         for tenant in self.export.tenants.values():
             left = [
                 one.id for one in self.export.agents.values() if one.id not in self.homes and one.tenant == tenant.id

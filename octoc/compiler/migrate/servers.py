@@ -1,7 +1,7 @@
 """Which server each tool of an export is on: Octopus names tools without one.
 
 Servers that agents register become REST servers, one for each address and credential. A group's tools are the host's
-own (its plugins'): of the one recorded server that has a tool of the name, else of a server that stands for the host.
+own (its plugins'): from the one recorded server that has a tool of the name, else from a server that is the host's.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class Extra:
 
 
 def extras_of(values: Mapping[str, Any], known: Iterable[str]) -> tuple[Extra, ...]:
-    """Return the fields of an entity that are none of `known` and say anything, with secrets masked."""
+    """Return the fields of an entity that `known` does not have and that hold a value, with secrets masked."""
     return tuple(
         _extra(name, value)
         for name, value in values.items()

@@ -25,7 +25,7 @@ def write_new(folder: Path, files: Mapping[str, str]) -> None:
             for parent in reversed(missing):
                 parent.mkdir()
                 folders.append(parent)
-            # Not `write_whole`: it would replace what somebody else has put there since.
+            # Not `write_whole`: it would replace what another process has put there since.
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
             made.append(path)
             with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:

@@ -188,7 +188,7 @@ class Embedded:
     `triggers` has shape (n, d), float32, rows L2-normalised, in the order of capabilities and their triggers.
     `phrases` are those of skills' `semantic(…)` checks, shape (m, d), in the order of `phrases_of`; None without any.
     `encoder_files` are what the bundle ships, by plain name; empty with ship_encoder = false. `encoder_settings` are
-    what its plugin is told where the bundle runs: no path of this machine. `encoder` is the encoder itself, for the
+    what its plugin gets where the bundle runs: no path of this machine. `encoder` is the encoder itself, for the
     stage that encodes more: opening it costs what forty texts do.
     """
 

@@ -31,7 +31,7 @@ class ServerSource(ServerAddress):
     """One definition of an MCP server, whatever dialect it came from.
 
     Values are as written, references unresolved, secrets still in place: only `resolve` sees and replaces them.
-    `include` None is every tool and `()` is none (`include_tools`, `toolFilter`; Octomind's `tools = []` is
+    `include` None is every tool and `()` no tool (`include_tools`, `toolFilter`; Octomind's `tools = []` is
     None).
     `timeout_s` None is the default of 30 s.
     """

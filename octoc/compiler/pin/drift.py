@@ -1,7 +1,7 @@
 """How the tools of a server changed: what breaks calls that were right before, what widens them, what only words them.
 
 A call is judged by the arguments that the old schema describes: one that named only those and was right must stay
-right. What cannot be told from the keywords, as a change inside `anyOf` or behind `$ref`, counts as breaking.
+right. What the keywords do not show, as a change inside `anyOf` or `$ref`, counts as breaking.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _OTHERS = frozenset(
         "unevaluatedProperties", "uniqueItems", "$id", "$anchor", "$dynamicAnchor", "id", "$recursiveRef",
     }
 )  # fmt: skip
-"""Keywords that are compared whole: without one there is less to meet, with another it cannot be told."""
+"""Keywords that are compared whole: without one there is less to meet, with another the effect is unknown."""
 _SCHEMAS = frozenset(
     {
         "additionalItems", "additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then",
@@ -126,7 +126,7 @@ def _compared(old: Any, new: Any, where: str) -> Iterator[Change]:
         yield _WORDING, f"{what}: description changed"
         return
     found = [*_parts(old, new, where, what)]
-    # What no rule of ours knows, as a keyword of somebody's own, is at least told.
+    # A change that no rule of ours knows, as in a server's own keyword, is at least reported.
     yield from found or [(_WORDING, f"{what}: written otherwise")]
 
 

@@ -74,8 +74,8 @@ _JOINERS = {"pypi": "==", "docker": ":"}
 class _Runner:
     """How one launcher's command line is read.
 
-    `words` are the subcommand behind the command; `takes` the options that have a value of their own; `names` those
-    whose value is the package, rather than the first word that is no option.
+    `words` are the subcommand after the command; `takes` the options that have a value of their own; `names` those
+    whose value is the package, rather than the first word that is not an option.
     """
 
     command: str
@@ -195,7 +195,7 @@ def _in_shell(args: Sequence[str], depth: int) -> Package | None:
 
 
 def _behind(runner: _Runner, args: Sequence[str]) -> list[str] | None:
-    """Return what stands behind the runner's subcommand; None when it is another one."""
+    """Return what stands after the runner's subcommand; None when it is another one."""
     at = 0
     for word in runner.words:
         while at < len(args) and args[at].startswith("-"):
@@ -207,7 +207,7 @@ def _behind(runner: _Runner, args: Sequence[str]) -> list[str] | None:
 
 
 def _spec(runner: _Runner, args: Sequence[str]) -> str | None:
-    """Return the word that names the package: an option's value, else the first word that is no option."""
+    """Return the word that names the package: an option's value, else the first word that is not an option."""
     at = 0
     while at < len(args):
         word = args[at]

@@ -132,7 +132,7 @@ def pin_targets_for_dump(
             PIN_NO_MATCH,
             f"`{place.file}` does not say which package it was recorded from",
             at=place,
-            help=f"name the server behind the file; there are {some_names([server.name for server in servers])}",
+            help=f"name the server after the file; there are {some_names([server.name for server in servers])}",
         )
         return ()
     in_use = {server.name: package_of(server.command, server.args) for server in servers if server.command is not None}
@@ -149,7 +149,7 @@ def pin_targets_for_dump(
             f"no server runs package `{package.name}`",
             at=place,
             notes=(f"packages in use: {some_names(names)}",),
-            help=f"{near} Or name the server behind the file" if near else "name the server behind the file",
+            help=f"{near} Or name the server after the file" if near else "name the server after the file",
         )
     return found
 

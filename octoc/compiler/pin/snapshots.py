@@ -74,7 +74,7 @@ def snapshot_text(*, server: str, definition: str, package: str | None, listing:
 
 
 def listing_of_snapshot(text: str) -> ServerListing | None:
-    """Return what a snapshot's file recorded, to compare with; None when the text is no snapshot."""
+    """Return what a snapshot's file recorded, to compare with; None when the text is not a snapshot."""
     try:
         value = parse(text.encode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError):
@@ -85,7 +85,7 @@ def listing_of_snapshot(text: str) -> ServerListing | None:
 
 
 def load_dump(path: Path, display: str, limits: LimitSettings, sink: DiagnosticSink) -> Dump | None:
-    """Read a recorded dump; report and return None when it is none."""
+    """Read a recorded dump; report and return None when it is something else."""
     limit = snapshot_limit(limits)
     source = load_text(path, display, limit, sink)
     if source is None or source.text is None:
@@ -104,7 +104,7 @@ def load_dump(path: Path, display: str, limits: LimitSettings, sink: DiagnosticS
 
 
 def dump_of(value: Any, place: Place, sink: DiagnosticSink) -> Dump | None:
-    """Return a recorded dump; report and return None when it is none.
+    """Return a recorded dump; report and return None when it is something else.
 
     `value` is an object with `tools` (and maybe `package`, `registry`, `version`, `serverInfo`, `protocolVersion`,
     `instructions`), or the bare list of tools.

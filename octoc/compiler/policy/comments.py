@@ -1,4 +1,4 @@
-"""Where a file's comments stand, by format. Text inside a string that looks like a comment is none."""
+"""Where a file's comments stand, by format. Text inside a string that looks like a comment does not count."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _scalars(root: Node, text: str, base: int) -> Iterator[Range]:
         elif node.style:
             start, end = node.value[0] + base, node.value[1] + base
             if node.style == "block":
-                # Behind the mark of a block a comment may stand; the text begins with the next line.
+                # A comment may follow the mark of a block; the text begins with the next line.
                 newline = text.find("\n", start, end)
                 start = end if newline < 0 else newline
             yield start, end

@@ -68,7 +68,7 @@ class FileSilences:
             if named.rule is not None
             and named.rule.code == found.rule.code
             and silence.covers(lines)
-            # What is said of a silence, it does not silence itself.
+            # A suppression does not suppress a finding about itself.
             and named.span != found.span
         ]
         self.used.update(named.span for named in by)

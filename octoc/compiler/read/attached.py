@@ -25,7 +25,7 @@ MAX_TREE_FILES = 4096
 
 
 def attached_digests(discovered: Discovered, known: Mapping[str, str], sink: DiagnosticSink) -> dict[str, str]:
-    """Return display path -> sha256 of each such file that `known` does not have; report those that are no files."""
+    """Return display path -> sha256 of each such file that `known` does not have; report those that are not files."""
     digests: dict[str, str] = {}
     for path, display in _attached(discovered):
         if display in known or display in digests:
@@ -91,7 +91,7 @@ def _report_size(tree: DepTree, sink: DiagnosticSink) -> None:
 
 
 def _read(path: Path, display: str, sink: DiagnosticSink, read: Callable[[io.BufferedReader], T]) -> T | None:
-    """Return what `read` makes of a regular file; report and return None when it is none, or cannot be read."""
+    """Return what `read` makes of a regular file; report and return None when it is another thing or unreadable."""
     try:
         # Without O_NONBLOCK the opening of a pipe waits for who writes to it.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))

@@ -1,4 +1,4 @@
-"""Front matter: the YAML between the first two `---` lines of a markdown file, and the text behind it."""
+"""Front matter: the YAML between the first two `---` lines of a markdown file, and the text after it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from octoc.diagnostics.model import DiagnosticSink, Place, Span
 from octoc.diagnostics.rules import read as rules
 
 _KEY = re.compile(r"([A-Za-z_][\w.-]*):[ \t]+(?=\S)")
-# A value that starts with one of these is no plain one.
+# A value that starts with one of these is not a plain one.
 _NOT_PLAIN = frozenset("\"'|>[]{}&*!#%@`,?")
 
 
 @attrs.frozen(kw_only=True)
 class FrontMatter:
-    """Front matter's values and the text behind it."""
+    """Front matter's values and the text after it."""
 
     values: dict[str, Any]
     body: str
@@ -46,7 +46,7 @@ def read_front_matter(text: str, place: Place, sink: DiagnosticSink) -> FrontMat
             rules.UNCLOSED_FRONT_MATTER,
             f"front matter starts here and never ends, expected a second line `{FENCE}`",
             at=Span(file=place.file, line=1, column=1, end_line=1, end_column=len(FENCE) + 1),
-            help=f"add a line `{FENCE}` behind the last key",
+            help=f"add a line `{FENCE}` after the last key",
         )
         return None
     yaml_text = text[parts.start : parts.end]

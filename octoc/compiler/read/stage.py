@@ -104,7 +104,7 @@ def _validators(discovered: Discovered) -> list[tuple[Path, str, tuple[str, str]
 
 
 def _link_digests(discovered: Discovered) -> dict[str, str]:
-    """Return the digest of each linked `default.toml`: of the name it leads to, however the link is stored."""
+    """Return the digest of each linked `default.toml`: sha256 over the name it leads to, however it is stored."""
     return {
         link.place.file: hashlib.sha256(f"{link.provider}.toml".encode()).hexdigest()
         for link in discovered.default_links

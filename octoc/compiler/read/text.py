@@ -55,7 +55,7 @@ def snapshot_limit(limits: LimitSettings) -> Limit:
 def load_text(
     path: Path, display: str, limit: Limit, sink: DiagnosticSink, *, instead: bytes | None = None
 ) -> SourceText | None:
-    """Read a file, reporting why it is no text. `display` is how diagnostics name it; `instead` is read for it.
+    """Read a file, reporting why it is not text. `display` is how diagnostics name it; `instead` is read for it.
 
     Returns: None when there are no bytes to speak of: unreadable, or over the limit.
     """
@@ -101,7 +101,7 @@ def load_bytes(path: Path, display: str, limit: Limit, sink: DiagnosticSink) -> 
 
 
 def decode(data: bytes, display: str, sink: DiagnosticSink) -> str | None:
-    """Return UTF-8 `data` as text, without byte-order mark, with LF line ends; report and return None if it is none."""
+    """Return UTF-8 `data` as text, without byte-order mark, with LF line ends; report and return None if it is not."""
     place = Place(file=display)
     wide = _wide_encoding(data)
     if wide:

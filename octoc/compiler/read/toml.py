@@ -24,8 +24,8 @@ _LONG_KEY = re.compile(
 )
 # A character that Unicode leaves to private use; a file that has it is read the slow way.
 _MARK = "\uf8f5"
-# A comment or a string of any kind, so that what looks like a string inside another is left alone. `body` is the text
-# of a string in three double quotes of which every character stands for itself.
+# A comment or a string of any kind, so that what looks like a string inside another does not count. `body` is the text
+# between three double quotes where every character stands for itself.
 _LEXEME = re.compile(
     r"""\#[^\n]*+"""
     r'''|"""\n?(?P<body>(?:[^"\\\x00-\x08\x0b-\x1f\x7f]++|"{1,2}(?!"))*+)"""(?!")'''
@@ -45,7 +45,7 @@ _DEFINED_TWICE = ("Cannot overwrite a value", "Cannot declare", "Cannot mutate",
 
 
 def read_toml(text: str, place: Place, sink: DiagnosticSink) -> dict[str, Any] | None:
-    """Return the values of a TOML file; report and return None when it is none.
+    """Return the values of a TOML file; report and return None when it is not TOML.
 
     Values that JSON cannot carry (`nan`, `inf`) are reported and left out; dates stay `datetime` values.
     """
@@ -68,7 +68,7 @@ def read_toml(text: str, place: Place, sink: DiagnosticSink) -> dict[str, Any] |
 
 
 def leading_headers(text: str) -> Mapping[str, str]:
-    """Return the `# Key: value` lines above the first line that is no comment. The first of a key counts."""
+    """Return the `# Key: value` lines above the first line that is not a comment. The first of a key counts."""
     found: dict[str, str] = {}
     for line in text.splitlines():
         if line.strip() and not line.startswith("#"):
@@ -80,7 +80,7 @@ def leading_headers(text: str) -> Mapping[str, str]:
 
 
 def toml_comments(text: str, file: str) -> tuple[Comment, ...]:
-    """Return the comments above the first line that is none, and every later one that holds `{{`."""
+    """Return the comments above the first other line, and every later one that holds `{{`."""
     found: list[Comment] = []
     at = 0
     for number, line in enumerate(text.split("\n"), start=1):

@@ -53,10 +53,10 @@ class YamlTree:
 def parse_yaml(text: str) -> YamlTree:
     """Return the value of one YAML document and where its parts stand.
 
-    Plain scalars are true, false, null, decimal numbers, and else strings. Of a key that is there twice the first
+    Plain scalars are true, false, null, decimal numbers, and else strings. Where a key stands twice, the first
     counts.
 
-    Raises: YamlError for what is no YAML, and for what is not read: aliases, tags, keys that are no scalar, several
+    Raises: YamlError for what is not YAML, and for what is not read: aliases, tags, keys that are not scalars, several
         documents, more than `MAX_DEPTH` levels.
     """
     try:
@@ -139,7 +139,7 @@ class _Builder:
         if style in ("plain", "block"):
             end = max(start, self._before_space(end))
         if start == end:
-            # Nothing is written: the place is behind the colon or the dash, not at the next token.
+            # Nothing is written: the place is after the colon or the dash, not at the next token.
             start = end = self._before_space(start)
         node = Node(value=(start, end), style=style)
         frame = self.stack[-1] if self.stack else None

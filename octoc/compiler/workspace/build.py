@@ -126,7 +126,7 @@ def _build(
             "output": [target.name, way_to_workspace(target, root)],
             # Also of what is not there or may not be read, which no list of files shows.
             "found": [[found.rule.code, found.message] for found in context.sink.diagnostics],
-            # Where its keys stand, and the silences in its comments, are no settings.
+            # The settings do not have the places of its keys and the suppressions in its comments.
             "workspace": _digest(root / WORKSPACE_FILE),
             "encoder": folder_stamp(settings.routing.encoder_settings, root),
         },

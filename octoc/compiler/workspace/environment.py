@@ -1,6 +1,6 @@
 """What a workspace needs of the environment that it runs in: each variable, what refers to it, and who needs that.
 
-Only names are handled. Of a `.env` file nothing but the names that have a value is kept.
+Only names are handled. From a `.env` file octoc keeps only the names that have a value.
 """
 
 from __future__ import annotations

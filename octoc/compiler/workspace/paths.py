@@ -25,13 +25,13 @@ def find_bare_workspace(start: Path) -> Path | None:
 
 
 def file_at(root: Path, display: str) -> Path:
-    """Return the file or folder behind a path as octoc.toml or a diagnostic writes it."""
+    """Return the file or folder of a path as octoc.toml or a diagnostic writes it."""
     shipped, _, inside = display.partition("/")
     return core_tap_dir() / inside if shipped == CORE_TAP else root / display
 
 
 def is_folder(path: Path) -> bool:
-    """Tell whether there is a folder; a path that no file can have, as one with a NUL, is none either."""
+    """Tell whether there is a folder; a path that no file can have, as one with a NUL, has none."""
     return os.path.isdir(path)  # noqa: PTH112  # Path.is_dir raises where a name is too long
 
 
@@ -49,7 +49,7 @@ def display_of(root: Path, written: str, *inside: str) -> str:
     """Return how diagnostics name what lies at `inside` a path that a user has written.
 
     It is relative to `root` when it lies inside. Else it is the path as written (`../shared-tap`, or absolute), with
-    `inside` behind it, so that joining `root` and the result always leads to the file.
+    `inside` after it, so that joining `root` and the result always leads to the file.
     """
     base = os.path.normpath(os.fspath(root))
     whole = os.path.normpath(os.path.join(base, written, *inside))  # noqa: PTH118  # pathlib cannot normalise `..`

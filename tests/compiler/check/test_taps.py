@@ -159,7 +159,7 @@ PART: list[tuple[FileKind, str, str, str, str, dict[str, Any]]] = [
         PROVIDER,
         server("name = 'a'\ntype = 'sse'\nurl = 'u'"),
         "OCT222",
-        "`sse` is no `type` that octoc knows: expected `stdio`, `http`, `rest` or `builtin`",
+        "`sse` is not a `type` that octoc knows: expected `stdio`, `http`, `rest` or `builtin`",
         "'sse'",
         {"mcp": {"servers": [REMOVED]}},
     ),
@@ -225,7 +225,7 @@ PART: list[tuple[FileKind, str, str, str, str, dict[str, Any]]] = [
         front(AGENT_OK + "mcpServers:\n  - docs:\n      type: ftp\n  - github"),
         "OCT222",
         (
-            "`ftp` is no `type` that octoc knows: expected `stdio`, `http`, `streamable-http`, `streamable_http`,"
+            "`ftp` is not a `type` that octoc knows: expected `stdio`, `http`, `streamable-http`, `streamable_http`,"
             " `streamableHttp`, `sse`, `ws` or `rest`"
         ),
         "ftp",

@@ -15,7 +15,7 @@ UNSOUND: list[tuple[str, str, str, str]] = [
     (
         HEAD + "[runtime]\ndeps = 'always'\n",
         "OCT204",
-        "`always` is no `deps` that octoc knows: expected `check`, `never` or `run`",
+        "`always` is not a `deps` that octoc knows: expected `check`, `never` or `run`",
         "'always'",
     ),
     (HEAD + "[runtime]\nbreaker = 3\n", "OCT201", "unknown key `breaker` in `runtime`", "breaker"),
@@ -34,7 +34,7 @@ UNSOUND: list[tuple[str, str, str, str]] = [
     (
         HEAD + "[servers.docs.tools.'get_*']\nretry = 'sometimes'\n",
         "OCT204",
-        "`sometimes` is no `retry` that octoc knows: expected `safe`, `always` or `never`",
+        "`sometimes` is not a `retry` that octoc knows: expected `safe`, `always` or `never`",
         "'sometimes'",
     ),
     (
@@ -49,7 +49,7 @@ UNSOUND: list[tuple[str, str, str, str]] = [
     (
         '[workspace]\nname = "a"\nmode = "prod"\n',
         "OCT204",
-        "`prod` is no `mode` that octoc knows: expected `development` or `production`",
+        "`prod` is not a `mode` that octoc knows: expected `development` or `production`",
         '"prod"',
     ),
     (HEAD + "colour = 1\n", "OCT201", "unknown key `colour` in `workspace`", "colour"),
@@ -111,7 +111,7 @@ UNSOUND: list[tuple[str, str, str, str]] = [
     (
         HEAD + "[aliases]\nstyle = 'short'\n",
         "OCT204",
-        "`short` is no `style` that octoc knows: expected `qualified` or `bare`",
+        "`short` is not a `style` that octoc knows: expected `qualified` or `bare`",
         "'short'",
     ),
     (

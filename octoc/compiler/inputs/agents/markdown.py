@@ -1,4 +1,4 @@
-"""Agents in Markdown: front matter, and the prompt behind it."""
+"""Agents in Markdown: front matter, and the prompt after it."""
 
 from collections.abc import Mapping
 from pathlib import PurePath
