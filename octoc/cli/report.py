@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 FOR_PEOPLE = ("full", "concise")
 """Formats that are read on a terminal or in a log, among other lines."""
 _FOR_CI = ("sarif", "github", "junit")
+_PER_FILE = ("sarif", "junit")
+"""Formats in which a file without a finding counts as sound."""
 _MAX_QUOTED_BYTES = 64 * 1024 * 1024
 
 
@@ -39,14 +41,14 @@ def print_diagnostics(
     """Write findings to stdout, or to stderr with `err`, and their summary to stderr.
 
     Infos are counted, and shown only with `verbose`; `json` has all of them. Findings that say the same of several
-    places are one.
+    places are one, except in `sarif` and `junit`, where each file has its own.
 
     Args:
         root: what the paths of spans are relative to.
         fail_on: as the option; `junit` calls a failure what the exit status does.
         files: what was looked at, absolute; `junit` has a test case for each.
     """
-    found = folded(found)
+    found = found if output_format in _PER_FILE else folded(found)
     shown = [diagnostic for diagnostic in found if verbose or diagnostic.severity > Severity.INFO]
     paint, columns = paint_for(err=err), columns_of(err=err)
     if output_format == "json":

@@ -24,6 +24,7 @@ from octoc.diagnostics.rules import all_rules
 Run = Callable[..., Any]
 
 AGENT = "agents/writer/AGENT.md"
+SIZED = '{"mcpServers": {"NAME": {"command": "x", "colour": 1}}}'
 
 
 @pytest.fixture
@@ -67,6 +68,23 @@ def test_junit_has_a_case_for_each_file(octoc: Run, broken: Path) -> None:
     assert {case.get("name"): case.find("failure") is not None for case in suite} == {
         "fleet/octoc.toml": False,
         f"fleet/{AGENT}": True,
+    }
+
+
+def test_junit_fails_each_file_of_a_folded_finding(octoc: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Findings that say the same of two files are one for people, and fail the case of each file in `junit`."""
+    for name in ("one", "two"):
+        path = tmp_path / name / ".mcp.json"
+        path.parent.mkdir()
+        path.write_text(SIZED.replace("NAME", name), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    concise = octoc("check", "--output-format", "concise")
+    assert [line.partition(":")[0] for line in concise.out.splitlines() if "OCT208" in line] == ["one/.mcp.json"]
+    done = octoc("check", "--output-format", "junit", "--fail-on", "warning")
+    (suite,) = ET.fromstring(done.out)  # noqa: S314  # our own text
+    assert {case.get("name"): case.find("failure") is not None for case in suite} == {
+        "one/.mcp.json": True,
+        "two/.mcp.json": True,
     }
 
 

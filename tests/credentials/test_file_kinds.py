@@ -153,7 +153,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_finding_quotes_a_credential_of_any_kind_of_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Unknown keys, wrong values and names that nothing has are reported in each kind without the credential."""
     printed = run(capsys, "--workspace", str(written(tmp_path / "ws", FILES)))
-    assert [path for path in FILES if path not in printed["concise"]] == []
+    assert [path for path in FILES if path not in printed["sarif"]] == []
     assert leaks(printed, SHOWN) == []
 
 

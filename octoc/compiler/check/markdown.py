@@ -101,6 +101,11 @@ def check_skill(values: Mapping[str, Any], inspection: Inspection) -> None:
         _check_lenient_skill(values, inspection)
 
 
+def in_one_line(text: str) -> str:
+    """Return a text as a message quotes it, with its lines joined."""
+    return " ".join(text.split())
+
+
 def _check_strict_skill(values: Mapping[str, Any], inspection: Inspection) -> None:
     """Check what Octomind, Octo and Codex want of a skill."""
     folder = PurePosixPath(inspection.file.display).parent.name
@@ -112,7 +117,7 @@ def _check_strict_skill(values: Mapping[str, Any], inspection: Inspection) -> No
             )
     name = values.get("name", folder)
     if not is_name(name):
-        inspection.report(rules.BAD_NAME, f"`{name}` is not a valid name: {_NAMES}", ("name",), cut=())
+        inspection.report(rules.BAD_NAME, f"`{in_one_line(name)}` is not a valid name: {_NAMES}", ("name",), cut=())
     elif name != folder:
         inspection.report(
             rules.SKILL_NAME_DIFFERS,
@@ -139,9 +144,11 @@ def _check_lenient_skill(values: Mapping[str, Any], inspection: Inspection) -> N
     if not is_name(name):
         inspection.cuts.add(("name",))
     if name != folder:
+        differs = f"skill `{name}` is in folder `{folder}`"
+        invalid = f"`{in_one_line(name)}` is not a valid name: {_NAMES}"
         inspection.sink.report(
             rules.SKILL_NAME_DIFFERS if is_name(name) else rules.BAD_NAME,
-            f"skill `{name}` is in folder `{folder}`" if is_name(name) else f"`{name}` is not a valid name: {_NAMES}",
+            differs if is_name(name) else invalid,
             at=place.child("name"),
             help=f"the Agent Skills specification wants the folder's name; Claude Code calls the skill `{folder}`",
             severity=Severity.INFO,
