@@ -1,12 +1,7 @@
 """Cline's `cline_mcp_settings.json`, which belongs to a user. Time limits are seconds."""
 
-from octoc.compiler.inputs.mcp.convert import ServerDraft, seconds
+from octoc.compiler.inputs.mcp.convert import timeout_in_seconds
 from octoc.plugin.file_kinds import Dialect
-
-
-def _shape(entry: ServerDraft) -> None:
-    seconds(entry, "timeout")
-
 
 CLINE = Dialect(
     kind="mcp",
@@ -19,5 +14,5 @@ CLINE = Dialect(
     is_lenient=True,
     renames={"transportType": "type"},
     unused=frozenset({"autoApprove", "alwaysAllow", "remoteConfigured"}),
-    shape=_shape,
+    shape=timeout_in_seconds,
 )

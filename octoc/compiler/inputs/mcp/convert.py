@@ -172,3 +172,8 @@ def seconds(entry: ServerDraft, key: str) -> None:
     if isinstance(limit, int | float) and not isinstance(limit, bool):
         del entry.left[key]
         entry.put("timeoutMs", limit * 1000, key)
+
+
+def timeout_in_seconds(entry: ServerDraft) -> None:
+    """Shape the definitions of a client whose `timeout` is seconds."""
+    seconds(entry, "timeout")

@@ -1,12 +1,7 @@
 """Roo Code's `.roo/mcp.json`. Seen in the source of Roo Code 3: time limits are seconds."""
 
-from octoc.compiler.inputs.mcp.convert import ServerDraft, seconds
+from octoc.compiler.inputs.mcp.convert import timeout_in_seconds
 from octoc.plugin.file_kinds import Dialect
-
-
-def _shape(entry: ServerDraft) -> None:
-    seconds(entry, "timeout")
-
 
 ROO = Dialect(
     kind="mcp",
@@ -19,5 +14,5 @@ ROO = Dialect(
     is_lenient=True,
     renames={"disabledTools": "exclude_tools"},
     unused=frozenset({"alwaysAllow", "watchPaths", "errorHistory"}),
-    shape=_shape,
+    shape=timeout_in_seconds,
 )

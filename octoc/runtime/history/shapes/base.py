@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -33,7 +34,7 @@ class Answer:
 
 
 @attrs.frozen(kw_only=True)
-class Shape:
+class Shape(ABC):
     """One way to write a conversation down. To add one, write a subclass in a file of its own and list it in `SHAPES`.
 
     Args:
@@ -47,9 +48,9 @@ class Shape:
     one_turn_is_many: bool = False
     answers_share_a_message: bool = False
 
+    @abstractmethod
     def is_evidence(self, message: Message) -> bool:
         """Return whether only this shape has such a message."""
-        raise NotImplementedError
 
     def is_system(self, message: Message) -> bool:
         return get(message, "role") in {"system", "developer"}
@@ -61,19 +62,19 @@ class Shape:
         """Return whether a turn begins here: the user says something, instead of only bringing results."""
         return bool(get(message, "role") == "user")
 
+    @abstractmethod
     def is_empty(self, message: Message) -> bool:
         """Return whether a message has no content at all, which APIs refuse."""
-        raise NotImplementedError
 
-    def calls(self, message: Message) -> Sequence[Call]:
-        raise NotImplementedError
+    @abstractmethod
+    def calls(self, message: Message) -> Sequence[Call]: ...
 
-    def answers(self, message: Message) -> Sequence[Answer]:
-        raise NotImplementedError
+    @abstractmethod
+    def answers(self, message: Message) -> Sequence[Answer]: ...
 
+    @abstractmethod
     def texts(self, message: Message) -> Iterator[str]:
         """Yield all that costs tokens: texts, calls with their arguments, results. Images count nothing."""
-        raise NotImplementedError
 
     def answers_stand(self, message: Message) -> bool:
         """Return whether the results in a message stand where the API wants them."""
@@ -83,21 +84,21 @@ class Shape:
         """Return a message of the user."""
         return {"role": "user", "content": text}
 
+    @abstractmethod
     def with_calls(self, message: Message, calls: Sequence[Call]) -> Message | None:
         """Return a message without its results and with these of its calls; None if nothing is left of it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def answer_of(self, call: Call, text: str) -> Answer:
         """Return a result for a call that has none."""
-        raise NotImplementedError
 
+    @abstractmethod
     def with_answers(self, answers: Sequence[Answer]) -> list[Message]:
         """Return the messages that bring these results."""
-        raise NotImplementedError
 
+    @abstractmethod
     def with_texts(self, message: Message, texts: Mapping[int, str]) -> Message:
         """Return a message with `texts` in place of its results' texts, by position; images and the like stay."""
-        raise NotImplementedError
 
     def settled(self, messages: list[Message]) -> list[Message]:
         """Return the messages without those that only make sense before another one that is missing."""
