@@ -54,6 +54,7 @@ def command(
     It also updates octoc.lock. With --json stdout is one object: name, bundle, digest, size in bytes, changes,
     unchanged, diagnostics, bill.
     """
+    from octoc.cli.collector import rare_collections
     from octoc.cli.progress import ProgressLine
     from octoc.cli.report import FOR_PEOPLE, exit_status, print_diagnostics
     from octoc.cli.workspace import workspace_root
@@ -61,7 +62,7 @@ def command(
     root = workspace_root(workspace)
     from octoc.compiler.workspace.build import build
 
-    with ProgressLine() as progress:
+    with ProgressLine() as progress, rare_collections():
         outcome = build(
             root,
             locked=locked,

@@ -70,6 +70,7 @@ def command(
         select_new,
         update_baseline,
     )
+    from octoc.cli.collector import rare_collections
     from octoc.cli.failures import UnavailableError
     from octoc.cli.progress import ProgressLine
     from octoc.cli.report import exit_status, print_diagnostics
@@ -82,7 +83,7 @@ def command(
     from octoc.compiler.checkup.paths import check_paths
 
     def run() -> CheckedPaths:
-        with ProgressLine() as progress:
+        with ProgressLine() as progress, rare_collections():
             return check_paths(
                 paths,
                 Path.cwd(),
